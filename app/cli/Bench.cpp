@@ -21,9 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string letter(BenchSide side) {
-    return side == BenchSide::Baseline ? "A" : "B";
-}
+std::string letter(BenchSide side) { return side == BenchSide::Baseline ? "A" : "B"; }
 
 }  // namespace
 
@@ -44,9 +42,7 @@ Result<BenchFolder> BenchFolder::make(const std::string& folder) {
     return made;
 }
 
-std::string BenchFolder::runName(BenchSide side, int round) {
-    return fmt::format("{}{}", letter(side), round);
-}
+std::string BenchFolder::runName(BenchSide side, int round) { return fmt::format("{}{}", letter(side), round); }
 
 std::filesystem::path BenchFolder::trace(BenchSide side, int round) const {
     return path_ / (runName(side, round) + ".sqlite");
@@ -56,9 +52,7 @@ std::filesystem::path BenchFolder::log(BenchSide side, int round) const {
     return path_ / (runName(side, round) + ".log");
 }
 
-std::filesystem::path BenchFolder::warmUpLog(BenchSide side) const {
-    return path_ / (letter(side) + "-warm-up.log");
-}
+std::filesystem::path BenchFolder::warmUpLog(BenchSide side) const { return path_ / (letter(side) + "-warm-up.log"); }
 
 void BenchFolder::removeTrace(BenchSide side, int round) const {
     const std::string name = trace(side, round).filename().string();
@@ -88,8 +82,7 @@ std::string patternOf(const std::filesystem::path& name) {
 
 std::vector<std::string> ownEnvironment() {
     std::vector<std::string> entries;
-    for (char** entry = system::environment(); *entry != nullptr; ++entry)
-        entries.emplace_back(*entry);
+    for (char** entry = system::environment(); *entry != nullptr; ++entry) entries.emplace_back(*entry);
     return entries;
 }
 
@@ -99,14 +92,11 @@ RunEnd runUnrecorded(const std::vector<std::string>& program) {
     if (!file) return {exitFailed, false, file.error().error.sentence};
     auto child = capture::ChildProcess::fork(*file, program, ownEnvironment());
     if (!child) return {exitFailed, false, child.error().sentence};
-    if (const auto begun = child->begin({}); !begun)
-        return {exitFailed, false, begun.error().error.sentence};
+    if (const auto begun = child->begin({}); !begun) return {exitFailed, false, begun.error().error.sentence};
     return {child->wait(), false, {}};
 }
 
-std::string firstLine(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
+std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
@@ -140,8 +130,7 @@ Result<void> Bench::record(BenchSide side) {
     options.commandLine = options_.programs[static_cast<size_t>(side)];
     options.outputPattern = patternOf(folder_.trace(side, round_));
     const std::string run = BenchFolder::runName(side, round_);
-    printMessage(
-        fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
+    printMessage(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
     const std::filesystem::path log = folder_.log(side, round_);
     const RunEnd end = signals_.runInChild(log, [&] {
         // Its terminal settings belong to the process that shows it.
@@ -150,21 +139,18 @@ Result<void> Bench::record(BenchSide side) {
     });
     std::string problem = problemOf(end, "Run " + run, log);
     if (problem.empty())
-        if (const Result<void> received = readSummary(side); !received)
-            problem = received.error().sentence;
+        if (const Result<void> received = readSummary(side); !received) problem = received.error().sentence;
     if (problem.empty()) return {};
     folder_.removeTrace(side, round_);
     return fail("{}", problem);
 }
 
-std::string Bench::problemOf(const RunEnd& end, const std::string& run,
-                             const std::filesystem::path& log) const {
-    if (signals_.received() != 0)
-        return fmt::format("{} was interrupted, so it does not count.", run);
+std::string Bench::problemOf(const RunEnd& end, const std::string& run, const std::filesystem::path& log) const {
+    if (signals_.received() != 0) return fmt::format("{} was interrupted, so it does not count.", run);
     if (!end.problem.empty()) return fmt::format("{} failed: {}", run, firstLine(end.problem));
     if (end.exitStatus == 0 || end.wasEndedByUs) return {};
-    return fmt::format("{}: exit status {}. Nothing to compare. Its output is in {}.", run,
-                       end.exitStatus, log.string());
+    return fmt::format("{}: exit status {}. Nothing to compare. Its output is in {}.", run, end.exitStatus,
+                       log.string());
 }
 
 Result<void> Bench::readSummary(BenchSide side) {
@@ -176,8 +162,7 @@ Result<void> Bench::readSummary(BenchSide side) {
     if (summary->isEmpty() || critical == noIndex)
         return fail("Run {}: no GPU activity was recorded. Nothing to compare.", run);
     const StepDistribution steps = stepsOf(summary->workers[critical]);
-    printMessage(
-        fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
+    printMessage(fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
     runsOf(side).push_back(std::move(*summary));
     return {};
 }
@@ -207,11 +192,11 @@ std::vector<std::string> Bench::traces(BenchSide side) const {
 std::string Bench::keptSentence() const {
     const size_t count = runs_[0].size() + runs_[1].size();
     if (count == 0) return {};
-    const std::string names =
-        count == 1   ? "The trace of A1 is"
-        : count == 2 ? "The traces of A1 and B1 are"
-                     : fmt::format("The {} traces, A1 to {}{}, are", count,
-                                   runs_[0].size() > runs_[1].size() ? "A" : "B", runs_[0].size());
+    const std::string names = count == 1 ? "The trace of A1 is"
+                              : count == 2
+                                  ? "The traces of A1 and B1 are"
+                                  : fmt::format("The {} traces, A1 to {}{}, are", count,
+                                                runs_[0].size() > runs_[1].size() ? "A" : "B", runs_[0].size());
     return fmt::format("{} in {}.", names, folder_.path().string());
 }
 

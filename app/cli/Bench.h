@@ -21,8 +21,7 @@ inline constexpr std::array benchSides{BenchSide::Baseline, BenchSide::Candidate
 /// The folder of a bench's traces and their output: A1.sqlite, A1.log, B1.sqlite ...
 class BenchFolder {
   public:
-    /// Creates `folder`, or uses it if it is empty; an empty name creates "lanescope-bench-1", or
-    /// the next free one.
+    /// Creates `folder`, or uses it if it is empty; an empty name creates "lanescope-bench-1", or the next free one.
     static Result<BenchFolder> make(const std::string& folder);
 
     const std::filesystem::path& path() const { return path_; }
@@ -41,11 +40,11 @@ class BenchFolder {
 
 /// The options of a bench.
 struct BenchOptions {
-    capture::RecordOptions recording;  ///< For each run; without program and trace name.
+    capture::RecordOptions recording;                  ///< For each run; without program and trace name.
     std::array<std::vector<std::string>, 2> programs;  ///< With their arguments; by `BenchSide`.
     CompareSelection selection;                        ///< Selects the compared steps.
     int maxRounds = 10;                                ///< At least 2.
-    int warmUps = 1;  ///< Unrecorded runs of each program before the measurement.
+    int warmUps = 1;                                   ///< Unrecorded runs of each program before the measurement.
 };
 
 /// Records two programs alternately, A B A B, until the difference is known precisely enough
@@ -53,11 +52,9 @@ struct BenchOptions {
 /// machine over both. Reports progress. Records each run in a separate process, like `record`.
 class Bench {
   public:
-    Bench(const BenchOptions& options, const BenchFolder& folder)
-        : options_(options), folder_(folder) {}
+    Bench(const BenchOptions& options, const BenchFolder& folder) : options_(options), folder_(folder) {}
 
-    /// Runs all rounds. Fails with a sentence at the first run that fails or is interrupted;
-    /// earlier traces are kept.
+    /// Runs all rounds. Fails with a sentence at the first run that fails or is interrupted; earlier traces are kept.
     Result<void> run();
     /// Returns the number of the signal that interrupted the bench, else 0.
     int interruptedBy() const { return signals_.received(); }
@@ -74,11 +71,8 @@ class Bench {
     /// Returns true if no more runs are needed. Call when both sides have equally many.
     Result<bool> areEnough();
     /// Returns the reason to reject a run; empty if it is valid.
-    std::string problemOf(const RunEnd& end, const std::string& run,
-                          const std::filesystem::path& log) const;
-    std::vector<analysis::RunSummary>& runsOf(BenchSide side) {
-        return runs_[static_cast<size_t>(side)];
-    }
+    std::string problemOf(const RunEnd& end, const std::string& run, const std::filesystem::path& log) const;
+    std::vector<analysis::RunSummary>& runsOf(BenchSide side) { return runs_[static_cast<size_t>(side)]; }
 
     const BenchOptions& options_;
     const BenchFolder& folder_;

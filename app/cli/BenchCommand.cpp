@@ -76,23 +76,20 @@ int runBench(BenchArguments& arguments) {
 
 void addBench(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<BenchArguments>();
-    CLI::App* command = app.add_subcommand(
-        "bench", "Run two programs alternately, record each run, and report which is slower");
+    CLI::App* command =
+        app.add_subcommand("bench", "Run two programs alternately, record each run, and report which is slower");
     help::acceptNumber(
-        command->add_option(
-            "--runs", arguments->runs,
-            "Maximum number of runs per program; fewer if the difference is clear earlier"),
+        command->add_option("--runs", arguments->runs,
+                            "Maximum number of runs per program; fewer if the difference is clear earlier"),
         "N", 2, maxRuns)
         ->capture_default_str();
-    help::acceptNumber(command->add_option("--warmup", arguments->warmUps,
-                                           "Warm-up runs per program, not recorded"),
+    help::acceptNumber(command->add_option("--warmup", arguments->warmUps, "Warm-up runs per program, not recorded"),
                        "K", 0, maxRuns)
         ->capture_default_str();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", arguments->folder,
-                            "Folder for the traces and the output of the programs; new or empty "
-                            "(default: lanescope-bench-<n>)"),
-        "DIR");
+    help::acceptOutputPath(command->add_option("-o,--output", arguments->folder,
+                                               "Folder for the traces and the output of the programs; new or empty "
+                                               "(default: lanescope-bench-<n>)"),
+                           "DIR");
     addStepRange(*command, arguments->answer.request.selection);
     arguments->answer.addTo(*command);
     arguments->recording.addRecordingOptions(*command);

@@ -17,11 +17,10 @@ namespace {
 
 std::vector<Finding> findingsOf(const std::filesystem::path& file) {
     ProgressLine line;
-    std::vector<Finding> findings =
-        checkTrace(file, [&line](double fraction, std::string_view what) {
-            line.show(fraction, what);
-            return true;
-        });
+    std::vector<Finding> findings = checkTrace(file, [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    });
     const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read();
     if (!notes)
         findings.push_back({false, notes.error().sentence});
@@ -35,8 +34,7 @@ Result<bool> runCheck(const std::filesystem::path& file) {
     auto output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());
     for (const Finding& finding : findings)
-        output->write(
-            fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence)));
+        output->write(fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence)));
     if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     return std::ranges::all_of(findings, &Finding::isGood);
 }

@@ -14,8 +14,8 @@ namespace lanescope::cli {
 namespace {
 
 struct CompareOptions {
-    std::string baseline;                 ///< As a positional; one run per side.
-    std::vector<std::string> candidates;  ///< As positionals, each a separate program.
+    std::string baseline;                                  ///< As a positional; one run per side.
+    std::vector<std::string> candidates;                   ///< As positionals, each a separate program.
     std::vector<std::string> baselineRuns, candidateRuns;  ///< As options instead.
     std::string output;
     ComparisonAnswer answer;
@@ -24,9 +24,8 @@ struct CompareOptions {
 /// Sets the runs of both sides, given as positionals or as options, but not both.
 Result<void> nameRuns(CompareOptions& options) {
     const std::string& history = options.answer.request.history;
-    if (!history.empty() &&
-        (options.baseline.empty() || !options.candidates.empty() || !options.baselineRuns.empty() ||
-         !options.candidateRuns.empty() || !options.answer.request.earlier.empty()))
+    if (!history.empty() && (options.baseline.empty() || !options.candidates.empty() || !options.baselineRuns.empty() ||
+                             !options.candidateRuns.empty() || !options.answer.request.earlier.empty()))
         return fail(
             "--history: compares one run with those of a folder. Name one run: --history DIR "
             "TRACE. See --help.");
@@ -36,8 +35,7 @@ Result<void> nameRuns(CompareOptions& options) {
             "Name the runs either as BASELINE CANDIDATE... or with --baseline and --candidate, not "
             "both. See --help.");
     if (areByOption && (options.baselineRuns.empty() || options.candidateRuns.empty()))
-        return fail(
-            "--baseline and --candidate go together. Name the runs of both sides. See --help.");
+        return fail("--baseline and --candidate go together. Name the runs of both sides. See --help.");
     if (!areByOption && options.candidates.empty() && !options.answer.request.earlier.empty())
         return fail(
             "--spread: consumed all files after it as earlier runs. Name the two compared runs "
@@ -55,8 +53,7 @@ Result<void> nameRuns(CompareOptions& options) {
         options.answer.request.candidates = {options.candidateRuns};
     } else {
         options.answer.request.baseline = {options.baseline};
-        for (const std::string& file : options.candidates)
-            options.answer.request.candidates.push_back({file});
+        for (const std::string& file : options.candidates) options.answer.request.candidates.push_back({file});
     }
     return checkFiles(options.answer.request);
 }
@@ -94,15 +91,11 @@ void addCompare(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<CompareOptions>();
     CLI::App* command = app.add_subcommand("compare", "Compare runs: is one slower, and why");
     command->add_option("BASELINE", options->baseline, "The run to compare with");
-    command->add_option("CANDIDATE", options->candidates,
-                        "The run to check, or several, each of another program");
-    command
-        ->add_option("--baseline", options->baselineRuns,
-                     "Several runs of the baseline program; needs --candidate")
+    command->add_option("CANDIDATE", options->candidates, "The run to check, or several, each of another program");
+    command->add_option("--baseline", options->baselineRuns, "Several runs of the baseline program; needs --candidate")
         ->type_name("TRACE");
     command
-        ->add_option("--candidate", options->candidateRuns,
-                     "Several runs of the candidate program; needs --baseline")
+        ->add_option("--candidate", options->candidateRuns, "Several runs of the candidate program; needs --baseline")
         ->type_name("TRACE");
     command
         ->add_option("--spread", options->answer.request.earlier,
@@ -121,9 +114,8 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-        "FILE");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
+                           "FILE");
     command->footer(compareHelp());
     command->callback([options, &exitStatus] { exitStatus = runCompare(*options); });
 }

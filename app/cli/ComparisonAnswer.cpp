@@ -86,8 +86,7 @@ void printConditions(const ComparisonReport& report) {
 std::string checkTop(const std::string& text) {
     const bool isNumber = text.find_first_not_of("0123456789") == std::string::npos;
     const bool isPositive = text.find_first_not_of('0') != std::string::npos;
-    return isNumber && isPositive ? std::string()
-                                  : fmt::format("\"{}\" is not a number of rows above 0", text);
+    return isNumber && isPositive ? std::string() : fmt::format("\"{}\" is not a number of rows above 0", text);
 }
 
 std::string checkTable(const std::string& name) {
@@ -106,23 +105,18 @@ void ComparisonAnswer::addTo(CLI::App& command) {
         ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseCondition(text)); });
-    command.add_flag(
-        "--skip-missing", request.isMissingFine,
-        "Skip a condition on a name that no run has, instead of reporting it as not comparable");
-    command
-        .add_option("--top", top_, "Rows of each list, most significant first (text: 10, html: 50)")
+    command.add_flag("--skip-missing", request.isMissingFine,
+                     "Skip a condition on a name that no run has, instead of reporting it as not comparable");
+    command.add_option("--top", top_, "Rows of each list, most significant first (text: 10, html: 50)")
         ->type_name("N")
         ->check(checkTop);
-    help::acceptOneOf(command.add_option("-f,--format", format_, "Output format"),
-                      {"text", "csv", "json", "html"})
+    help::acceptOneOf(command.add_option("-f,--format", format_, "Output format"), {"text", "csv", "json", "html"})
         ->capture_default_str();
     command
-        .add_option(
-            "--table", tables_,
-            fmt::format(
-                "With -f csv: print only this table; repeatable. Several tables are combined into "
-                "one; its column Table names the table of each row. Tables: {}",
-                fmt::join(comparisonTableNames(), ", ")))
+        .add_option("--table", tables_,
+                    fmt::format("With -f csv: print only this table; repeatable. Several tables are combined into "
+                                "one; its column Table names the table of each row. Tables: {}",
+                                fmt::join(comparisonTableNames(), ", ")))
         ->type_name("TABLE")
         ->allow_extra_args(false)
         ->check(checkTable);
@@ -130,8 +124,7 @@ void ComparisonAnswer::addTo(CLI::App& command) {
 
 Result<void> ComparisonAnswer::check() const {
     if (!tables_.empty() && format_ != "csv")
-        return fail(
-            "--table: selects tables of CSV output. Add -f csv, or remove --table. See --help.");
+        return fail("--table: selects tables of CSV output. Add -f csv, or remove --table. See --help.");
     return {};
 }
 

@@ -13,8 +13,7 @@ namespace lanescope::cli {
 /// Returns the syntax of conditions for the help of commands that accept them.
 std::string_view conditionsHelp();
 
-/// Returns the text of `lanescope compare --help` below its options: conditions, exit status,
-/// examples.
+/// Returns the text of `lanescope compare --help` below its options: conditions, exit status, examples.
 std::string compareHelp();
 
 }  // namespace lanescope::cli
@@ -33,8 +32,7 @@ class ComparisonAnswer {
   public:
     ComparisonRequest request;
 
-    /// Adds conditions, format, tables and rows to `command`; they are set by its parse. Must
-    /// outlive it.
+    /// Adds conditions, format, tables and rows to `command`; they are set by its parse. Must outlive it.
     void addTo(CLI::App& command);
     /// Fails with a sentence if two of the options contradict each other.
     Result<void> check() const;

@@ -56,21 +56,18 @@ const capture::MachineLink* linkBetween(const capture::Machine& machine, const s
 /// Returns nvidia-smi's number of the GPU; CUDA's own without NVML.
 std::string numberOf(const capture::Machine& machine, const std::vector<capture::MeasuredGpu>& gpus,
                      const std::string& uuid) {
-    if (const capture::MachineGpu* const gpu = machineGpu(machine, uuid))
-        return fmt::format("{}", gpu->index);
+    if (const capture::MachineGpu* const gpu = machineGpu(machine, uuid)) return fmt::format("{}", gpu->index);
     for (const capture::MeasuredGpu& gpu : gpus)
         if (gpu.uuid == uuid) return fmt::format("{}", gpu.ordinal);
     return "?";
 }
 
-Row rowOf(const capture::Machine& machine, const capture::Measurement& measured,
-          const capture::MeasuredPeak& peak) {
+Row rowOf(const capture::Machine& machine, const capture::Measurement& measured, const capture::MeasuredPeak& peak) {
     Row row;
     row.peak = &peak;
     row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
     const capture::MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
-    const auto pcie = static_cast<double>(
-        gpu ? pcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : int64_t{0});
+    const auto pcie = static_cast<double>(gpu ? pcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : int64_t{0});
     if (peak.kind == "host-copy") {
         row.copy = fmt::format("{} {}", peak.direction == "rx" ? "HtoD" : "DtoH", peak.memory);
         row.nominalBytesPerSecond = pcie;
@@ -84,8 +81,7 @@ Row rowOf(const capture::Machine& machine, const capture::Measurement& measured,
         const capture::MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
         const int links = link ? link->nvlinkCount : 0;
         row.copy += links > 0 ? fmt::format(", NV{}", links) : ", PCIe";
-        row.nominalBytesPerSecond =
-            links > 0 && gpu ? nominalNvlinkBytesPerSecond(gpu->computeMajor, links) : pcie;
+        row.nominalBytesPerSecond = links > 0 && gpu ? nominalNvlinkBytesPerSecond(gpu->computeMajor, links) : pcie;
     }
     return row;
 }
@@ -101,8 +97,7 @@ ReportTable tableOf(const capture::Machine& machine, const capture::Measurement&
         const Row row = rowOf(machine, measured, peak);
         const auto rate = static_cast<double>(peak.bytesPerSecond);
         const double nominal = row.nominalBytesPerSecond;
-        table.rows.push_back({row.gpu, row.copy, rate / 1e9,
-                              nominal > 0 ? Cell(nominal / 1e9) : Cell(),
+        table.rows.push_back({row.gpu, row.copy, rate / 1e9, nominal > 0 ? Cell(nominal / 1e9) : Cell(),
                               nominal > 0 ? Cell(100 * rate / nominal) : Cell()});
     }
     return table;
@@ -122,11 +117,10 @@ void dropImplausible(const capture::Machine& machine, capture::Measurement& meas
     std::erase_if(measured.peaks, [&](const capture::MeasuredPeak& peak) {
         const Row row = rowOf(machine, measured, peak);
         const auto rate = static_cast<double>(peak.bytesPerSecond);
-        if (row.nominalBytesPerSecond <= 0 || rate <= maxNominalShare * row.nominalBytesPerSecond)
-            return false;
-        reportWarning(fmt::format(
-            "GPU {}, {}: {:.1f} GB/s is implausible for hardware rated at {:.1f} GB/s; discarded.",
-            row.gpu, row.copy, rate / 1e9, row.nominalBytesPerSecond / 1e9));
+        if (row.nominalBytesPerSecond <= 0 || rate <= maxNominalShare * row.nominalBytesPerSecond) return false;
+        reportWarning(
+            fmt::format("GPU {}, {}: {:.1f} GB/s is implausible for hardware rated at {:.1f} GB/s; discarded.", row.gpu,
+                        row.copy, rate / 1e9, row.nominalBytesPerSecond / 1e9));
         return true;
     });
 }
@@ -135,12 +129,11 @@ Result<std::filesystem::path> keep(const capture::Measurement& measured) {
     const Result<std::filesystem::path> file = capture::MeasuredPeaks::defaultFile();
     if (!file) return file;
     // Earlier results of other GPUs are kept; an unreadable file is replaced.
-    capture::MeasuredPeaks all =
-        capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
+    capture::MeasuredPeaks all = capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
     capture::MeasuredPeaks newer;
-    newer.measuredAtUtcNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                std::chrono::system_clock::now().time_since_epoch())
-                                .count();
+    newer.measuredAtUtcNs =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
     newer.peaks = measured.peaks;
     all.merge(newer);
     if (const Result<void> saved = all.save(*file); !saved) return fail(saved.error());
@@ -165,23 +158,19 @@ int measurePeaks(bool isForced, bool isJson) {
     nameLinks(machine, measured->peaks);
     dropImplausible(machine, *measured);
     Result<Output> output = Output::open(std::nullopt, {});
-    output->write(
-        formatTable(tableOf(machine, *measured), isJson ? TableFormat::Json : TableFormat::Text));
+    output->write(formatTable(tableOf(machine, *measured), isJson ? TableFormat::Json : TableFormat::Text));
     const Result<void> closed = output->close();
     if (!closed) return reportFailure(closed.error());
     bool isComplete = true;
     for (const capture::MeasuredGpu& gpu : measured->gpus) {
         if (gpu.refusal.empty()) continue;
         isComplete = false;
-        reportWarning(
-            fmt::format("GPU {} ({}): not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
+        reportWarning(fmt::format("GPU {} ({}): not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
     }
-    if (measured->peaks.empty())
-        return reportFailure({"No copy could be measured; nothing was stored."});
+    if (measured->peaks.empty()) return reportFailure({"No copy could be measured; nothing was stored."});
     const Result<std::filesystem::path> kept = keep(*measured);
     if (!kept) return reportFailure(kept.error());
-    printMessage(
-        fmt::format("Stored in {}. New traces on this machine include it.", kept->string()));
+    printMessage(fmt::format("Stored in {}. New traces on this machine include it.", kept->string()));
     return isComplete ? exitOk : exitFailed;
 }
 
@@ -189,13 +178,10 @@ namespace {
 
 const char* word(capture::CheckStatus status) {
     switch (status) {
-        case capture::CheckStatus::Ok:
-            return "ok";
-        case capture::CheckStatus::Warning:
-            return "warn";
+        case capture::CheckStatus::Ok: return "ok";
+        case capture::CheckStatus::Warning: return "warn";
         case capture::CheckStatus::NoCuda:
-        case capture::CheckStatus::Failure:
-            return "fail";
+        case capture::CheckStatus::Failure: return "fail";
     }
     return "";
 }
@@ -203,12 +189,9 @@ const char* word(capture::CheckStatus status) {
 const char* verdict(capture::CheckStatus worst) {
     switch (worst) {
         case capture::CheckStatus::Ok:
-        case capture::CheckStatus::Warning:
-            return "Recording works here.";
-        case capture::CheckStatus::NoCuda:
-            return "CUDA cannot be recorded here; NVTX ranges can.";
-        case capture::CheckStatus::Failure:
-            return "Recording does not work here.";
+        case capture::CheckStatus::Warning: return "Recording works here.";
+        case capture::CheckStatus::NoCuda: return "CUDA cannot be recorded here; NVTX ranges can.";
+        case capture::CheckStatus::Failure: return "Recording does not work here.";
     }
     return "";
 }
@@ -216,8 +199,8 @@ const char* verdict(capture::CheckStatus worst) {
 std::string asText(const std::vector<capture::Check>& checks) {
     std::string text;
     for (const capture::Check& check : checks) {
-        text += fmt::format("{:<6} {:<12} {}\n", fmt::format("[{}]", word(check.status)),
-                            check.subject, check.sentence);
+        text +=
+            fmt::format("{:<6} {:<12} {}\n", fmt::format("[{}]", word(check.status)), check.subject, check.sentence);
         if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
     }
     return text + verdict(capture::worstOf(checks)) + "\n";
@@ -230,8 +213,7 @@ std::string asJson(const std::vector<capture::Check>& checks) {
                         {"subject", check.subject},
                         {"sentence", check.sentence},
                         {"advice", check.advice}});
-    const nlohmann::ordered_json all{{"canRecord", capture::canRecord(checks)},
-                                     {"checks", std::move(list)}};
+    const nlohmann::ordered_json all{{"canRecord", capture::canRecord(checks)}, {"checks", std::move(list)}};
     return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -245,19 +227,15 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         bool isForced = false;
     };
     auto words = std::make_shared<Words>();
-    CLI::App* command = app.add_subcommand(
-        "doctor", "Check whether recording works here, and how to fix it if not");
-    command->add_option("--agent", words->agent, "Agent library to check instead of the default")
-        ->type_name("FILE");
-    help::acceptOneOf(command->add_option("-f,--format", words->format, "Output format"),
-                      {"text", "json"})
+    CLI::App* command = app.add_subcommand("doctor", "Check whether recording works here, and how to fix it if not");
+    command->add_option("--agent", words->agent, "Agent library to check instead of the default")->type_name("FILE");
+    help::acceptOneOf(command->add_option("-f,--format", words->format, "Output format"), {"text", "json"})
         ->capture_default_str();
     CLI::Option* const measure =
         command->add_flag("--measure", words->measures,
                           "Measure copy bandwidth to, from and between the GPUs, and store it; "
                           "traces then show how close a run came to it");
-    command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")
-        ->needs(measure);
+    command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")->needs(measure);
     command->footer(
         "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs "
         "were measured.");
@@ -270,9 +248,7 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         Result<Output> output = Output::open(std::nullopt, {});
         output->write(words->format == "json" ? asJson(checks) : asText(checks));
         const Result<void> closed = output->close();
-        exitStatus = !closed                      ? reportFailure(closed.error())
-                     : capture::canRecord(checks) ? exitOk
-                                                  : exitFailed;
+        exitStatus = !closed ? reportFailure(closed.error()) : capture::canRecord(checks) ? exitOk : exitFailed;
     });
 }
 

@@ -74,8 +74,7 @@ Result<int> runExplain(const ExplainOptions& options) {
         const Result<void> closed = output->close();
         return closed ? Result<int>(exitOk) : fail(closed.error());
     }
-    Result<analysis::RunSummary> run =
-        summarizeFile(options.file, options.selection, loadForCommand);
+    Result<analysis::RunSummary> run = summarizeFile(options.file, options.selection, loadForCommand);
     if (!run) return fail(run.error());
     MutedRules muted;
     for (const std::string& name : options.muted)
@@ -91,16 +90,14 @@ Result<int> runExplain(const ExplainOptions& options) {
         printMessage(fmt::format("{}: {} No condition can be evaluated.", options.file, doubt));
         return static_cast<int>(exitNoAnswer);
     }
-    return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)
-                                                    : static_cast<int>(exitOk);
+    return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet) : static_cast<int>(exitOk);
 }
 
 }  // namespace
 
 void addExplain(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExplainOptions>();
-    CLI::App* command =
-        app.add_subcommand("explain", "Show where a run spends its time and what to fix first");
+    CLI::App* command = app.add_subcommand("explain", "Show where a run spends its time and what to fix first");
     CLI::Option* file = command->add_option("FILE", options->file, readableFormats());
     addStepOptions(*command, options->selection);
     command->add_option("--mute", options->muted, "Skip this rule; repeatable")
@@ -115,12 +112,10 @@ void addExplain(CLI::App& app, int& exitStatus) {
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
     command->add_flag("--rules", options->hasRuleConditions, "List the rules and their conditions");
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
-                      {"text", "json", "html"})
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json", "html"})
         ->capture_default_str();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-        "FILE");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
+                           "FILE");
     command->footer(
         "Examples:\n"
         "  lanescope explain run.sqlite\n"
@@ -128,8 +123,7 @@ void addExplain(CLI::App& app, int& exitStatus) {
         "  lanescope explain run.sqlite --fail-if 'launch_bound > 10%'");
     command->callback([options, file, &exitStatus] {
         if (file->count() == 0 && !options->hasRuleConditions) {
-            printMessage(
-                "Name the trace to explain, or use --rules. Try 'lanescope explain --help'.");
+            printMessage("Name the trace to explain, or use --rules. Try 'lanescope explain --help'.");
             exitStatus = exitUsage;
             return;
         }

@@ -39,10 +39,8 @@ struct ExportOptions {
 
 /// Writes a Lanescope (native) file, which cannot be a pipe.
 Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
-    if (isOfSqlite(trace))
-        return fail("{}: already SQLite, no export needed. Copy the file.", options.file);
-    if (const Result<void> written = writeSealedTraceFile(trace, options.output); !written)
-        return written;
+    if (isOfSqlite(trace)) return fail("{}: already SQLite, no export needed. Copy the file.", options.file);
+    if (const Result<void> written = writeSealedTraceFile(trace, options.output); !written) return written;
     if (const Result<void> sound = checkIndex(trace); !sound) {
         std::error_code ignored;
         std::filesystem::remove(options.output, ignored);
@@ -53,8 +51,8 @@ Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
 }
 
 /// Returns "run.rank3.json" for "run.json".
-std::filesystem::path pathOfRank(const std::filesystem::path& path, const Trace& trace,
-                                 uint32_t process, size_t number) {
+std::filesystem::path pathOfRank(const std::filesystem::path& path, const Trace& trace, uint32_t process,
+                                 size_t number) {
     const std::optional<int> rank = trace.processes[process].rank;
     const auto shown = rank ? static_cast<size_t>(*rank) : number;
     std::filesystem::path name = path.stem();
@@ -74,21 +72,17 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
     // The files would be named after it.
     std::error_code ignored;
     const auto status = std::filesystem::status(options.output, ignored);
-    if (processes.size() > 1 &&
-        (std::filesystem::is_other(status) || std::filesystem::is_directory(status)))
-        return fail(
-            "--output: cannot write a file for each of {} ranks to {}, which is a {}. Name a file.",
-            processes.size(), options.output,
-            std::filesystem::is_directory(status) ? "folder" : "device or pipe");
+    if (processes.size() > 1 && (std::filesystem::is_other(status) || std::filesystem::is_directory(status)))
+        return fail("--output: cannot write a file for each of {} ranks to {}, which is a {}. Name a file.",
+                    processes.size(), options.output,
+                    std::filesystem::is_directory(status) ? "folder" : "device or pipe");
     std::vector<std::optional<std::filesystem::path>> paths(processes.size());
     for (size_t number = 0; number < processes.size() && !options.output.empty(); ++number)
-        paths[number] = processes.size() == 1
-                            ? std::filesystem::path(options.output)
-                            : pathOfRank(options.output, trace, processes[number], number);
+        paths[number] = processes.size() == 1 ? std::filesystem::path(options.output)
+                                              : pathOfRank(options.output, trace, processes[number], number);
     // Opens all before any is written. A pipe, possible for a single rank, is opened only once.
     for (size_t number = 0; number < paths.size() && paths.size() > 1; ++number)
-        if (Result<Output> output = Output::open(paths[number], {options.file}); !output)
-            return fail(output.error());
+        if (Result<Output> output = Output::open(paths[number], {options.file}); !output) return fail(output.error());
     for (size_t number = 0; number < processes.size(); ++number) {
         Result<Output> output = Output::open(paths[number], {options.file});
         if (!output) return fail(output.error());
@@ -116,8 +110,7 @@ void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<
                 const TextSink& sink) {
     const FlameBase base = baseOf(options);
     const bool isOfThreads = options.over == threads && options.format != flameOfNvtx;
-    const FlameTree tree =
-        isOfThreads ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
+    const FlameTree tree = isOfThreads ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
     const std::string_view what = isOfThreads ? "time of threads by stack" : describe(base);
     if (options.format == folded)
         writeFolded(tree, 0, sink);
@@ -128,13 +121,12 @@ void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<
 /// Fails with a sentence if the options contradict each other.
 Result<void> checkOptions(const ExportOptions& options) {
     if (!options.range.empty() && !isFlame(options))
-        return fail("--range: only for {}, {} and {}. Other formats export the whole trace.",
-                    folded, flame, flameOfNvtx);
+        return fail("--range: only for {}, {} and {}. Other formats export the whole trace.", folded, flame,
+                    flameOfNvtx);
     if (options.format == "sqlite" && options.output.empty())
         return fail("--output: a trace cannot be written to stdout. Name a file.");
     if (options.format == "perfetto" && options.output.empty() && ::isatty(STDOUT_FILENO) == 1)
-        return fail(
-            "--format perfetto: binary data cannot be shown by a terminal. Name a file with -o.");
+        return fail("--format perfetto: binary data cannot be shown by a terminal. Name a file with -o.");
     return {};
 }
 
@@ -147,8 +139,7 @@ Result<void> runExport(const ExportOptions& options) {
     }
     if (options.format == "sqlite") {
         const std::array<std::filesystem::path, 1> inputs{options.file};
-        if (const Result<void> place = checkPlaceForTrace(options.output, inputs); !place)
-            return place;
+        if (const Result<void> place = checkPlaceForTrace(options.output, inputs); !place) return place;
     }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
@@ -176,32 +167,26 @@ Result<void> runExport(const ExportOptions& options) {
 
 void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
-    CLI::App* command =
-        app.add_subcommand("export", "Convert a trace to the format of another tool");
+    CLI::App* command = app.add_subcommand("export", "Convert a trace to the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
     help::acceptOneOf(
-        command->add_option(
-            "-f,--format", options->format,
-            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one "
-            "file per rank; folded: GPU time by Python stack, for flame graphs; flame: flame graph "
-            "as SVG; flame-ranges: flame graph of NVTX ranges; sqlite: convert another profiler's "
-            "file to a Lanescope trace"),
+        command->add_option("-f,--format", options->format,
+                            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one "
+                            "file per rank; folded: GPU time by Python stack, for flame graphs; flame: flame graph "
+                            "as SVG; flame-ranges: flame graph of NVTX ranges; sqlite: convert another profiler's "
+                            "file to a Lanescope trace"),
         {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
-    help::acceptOneOf(
-        command->add_option("--over", options->over,
-                            "Flame graph (folded, flame) of GPU time by Python line, function or "
-                            "NVTX range; or threads: CPU time by thread and stack"),
-        {"lines", "functions", "ranges", threads})
+    help::acceptOneOf(command->add_option("--over", options->over,
+                                          "Flame graph (folded, flame) of GPU time by Python line, function or "
+                                          "NVTX range; or threads: CPU time by thread and stack"),
+                      {"lines", "functions", "ranges", threads})
         ->capture_default_str();
-    command
-        ->add_option("--range", options->range,
-                     "Only this time range (folded, flame): 10ms:25ms, in timeline time")
+    command->add_option("--range", options->range, "Only this time range (folded, flame): 10ms:25ms, in timeline time")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-        "FILE");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
+                           "FILE");
     command->footer(
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
         "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"

@@ -40,13 +40,12 @@ Error becomePython(const std::vector<std::string>& words) {
     const std::string python = named != nullptr && *named != '\0' ? named : defaultPython;
     if (const std::filesystem::path self = system::ownProgram(); !self.empty())
         ::setenv(programVariable, self.c_str(), 1);
-    std::vector<char*> arguments{const_cast<char*>(python.c_str()), const_cast<char*>("-c"),
-                                 const_cast<char*>(start)};
+    std::vector<char*> arguments{const_cast<char*>(python.c_str()), const_cast<char*>("-c"), const_cast<char*>(start)};
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     ::execvp(python.c_str(), arguments.data());
-    return {fmt::format("{}: cannot start: {}. Name a Python that has the lanescope package in {}.",
-                        python, std::strerror(errno), pythonVariable)};
+    return {fmt::format("{}: cannot start: {}. Name a Python that has the lanescope package in {}.", python,
+                        std::strerror(errno), pythonVariable)};
 }
 
 struct FleetOptions {
@@ -78,35 +77,29 @@ struct FleetOptions {
 void addFleet(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<FleetOptions>();
     auto folders = std::make_shared<std::vector<std::string>>();
-    CLI::App* command = app.add_subcommand(
-        "fleet", "Find the slow ranks, links and hosts of a job from the summaries of its ranks");
+    CLI::App* command =
+        app.add_subcommand("fleet", "Find the slow ranks, links and hosts of a job from the summaries of its ranks");
     command
-        ->add_option(
-            "FOLDER", *folders,
-            "Folder with the summaries or traces of a job's ranks; name two to compare two jobs")
+        ->add_option("FOLDER", *folders,
+                     "Folder with the summaries or traces of a job's ranks; name two to compare two jobs")
         ->required()
         ->expected(1, 2);
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output,
-                            "SQLite file for the report (default: fleet.sqlite)"),
+        command->add_option("-o,--output", options->output, "SQLite file for the report (default: fleet.sqlite)"),
         "FILE");
-    help::acceptOutputPath(
-        command->add_option("--html", options->html, "Also write the report as an HTML page"),
-        "FILE");
+    help::acceptOutputPath(command->add_option("--html", options->html, "Also write the report as an HTML page"),
+                           "FILE");
     command->add_flag("--force", options->isForced, "Overwrite existing files");
     command
         ->add_option("--roles", options->roles,
                      "CSV file with the columns rank and role: ranks with the same role do the "
                      "same work (default: derived from the communicators)")
         ->type_name("FILE");
-    command
-        ->add_option("--workers", options->workers,
-                     "Reader processes on this machine (default: one per core)")
+    command->add_option("--workers", options->workers, "Reader processes on this machine (default: one per core)")
         ->type_name("N");
     command
-        ->add_option(
-            "--scheduler", options->scheduler,
-            "Read with a Dask cluster: the address of its scheduler, or its scheduler file")
+        ->add_option("--scheduler", options->scheduler,
+                     "Read with a Dask cluster: the address of its scheduler, or its scheduler file")
         ->type_name("ADDRESS");
     command->add_flag("--without-tls", options->isUnsafe,
                       "Allow an unencrypted connection to a scheduler on another machine");

@@ -42,8 +42,7 @@ fs::path nameFor(const fs::path& file) {
     cut(".gz");
     bool isCut = false;
     for (const TraceFormat* format : traceFormats())
-        for (const std::string_view ending : format->endings)
-            isCut = isCut || (!ending.empty() && cut(ending));
+        for (const std::string_view ending : format->endings) isCut = isCut || (!ending.empty() && cut(ending));
     return name + ".sqlite";
 }
 
@@ -54,17 +53,14 @@ tl::unexpected<Error> refuseItself(const fs::path& file) {
     const auto format = findFormat(*source, traceFormats());
     if (!format) return fail(format.error());
     if (*format == &lanescopeFormat || *format == &nsightFormat)
-        return fail("{}: {}, no import needed. Every command reads it directly.", file.string(),
-                    (*format)->name);
-    return fail("{}: would be overwritten. Choose another name with -o, or a folder with --into.",
-                file.string());
+        return fail("{}: {}, no import needed. Every command reads it directly.", file.string(), (*format)->name);
+    return fail("{}: would be overwritten. Choose another name with -o, or a folder with --into.", file.string());
 }
 
 /// Returns the path of the result.
 Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) {
     const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
-    const fs::path output =
-        options.output.empty() ? folder / nameFor(file) : fs::path(options.output);
+    const fs::path output = options.output.empty() ? folder / nameFor(file) : fs::path(options.output);
     if (const auto found = checkFile(file); !found) return fail(found.error());
     std::error_code error;
     if (fs::equivalent(file, output, error)) return refuseItself(file);
@@ -76,14 +72,11 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
             "--into.",
             file.string(), output.string());
     const std::array inputs{file};
-    if (const Result<void> place = checkPlaceForTrace(output, inputs); !place)
-        return fail(place.error());
+    if (const Result<void> place = checkPlaceForTrace(output, inputs); !place) return fail(place.error());
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
-    if (isOfSqlite(**trace))
-        return fail("{}: already SQLite, no import needed. Copy the file.", file.string());
-    if (const Result<void> written = writeSealedTraceFile(**trace, output); !written)
-        return fail(written.error());
+    if (isOfSqlite(**trace)) return fail("{}: already SQLite, no import needed. Copy the file.", file.string());
+    if (const Result<void> written = writeSealedTraceFile(**trace, output); !written) return fail(written.error());
     if (const Result<void> sound = checkIndex(**trace); !sound) {
         fs::remove(output, error);
         return fail(sound.error());
@@ -97,8 +90,7 @@ Result<void> runImport(const ImportOptions& options) {
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (!options.output.empty() && files->size() != 1)
-        return fail("{} files would all become {}. Choose a folder with --into.", files->size(),
-                    options.output);
+        return fail("{} files would all become {}. Choose a folder with --into.", files->size(), options.output);
     std::error_code error;
     if (!options.folder.empty() && !fs::create_directories(options.folder, error) && error)
         return fail("{}: cannot create the folder: {}.", options.folder, error.message());
@@ -125,17 +117,14 @@ Result<void> runImport(const ImportOptions& options) {
 
 void addImport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ImportOptions>();
-    CLI::App* command =
-        app.add_subcommand("import", "Convert files of other tools to Lanescope traces");
-    command->add_option("FILE", options->files, "Traces of other tools, or folders of such traces")
-        ->required();
-    CLI::Option* const into = help::acceptOutputPath(
-        command->add_option("--into", options->folder,
-                            "Output folder (default: next to each file); created if missing"),
-        "FOLDER");
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Output trace, for a single file"),
-        "FILE")
+    CLI::App* command = app.add_subcommand("import", "Convert files of other tools to Lanescope traces");
+    command->add_option("FILE", options->files, "Traces of other tools, or folders of such traces")->required();
+    CLI::Option* const into =
+        help::acceptOutputPath(command->add_option("--into", options->folder,
+                                                   "Output folder (default: next to each file); created if missing"),
+                               "FOLDER");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output trace, for a single file"),
+                           "FILE")
         ->excludes(into);
     command->footer(
         "Each file becomes a trace of the same name with the extension .sqlite, and its path is "

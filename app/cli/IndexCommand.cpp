@@ -38,8 +38,7 @@ Result<void> runIndex(const IndexOptions& options) {
 
 void addIndex(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<IndexOptions>();
-    CLI::App* command =
-        app.add_subcommand("index", "Build the index of a trace, so that it opens instantly");
+    CLI::App* command = app.add_subcommand("index", "Build the index of a trace, so that it opens instantly");
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_flag("--remove", options->isRemoving, "Remove the index instead");
     command->footer(

@@ -50,8 +50,7 @@ std::string aligned(const std::vector<Line>& lines) {
         std::string row;
         for (size_t column = 0; column < line.size(); ++column) {
             row += line[column];
-            if (column + 1 < line.size())
-                row.append(widths[column] - displayWidth(line[column]) + 2, ' ');
+            if (column + 1 < line.size()) row.append(widths[column] - displayWidth(line[column]) + 2, ' ');
         }
         while (row.ends_with(' ')) row.pop_back();
         text += printable(row) + "\n";
@@ -73,8 +72,7 @@ std::string matrix(const Trace& trace, const std::vector<int64_t>& gpus) {
         }
         const GpuAffinity* const affinity = affinityOf(trace, gpu);
         line.push_back(affinity && !affinity->cpus.empty() ? affinity->cpus : "N/A");
-        line.push_back(affinity && affinity->numaNode >= 0 ? fmt::format("{}", affinity->numaNode)
-                                                           : "N/A");
+        line.push_back(affinity && affinity->numaNode >= 0 ? fmt::format("{}", affinity->numaNode) : "N/A");
         lines.push_back(std::move(line));
     }
     std::string text = aligned(lines) + "\n";
@@ -102,12 +100,12 @@ std::string number(std::optional<double> value, const char* unit) {
 std::string pairs(const std::vector<LinkUse>& uses) {
     std::vector<Line> lines{{"From", "To", "Link", "Copied", "GB/s", "Peak", "Of peak"}};
     for (const LinkUse& use : uses) {
-        const auto peak = use.peak ? fmt::format("{:.3g} GB/s ({})", use.peak->gigabytesPerSecond,
-                                                 name(use.peak->origin))
-                                   : std::string("unknown");
+        const auto peak = use.peak
+                              ? fmt::format("{:.3g} GB/s ({})", use.peak->gigabytesPerSecond, name(use.peak->origin))
+                              : std::string("unknown");
         const bool isUsed = use.copyCount > 0;
-        lines.push_back({fmt::format("GPU {}", use.gpu), fmt::format("GPU {}", use.peer),
-                         wordFor(use.connection), isUsed ? formatBytes(use.copyBytes) : "no copies",
+        lines.push_back({fmt::format("GPU {}", use.gpu), fmt::format("GPU {}", use.peer), wordFor(use.connection),
+                         isUsed ? formatBytes(use.copyBytes) : "no copies",
                          isUsed ? number(use.meanGBps(), "GB/s") : "", peak,
                          isUsed ? number(use.peakPercent(), "%") : ""});
     }
@@ -115,7 +113,7 @@ std::string pairs(const std::vector<LinkUse>& uses) {
 }
 
 template <class T>
-Json valueOrNull(const std::optional<T>& value) {
+Json orNull(const std::optional<T>& value) {
     return value ? Json(*value) : Json();
 }
 
@@ -128,8 +126,7 @@ std::string topologyAsText(const Trace& trace) {
     if (!text.empty()) text += "\n";
     text += matrix(trace, topology.gpus);
     text += "\nNVLink\n";
-    for (const std::string& sentence : topology.verdict.sentences)
-        text += "  " + printable(sentence) + "\n";
+    for (const std::string& sentence : topology.verdict.sentences) text += "  " + printable(sentence) + "\n";
     if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
     if (!topology.uses.empty() && topology.verdict.bytes > 0)
         text +=
@@ -148,38 +145,36 @@ std::string topologyAsJson(const Trace& trace) {
         const GpuAffinity* const affinity = affinityOf(trace, gpu);
         const auto pcie = peakOfPcie(trace, gpu);
         const Gpu* const info = gpuNumbered(trace, gpu);
-        json["gpus"].push_back(
-            {{"id", gpu},
-             {"name", info ? Json(info->name) : Json()},
-             {"uuid", info ? Json(info->uuid) : Json()},
-             {"isMig", info ? Json(isMigDevice(*info)) : Json()},
-             {"cpuAffinity", affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
-             {"numaNode", affinity && affinity->numaNode >= 0 ? Json(affinity->numaNode) : Json()},
-             {"nvlinks", nvlinksOf(trace, gpu)},
-             {"pciePeakGBps", pcie ? Json(pcie->gigabytesPerSecond) : Json()}});
+        json["gpus"].push_back({{"id", gpu},
+                                {"name", info ? Json(info->name) : Json()},
+                                {"uuid", info ? Json(info->uuid) : Json()},
+                                {"isMig", info ? Json(isMigDevice(*info)) : Json()},
+                                {"cpuAffinity", affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
+                                {"numaNode", affinity && affinity->numaNode >= 0 ? Json(affinity->numaNode) : Json()},
+                                {"nvlinks", nvlinksOf(trace, gpu)},
+                                {"pciePeakGBps", pcie ? Json(pcie->gigabytesPerSecond) : Json()}});
     }
     json["links"] = Json::array();
     for (const LinkUse& use : topology.uses)
-        json["links"].push_back(
-            {{"gpu", use.gpu},
-             {"peer", use.peer},
-             {"abbreviation", use.connection ? Json(use.connection->abbreviation) : Json()},
-             {"connection", use.connection ? Json(use.connection->name) : Json()},
-             {"nvlinks", use.connection ? Json(use.connection->nvlinks) : Json()},
-             {"copies", use.copyCount},
-             {"bytes", use.copyBytes},
-             {"busyNs", use.copyBusyNs},
-             {"meanGBps", valueOrNull(use.meanGBps())},
-             {"peakGBps", use.peak ? Json(use.peak->gigabytesPerSecond) : Json()},
-             {"peakOrigin", use.peak ? Json(name(use.peak->origin)) : Json()},
-             {"peakPercent", valueOrNull(use.peakPercent())}});
+        json["links"].push_back({{"gpu", use.gpu},
+                                 {"peer", use.peer},
+                                 {"abbreviation", use.connection ? Json(use.connection->abbreviation) : Json()},
+                                 {"connection", use.connection ? Json(use.connection->name) : Json()},
+                                 {"nvlinks", use.connection ? Json(use.connection->nvlinks) : Json()},
+                                 {"copies", use.copyCount},
+                                 {"bytes", use.copyBytes},
+                                 {"busyNs", use.copyBusyNs},
+                                 {"meanGBps", orNull(use.meanGBps())},
+                                 {"peakGBps", use.peak ? Json(use.peak->gigabytesPerSecond) : Json()},
+                                 {"peakOrigin", use.peak ? Json(name(use.peak->origin)) : Json()},
+                                 {"peakPercent", orNull(use.peakPercent())}});
     const NvlinkVerdict& verdict = topology.verdict;
     json["nvlink"] = {{"use", identifier(verdict.use)},
                       {"evidence", identifier(verdict.evidence)},
                       {"activeLinks", verdict.activeLinks},
                       {"bytes", verdict.bytes},
                       {"bestGBps", verdict.bestGBps > 0 ? Json(verdict.bestGBps) : Json()},
-                      {"bytesPerStep", valueOrNull(verdict.bytesPerStep)},
+                      {"bytesPerStep", orNull(verdict.bytesPerStep)},
                       {"sentences", verdict.sentences}};
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
@@ -189,8 +184,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Appends a heading and its lines, indented; nothing without lines.
-void appendSection(std::string& text, std::string_view heading,
-                   const std::vector<std::string>& lines) {
+void appendSection(std::string& text, std::string_view heading, const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     text += fmt::format("\n{}\n", heading);
     for (const std::string& line : lines) text += fmt::format("  {}\n", printable(line));
@@ -199,8 +193,7 @@ void appendSection(std::string& text, std::string_view heading,
 /// Pads the names to one width, so that the values are aligned.
 std::vector<std::string> aligned(const std::vector<Property>& properties) {
     size_t width = 0;
-    for (const Property& property : properties)
-        width = std::max(width, displayWidth(printable(property.name)));
+    for (const Property& property : properties) width = std::max(width, displayWidth(printable(property.name)));
     std::vector<std::string> lines;
     for (const Property& property : properties) {
         const std::string name = printable(property.name);
@@ -214,8 +207,7 @@ std::vector<std::string> linesOf(const std::vector<DescribedThing>& things) {
     std::vector<std::string> lines;
     for (const DescribedThing& thing : things) {
         lines.push_back(thing.title);
-        for (const Property& fact : thing.facts)
-            lines.push_back(fmt::format("  {:<15} {}", fact.name, fact.value));
+        for (const Property& fact : thing.facts) lines.push_back(fmt::format("  {:<15} {}", fact.name, fact.value));
     }
     return lines;
 }
@@ -235,17 +227,11 @@ Json asObject(const std::vector<Property>& properties) {
     return object;
 }
 
-template <class T>
-Json orNull(const std::optional<T>& value) {
-    return value ? Json(*value) : Json();
-}
-
 /// Returns pairs of start and end; null for a process that was recorded throughout.
 Json windowsOf(const Process& process) {
     if (!process.hasWindows) return {};
     Json windows = Json::array();
-    for (const TimeRange& window : process.windows)
-        windows.push_back({window.startNs, window.endNs});
+    for (const TimeRange& window : process.windows) windows.push_back({window.startNs, window.endNs});
     return windows;
 }
 
@@ -271,8 +257,7 @@ Json gpuAsJson(const Trace& trace, const Gpu& gpu) {
             {"smCount", gpu.smCount},
             {"computeMajor", gpu.computeMajor},
             {"computeMinor", gpu.computeMinor},
-            {"properties",
-             facts == trace.gpuFacts.end() ? Json::object() : asObject(propertiesOf(*facts))}};
+            {"properties", facts == trace.gpuFacts.end() ? Json::object() : asObject(propertiesOf(*facts))}};
 }
 
 Json processAsJson(const Process& process) {
@@ -295,12 +280,8 @@ Json pidOf(const Trace& trace, const HealthNote& note) {
 }
 
 Json noteAsJson(const Trace& trace, const HealthNote& note) {
-    return {{"severity", identifier(note.severity)},
-            {"code", codeOf(note)},
-            {"pid", pidOf(trace, note)},
-            {"timeNs", orNull(note.timeNs)},
-            {"count", orNull(note.count)},
-            {"sentence", note.sentence}};
+    return {{"severity", identifier(note.severity)}, {"code", codeOf(note)},        {"pid", pidOf(trace, note)},
+            {"timeNs", orNull(note.timeNs)},         {"count", orNull(note.count)}, {"sentence", note.sentence}};
 }
 
 }  // namespace
@@ -331,12 +312,10 @@ std::string infoAsJson(const Trace& trace) {
     json["gpus"] = Json::array();
     for (const Gpu& gpu : trace.gpus) json["gpus"].push_back(gpuAsJson(trace, gpu));
     json["processes"] = Json::array();
-    for (const Process& process : trace.processes)
-        json["processes"].push_back(processAsJson(process));
+    for (const Process& process : trace.processes) json["processes"].push_back(processAsJson(process));
     json["counts"] = Json::array();
     for (const EventCount& count : trace.counts)
-        json["counts"].push_back(
-            {{"name", count.name}, {"total", count.total}, {"untimed", count.untimed}});
+        json["counts"].push_back({{"name", count.name}, {"total", count.total}, {"untimed", count.untimed}});
     json["peakMemory"] = Json::array();
     for (const MemoryPeak& peak : description.memoryPeaks)
         json["peakMemory"].push_back({{"name", peak.name},
@@ -345,8 +324,7 @@ std::string infoAsJson(const Trace& trace) {
                                       {"pid", orNull(peak.pid)},
                                       {"bytes", peak.bytes}});
     json["health"] = Json::array();
-    for (const HealthNote& note : description.health)
-        json["health"].push_back(noteAsJson(trace, note));
+    for (const HealthNote& note : description.health) json["health"].push_back(noteAsJson(trace, note));
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
@@ -365,9 +343,8 @@ Result<void> runInfo(const InfoOptions& options) {
     if (!output) return fail(output.error());
     output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const bool isJson = options.format == "json";
-    const std::string text = options.isTopology
-                                 ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
-                                 : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
+    const std::string text = options.isTopology ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
+                                                : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
     output->write(text);
     return output->close();
 }
@@ -376,11 +353,9 @@ Result<void> runInfo(const InfoOptions& options) {
 
 void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();
-    CLI::App* command = app.add_subcommand(
-        "info", "Print the contents of a trace: host, processes, GPUs, warnings");
+    CLI::App* command = app.add_subcommand("info", "Print the contents of a trace: host, processes, GPUs, warnings");
     command->add_option("FILE", options->file, readableFormats())->required();
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
-                      {"text", "json"})
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json"})
         ->capture_default_str();
     command->add_flag("--topology", options->isTopology,
                       "Show how the GPUs are connected, whether NVLink was used, and the bytes "

@@ -23,22 +23,18 @@ Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     ProgressLine line;
-    return mergeFiles(*files, options.output, options.merge.options(),
-                      [&line](double fraction, std::string_view what) {
-                          line.show(fraction, what);
-                          return true;
-                      });
+    return mergeFiles(*files, options.output, options.merge.options(), [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    });
 }
 
 /// Prints the clock synchronization and the step numbering, also if there is no problem.
 void printNotes(const std::vector<HealthNote>& notes) {
     for (const HealthNote& note : notes) {
-        // For the whole: each file has notes about its recording windows, which are irrelevant
-        // here.
-        const bool isOfPart =
-            note.code == HealthCode::Windows && !note.globalPid && !note.count.has_value();
-        const bool isPrinted =
-            note.code == HealthCode::ClocksAligned || note.code == HealthCode::ClockSet || isOfPart;
+        // For the whole: each file has notes about its recording windows, which are irrelevant here.
+        const bool isOfPart = note.code == HealthCode::Windows && !note.globalPid && !note.count.has_value();
+        const bool isPrinted = note.code == HealthCode::ClocksAligned || note.code == HealthCode::ClockSet || isOfPart;
         if (isPrinted && note.severity == Severity::Info)
             printMessage(note.sentence);
         else if (note.severity != Severity::Info)
@@ -51,13 +47,9 @@ void printNotes(const std::vector<HealthNote>& notes) {
 void addMerge(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<MergeCommandOptions>();
     CLI::App* command = app.add_subcommand("merge", "Merge the traces of several ranks into one");
-    command
-        ->add_option("FILE", options->files,
-                     "Traces of one job, in any format, or folders of such traces")
+    command->add_option("FILE", options->files, "Traces of one job, in any format, or folders of such traces")
         ->required();
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file"),
-                           "FILE")
-        ->required();
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file"), "FILE")->required();
     addMergeOptions(*command, options->merge);
     command->footer(
         "Each process keeps its rank, or gets the rank in its file's name. GPUs are renumbered.\n"

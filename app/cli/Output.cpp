@@ -31,9 +31,7 @@ int reportOutOfMemory() {
     return exitFailed;
 }
 
-void reportWarning(std::string_view sentence) {
-    printMessage(fmt::format("warning: {}", sentence));
-}
+void reportWarning(std::string_view sentence) { printMessage(fmt::format("warning: {}", sentence)); }
 
 namespace {
 
@@ -81,11 +79,9 @@ std::optional<size_t> columnsFromEnvironment() {
 Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
                             const std::vector<std::filesystem::path>& inputs) {
     if (!path) return Output(OutputFile::standardOutput(), true);
-    if (const Result<void> other = checkIsNoInput(*path, inputs); !other)
-        return fail(other.error());
+    if (const Result<void> other = checkIsNoInput(*path, inputs); !other) return fail(other.error());
     if (const Result<void> report = checkNotTrace(*path); !report) return fail(report.error());
-    // A trace may contain confidential data such as command lines: only the owner can read the
-    // file.
+    // A trace may contain confidential data such as command lines: only the owner can read the file.
     Result<OutputFile> file = OutputFile::open(*path);
     if (!file) return fail(file.error());
     return Output(std::move(*file), false);
@@ -109,9 +105,7 @@ Result<void> Output::close() {
     return file_.close();
 }
 
-bool Output::isTerminal() const {
-    return isStdout_ && ::isatty(STDOUT_FILENO) == 1;
-}
+bool Output::isTerminal() const { return isStdout_ && ::isatty(STDOUT_FILENO) == 1; }
 
 size_t Output::lineWidth() const {
     winsize size{};

@@ -33,9 +33,8 @@ enum ExitStatus : int {
     exitUsage = 2,   ///< The command line was invalid.
 };
 
-/// Prints "lanescope: " and the sentence on stderr, on one line, escaped by `printable`: names of
-/// files and trace content may contain any bytes. All messages use this function. Does nothing if
-/// stderr is closed.
+/// Prints "lanescope: " and the sentence on stderr, on one line, escaped by `printable`: names of files and trace
+/// content may contain any bytes. All messages use this function. Does nothing if stderr is closed.
 void printMessage(std::string_view sentence);
 
 /// Prints the error; returns `exitFailed`.
@@ -65,8 +64,7 @@ class ProgressLine {
     bool isShown_ = false;
 };
 
-/// The output of a command: stdout, or a file that appears under its name only when complete. One
-/// thread.
+/// The output of a command: stdout, or a file that appears under its name only when complete. One thread.
 class Output {
   public:
     /// Uses stdout without a `path`. Writes devices and pipes in place. Fails for a path that is
@@ -80,17 +78,14 @@ class Output {
 
     /// Writes text; `close` reports errors.
     void write(std::string_view text);
-    /// Returns false once nothing more can be written: the reader has gone, the disk is full or the
-    /// source is corrupt.
+    /// Returns false once nothing more can be written: the reader has gone, the disk is full or the source is corrupt.
     bool isWanted() const { return sound_.has_value() && file_.isWanted(); }
-    /// Flushes and renames the file to its final name. A closed pipe, as with `head`, is not an
-    /// error.
+    /// Flushes and renames the file to its final name. A closed pipe, as with `head`, is not an error.
     Result<void> close();
 
     /// Returns true if the output is a terminal, which interprets control characters.
     bool isTerminal() const;
-    /// Returns the line width in columns: that of the terminal, else of the environment variable
-    /// COLUMNS.
+    /// Returns the line width in columns: that of the terminal, else of the environment variable COLUMNS.
     size_t lineWidth() const;
 
   private:

@@ -20,8 +20,7 @@ CLI::Validator sizeInBytes() {
         [](std::string& text) {
             std::string bytes = text;
             if (!CLI::AsSizeValue(false)(bytes).empty())
-                return fmt::format("invalid size \"{}\"; use bytes, or for example 500MB or 4GB",
-                                   printable(text));
+                return fmt::format("invalid size \"{}\"; use bytes, or for example 500MB or 4GB", printable(text));
             text = std::move(bytes);
             return std::string();
         },
@@ -63,8 +62,7 @@ std::string rangeProblem(const std::string& text) {
 
 std::string stepsProblem(const std::string& text) {
     if (parseStepRange(text)) return {};
-    return "\"" + text +
-           "\" is not a range of steps; use A-B, two ascending numbers from 0, or one number";
+    return "\"" + text + "\" is not a range of steps; use A-B, two ascending numbers from 0, or one number";
 }
 
 std::string sizeProblem(uint64_t bytes) {
@@ -81,24 +79,21 @@ std::string reserveProblem(uint64_t bytes) {
 
 void RecordArguments::addTo(CLI::App& command) {
     help::acceptOutputPath(
-        command.add_option(
-            "-o,--output", options_.outputPattern,
-            "Output trace; %p: process id of the program, %n: first free number, %h: host, "
-            "%q{NAME}: environment variable (default: lanescope-<program>-<n>.sqlite)"),
+        command.add_option("-o,--output", options_.outputPattern,
+                           "Output trace; %p: process id of the program, %n: first free number, %h: host, "
+                           "%q{NAME}: environment variable (default: lanescope-<program>-<n>.sqlite)"),
         "FILE")
         ->check(CLI::Validator(outputProblem, ""));
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
-    help::acceptNumber(
-        command.add_option("--repeat", repeats_,
-                           "Run the program N times in a row and write one trace per run; without "
-                           "%n in the name, -%n is added before the extension"),
-        "N", 1, maxRepeats)
+    help::acceptNumber(command.add_option("--repeat", repeats_,
+                                          "Run the program N times in a row and write one trace per run; without "
+                                          "%n in the name, -%n is added before the extension"),
+                       "N", 1, maxRepeats)
         ->capture_default_str();
     addRecordingOptions(command);
     command
-        .add_option(
-            "--summary", summaries_,
-            "Also write the summary of the trace, which 'lanescope fleet' reads, to this folder")
+        .add_option("--summary", summaries_,
+                    "Also write the summary of the trace, which 'lanescope fleet' reads, to this folder")
         ->type_name("FOLDER")
         ->check(CLI::ExistingDirectory.description(""))
         ->group("Run and output");
@@ -128,42 +123,35 @@ void RecordArguments::addWhat(CLI::App& command) {
     inGroup(command.add_flag("--no-cuda", noCuda_, "Do not record CUDA activity"));
     inGroup(command.add_flag("--no-nvtx", noNvtx_, "Do not record NVTX ranges"));
     inGroup(help::acceptOneOf(
-                command.add_option(
-                    "--api", api_,
-                    "CUDA calls to record. filtered: driver calls that launch, copy, set, wait, "
-                    "allocate or load code; launch: calls that start GPU work or wait for it; all: "
-                    "also runtime calls, at a higher cost; none: GPU work only"),
+                command.add_option("--api", api_,
+                                   "CUDA calls to record. filtered: driver calls that launch, copy, set, wait, "
+                                   "allocate or load code; launch: calls that start GPU work or wait for it; all: "
+                                   "also runtime calls, at a higher cost; none: GPU work only"),
                 {"filtered", "launch", "all", "none"})
                 ->capture_default_str());
-    inGroup(
-        help::acceptOneOf(
-            command.add_option(
-                "--graphs", graphs_,
-                "CUDA graphs. node: every kernel in them (slower); whole: one slice per launch"),
-            {"whole", "node"})
-            ->capture_default_str());
-    inGroup(command.add_flag(
-        "!--no-python", asked.recordPython,
-        "Do not record Python stacks (functions, files and lines) of CUDA calls and threads"));
+    inGroup(help::acceptOneOf(
+                command.add_option("--graphs", graphs_,
+                                   "CUDA graphs. node: every kernel in them (slower); whole: one slice per launch"),
+                {"whole", "node"})
+                ->capture_default_str());
+    inGroup(command.add_flag("!--no-python", asked.recordPython,
+                             "Do not record Python stacks (functions, files and lines) of CUDA calls and threads"));
     inGroup(command.add_flag("!--no-memsets", asked.recordMemsets,
                              "Do not record memsets; recording adds 2 us of GPU time to each"));
-    inGroup(command.add_flag("--memory", asked.recordMemory,
-                             "Also record device memory allocations and memory pools"));
+    inGroup(command.add_flag("--memory", asked.recordMemory, "Also record device memory allocations and memory pools"));
     inGroup(command.add_flag("--unified-memory", asked.recordUnifiedMemory,
                              "Also record migrations and page faults of managed memory"));
-    inGroup(help::acceptOneOf(
-                command.add_option("--nccl", nccl_,
-                                   "NCCL calls. nvtx: by its NVTX ranges; plugin: also by its "
-                                   "profiler interface, with data types and algorithms"),
-                {"nvtx", "plugin"})
+    inGroup(help::acceptOneOf(command.add_option("--nccl", nccl_,
+                                                 "NCCL calls. nvtx: by its NVTX ranges; plugin: also by its "
+                                                 "profiler interface, with data types and algorithms"),
+                              {"nvtx", "plugin"})
                 ->capture_default_str());
     inGroup(command.add_flag("--yield", asked.yieldCupti,
                              "Leave CUPTI to a tool inside the program, such as torch.profiler; "
                              "NVTX is still recorded"));
     inGroup(command
-                .add_option(
-                    "--only", asked.only,
-                    "Record only processes of the program PATTERN, for example python*; repeatable")
+                .add_option("--only", asked.only,
+                            "Record only processes of the program PATTERN, for example python*; repeatable")
                 ->type_name("PATTERN")
                 ->allow_extra_args(false));
     inGroup(command.add_flag("--keep-command-line", asked.keepsCommandLine,
@@ -175,26 +163,20 @@ void RecordArguments::addWhat(CLI::App& command) {
                         "never (default: 5 % of the disk, at most 1GB)")
             ->type_name("SIZE")
             ->transform(sizeInBytes())
-            ->check(CLI::Validator(
-                [](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
-    inGroup(command
-                .add_option("--max-size", maxLogBytes_,
-                            "Maximum log size of one process, for example 500MB or 4GB")
+            ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
+    inGroup(command.add_option("--max-size", maxLogBytes_, "Maximum log size of one process, for example 500MB or 4GB")
                 ->type_name("SIZE")
                 ->transform(sizeInBytes())
-                ->check(CLI::Validator(
-                    [](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
+                ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
 }
 
 void RecordArguments::addSamplers(CLI::App& command) {
     const auto inGroup = [](CLI::Option* option) { option->group("Sampled data"); };
-    inGroup(
-        help::acceptNumber(
-            command.add_option(
-                "--sample", options_.counterHz,
-                "Sampling rate of GPU (NVML, GPM), NVLink and host counters in Hz (0-100; 0: off)"),
-            "HZ", 0, fastestCounters)
-            ->capture_default_str());
+    inGroup(help::acceptNumber(
+                command.add_option("--sample", options_.counterHz,
+                                   "Sampling rate of GPU (NVML, GPM), NVLink and host counters in Hz (0-100; 0: off)"),
+                "HZ", 0, fastestCounters)
+                ->capture_default_str());
     inGroup(command.add_flag("--no-sample", noSample_, "As --sample 0"));
     inGroup(help::acceptNumber(command.add_option("--threads", options_.threadsHz,
                                                   "Sampling rate of CPU threads (state, wait "
@@ -202,26 +184,21 @@ void RecordArguments::addSamplers(CLI::App& command) {
                                "HZ", 0, fastestThreads)
                 ->capture_default_str());
     inGroup(command.add_flag("--no-threads", noThreads_, "As --threads 0"));
-    inGroup(help::acceptOneOf(command.add_option(
-                                  "--cpu-samples", cpuSamples_,
-                                  "perf: record context switches and native and Python stacks with "
-                                  "perf events (for the permission see lanescope doctor); no: off"),
+    inGroup(help::acceptOneOf(command.add_option("--cpu-samples", cpuSamples_,
+                                                 "perf: record context switches and native and Python stacks with "
+                                                 "perf events (for the permission see lanescope doctor); no: off"),
                               {"no", "perf"})
                 ->capture_default_str());
-    inGroup(
-        help::acceptNumber(
-            command.add_option(
-                "--cpu-samples-hz", cpuSamplesHz_,
-                "With --cpu-samples: samples per second of CPU time of each thread (at most 2000)"),
-            "HZ", 1, capture::maxPerfHz)
-            ->capture_default_str());
-    inGroup(
-        command
-            .add_flag(
-                "--gpu-metrics{1000}", options_.metricsHz,
-                "Sample hardware counters of the GPUs (SMs, tensor cores, DRAM, PCIe, NVLink) at "
-                "this rate in Hz (default 1000, at most 10000); needs the permission to read them")
-            ->option_text("[=HZ]"));
+    inGroup(help::acceptNumber(
+                command.add_option("--cpu-samples-hz", cpuSamplesHz_,
+                                   "With --cpu-samples: samples per second of CPU time of each thread (at most 2000)"),
+                "HZ", 1, capture::maxPerfHz)
+                ->capture_default_str());
+    inGroup(command
+                .add_flag("--gpu-metrics{1000}", options_.metricsHz,
+                          "Sample hardware counters of the GPUs (SMs, tensor cores, DRAM, PCIe, NVLink) at "
+                          "this rate in Hz (default 1000, at most 10000); needs the permission to read them")
+                ->option_text("[=HZ]"));
     inGroup(command
                 .add_option("--sample-at", options_.agentOptions.sampleAt,
                             "Also read NVLink and energy counters whenever an NVTX range of this "
@@ -232,14 +209,10 @@ void RecordArguments::addSamplers(CLI::App& command) {
 void RecordArguments::addWhen(CLI::App& command) {
     agent::WindowOptions& windows = options_.agentOptions.windows;
     const auto inGroup = [](CLI::Option* option) { option->group("Recorded time"); };
-    inGroup(command
-                .add_option("--delay", delay_,
-                            "Delay before recording starts, for example 60, 500ms or 2min")
+    inGroup(command.add_option("--delay", delay_, "Delay before recording starts, for example 60, 500ms or 2min")
                 ->type_name("SECONDS")
                 ->check(CLI::Validator(timeProblem, "")));
-    inGroup(command
-                .add_option("--duration", duration_,
-                            "Duration of the recording, for example 60, 500ms or 2min")
+    inGroup(command.add_option("--duration", duration_, "Duration of the recording, for example 60, 500ms or 2min")
                 ->type_name("SECONDS")
                 ->check(CLI::Validator(timeProblem, "")));
     inGroup(command
@@ -249,26 +222,22 @@ void RecordArguments::addWhen(CLI::App& command) {
                             "(nvtx:RANGE[@DOMAIN])")
                 ->type_name("RANGE")
                 ->check(CLI::Validator(rangeProblem, "")));
-    inGroup(
-        command
-            .add_option("--steps", steps_, "Record only steps A to B (A-B, 0-based, per process)")
-            ->type_name("A-B")
-            ->check(CLI::Validator(stepsProblem, "")));
+    inGroup(command.add_option("--steps", steps_, "Record only steps A to B (A-B, 0-based, per process)")
+                ->type_name("A-B")
+                ->check(CLI::Validator(stepsProblem, "")));
     inGroup(command
                 .add_option("--step-range", stepRange_,
                             "NVTX range that marks a step, NAME[@DOMAIN]; * is a wildcard "
                             "(default: common names of steps)")
                 ->type_name("NAME"));
-    inGroup(help::acceptNumber(
-                command.add_option("--ranges", windows.repeat,
-                                   "With --capture-range: record only the first N ranges; 0: all"),
-                "N", 0, maxWindows)
+    inGroup(help::acceptNumber(command.add_option("--ranges", windows.repeat,
+                                                  "With --capture-range: record only the first N ranges; 0: all"),
+                               "N", 0, maxWindows)
                 ->capture_default_str());
-    inGroup(help::acceptOneOf(
-                command.add_option("--kill", kill_,
-                                   "After the last recorded window: no: let the program continue, "
-                                   "unrecorded; sigterm: terminate the program"),
-                {"no", "sigterm"})
+    inGroup(help::acceptOneOf(command.add_option("--kill", kill_,
+                                                 "After the last recorded window: no: let the program continue, "
+                                                 "unrecorded; sigterm: terminate the program"),
+                              {"no", "sigterm"})
                 ->capture_default_str());
 }
 
@@ -279,13 +248,10 @@ Result<agent::WindowOptions> RecordArguments::windows() const {
     if (windows.hasTimes()) windows.trigger = agent::WindowTrigger::Time;
     const bool hasRange = !range_.empty();
     const bool hasSteps = !steps_.empty();
-    if (hasRange && hasSteps)
-        return fail("--capture-range and --steps exclude each other. Remove one of them.");
+    if (hasRange && hasSteps) return fail("--capture-range and --steps exclude each other. Remove one of them.");
     if (!hasSteps && !stepRange_.empty())
-        return fail(
-            "--step-range: names the steps only. Choose the recorded steps with --steps A-B.");
-    if (windows.repeat != 1 && !hasRange)
-        return fail("--ranges: counts ranges. Name them with --capture-range.");
+        return fail("--step-range: names the steps only. Choose the recorded steps with --steps A-B.");
+    if (windows.repeat != 1 && !hasRange) return fail("--ranges: counts ranges. Name them with --capture-range.");
     if (noCuda_ && range_ == "cudaProfilerApi")
         return fail("--capture-range cudaProfilerApi: needs CUDA. Remove --no-cuda.");
     if (noNvtx_ && ((hasRange && range_ != "cudaProfilerApi") || hasSteps))
@@ -309,8 +275,7 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     asked.recordNvtx = !noNvtx_;
     asked.apiCalls = agent::apiCallsNamed(api_).value_or(asked.apiCalls);
     asked.graphs = agent::graphDetailNamed(graphs_).value_or(asked.graphs);
-    if (reserveBytes_ != agent::defaultReserve)
-        asked.diskReserveBytes = reserveBytes_ / bytesPerMb * bytesPerMb;
+    if (reserveBytes_ != agent::defaultReserve) asked.diskReserveBytes = reserveBytes_ / bytesPerMb * bytesPerMb;
     asked.maxLogBytes = maxLogBytes_ / bytesPerMb * bytesPerMb;
     if (noCuda_ && noNvtx_ && !options.ncclPlugin)
         return fail("--no-cuda and --no-nvtx: nothing is left to record. Remove one of them.");
@@ -323,14 +288,11 @@ Result<capture::RecordOptions> RecordArguments::options() const {
         options.cpuSamplesHz = cpuSamplesHz_;
     else if (cpuSamplesHz_ != capture::defaultPerfHz)
         return fail("--cpu-samples-hz: needs --cpu-samples perf. Add it.");
-    if (options.metricsHz != 0 &&
-        !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
-        return fail("--gpu-metrics: the rate must be {:g} to {:g} Hz.", slowestMetrics,
-                    fastestMetrics);
+    if (options.metricsHz != 0 && !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
+        return fail("--gpu-metrics: the rate must be {:g} to {:g} Hz.", slowestMetrics, fastestMetrics);
     if (!asked.sampleAt.empty() && options.counterHz == 0)
         return fail("--sample-at: reads counters. Remove --no-sample and --sample 0.");
-    if (!asked.sampleAt.empty() && noNvtx_)
-        return fail("--sample-at: needs NVTX. Remove --no-nvtx.");
+    if (!asked.sampleAt.empty() && noNvtx_) return fail("--sample-at: needs NVTX. Remove --no-nvtx.");
     options.killsAtEnd = kill_ == "sigterm";
     if (options.killsAtEnd && !asked.windows.count())
         return fail(

@@ -19,8 +19,7 @@ class RecordArguments {
     void addTo(CLI::App& command);
     /// Adds the same options without those for the trace name, its use, and the program.
     void addRecordingOptions(CLI::App& command);
-    /// Returns the options. Fails with a sentence if two contradict each other or one requires
-    /// another.
+    /// Returns the options. Fails with a sentence if two contradict each other or one requires another.
     Result<capture::RecordOptions> options() const;
     /// Returns the folder for a summary at the end of a recording; empty for none.
     const std::string& summaries() const { return summaries_; }
@@ -34,8 +33,7 @@ class RecordArguments {
     Result<agent::WindowOptions> windows() const;
 
     capture::RecordOptions options_;
-    std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node",
-                                    nccl_ = "nvtx";
+    std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node", nccl_ = "nvtx";
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no", cpuSamples_ = "no";
     double cpuSamplesHz_ = capture::defaultPerfHz;
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false, noThreads_ = false;

@@ -31,8 +31,8 @@ int runRecord(const capture::RecordOptions& options, int repeats) {
 
 void addRecord(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<RecordArguments>();
-    CLI::App* command = app.add_subcommand(
-        "record", "Run a program and record the GPU activity of it and its children");
+    CLI::App* command =
+        app.add_subcommand("record", "Run a program and record the GPU activity of it and its children");
     arguments->addTo(*command);
     command->footer(
         "The exit status is that of the program, or 128 plus the signal number if a signal ended "
@@ -58,8 +58,7 @@ void addRecord(CLI::App& app, int& exitStatus) {
 }
 
 void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
-    if (words.empty() || std::ranges::find(commandNames, words.front()) == commandNames.end())
-        return;
+    if (words.empty() || std::ranges::find(commandNames, words.front()) == commandNames.end()) return;
     const CLI::App* command = app.get_subcommand(words.front());
     for (size_t at = 1; at < words.size(); ++at) {
         const std::string& word = words[at];
@@ -71,14 +70,12 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
         const size_t nameLength = word.starts_with("--") ? word.find('=') : 2;
         // Not by `get_option_no_throw`, which ends the program when out of memory.
         const std::string name = word.substr(0, nameLength);
-        const auto found = command->get_options(
-            [&name](const CLI::Option* each) { return each->check_name(name); });
+        const auto found = command->get_options([&name](const CLI::Option* each) { return each->check_name(name); });
         const CLI::Option* option = found.empty() ? nullptr : found.front();
         if (option == nullptr)
             throw CLI::ParseError(
-                fmt::format(
-                    "'lanescope {}': unknown option {}. Put options of the program after its name",
-                    words.front(), word),
+                fmt::format("'lanescope {}': unknown option {}. Put options of the program after its name",
+                            words.front(), word),
                 CLI::ExitCodes::ExtrasError);
         if (word.size() > nameLength) continue;  // The word contains its value.
         if (option->get_items_expected_max() == 0) continue;

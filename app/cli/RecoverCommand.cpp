@@ -19,8 +19,7 @@ int runRecover(const capture::RecoverOptions& options) {
     if (!run) return reportFailure(run.error());
     printContent(*run);
     reportWarnings(*run);
-    printMessage(
-        fmt::format("{} is kept. Remove it once you do not need it.", options.runFolder.string()));
+    printMessage(fmt::format("{} is kept. Remove it once you do not need it.", options.runFolder.string()));
     return exitOk;
 }
 
@@ -32,12 +31,10 @@ void addRecover(CLI::App& app, int& exitStatus) {
         bool overwrite = false;
     };
     auto words = std::make_shared<Words>();
-    CLI::App* command =
-        app.add_subcommand("recover", "Rebuild a trace from the logs of an interrupted recording");
+    CLI::App* command = app.add_subcommand("recover", "Rebuild a trace from the logs of an interrupted recording");
     command->add_option("DIR", words->folder, "Folder with the logs, .<trace>.run")->required();
-    help::acceptOutputPath(command->add_option("-o,--output", words->output,
-                                               "Output trace (default: the original name)"),
-                           "FILE");
+    help::acceptOutputPath(
+        command->add_option("-o,--output", words->output, "Output trace (default: the original name)"), "FILE");
     command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
     command->footer(
         "Also reads truncated logs. The folder is not changed.\n"

@@ -39,8 +39,7 @@ Result<std::string> queryText(const SqlOptions& options) {
     char part[4096];
     for (size_t got = 0; (got = std::fread(part, 1, sizeof part, stdin)) > 0;) {
         text.append(part, got);
-        if (text.size() > maxQueryBytes)
-            return fail("The query on stdin is longer than {} bytes.", maxQueryBytes);
+        if (text.size() > maxQueryBytes) return fail("The query on stdin is longer than {} bytes.", maxQueryBytes);
     }
     return text;
 }
@@ -84,8 +83,7 @@ Result<void> runSql(const SqlOptions& options) {
 
 std::string samples() {
     std::string text;
-    for (const SampleQuery& sample : sampleQueries())
-        text += fmt::format("\n-- {}\n{}\n", sample.title, sample.sql);
+    for (const SampleQuery& sample : sampleQueries()) text += fmt::format("\n-- {}\n{}\n", sample.title, sample.sql);
     return text;
 }
 
@@ -95,21 +93,16 @@ void addSql(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SqlOptions>();
     CLI::App* command = app.add_subcommand("sql", "Query a trace with SQL");
     command->add_option("FILE", options->file, readableFormats())->required();
-    command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")
-        ->required();
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
-                      {"text", "csv", "json"})
+    command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")->required();
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "csv", "json"})
         ->capture_default_str();
-    help::acceptNumber(command->add_option("--rows", options->rowLimit, "Maximum number of rows"),
-                       "N", 1, 100'000'000)
+    help::acceptNumber(command->add_option("--rows", options->rowLimit, "Maximum number of rows"), "N", 1, 100'000'000)
         ->capture_default_str();
-    help::acceptNumber(
-        command->add_option("--time", options->timeLimitS, "Time limit of the query in seconds"),
-        "SECONDS", 0.001, 86'400)
+    help::acceptNumber(command->add_option("--time", options->timeLimitS, "Time limit of the query in seconds"),
+                       "SECONDS", 0.001, 86'400)
         ->capture_default_str();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-        "FILE");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
+                           "FILE");
     command->footer(
         "The trace is opened read-only: statements that write, attach or load anything are "
         "refused, and so are views.\n"

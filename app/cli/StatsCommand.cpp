@@ -41,8 +41,7 @@ std::string reportList() {
            reportsThat(false);
 }
 
-/// Prints reports one after the other, in parts, in a form that keeps the whole output
-/// machine-readable.
+/// Prints reports one after the other, in parts, in a form that keeps the whole output machine-readable.
 class ReportPrinter {
   public:
     ReportPrinter(Output& output, TableFormat format, bool isSingle, std::string rangeName)
@@ -86,14 +85,10 @@ class ReportPrinter {
     std::string beginning(const ReportTable& table) const {
         switch (format_) {
             case TableFormat::Text:
-                return fmt::format("{}{} ({})\n\n", printed_ > 0 ? "\n" : "", table.title,
-                                   table.name);
-            case TableFormat::Csv:
-                return printed_ > 0 ? "\r\n" : "";
-            case TableFormat::NsightCsv:
-                return printed_ > 0 ? "\n" : "";
-            case TableFormat::Json:
-                break;
+                return fmt::format("{}{} ({})\n\n", printed_ > 0 ? "\n" : "", table.title, table.name);
+            case TableFormat::Csv: return printed_ > 0 ? "\r\n" : "";
+            case TableFormat::NsightCsv: return printed_ > 0 ? "\n" : "";
+            case TableFormat::Json: break;
         }
         if (isSingle_) return {};
         return fmt::format("{}\"{}\": ", printed_ > 0 ? "," : "{\n", table.name);
@@ -106,9 +101,8 @@ class ReportPrinter {
     int printed_ = 0;
 };
 
-Result<void> printReports(const Trace& trace, const StatsOptions& options,
-                          const std::vector<std::string>& names, TableFormat format,
-                          std::optional<TimeRange> range, Output& output) {
+Result<void> printReports(const Trace& trace, const StatsOptions& options, const std::vector<std::string>& names,
+                          TableFormat format, std::optional<TimeRange> range, Output& output) {
     // An empty default report is skipped for people; programs get all of them.
     const bool isSkippedIfEmpty = options.reports.empty() && format == TableFormat::Text;
     ReportPrinter printer(output, format, names.size() == 1, options.rangeName);
@@ -150,8 +144,7 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
 
 int runAndReport(const StatsOptions& options) {
     const Result<std::vector<std::string>> names = reportsAsked(options.reports, options.by);
-    const Result<void> used =
-        names ? checkRangeNameIsUsed(*names, options.rangeName) : fail(names.error());
+    const Result<void> used = names ? checkRangeNameIsUsed(*names, options.rangeName) : fail(names.error());
     if (!used) {
         reportFailure(used.error());
         return exitUsage;
@@ -182,34 +175,30 @@ void addStats(CLI::App& app, int& exitStatus) {
                      "unit (s, ms, us, ns)")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
-    help::acceptOneOf(
-        command->add_option("--by", options->by, "Group rows by: " + variantsSentence()),
-        variantNames())
+    help::acceptOneOf(command->add_option("--by", options->by, "Group rows by: " + variantsSentence()), variantNames())
         ->type_name("WHAT");
     command
         ->add_option("--range-name", options->rangeName,
                      "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); "
                      "default: the steps")
         ->type_name("NAME");
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-        "FILE");
-    command->footer(
-        reportList() +
-        "\n"
-        "CSV and JSON contain plain numbers: nanoseconds, bytes, GB/s (10^9 bytes per second). "
-        "JSON of\n"
-        "several reports is one object, JSON of one report is its array. CSV of several reports is "
-        "one table\n"
-        "after another, separated by an empty line.\n"
-        "\n"
-        "Examples:\n"
-        "  lanescope stats run.sqlite\n"
-        "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
-        "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
-        "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name 'epoch #'\n"
-        "  lanescope stats run.sqlite --range 10:20\n"
-        "  lanescope stats run.sqlite --range 850ms:1.2s");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
+                           "FILE");
+    command->footer(reportList() +
+                    "\n"
+                    "CSV and JSON contain plain numbers: nanoseconds, bytes, GB/s (10^9 bytes per second). "
+                    "JSON of\n"
+                    "several reports is one object, JSON of one report is its array. CSV of several reports is "
+                    "one table\n"
+                    "after another, separated by an empty line.\n"
+                    "\n"
+                    "Examples:\n"
+                    "  lanescope stats run.sqlite\n"
+                    "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
+                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
+                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name 'epoch #'\n"
+                    "  lanescope stats run.sqlite --range 10:20\n"
+                    "  lanescope stats run.sqlite --range 850ms:1.2s");
     command->callback([options, &exitStatus] { exitStatus = runAndReport(*options); });
 }
 

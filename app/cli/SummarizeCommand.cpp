@@ -25,13 +25,11 @@ struct SummarizeOptions {
     std::string folder;
 };
 
-Result<std::filesystem::path> summarize(const std::filesystem::path& file,
-                                        const std::filesystem::path& folder) {
+Result<std::filesystem::path> summarize(const std::filesystem::path& file, const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / fleet::summaryName(file);
     if (const size_t bytes = path.filename().string().size(); bytes > NAME_MAX)
-        return fail(
-            "{}: cannot write, the name is {} byte{} too long. Give the trace a shorter name.",
-            path.string(), bytes - NAME_MAX, bytes - NAME_MAX == 1 ? "" : "s");
+        return fail("{}: cannot write, the name is {} byte{} too long. Give the trace a shorter name.", path.string(),
+                    bytes - NAME_MAX, bytes - NAME_MAX == 1 ? "" : "s");
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     const Result<analysis::RunSummary> run = analysis::summarizeRun(**trace);
@@ -42,8 +40,7 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     // Only native traces have clocks.
     if (const Result<Database> database = Database::openReadOnly(file))
         details->clocks = fleet::readClocks(*database, **trace, *run);
-    // Before writing, so that an existing summary stays; and after it, because writing reads more
-    // of the trace.
+    // Before writing, so that an existing summary stays; and after it, because writing reads more of the trace.
     if (const auto whole = checkIndex(**trace); !whole) return fail(whole.error());
     if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)
         return fail(written.error());
@@ -61,13 +58,11 @@ int runSummarize(const SummarizeOptions& options) {
     std::error_code error;
     if (!options.folder.empty()) std::filesystem::create_directories(options.folder, error);
     if (error)
-        return reportFailure(
-            {fmt::format("{}: cannot create the folder: {}.", options.folder, error.message())});
+        return reportFailure({fmt::format("{}: cannot create the folder: {}.", options.folder, error.message())});
     int status = exitOk;
     for (const std::string& file : options.files) {
-        const std::filesystem::path folder = options.folder.empty()
-                                                 ? std::filesystem::path(file).parent_path()
-                                                 : std::filesystem::path(options.folder);
+        const std::filesystem::path folder =
+            options.folder.empty() ? std::filesystem::path(file).parent_path() : std::filesystem::path(options.folder);
         const Result<std::filesystem::path> made = summarize(file, folder);
         if (made)
             printMessage(fmt::format("The summary is {}.", made->string()));
@@ -81,12 +76,10 @@ int runSummarize(const SummarizeOptions& options) {
 
 void addSummarize(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SummarizeOptions>();
-    CLI::App* command =
-        app.add_subcommand("summarize", "Write a small summary of a trace for 'lanescope fleet'");
+    CLI::App* command = app.add_subcommand("summarize", "Write a small summary of a trace for 'lanescope fleet'");
     command->add_option("FILE", options->files, readableFormats())->required();
-    help::acceptOutputPath(command->add_option("-o,--output", options->folder,
-                                               "Output folder (default: next to each trace)"),
-                           "FOLDER");
+    help::acceptOutputPath(
+        command->add_option("-o,--output", options->folder, "Output folder (default: next to each trace)"), "FOLDER");
     command->footer(
         "A summary has the name of its trace with the extension .lanescope-summary, has up to a "
         "few megabytes and\n"

@@ -29,8 +29,7 @@ Result<void> TraceClosing::load(const std::filesystem::path& file) {
 
 Result<void> TraceClosing::sumUp(const Database& database) {
     const auto report = [this](double fraction) {
-        return !progress_ || progress_(afterLoad + fraction * (afterSummary - afterLoad),
-                                       "summarizing the steps");
+        return !progress_ || progress_(afterLoad + fraction * (afterSummary - afterLoad), "summarizing the steps");
     };
     Result<analysis::RunSummary> summary = analysis::summarizeRun(*trace_, {}, report);
     if (!summary) return fail(summary.error());
@@ -51,8 +50,7 @@ Result<void> TraceClosing::storeSummary(Database& database) {
     return fleet::writeRankDetails(database, *trace_, *details_, true);
 }
 
-Result<void> TraceClosing::writeSummary(const std::filesystem::path& file,
-                                        const std::filesystem::path& name,
+Result<void> TraceClosing::writeSummary(const std::filesystem::path& file, const std::filesystem::path& name,
                                         const std::filesystem::path& folder) {
     if (!trace_)
         if (auto loaded = load(file); !loaded) return loaded;
@@ -62,12 +60,10 @@ Result<void> TraceClosing::writeSummary(const std::filesystem::path& file,
         if (auto summed = sumUp(*database); !summed) return summed;
     }
     if (summary_.isEmpty()) return {};
-    return fleet::writeSummaryFile(folder / fleet::summaryName(name), *trace_, summary_, *details_,
-                                   true);
+    return fleet::writeSummaryFile(folder / fleet::summaryName(name), *trace_, summary_, *details_, true);
 }
 
-Result<void> TraceClosing::writeIndex(const std::filesystem::path& file,
-                                      const std::filesystem::path& name) {
+Result<void> TraceClosing::writeIndex(const std::filesystem::path& file, const std::filesystem::path& name) {
     std::error_code error;
     const uintmax_t bytes = std::filesystem::file_size(file, error);
     if (error) return fail("Cannot read {}: {}.", file.string(), error.message());

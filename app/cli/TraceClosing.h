@@ -17,14 +17,12 @@ class Database;
 
 namespace lanescope::cli {
 
-/// Creates the summary and the index of a trace when all its events are written and before it gets
-/// its name. One load yields both: the summary is stored in the trace, the index next to it. Works
-/// for traces of any size. After a failure or cancellation the trace is as good as before: the next
-/// open or comparison creates the missing part. One thread.
+/// Creates the summary and the index of a trace when all its events are written and before it gets its name. One load
+/// yields both: the summary is stored in the trace, the index next to it. Works for traces of any size. After a failure
+/// or cancellation the trace is as good as before: the next open or comparison creates the missing part. One thread.
 class TraceClosing {
   public:
-    /// Errors and cancellation come from `progress`, which receives the progress of both steps
-    /// together.
+    /// Errors and cancellation come from `progress`, which receives the progress of both steps together.
     explicit TraceClosing(LoadProgress progress, const LoadOptions& options = {})
         : progress_(std::move(progress)), options_(options) {}
 
@@ -32,9 +30,8 @@ class TraceClosing {
     /// its summary in one transaction. Stores none for a run without GPU work.
     Result<void> storeSummary(Database& database);
 
-    /// Writes the same summary into a separate file in `folder`, for a trace called `name`;
-    /// computes it from `file` if `storeSummary` has not. Writes nothing for a run without GPU
-    /// work.
+    /// Writes the same summary into a separate file in `folder`, for a trace called `name`; computes it from `file` if
+    /// `storeSummary` has not. Writes nothing for a run without GPU work.
     Result<void> writeSummary(const std::filesystem::path& file, const std::filesystem::path& name,
                               const std::filesystem::path& folder);
 

@@ -25,18 +25,15 @@ struct ViewOptions {
     MergeArguments merge;
 };
 
-/// Returns the files for the viewer: one merged trace of several files if requested, or for a
-/// folder.
+/// Returns the files for the viewer: one merged trace of several files if requested, or for a folder.
 Result<std::vector<std::string>> filesToOpen(const ViewOptions& options) {
-    const bool isFolder =
-        std::any_of(options.files.begin(), options.files.end(), [](const std::string& file) {
-            std::error_code ignored;
-            return std::filesystem::is_directory(file, ignored);
-        });
+    const bool isFolder = std::any_of(options.files.begin(), options.files.end(), [](const std::string& file) {
+        std::error_code ignored;
+        return std::filesystem::is_directory(file, ignored);
+    });
     const bool isCut = !options.merge.cut.isWhole();
     if (!options.isMerged && !isFolder && !isCut) return options.files;
-    if (isCut && options.files.empty())
-        return fail("--ranks and --steps: need traces. Name them, or their folder.");
+    if (isCut && options.files.empty()) return fail("--ranks and --steps: need traces. Name them, or their folder.");
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (files->size() == 1 && !isCut) return std::vector{files->front().string()};
@@ -57,10 +54,10 @@ Error becomeViewer(const std::vector<std::string>& files) {
     if (!self.empty()) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
     ::execvp(viewerName, arguments.data());
     if (errno == ENOENT)
-        return {fmt::format(
-            "{0}: not found next to this program or in PATH. Install the package {0} of the same "
-            "release on the machine with your screen, and copy the trace to it.",
-            viewerName)};
+        return {
+            fmt::format("{0}: not found next to this program or in PATH. Install the package {0} of the same "
+                        "release on the machine with your screen, and copy the trace to it.",
+                        viewerName)};
     return {fmt::format("Cannot start {}: {}.", viewerName, std::strerror(errno))};
 }
 
@@ -69,11 +66,9 @@ Error becomeViewer(const std::vector<std::string>& files) {
 void addView(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ViewOptions>();
     CLI::App* command = app.add_subcommand("view", "Open traces in the viewer");
-    command->add_option(
-        "FILE", options->files,
-        "Traces to open; two are compared side by side, those of a folder are merged");
-    command->add_flag("--merge", options->isMerged,
-                      "The traces belong to ranks of one job: merge them");
+    command->add_option("FILE", options->files,
+                        "Traces to open; two are compared side by side, those of a folder are merged");
+    command->add_flag("--merge", options->isMerged, "The traces belong to ranks of one job: merge them");
     addMergeOptions(*command, options->merge);
     command->footer(
         "Examples:\n"

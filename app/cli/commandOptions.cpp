@@ -22,8 +22,7 @@ Result<TracePtr> loadForCommand(const std::filesystem::path& path) {
         return true;
     };
     const std::optional<LiveTrace> live = liveTraceAt(path);
-    if (live && path == live->partial && stateOf(*live) == LiveState::Recording)
-        return loadLiveTrace(*live, show);
+    if (live && path == live->partial && stateOf(*live) == LiveState::Recording) return loadLiveTrace(*live, show);
     return openTrace(path, {}, show);
 }
 
@@ -37,15 +36,13 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
 
 void reportHealth(const Trace& trace) {
     for (const HealthNote& note : healthNotesOf(trace))
-        if (note.severity != Severity::Info)
-            reportWarning(fmt::format("{}: {}", trace.title, shownText(note)));
+        if (note.severity != Severity::Info) reportWarning(fmt::format("{}: {}", trace.title, shownText(note)));
 }
 
 void addStepRange(CLI::App& command, CompareSelection& selection) {
     command
-        .add_option(
-            "--range", selection.range,
-            "NVTX ranges that mark the steps; # matches any number: \"step #\" (default: detected)")
+        .add_option("--range", selection.range,
+                    "NVTX ranges that mark the steps; # matches any number: \"step #\" (default: detected)")
         ->type_name("NAME");
 }
 
@@ -66,8 +63,8 @@ void addStepOptions(CLI::App& command, CompareSelection& selection) {
 MergeOptions MergeArguments::options() const {
     MergeOptions options;
     options.cut = cut;
-    constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives,
-                                 ClockMethod::Steps, ClockMethod::Start};
+    constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives, ClockMethod::Steps,
+                                 ClockMethod::Start};
     for (const ClockMethod each : methods)
         if (identifier(each) == method) options.method = each;
     return options;
@@ -77,19 +74,18 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
     std::vector<std::filesystem::path> twins;
     auto files = filesMeantBy(words, &twins);
     for (const std::filesystem::path& twin : twins)
-        reportWarning(fmt::format(
-            "{}: skipped, its unpacked copy is open. Name this file to open both.", twin.string()));
+        reportWarning(
+            fmt::format("{}: skipped, its unpacked copy is open. Name this file to open both.", twin.string()));
     return files;
 }
 
 void addMergeOptions(CLI::App& command, MergeArguments& words) {
-    help::acceptOneOf(
-        command.add_option("--align", words.method,
-                           "How to synchronize the clocks of several hosts. collectives: by common "
-                           "collectives; steps: by steps of the same number; base-time: by the "
-                           "start time in each file; start: by the first event of each file; auto: "
-                           "nothing on one host, else the first of these that covers all files"),
-        {"auto", "collectives", "steps", "base-time", "start"})
+    help::acceptOneOf(command.add_option("--align", words.method,
+                                         "How to synchronize the clocks of several hosts. collectives: by common "
+                                         "collectives; steps: by steps of the same number; base-time: by the "
+                                         "start time in each file; start: by the first event of each file; auto: "
+                                         "nothing on one host, else the first of these that covers all files"),
+                      {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
     command
         .add_option_function<std::string>(

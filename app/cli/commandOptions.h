@@ -22,8 +22,7 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
 /// Prints the warnings and errors in the trace's health notes as warnings on stderr.
 void reportHealth(const Trace& trace);
 
-/// Returns CLI11's error text: a sentence without its full stop, which CLI11 adds; empty if there
-/// is none.
+/// Returns CLI11's error text: a sentence without its full stop, which CLI11 adds; empty if there is none.
 template <class T>
 std::string checkText(const Result<T>& result) {
     return result ? std::string() : result.error().sentence;

@@ -38,8 +38,7 @@ std::vector<completion::Candidate> valueLists(std::string_view typeName) {
         for (const Report* report : allReports())
             list.push_back({std::string(report->info.name), std::string(report->info.description)});
     if (typeName == "TABLE")
-        for (const std::string_view name : report::comparisonTableNames())
-            list.push_back({std::string(name), {}});
+        for (const std::string_view name : report::comparisonTableNames()) list.push_back({std::string(name), {}});
     return list;
 }
 
@@ -56,8 +55,7 @@ constexpr int64_t cuptiHeaders = 0;
 std::string versionText() {
     const std::string_view commit = productCommit();
     return fmt::format("lanescope {}\ncommit {}\nCUPTI headers {}", productVersion(),
-                       commit.empty() ? "unknown" : commit,
-                       cuptiHeaders > 0 ? cuptiVersionText(cuptiHeaders) : "none");
+                       commit.empty() ? "unknown" : commit, cuptiHeaders > 0 ? cuptiVersionText(cuptiHeaders) : "none");
 }
 
 }  // namespace lanescope::cli
@@ -73,8 +71,7 @@ namespace {
 
 /// Returns the `--help` command that explains the error.
 std::string helpCommand(const CLI::App& app) {
-    for (const CLI::App* command : app.get_subcommands())
-        return "lanescope " + command->get_name() + " --help";
+    for (const CLI::App* command : app.get_subcommands()) return "lanescope " + command->get_name() + " --help";
     return "lanescope --help";
 }
 
@@ -98,8 +95,7 @@ std::string unknownCommand(const CLI::App& app, std::string_view word) {
 std::string strayOption(const CLI::App& app, const CLI::ParseError& error) {
     using CLI::ExitCodes;
     const int code = error.get_exit_code();
-    if (code != static_cast<int>(ExitCodes::RequiredError) &&
-        code != static_cast<int>(ExitCodes::ExtrasError))
+    if (code != static_cast<int>(ExitCodes::RequiredError) && code != static_cast<int>(ExitCodes::ExtrasError))
         return {};
     for (const CLI::App* command : app.get_subcommands())
         for (const std::string& word : command->remaining()) {
@@ -115,8 +111,7 @@ std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
     if (!stray.empty()) {
         std::error_code ignored;
         const bool isFile = std::filesystem::exists(stray, ignored);
-        return fmt::format("Unknown option \"{}\"{}", stray,
-                           isFile ? "; the file of that name is ./" + stray : "");
+        return fmt::format("Unknown option \"{}\"{}", stray, isFile ? "; the file of that name is ./" + stray : "");
     }
     std::string sentence = error.what();
     while (sentence.ends_with('.')) sentence.pop_back();
@@ -190,8 +185,7 @@ int run(int argc, char** argv) {
     }
     if (argv[1] == completion::completionRequest) {
         const std::vector<std::string> words(argv + 2, argv + argc);
-        const std::string answer =
-            completion::completions(app, words, formatPatterns(), valueLists);
+        const std::string answer = completion::completions(app, words, formatPatterns(), valueLists);
         std::fputs(answer.c_str(), stdout);
         return exitOk;
     }
@@ -231,7 +225,6 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         return lanescope::cli::reportOutOfMemory();
     } catch (const std::exception& error) {
-        return lanescope::cli::reportFailure(
-            {fmt::format("Unexpected failure: {}.", error.what())});
+        return lanescope::cli::reportFailure({fmt::format("Unexpected failure: {}.", error.what())});
     }
 }

@@ -78,9 +78,9 @@ RunEnd endOf(std::string_view answer, int status) {
     Sent sent;
     if (answer.size() < sizeof(sent)) {
         const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        return {128 + number, false,
-                number > 0 ? fmt::format("Signal {} ended the recording.", number)
-                           : "The recording ended unexpectedly."};
+        return {
+            128 + number, false,
+            number > 0 ? fmt::format("Signal {} ended the recording.", number) : "The recording ended unexpectedly."};
     }
     std::memcpy(&sent, answer.data(), sizeof(sent));
     return {sent.exitStatus, sent.wasEndedByUs, std::string(answer.substr(sizeof(sent)))};
@@ -101,21 +101,15 @@ RunSignals::RunSignals() {
     }
 }
 
-RunSignals::~RunSignals() {
-    restoreHandlers();
-}
+RunSignals::~RunSignals() { restoreHandlers(); }
 
 void RunSignals::restoreHandlers() const {
-    for (size_t index = 0; index < numbers.size(); ++index)
-        sigaction(numbers[index], &before_[index], nullptr);
+    for (size_t index = 0; index < numbers.size(); ++index) sigaction(numbers[index], &before_[index], nullptr);
 }
 
-int RunSignals::received() const {
-    return firstReceived.load();
-}
+int RunSignals::received() const { return firstReceived.load(); }
 
-RunEnd RunSignals::runInChild(const std::filesystem::path& output,
-                              const std::function<RunEnd()>& work) {
+RunEnd RunSignals::runInChild(const std::filesystem::path& output, const std::function<RunEnd()>& work) {
     std::fflush(nullptr);
     // Blocked until the run has its own handlers.
     sigset_t held, before;
@@ -130,8 +124,7 @@ RunEnd RunSignals::runInChild(const std::filesystem::path& output,
     const int failure = errno;
     running = std::max(child.pid(), 0);
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (child.pid() < 0)
-        return {1, false, fmt::format("Cannot start a process: {}.", std::strerror(failure))};
+    if (child.pid() < 0) return {1, false, fmt::format("Cannot start a process: {}.", std::strerror(failure))};
     const std::string answer = child.output();
     const int status = child.wait();
     running = 0;
@@ -152,31 +145,26 @@ std::string countsSentence(const capture::ImportCounts& counts) {
         const auto kind = static_cast<capture::ImportedKind>(index);
         if (counts.of(kind) == 0) continue;
         if (!text.empty()) text += ", ";
-        text += fmt::format(
-            "{} {}", formatCount(counts.of(kind)),
-            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
-        if (counts.untimedOf(kind) > 0)
-            text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
+        text += fmt::format("{} {}", formatCount(counts.of(kind)),
+                            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
+        if (counts.untimedOf(kind) > 0) text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
     }
     return text.empty() ? "no event" : text;
 }
 
 void printContent(const capture::CollectedRun& run) {
     if (run.processes == 0 && run.threadStates > 0)
-        return printMessage(
-            fmt::format("Wrote {}: thread data and no other event.", run.trace.string()));
-    printMessage(fmt::format("Wrote {}: {} of {} process{}.", run.trace.string(),
-                             countsSentence(run.counts), run.processes,
-                             run.processes == 1 ? "" : "es"));
+        return printMessage(fmt::format("Wrote {}: thread data and no other event.", run.trace.string()));
+    printMessage(fmt::format("Wrote {}: {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
+                             run.processes, run.processes == 1 ? "" : "es"));
 }
 
 void printClosing(const capture::CollectedRun& run) {
     if (run.closingNs == 0) return;
-    std::string sentence =
-        fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
+    std::string sentence = fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
     if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
-        sentence += fmt::format("; {} of the logs were unread when the program exited",
-                                formatBytes(*run.logBytesUnreadAtExit));
+        sentence +=
+            fmt::format("; {} of the logs were unread when the program exited", formatBytes(*run.logBytesUnreadAtExit));
     printMessage(sentence + ".");
 }
 
@@ -184,8 +172,8 @@ void reportWarnings(const capture::CollectedRun& run) {
     for (size_t index = 0; index < run.warnings.size() && index < maxWarnings; ++index)
         reportWarning(run.warnings[index]);
     if (run.warnings.size() > maxWarnings)
-        reportWarning(fmt::format("{} more: see 'lanescope info {}'.",
-                                  run.warnings.size() - maxWarnings, run.trace.string()));
+        reportWarning(
+            fmt::format("{} more: see 'lanescope info {}'.", run.warnings.size() - maxWarnings, run.trace.string()));
 }
 
 namespace {
@@ -207,8 +195,7 @@ class SignalHandler {
         }
     }
     ~SignalHandler() {
-        for (size_t index = 0; index < numbers.size(); ++index)
-            sigaction(numbers[index], &before_[index], nullptr);
+        for (size_t index = 0; index < numbers.size(); ++index) sigaction(numbers[index], &before_[index], nullptr);
     }
     SignalHandler(const SignalHandler&) = delete;
     SignalHandler& operator=(const SignalHandler&) = delete;
@@ -258,13 +245,11 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
     steps.add = [begun](Database& database) {
         begun().run([&](TraceClosing& trace) { return trace.storeSummary(database); });
     };
-    steps.settled = [begun, closing, summaries](const std::filesystem::path& file,
-                                                const std::filesystem::path& name) {
+    steps.settled = [begun, closing, summaries](const std::filesystem::path& file, const std::filesystem::path& name) {
         // Also if the recording was interrupted: this is the last write.
         const Result<void> sealed = sealPages(file);
         if (!summaries.empty())
-            begun().run(
-                [&](TraceClosing& trace) { return trace.writeSummary(file, name, summaries); });
+            begun().run([&](TraceClosing& trace) { return trace.writeSummary(file, name, summaries); });
         const std::optional<Error> ofSummary = summaries.empty() ? std::nullopt : begun().problem();
         begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
         const std::optional<Error> problem = begun().problem();
@@ -286,30 +271,22 @@ constexpr int firstSignalStatus = 128;
 int exitStatusOf(const capture::RecordRefusal& refusal) {
     if (refusal.signal > 0) return firstSignalStatus + refusal.signal;
     switch (refusal.cause) {
-        case capture::RefusalCause::NoProgram:
-            return exitProgramNotFound;
-        case capture::RefusalCause::ProgramCannotRun:
-            return exitProgramCannotRun;
-        case capture::RefusalCause::Recording:
-            break;
+        case capture::RefusalCause::NoProgram: return exitProgramNotFound;
+        case capture::RefusalCause::ProgramCannotRun: return exitProgramCannotRun;
+        case capture::RefusalCause::Recording: break;
     }
     return exitFailed;
 }
 
-/// Returns possible reasons for an empty trace. The first events of a process may not be in a log
-/// yet.
-std::string nothingSentence(const capture::RecordOptions& options,
-                            const capture::RecordOutcome& outcome) {
+/// Returns possible reasons for an empty trace. The first events of a process may not be in a log yet.
+std::string nothingSentence(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
     const agent::AgentOptions& asked = options.agentOptions;
-    const std::string left =
-        fmt::format("{} contains {}", outcome.run->trace.string(),
-                    outcome.run->threadStates > 0 ? "only thread data" : "no event");
+    const std::string left = fmt::format("{} contains {}", outcome.run->trace.string(),
+                                         outcome.run->threadStates > 0 ? "only thread data" : "no event");
     if (outcome.run->processesWithoutLog > 0)
-        return fmt::format("Nothing was recorded of {}: no log could be written. {}.",
-                           outcome.program, left);
+        return fmt::format("Nothing was recorded of {}: no log could be written. {}.", outcome.program, left);
     if (agent::isDisabled())
-        return fmt::format("Nothing was recorded of {}: {} is set. {}.", outcome.program,
-                           agent::disableVariable, left);
+        return fmt::format("Nothing was recorded of {}: {} is set. {}.", outcome.program, agent::disableVariable, left);
     std::string reason = "possible causes: no CUDA or NVTX use";
     if (!asked.recordNvtx) reason = "possible causes: no CUDA use (NVTX is excluded by --no-nvtx)";
     if (!asked.recordCuda) reason = "possible causes: no NVTX use (CUDA is excluded by --no-cuda)";
@@ -346,9 +323,8 @@ std::string keptSentence(const std::filesystem::path& logs) {
 /// Reports the content of the trace and its warnings.
 void printRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
     if (outcome.wasEndedByUs)
-        printMessage(fmt::format(
-            "{}: terminated by SIGTERM after the last recorded window (--kill sigterm).",
-            outcome.program));
+        printMessage(
+            fmt::format("{}: terminated by SIGTERM after the last recorded window (--kill sigterm).", outcome.program));
     if (outcome.run->processes == 0) {
         printMessage(nothingSentence(options, outcome));
     } else {
@@ -356,8 +332,7 @@ void printRecorded(const capture::RecordOptions& options, const capture::RecordO
         printClosing(*outcome.run);
     }
     reportWarnings(*outcome.run);
-    if (!outcome.keptLogs.empty())
-        printMessage(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
+    if (!outcome.keptLogs.empty()) printMessage(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
 }
 
 }  // namespace
@@ -366,9 +341,7 @@ RunEnd recordRun(const capture::RecordOptions& options) {
     const auto outcome = capture::record(options);
     if (!outcome) return {exitStatusOf(outcome.error()), false, outcome.error().error.sentence};
     const bool hasTrace = outcome->run.has_value();
-    RunEnd end{outcome->exitStatus != 0 || hasTrace ? outcome->exitStatus : exitFailed,
-               outcome->wasEndedByUs,
-               {}};
+    RunEnd end{outcome->exitStatus != 0 || hasTrace ? outcome->exitStatus : exitFailed, outcome->wasEndedByUs, {}};
     // Returns the status of the program also if memory runs out.
     try {
         if (hasTrace)
@@ -387,16 +360,14 @@ void printProblem(const RunEnd& end) {
 }
 
 int recordRuns(capture::RecordOptions options, int count) {
-    if (!options.outputPattern.empty())
-        options.outputPattern = numberedPattern(options.outputPattern);
+    if (!options.outputPattern.empty()) options.outputPattern = numberedPattern(options.outputPattern);
     RunSignals signals;
     for (int run = 1; run <= count; ++run) {
         printMessage(fmt::format("Run {} of {}.", run, count));
         const RunEnd end = signals.runInChild({}, [&] { return recordRun(options); });
         printProblem(end);
         if (end.exitStatus != 0 && !end.wasEndedByUs && run < count)
-            printMessage(fmt::format("Run {} of {}: exit status {}. No further runs.", run, count,
-                                     end.exitStatus));
+            printMessage(fmt::format("Run {} of {}: exit status {}. No further runs.", run, count, end.exitStatus));
         if (end.exitStatus != 0 && !end.wasEndedByUs) return end.exitStatus;
         if (!end.problem.empty()) return exitFailed;
         if (const int number = signals.received(); number != 0 && run < count) {

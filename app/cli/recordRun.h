@@ -35,10 +35,9 @@ class RunSignals {
     /// Returns the number of the first signal received; 0 for none.
     int received() const;
 
-    /// Runs `work` in a forked process and waits for it. Its leftovers (threads, memory, orphaned
-    /// processes) do not affect this process. Its output goes to the file `output` and its input is
-    /// empty; if `output` is empty, it inherits the streams. Call while this process has one
-    /// thread.
+    /// Runs `work` in a forked process and waits for it. Its leftovers (threads, memory, orphaned processes) do not
+    /// affect this process. Its output goes to the file `output` and its input is empty; if `output` is empty, it
+    /// inherits the streams. Call while this process has one thread.
     RunEnd runInChild(const std::filesystem::path& output, const std::function<RunEnd()>& work);
 
   private:
@@ -48,8 +47,7 @@ class RunSignals {
     std::array<struct sigaction, numbers.size()> before_{};
 };
 
-/// Returns, for example, "1,234 kernels, 56 memcpys" for the kinds present; "no event" if there are
-/// none.
+/// Returns, for example, "1,234 kernels, 56 memcpys" for the kinds present; "no event" if there are none.
 std::string countsSentence(const capture::ImportCounts& counts);
 
 /// Prints the path and the content of the trace.
@@ -59,20 +57,17 @@ void printContent(const capture::CollectedRun& run);
 /// nothing for a trace that was not just recorded.
 void printClosing(const capture::CollectedRun& run);
 
-/// Prints the warnings about the trace, most severe first; refers to `lanescope info` for long
-/// lists.
+/// Prints the warnings about the trace, most severe first; refers to `lanescope info` for long lists.
 void reportWarnings(const capture::CollectedRun& run);
 
-/// Returns the steps of `record` and `recover` that finish a trace before it gets its name: summary
-/// and index, by `TraceClosing`. Shows progress on stderr if that is a terminal. Ctrl+C or SIGTERM
-/// skips the remaining steps, and the trace gets its name at once. Errors are reported, and the
-/// trace is complete nevertheless. `summaries` is the folder for a separate summary file; empty for
-/// none.
+/// Returns the steps of `record` and `recover` that finish a trace before it gets its name: summary and index, by
+/// `TraceClosing`. Shows progress on stderr if that is a terminal. Ctrl+C or SIGTERM skips the remaining steps, and the
+/// trace gets its name at once. Errors are reported, and the trace is complete nevertheless. `summaries` is the folder
+/// for a separate summary file; empty for none.
 capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries = {});
 
-/// Records a run of a program, builds its trace, and reports its content and warnings. The returned
-/// `RunEnd` contains errors for the caller to report. Call on the main thread before any other is
-/// created.
+/// Records a run of a program, builds its trace, and reports its content and warnings. The returned `RunEnd` contains
+/// errors for the caller to report. Call on the main thread before any other is created.
 RunEnd recordRun(const capture::RecordOptions& options);
 
 /// Prints the reason for a missing trace, if any.

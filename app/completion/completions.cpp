@@ -99,10 +99,9 @@ class Position {
     size_t positionals_ = 0;
 };
 
-std::string valuesOf(const CLI::Option& option, std::string_view tracePatterns,
-                     const ValueLists& valueLists, std::string_view before = {}) {
-    const std::string type =
-        option.get_positional() ? option.get_name(true) : option.get_type_name();
+std::string valuesOf(const CLI::Option& option, std::string_view tracePatterns, const ValueLists& valueLists,
+                     std::string_view before = {}) {
+    const std::string type = option.get_positional() ? option.get_name(true) : option.get_type_name();
     std::string text;
     for (const std::string& member : membersOf(option.get_type_name()))
         text += line(fmt::format("{}{}", before, member), "");
@@ -110,8 +109,7 @@ std::string valuesOf(const CLI::Option& option, std::string_view tracePatterns,
         text += line(fmt::format("{}{}", before, candidate.word), candidate.description);
     if (!text.empty()) return text;
     const auto starts = [&type](const char* name) { return type.starts_with(name); };
-    if (starts("TRACE") || starts("BASELINE") || starts("CANDIDATE") ||
-        (option.get_positional() && type == "FILE"))
+    if (starts("TRACE") || starts("BASELINE") || starts("CANDIDATE") || (option.get_positional() && type == "FILE"))
         return fmt::format(":traces {}\n", tracePatterns);
     if (type.ends_with("FILE")) return ":files\n";
     if (type == "DIR") return ":folders\n";
@@ -121,16 +119,13 @@ std::string valuesOf(const CLI::Option& option, std::string_view tracePatterns,
 std::string optionsOf(const CLI::App& app) {
     std::string text;
     for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames())
-            text += line("--" + name, option->get_description());
-        for (const std::string& name : option->get_snames())
-            text += line("-" + name, option->get_description());
+        for (const std::string& name : option->get_lnames()) text += line("--" + name, option->get_description());
+        for (const std::string& name : option->get_snames()) text += line("-" + name, option->get_description());
     }
     return text;
 }
 
-/// Returns the start of the last program in a list of programs that starts at `first`: after the
-/// last "---".
+/// Returns the start of the last program in a list of programs that starts at `first`: after the last "---".
 size_t lastProgram(std::span<const std::string> words, size_t first) {
     for (size_t at = words.size() - 1; at-- > first;)
         if (words[at] == "---") return at + 1;
@@ -139,15 +134,14 @@ size_t lastProgram(std::span<const std::string> words, size_t first) {
 
 }  // namespace
 
-std::string completions(const CLI::App& app, std::span<const std::string> words,
-                        std::string_view tracePatterns, const ValueLists& valueLists) {
+std::string completions(const CLI::App& app, std::span<const std::string> words, std::string_view tracePatterns,
+                        const ValueLists& valueLists) {
     if (words.empty()) return {};
     Position position(app);
     for (size_t i = 0; i + 1 < words.size(); ++i) {
         const CLI::Option* const next = position.positional();
         const bool isOption = !position.isBehindOptions() && words[i].starts_with('-');
-        if (next != nullptr && next->get_name(true) == "PROGRAM" && position.open() == nullptr &&
-            !isOption)
+        if (next != nullptr && next->get_name(true) == "PROGRAM" && position.open() == nullptr && !isOption)
             return fmt::format(":program {}\n", lastProgram(words, i));
         position.read(words[i]);
     }
@@ -157,9 +151,8 @@ std::string completions(const CLI::App& app, std::span<const std::string> words,
         const size_t equals = word.find('=');
         if (equals == std::string::npos) return optionsOf(position.app());
         const CLI::Option* const option = position.findOption(word.substr(0, equals));
-        return option == nullptr
-                   ? std::string()
-                   : valuesOf(*option, tracePatterns, valueLists, word.substr(0, equals + 1));
+        return option == nullptr ? std::string()
+                                 : valuesOf(*option, tracePatterns, valueLists, word.substr(0, equals + 1));
     }
     if (position.open() != nullptr) return valuesOf(*position.open(), tracePatterns, valueLists);
     std::string text;
@@ -168,8 +161,7 @@ std::string completions(const CLI::App& app, std::span<const std::string> words,
     if (!text.empty()) return text;
     const CLI::Option* const positional = position.positional();
     if (positional == nullptr) return optionsOf(position.app());
-    if (positional->get_name(true) == "PROGRAM")
-        return fmt::format(":program {}\n", words.size() - 1);
+    if (positional->get_name(true) == "PROGRAM") return fmt::format(":program {}\n", words.size() - 1);
     return valuesOf(*positional, tracePatterns, valueLists);
 }
 

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-// Completions for a shell's tab key. The shell scripts (`resources/completions`) contain no options
-// of the programs: they start a program with `completionRequest` and the words so far, so that all
-// its options are offered.
+// Completions for a shell's tab key. The shell scripts (`resources/completions`) contain no options of the programs:
+// they start a program with `completionRequest` and the words so far, so that all its options are offered.
 
 namespace lanescope::completion {
 
@@ -23,12 +22,11 @@ struct Candidate {
     std::string description;  ///< One line; may be empty.
 };
 
-/// Returns the words that an option of this type name (`REPORT`) accepts; empty if there is no such
-/// list.
+/// Returns the words that an option of this type name (`REPORT`) accepts; empty if there is no such list.
 using ValueLists = std::function<std::vector<Candidate>(std::string_view typeName)>;
 
-/// Returns lines: "WORD<tab>DESCRIPTION" for each word possible in place of the last of `words`,
-/// regardless of its typed part, or one of
+/// Returns lines: "WORD<tab>DESCRIPTION" for each word possible in place of the last of `words`, regardless of its
+/// typed part, or one of
 ///
 ///     :traces *.A *.B     the names of files that match
 ///     :files              the names of files
@@ -36,10 +34,9 @@ using ValueLists = std::function<std::vector<Candidate>(std::string_view typeNam
 ///     :program N          the shell's own completion for a command that begins with the
 ///                         N-th word, counted from 0
 ///
-/// Offers the values of options with a list of values. Other values are selected by the type name
-/// (`FILE`, `TRACE`), positionals by their own name (`FILE` of a trace, `BASELINE`, `CANDIDATE`,
-/// `DIR`, `PROGRAM`). Any thread.
-std::string completions(const CLI::App& app, std::span<const std::string> words,
-                        std::string_view tracePatterns, const ValueLists& valueLists);
+/// Offers the values of options with a list of values. Other values are selected by the type name (`FILE`, `TRACE`),
+/// positionals by their own name (`FILE` of a trace, `BASELINE`, `CANDIDATE`, `DIR`, `PROGRAM`). Any thread.
+std::string completions(const CLI::App& app, std::span<const std::string> words, std::string_view tracePatterns,
+                        const ValueLists& valueLists);
 
 }  // namespace lanescope::completion

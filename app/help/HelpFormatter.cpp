@@ -15,14 +15,12 @@ CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& wo
     return option->check(CLI::Validator(
         [words](const std::string& text) {
             if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
-            return fmt::format("unknown value \"{}\"; choose from: {}", text,
-                               fmt::join(words, ", "));
+            return fmt::format("unknown value \"{}\"; choose from: {}", text, fmt::join(words, ", "));
         },
         ""));
 }
 
-CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum,
-                          double maximum) {
+CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum, double maximum) {
     option->type_name(name);
     return option->check(CLI::Validator(
         [minimum, maximum](const std::string& text) {
@@ -30,8 +28,7 @@ CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double m
             const double number = std::strtod(text.c_str(), &end);
             const bool isNumber = !text.empty() && *end == '\0';
             if (isNumber && number >= minimum && number <= maximum) return std::string();
-            const std::string shown =
-                isNumber ? text + " is out of range" : "\"" + text + "\" is not a number";
+            const std::string shown = isNumber ? text + " is out of range" : "\"" + text + "\" is not a number";
             return fmt::format("{} ({} to {})", shown, minimum, maximum);
         },
         ""));
@@ -40,17 +37,13 @@ CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double m
 CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name) {
     option->type_name(name);
     return option->check(CLI::Validator(
-        [](const std::string& text) {
-            return std::string(text.empty() ? "the output name is empty" : "");
-        },
-        ""));
+        [](const std::string& text) { return std::string(text.empty() ? "the output name is empty" : ""); }, ""));
 }
 
 std::string emptyValueProblem(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
         if (word == "--") break;
-        if (word.starts_with("--") && word.find('=') == word.size() - 1)
-            return fmt::format("{} has no value", word);
+        if (word.starts_with("--") && word.find('=') == word.size() - 1) return fmt::format("{} has no value", word);
     }
     return {};
 }
@@ -90,9 +83,7 @@ std::string entry(std::string name, std::string_view description) {
     return text + '\n';
 }
 
-bool isMany(const CLI::Option& option) {
-    return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
-}
+bool isMany(const CLI::Option& option) { return option.get_expected_max() >= CLI::detail::expected_max_vector_size; }
 
 /// Returns, for example, "-f, --format text|csv".
 std::string namesOf(const CLI::Option& option) {
@@ -107,22 +98,17 @@ std::string namesOf(const CLI::Option& option) {
 
 }  // namespace
 
-HelpFormatter::HelpFormatter() {
-    column_width(nameWidth);
-}
+HelpFormatter::HelpFormatter() { column_width(nameWidth); }
 
-std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
-                                     CLI::AppFormatMode mode) const {
-    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode),
-                                         "\n\n\n", "\n\n");
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode), "\n\n\n", "\n\n");
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool isPositional) const {
     std::string description = option->get_description();
     if (option->get_type_size() != 0 && !option->get_default_str().empty())
         description += fmt::format(" (default: {})", option->get_default_str());
-    const std::string name =
-        isPositional ? option->get_name(true) + (isMany(*option) ? "..." : "") : namesOf(*option);
+    const std::string name = isPositional ? option->get_name(true) + (isMany(*option) ? "..." : "") : namesOf(*option);
     return entry(name, description);
 }
 

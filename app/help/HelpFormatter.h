@@ -11,8 +11,7 @@ namespace lanescope::help {
 CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& words);
 
 /// Limits the option to numbers from `minimum` to `maximum`; help shows `name`. Returns the option.
-CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum,
-                          double maximum);
+CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum, double maximum);
 
 /// Makes the option an output path of a file or folder, called `name` in help; an empty one is an
 /// error. Returns the option.
@@ -28,8 +27,7 @@ class HelpFormatter : public CLI::Formatter {
   public:
     HelpFormatter();
 
-    std::string make_help(const CLI::App* app, std::string name,
-                          CLI::AppFormatMode mode) const override;
+    std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
     std::string make_option(const CLI::Option* option, bool isPositional) const override;
     std::string make_subcommand(const CLI::App* command) const override;
 };

@@ -14,16 +14,14 @@ using namespace views;
 namespace {
 
 const QStringList themeNames = {"system", "light", "dark"};
-const QStringList colorModeNames = {"name",           "kind",        "stream",
-                                    "nccl-operation", "python-line", "python-function"};
+const QStringList colorModeNames = {"name", "kind", "stream", "nccl-operation", "python-line", "python-function"};
 const QString colorBlindSafeName = QStringLiteral("colour-blind-safe");
 
 }  // namespace
 
 AppSettings::AppSettings() : settings_(std::make_unique<QSettings>("lanescope", "viewer")) {}
 
-AppSettings::AppSettings(const QString& path)
-    : settings_(std::make_unique<QSettings>(path, QSettings::IniFormat)) {}
+AppSettings::AppSettings(const QString& path) : settings_(std::make_unique<QSettings>(path, QSettings::IniFormat)) {}
 
 AppSettings::~AppSettings() = default;
 
@@ -37,13 +35,12 @@ void AppSettings::setTheme(ThemeChoice theme) {
 }
 
 Palette AppSettings::palette() const {
-    return settings_->value("palette").toString() == colorBlindSafeName ? Palette::ColorBlindSafe
-                                                                        : Palette::Standard;
+    return settings_->value("palette").toString() == colorBlindSafeName ? Palette::ColorBlindSafe : Palette::Standard;
 }
 
 void AppSettings::setPalette(Palette palette) {
-    settings_->setValue("palette", palette == Palette::ColorBlindSafe ? colorBlindSafeName
-                                                                      : QStringLiteral("standard"));
+    settings_->setValue("palette",
+                        palette == Palette::ColorBlindSafe ? colorBlindSafeName : QStringLiteral("standard"));
 }
 
 ColorMode AppSettings::colorMode() const {
@@ -55,53 +52,29 @@ void AppSettings::setColorMode(ColorMode mode) {
     settings_->setValue("colours/mode", colorModeNames.value(static_cast<int>(mode)));
 }
 
-bool AppSettings::isHighlighting() const {
-    return settings_->value("colours/highlight", true).toBool();
-}
+bool AppSettings::isHighlighting() const { return settings_->value("colours/highlight", true).toBool(); }
 
-void AppSettings::setHighlighting(bool isOn) {
-    settings_->setValue("colours/highlight", isOn);
-}
+void AppSettings::setHighlighting(bool isOn) { settings_->setValue("colours/highlight", isOn); }
 
-bool AppSettings::isHidingEmpty() const {
-    return settings_->value("tracks/leaveOutEmpty", true).toBool();
-}
+bool AppSettings::isHidingEmpty() const { return settings_->value("tracks/leaveOutEmpty", true).toBool(); }
 
-void AppSettings::setHidingEmpty(bool isOn) {
-    settings_->setValue("tracks/leaveOutEmpty", isOn);
-}
+void AppSettings::setHidingEmpty(bool isOn) { settings_->setValue("tracks/leaveOutEmpty", isOn); }
 
-bool AppSettings::isWheelScrolling() const {
-    return settings_->value("tracks/wheelScrolls", false).toBool();
-}
+bool AppSettings::isWheelScrolling() const { return settings_->value("tracks/wheelScrolls", false).toBool(); }
 
-void AppSettings::setWheelScrolling(bool isOn) {
-    settings_->setValue("tracks/wheelScrolls", isOn);
-}
+void AppSettings::setWheelScrolling(bool isOn) { settings_->setValue("tracks/wheelScrolls", isOn); }
 
-QStringList AppSettings::recentFiles() const {
-    return settings_->value("recentFiles").toStringList();
-}
+QStringList AppSettings::recentFiles() const { return settings_->value("recentFiles").toStringList(); }
 
-void AppSettings::setRecentFiles(const QStringList& paths) {
-    settings_->setValue("recentFiles", paths);
-}
+void AppSettings::setRecentFiles(const QStringList& paths) { settings_->setValue("recentFiles", paths); }
 
-QString AppSettings::folder() const {
-    return settings_->value("folder", QDir::homePath()).toString();
-}
+QString AppSettings::folder() const { return settings_->value("folder", QDir::homePath()).toString(); }
 
-void AppSettings::setFolder(const QString& folder) {
-    settings_->setValue("folder", folder);
-}
+void AppSettings::setFolder(const QString& folder) { settings_->setValue("folder", folder); }
 
-QByteArray AppSettings::windowGeometry() const {
-    return settings_->value("window/geometry").toByteArray();
-}
+QByteArray AppSettings::windowGeometry() const { return settings_->value("window/geometry").toByteArray(); }
 
-void AppSettings::setWindowGeometry(const QByteArray& geometry) {
-    settings_->setValue("window/geometry", geometry);
-}
+void AppSettings::setWindowGeometry(const QByteArray& geometry) { settings_->setValue("window/geometry", geometry); }
 
 QByteArray AppSettings::splitterState(const QString& name) const {
     return settings_->value("splitters/" + name).toByteArray();
@@ -111,21 +84,13 @@ void AppSettings::setSplitterState(const QString& name, const QByteArray& state)
     settings_->setValue("splitters/" + name, state);
 }
 
-QStringList AppSettings::queries() const {
-    return settings_->value("queries").toStringList();
-}
+QStringList AppSettings::queries() const { return settings_->value("queries").toStringList(); }
 
-void AppSettings::setQueries(const QStringList& queries) {
-    settings_->setValue("queries", queries);
-}
+void AppSettings::setQueries(const QStringList& queries) { settings_->setValue("queries", queries); }
 
-QStringList AppSettings::mutedRules() const {
-    return settings_->value("mutedRules").toStringList();
-}
+QStringList AppSettings::mutedRules() const { return settings_->value("mutedRules").toStringList(); }
 
-void AppSettings::setMutedRules(const QStringList& rules) {
-    settings_->setValue("mutedRules", rules);
-}
+void AppSettings::setMutedRules(const QStringList& rules) { settings_->setValue("mutedRules", rules); }
 
 bool AppSettings::isPanelVisible(const QString& name) const {
     return settings_->value("panels/" + name, true).toBool();
@@ -141,8 +106,7 @@ constexpr qsizetype maxArrangements = 100;
 
 /// Paths contain slashes, which settings interpret as groups.
 QString arrangementKey(const QString& document) {
-    const QByteArray hash =
-        QCryptographicHash::hash(document.toUtf8(), QCryptographicHash::Sha1).toHex();
+    const QByteArray hash = QCryptographicHash::hash(document.toUtf8(), QCryptographicHash::Sha1).toHex();
     return "tracks/" + QString::fromLatin1(hash);
 }
 

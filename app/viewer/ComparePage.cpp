@@ -30,13 +30,11 @@ QString nameOf(const TracePtr& shown, size_t runs) {
 
 }  // namespace
 
-ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent)
-    : ComparePage(parent) {
+ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent) : ComparePage(parent) {
     view_->setTraces(std::move(baseline), std::move(candidates));
 }
 
-ComparePage::ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate,
-                         QWidget* parent)
+ComparePage::ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate, QWidget* parent)
     : ComparePage(parent) {
     view_->setRuns(std::move(baseline), std::move(candidate));
 }
@@ -44,21 +42,17 @@ ComparePage::ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> c
 ComparePage::ComparePage(QWidget* parent)
     : DocumentPage(parent),
       view_(new CompareView(this)),
-      hits_(
-          new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
+      hits_(new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     auto* area = new PageArea(view_, this);
     layout->addWidget(area);
-    connect(view_, &CompareView::placeShown, this,
-            [this, area] { area->showPart(view_->baseline().timeline()); });
+    connect(view_, &CompareView::placeShown, this, [this, area] { area->showPart(view_->baseline().timeline()); });
     connect(view_, &CompareView::titleChanged, this, &DocumentPage::titleChanged);
     setFocusProxy(&view_->baseline().timeline());
 }
 
-void ComparePage::showStored(const compare::StoredComparison& stored) {
-    view_->showStored(stored);
-}
+void ComparePage::showStored(const compare::StoredComparison& stored) { view_->showStored(stored); }
 
 QString ComparePage::title() const {
     return tr("%1 against %2")
@@ -75,21 +69,13 @@ ReportView* ComparePage::currentTable() const {
     return tab ? tab->table() : nullptr;
 }
 
-QList<QAction*> ComparePage::commands() const {
-    return view_->actions();
-}
+QList<QAction*> ComparePage::commands() const { return view_->actions(); }
 
-void ComparePage::setTheme(const Theme& theme) {
-    view_->setTheme(theme);
-}
+void ComparePage::setTheme(const Theme& theme) { view_->setTheme(theme); }
 
-void ComparePage::setDetailsVisible(bool isVisible) {
-    view_->setDetailsVisible(isVisible);
-}
+void ComparePage::setDetailsVisible(bool isVisible) { view_->setDetailsVisible(isVisible); }
 
-void ComparePage::setTablesVisible(bool isVisible) {
-    view_->setTablesVisible(isVisible);
-}
+void ComparePage::setTablesVisible(bool isVisible) { view_->setTablesVisible(isVisible); }
 
 bool ComparePage::isBusy() const {
     const LazyTab* tab = view_->tables().currentTab();
@@ -98,9 +84,8 @@ bool ComparePage::isBusy() const {
 
 QString ComparePage::arrangementName() const {
     // The tracks of both runs have one arrangement, different from that of a single run.
-    return QStringLiteral("%1\n%2").arg(
-        toQString(view_->baseline().timeline().trace()->path.string()),
-        toQString(view_->candidate().timeline().trace()->path.string()));
+    return QStringLiteral("%1\n%2").arg(toQString(view_->baseline().timeline().trace()->path.string()),
+                                        toQString(view_->candidate().timeline().trace()->path.string()));
 }
 
 void ComparePage::restoreLayout(const AppSettings& settings) {
@@ -112,10 +97,8 @@ void ComparePage::restoreLayout(const AppSettings& settings) {
 
 void ComparePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("compare", view_->saveState());
-    const TrackArrangement arrangement =
-        view_->baseline().timeline().state().tracks().arrangement();
-    settings.setTrackArrangement(arrangementName(),
-                                 arrangement.isDefault() ? QByteArray() : toJson(arrangement));
+    const TrackArrangement arrangement = view_->baseline().timeline().state().tracks().arrangement();
+    settings.setTrackArrangement(arrangementName(), arrangement.isDefault() ? QByteArray() : toJson(arrangement));
 }
 
 }  // namespace lanescope::viewer

@@ -19,8 +19,7 @@ class ComparePage : public DocumentPage {
   public:
     ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent = nullptr);
     /// Compares two programs by several runs per side.
-    ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate,
-                QWidget* parent = nullptr);
+    ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate, QWidget* parent = nullptr);
 
     /// Shows a stored answer until the first comparison is computed.
     void showStored(const compare::StoredComparison& stored);

@@ -54,8 +54,7 @@ class DocumentPage : public QWidget {
     using QWidget::QWidget;
 
     virtual QString title() const = 0;
-    /// Returns the timelines from top to bottom; empty if there are none. The first has the
-    /// keyboard focus by default.
+    /// Returns the timelines from top to bottom; empty if there are none. The first has the keyboard focus by default.
     virtual std::vector<views::TimelineView*> timelines() const { return {}; }
     /// Returns the search of the document; null if it cannot be searched.
     virtual HitNavigator* navigator() const { return nullptr; }

@@ -14,9 +14,7 @@
 namespace lanescope::viewer {
 namespace {
 
-QString toQString(const std::filesystem::path& path) {
-    return QString::fromStdString(path.string());
-}
+QString toQString(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
 bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code ignored;
@@ -42,21 +40,13 @@ std::vector<Page*> DocumentTabs::pages() const {
     return found;
 }
 
-std::vector<TracePage*> DocumentTabs::tracePages() const {
-    return pages<TracePage>();
-}
+std::vector<TracePage*> DocumentTabs::tracePages() const { return pages<TracePage>(); }
 
-std::vector<DocumentPage*> DocumentTabs::documents() const {
-    return pages<DocumentPage>();
-}
+std::vector<DocumentPage*> DocumentTabs::documents() const { return pages<DocumentPage>(); }
 
-DocumentPage* DocumentTabs::currentDocument() const {
-    return qobject_cast<DocumentPage*>(currentWidget());
-}
+DocumentPage* DocumentTabs::currentDocument() const { return qobject_cast<DocumentPage*>(currentWidget()); }
 
-TracePage* DocumentTabs::currentTrace() const {
-    return qobject_cast<TracePage*>(currentWidget());
-}
+TracePage* DocumentTabs::currentTrace() const { return qobject_cast<TracePage*>(currentWidget()); }
 
 bool DocumentTabs::isLoading() const {
     for (const LoadPage* page : pages<LoadPage>()) {
@@ -80,8 +70,7 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
     }
     // A trace that is being loaded is not loaded a second time.
     for (LoadPage* page : pages<LoadPage>()) {
-        if (page->paths().size() == 1 && page->isLoading() &&
-            isSameFile(page->paths().front(), path)) {
+        if (page->paths().size() == 1 && page->isLoading() && isSameFile(page->paths().front(), path)) {
             setCurrentWidget(page);
             return;
         }
@@ -103,8 +92,7 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
     setCurrentIndex(addTab(waiting, toQString(live.finished.filename())));
     auto* follower = new LiveFollower(live, waiting);
     waitingForLive_.insert(waiting);
-    connect(waiting, &QObject::destroyed, this,
-            [this, waiting] { waitingForLive_.erase(waiting); });
+    connect(waiting, &QObject::destroyed, this, [this, waiting] { waitingForLive_.erase(waiting); });
     const auto show = [this, waiting, follower](const TracePtr& trace) {
         follower->disconnect(waiting);
         auto* page = new TracePage(trace);
@@ -130,14 +118,11 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
     follower->start();
 }
 
-void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files,
-                                  size_t baselineRuns) {
+void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns) {
     load(new LoadPage(files, {false, baselineRuns}));
 }
 
-void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
-    load(new LoadPage(files, {true}));
-}
+void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) { load(new LoadPage(files, {true})); }
 
 void DocumentTabs::openPart(const std::vector<std::filesystem::path>& files, const TraceCut& cut) {
     load(new LoadPage(files, {true, 0, cut}));
@@ -166,9 +151,8 @@ void DocumentTabs::load(LoadPage* page) {
     page->setTheme(theme_);
     setCurrentIndex(addTab(page, page->title()));
     connect(page, &LoadPage::closeRequested, this, [this, page] { closeTab(indexOf(page)); });
-    connect(page, &LoadPage::failed, this, [this, page](const QString& sentence) {
-        emit loadFailed(toQString(page->paths().front()), sentence);
-    });
+    connect(page, &LoadPage::failed, this,
+            [this, page](const QString& sentence) { emit loadFailed(toQString(page->paths().front()), sentence); });
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         // The merged file is in a cache and may be deleted.
         if ((page->paths().size() == 1 && page->isWhole()) || traces.size() > 1)
@@ -177,12 +161,10 @@ void DocumentTabs::load(LoadPage* page) {
             QStringList files;
             for (const auto& path : page->paths()) files << toQString(path);
             emit comparisonOpened(files);
-            const auto middle =
-                traces.begin() + ptrdiff_t(std::max<size_t>(1, page->baselineRuns()));
-            auto* comparison =
-                page->baselineRuns() > 0
-                    ? new ComparePage(std::vector(traces.begin(), middle), {middle, traces.end()})
-                    : new ComparePage(traces[0], {middle, traces.end()});
+            const auto middle = traces.begin() + ptrdiff_t(std::max<size_t>(1, page->baselineRuns()));
+            auto* comparison = page->baselineRuns() > 0
+                                   ? new ComparePage(std::vector(traces.begin(), middle), {middle, traces.end()})
+                                   : new ComparePage(traces[0], {middle, traces.end()});
             if (page->storedComparison()) comparison->showStored(*page->storedComparison());
             replace(page, comparison);
         } else {

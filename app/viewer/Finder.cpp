@@ -42,15 +42,12 @@ void PopupCard::dismiss() {
     emit dismissed();
 }
 
-bool PopupCard::pressKey(int) {
-    return false;
-}
+bool PopupCard::pressKey(int) { return false; }
 
 void PopupCard::place() {
     const QSize space = parentWidget()->size() - QSize(2 * margin, distanceFromTop + margin);
     const QSize size = preferredSize().boundedTo(space);
-    setGeometry((parentWidget()->width() - size.width()) / 2, distanceFromTop, size.width(),
-                size.height());
+    setGeometry((parentWidget()->width() - size.width()) / 2, distanceFromTop, size.width(), size.height());
 }
 
 bool PopupCard::eventFilter(QObject* watched, QEvent* event) {
@@ -103,8 +100,7 @@ void FinderModel::setEntries(std::vector<FinderEntry> entries) {
     endResetModel();
 }
 
-void FinderModel::setNames(std::shared_ptr<const FinderNames> names,
-                           std::function<void(const QString&)> search) {
+void FinderModel::setNames(std::shared_ptr<const FinderNames> names, std::function<void(const QString&)> search) {
     names_ = std::move(names);
     search_ = std::move(search);
     nextName_ = 0;
@@ -120,9 +116,7 @@ void FinderModel::setText(const QString& text) {
     matchNames();
 }
 
-bool FinderModel::isSearching() const {
-    return more_->isActive();
-}
+bool FinderModel::isSearching() const { return more_->isActive(); }
 
 void FinderModel::matchEntries() {
     beginResetModel();
@@ -157,8 +151,7 @@ void FinderModel::add(std::vector<Match> found) {
         return one.score != other.score ? one.score > other.score : one.index < other.index;
     };
     const size_t kept = std::min(matches_.size(), maxShown);
-    std::partial_sort(matches_.begin(), matches_.begin() + static_cast<std::ptrdiff_t>(kept),
-                      matches_.end(), isBetter);
+    std::partial_sort(matches_.begin(), matches_.begin() + static_cast<std::ptrdiff_t>(kept), matches_.end(), isBetter);
     matches_.resize(kept);
     endResetModel();
 }
@@ -188,17 +181,13 @@ QVariant FinderModel::data(const QModelIndex& index, int role) const {
     const QString text = isEntry ? entries_[at].text : views::toQString(name->text).simplified();
     const QString detail = isEntry ? entries_[at].detail : tr(name->kind);
     switch (role) {
-        case Qt::DisplayRole:
-            return text;
-        case DetailRole:
-            return detail;
-        case KeyRole:
-            return isEntry ? entries_[at].key : QString();
+        case Qt::DisplayRole: return text;
+        case DetailRole: return detail;
+        case KeyRole: return isEntry ? entries_[at].key : QString();
         case Qt::AccessibleTextRole:
             return text + ", " + detail +
                    (isEntry && !entries_[at].key.isEmpty() ? ", " + entries_[at].key : QString());
-        default:
-            return {};
+        default: return {};
     }
 }
 
@@ -209,12 +198,10 @@ constexpr int gap = 16;
 
 }  // namespace
 
-void FinderDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
-                           const QModelIndex& index) const {
+void FinderDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
     const bool isSelected = option.state & QStyle::State_Selected;
     if (isSelected) painter->fillRect(option.rect, option.palette.highlight());
-    const QColor strong =
-        option.palette.color(isSelected ? QPalette::HighlightedText : QPalette::Text);
+    const QColor strong = option.palette.color(isSelected ? QPalette::HighlightedText : QPalette::Text);
     const QColor quiet = isSelected ? strong : option.palette.color(QPalette::PlaceholderText);
     const QFontMetrics metrics(option.font);
     QRect area = option.rect.adjusted(inset, 0, -inset, 0);
@@ -224,8 +211,7 @@ void FinderDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
         const int width = std::min(metrics.horizontalAdvance(text) + 2, area.width() / 3);
         painter->setPen(quiet);
         painter->drawText(QRect(area.right() - width, area.top(), width + 1, area.height()),
-                          Qt::AlignVCenter | Qt::AlignRight,
-                          metrics.elidedText(text, Qt::ElideRight, width));
+                          Qt::AlignVCenter | Qt::AlignRight, metrics.elidedText(text, Qt::ElideRight, width));
         area.setRight(area.right() - width - gap);
     };
     putRight(index.data(FinderModel::KeyRole).toString());
@@ -240,10 +226,7 @@ QSize FinderDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelI
 }
 
 Finder::Finder(QWidget* parent)
-    : PopupCard(parent),
-      model_(new FinderModel(this)),
-      list_(new QListView(this)),
-      remark_(new QLabel(this)) {
+    : PopupCard(parent), model_(new FinderModel(this)), list_(new QListView(this)), remark_(new QLabel(this)) {
     setAccessibleName(tr("Find a command, a track or a name"));
     edit().setPlaceholderText(tr("Command, track, kernel, range"));
     edit().setAccessibleName(tr("Find a command, a track or a name"));
@@ -281,9 +264,7 @@ void Finder::followModel() {
                                                        : tr("↑ ↓ choose   Enter go   Esc close"));
 }
 
-void Finder::accept() {
-    choose(list_->currentIndex());
-}
+void Finder::accept() { choose(list_->currentIndex()); }
 
 void Finder::choose(const QModelIndex& index) {
     if (!index.isValid()) return;

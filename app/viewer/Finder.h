@@ -61,8 +61,7 @@ class FinderModel : public QAbstractListModel {
 
     void setEntries(std::vector<FinderEntry> entries);
     /// May be set later than the entries; `search` is called with a chosen name.
-    void setNames(std::shared_ptr<const FinderNames> names,
-                  std::function<void(const QString&)> search);
+    void setNames(std::shared_ptr<const FinderNames> names, std::function<void(const QString&)> search);
     /// Shows the matches; everything except names for an empty text.
     void setText(const QString& text);
     /// Returns true while names are still being searched.
@@ -96,14 +95,12 @@ class FinderModel : public QAbstractListModel {
     QTimer* more_;
 };
 
-/// Paints a row of the finder: the name, its kind, and its keys at the right; elided instead of
-/// clipped.
+/// Paints a row of the finder: the name, its kind, and its keys at the right; elided instead of clipped.
 class FinderDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:
     using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
 

@@ -23,25 +23,20 @@ void addMenu(std::vector<FinderEntry>& entries, const QMenu& menu, const QString
             continue;
         }
         const QPointer<QAction> safe(action);
-        entries.push_back({commandName(action->text()), title,
-                           action->shortcut().toString(QKeySequence::NativeText), [safe] {
-                               if (safe) safe->trigger();
-                           }});
+        entries.push_back(
+            {commandName(action->text()), title, action->shortcut().toString(QKeySequence::NativeText), [safe] {
+                 if (safe) safe->trigger();
+             }});
     }
 }
 
 QString kindOf(TrackKind kind) {
     switch (kind) {
-        case TrackKind::Gpu:
-            return QStringLiteral("GPU");
-        case TrackKind::Stream:
-            return QStringLiteral("stream");
-        case TrackKind::Process:
-            return QStringLiteral("process");
-        case TrackKind::Thread:
-            return QStringLiteral("thread");
-        case TrackKind::Counter:
-            return QStringLiteral("counter");
+        case TrackKind::Gpu: return QStringLiteral("GPU");
+        case TrackKind::Stream: return QStringLiteral("stream");
+        case TrackKind::Process: return QStringLiteral("process");
+        case TrackKind::Thread: return QStringLiteral("thread");
+        case TrackKind::Counter: return QStringLiteral("counter");
         case TrackKind::StreamProjection:
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
@@ -50,17 +45,14 @@ QString kindOf(TrackKind kind) {
         case TrackKind::CounterStates:
         case TrackKind::CounterGroup:
         case TrackKind::GpuEvents:
-        case TrackKind::ProcessEvents:
-            break;
+        case TrackKind::ProcessEvents: break;
     }
     return QStringLiteral("track");
 }
 
 }  // namespace
 
-QString commandName(const QString& text) {
-    return QString(text).remove('&').remove(QStringLiteral("…"));
-}
+QString commandName(const QString& text) { return QString(text).remove('&').remove(QStringLiteral("…")); }
 
 std::vector<FinderEntry> commandEntries(const ViewerActions& actions) {
     std::vector<FinderEntry> entries;
@@ -79,8 +71,7 @@ void addTrackEntries(std::vector<FinderEntry>& entries, views::TimelineView& tim
         if (parent >= 0 && static_cast<uint32_t>(parent) < track)
             detail += " · " + views::toQString(tracks[parent].title).simplified();
         QString text = views::toQString(tracks[track].title).simplified();
-        if (!tracks[track].subtitle.empty())
-            text += ", " + views::toQString(tracks[track].subtitle).simplified();
+        if (!tracks[track].subtitle.empty()) text += ", " + views::toQString(tracks[track].subtitle).simplified();
         entries.push_back({text, detail, {}, [safe, track, trace = timeline.trace()] {
                                if (safe && safe->trace() == trace) safe->flashTrack(track);
                            }});
@@ -110,8 +101,7 @@ FinderNames distinctNames(const Trace& trace) {
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
         add(trace.apiCalls.name[row], QT_TRANSLATE_NOOP("FinderModel", "CUDA API call"));
     result.lowered.reserve(result.names.size());
-    for (const FinderNames::Name& name : result.names)
-        result.lowered.push_back(lowerCase(name.text));
+    for (const FinderNames::Name& name : result.names) result.lowered.push_back(lowerCase(name.text));
     return result;
 }
 

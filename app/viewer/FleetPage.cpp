@@ -36,24 +36,20 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     view_->setReport(report_);
     openFindings_->setEnabled(fleet::tellingPart(*report_).has_value());
     setFolderChooser([this] {
-        return std::filesystem::path(
-            QFileDialog::getExistingDirectory(
-                this, tr("The folder that the traces lie in"),
-                toQString(std::filesystem::absolute(report_->path).parent_path().string()))
-                .toStdString());
+        return std::filesystem::path(QFileDialog::getExistingDirectory(
+                                         this, tr("The folder that the traces lie in"),
+                                         toQString(std::filesystem::absolute(report_->path).parent_path().string()))
+                                         .toStdString());
     });
     connect(openFindings_, &QAction::triggered, view_, &FleetView::openFindings);
     connect(view_, &FleetView::openRequested, this, &FleetPage::open);
     connect(offer_, &OfferBar::accepted, this, &FleetPage::chooseFolder);
     connect(offer_, &OfferBar::otherAccepted, this, &FleetPage::readThere);
-    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
-        offer_->offer(tr("There is not enough memory to look for these traces."), {});
-    });
+    connect(job_, &LatestJob::ranOutOfMemory, this,
+            [this] { offer_->offer(tr("There is not enough memory to look for these traces."), {}); });
 }
 
-void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser) {
-    chooser_ = std::move(chooser);
-}
+void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser) { chooser_ = std::move(chooser); }
 
 void FleetPage::open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
     rows_ = rows;
@@ -61,14 +57,12 @@ void FleetPage::open(const std::vector<size_t>& rows, const std::optional<StepRa
     job_->cancel();
     if (rows.size() > maxRanks)
         return offer_->offer(
-            tr("%1 ranks are marked, and %2 at most open as one trace: mark fewer.")
-                .arg(rows.size())
-                .arg(maxRanks),
+            tr("%1 ranks are marked, and %2 at most open as one trace: mark fewer.").arg(rows.size()).arg(maxRanks),
             {});
     offer_->hide();
     job_->start([this, report = report_, rows, folder = folder_]() -> LatestJob::Publish {
-        auto files = std::make_shared<const Result<std::vector<std::filesystem::path>>>(
-            fleet::tracesOf(*report, rows, folder));
+        auto files =
+            std::make_shared<const Result<std::vector<std::filesystem::path>>>(fleet::tracesOf(*report, rows, folder));
         // Published only while the job exists, which belongs to this page.
         return [this, files] { openFound(*files); };
     });
@@ -78,10 +72,9 @@ void FleetPage::openFound(const Result<std::vector<std::filesystem::path>>& file
     if (!files) {
         const auto elsewhere = fleet::folderElsewhere(*report_);
         if (folder_.empty() && elsewhere)
-            return offer_->offer(
-                tr("%1 It says that they lie in %2, which is not below its own folder.")
-                    .arg(toQString(files.error().sentence), toQString(elsewhere->string())),
-                tr("Choose folder…"), tr("Read them there"));
+            return offer_->offer(tr("%1 It says that they lie in %2, which is not below its own folder.")
+                                     .arg(toQString(files.error().sentence), toQString(elsewhere->string())),
+                                 tr("Choose folder…"), tr("Read them there"));
         return offer_->offer(toQString(files.error().sentence), tr("Choose folder…"));
     }
     TraceCut cut;
@@ -98,9 +91,7 @@ void FleetPage::readThere() {
     open(std::vector(rows_), steps_);
 }
 
-bool FleetPage::isBusy() const {
-    return job_->isRunning();
-}
+bool FleetPage::isBusy() const { return job_->isRunning(); }
 
 void FleetPage::chooseFolder() {
     const std::filesystem::path chosen = chooser_();
@@ -109,24 +100,14 @@ void FleetPage::chooseFolder() {
     open(std::vector(rows_), steps_);
 }
 
-QString FleetPage::title() const {
-    return toQString(report_->path.filename().string());
-}
+QString FleetPage::title() const { return toQString(report_->path.filename().string()); }
 
-QList<QAction*> FleetPage::commands() const {
-    return {openFindings_};
-}
+QList<QAction*> FleetPage::commands() const { return {openFindings_}; }
 
-void FleetPage::setTheme(const Theme& theme) {
-    view_->setTheme(theme);
-}
+void FleetPage::setTheme(const Theme& theme) { view_->setTheme(theme); }
 
-void FleetPage::restoreLayout(const AppSettings& settings) {
-    view_->restoreState(settings.splitterState("fleet"));
-}
+void FleetPage::restoreLayout(const AppSettings& settings) { view_->restoreState(settings.splitterState("fleet")); }
 
-void FleetPage::storeLayout(AppSettings& settings) const {
-    settings.setSplitterState("fleet", view_->saveState());
-}
+void FleetPage::storeLayout(AppSettings& settings) const { settings.setSplitterState("fleet", view_->saveState()); }
 
 }  // namespace lanescope::viewer

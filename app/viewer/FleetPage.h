@@ -21,9 +21,8 @@ namespace lanescope::viewer {
 
 class OfferBar;
 
-/// A report of many ranks, as a document of the window. Opens the marked ranks as one trace. Reads
-/// no file named by the report before the user requests it, and searches only its own folder and
-/// those below without asking.
+/// A report of many ranks, as a document of the window. Opens the marked ranks as one trace. Reads no file named by the
+/// report before the user requests it, and searches only its own folder and those below without asking.
 class FleetPage : public DocumentPage {
     Q_OBJECT
   public:
@@ -31,8 +30,7 @@ class FleetPage : public DocumentPage {
 
     const fleet::FleetReport& report() const { return *report_; }
     views::FleetView& view() const { return *view_; }
-    /// Sets the function that asks the user for the folder of the traces (empty if cancelled); a
-    /// dialog by default.
+    /// Sets the function that asks the user for the folder of the traces (empty if cancelled); a dialog by default.
     void setFolderChooser(std::function<std::filesystem::path()> chooser);
 
     QString title() const override;
@@ -47,8 +45,7 @@ class FleetPage : public DocumentPage {
 
   signals:
     /// Opens these ranks and steps of the files.
-    void openRequested(const std::vector<std::filesystem::path>& files,
-                       const lanescope::TraceCut& cut);
+    void openRequested(const std::vector<std::filesystem::path>& files, const lanescope::TraceCut& cut);
 
   private:
     void open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps);

@@ -28,9 +28,9 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
         selection.rangeName = target.stepName + (target.stepName.back() == '#' ? "" : " #");
     const auto found = findSteps(trace, selection);
     if (!found) return fail(found.error());
-    const auto largestWorker = std::max_element(
-        found->workers.begin(), found->workers.end(),
-        [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
+    const auto largestWorker =
+        std::max_element(found->workers.begin(), found->workers.end(),
+                         [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
     if (largestWorker == found->workers.end() || largestWorker->steps.empty())
         return fail("No steps can be told apart in this trace.");
     if (target.isSlowestStep) {
@@ -48,8 +48,7 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
 
 }  // namespace
 
-GoToBar::GoToBar(QWidget* parent)
-    : PopupCard(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
+GoToBar::GoToBar(QWidget* parent) : PopupCard(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
     setAccessibleName(tr("Go to a time"));
     edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, 1.2s..1.4s"));
     edit().setAccessibleName(tr("Go to a time"));
@@ -78,18 +77,13 @@ void GoToBar::popUp() {
     PopupCard::popUp();
 }
 
-QString GoToBar::remark() const {
-    return remark_->text();
-}
+QString GoToBar::remark() const { return remark_->text(); }
 
-bool GoToBar::isSearching() const {
-    return job_->isRunning();
-}
+bool GoToBar::isSearching() const { return job_->isRunning(); }
 
 void GoToBar::showStatus(const QString& sentence, bool isError) {
     QPalette colors = palette();
-    if (timeline_ && isError)
-        colors.setColor(QPalette::WindowText, timeline_->state().options().theme().error);
+    if (timeline_ && isError) colors.setColor(QPalette::WindowText, timeline_->state().options().theme().error);
     remark_->setPalette(colors);
     remark_->setText(sentence);
     edit().setAccessibleDescription(sentence);

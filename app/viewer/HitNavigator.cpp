@@ -77,8 +77,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
             if (reportsFirst && !batch.empty()) {
                 reportsFirst = false;
                 const auto first = batch.first(std::min(batch.size(), maxFirstHits));
-                post([first = std::vector(first.begin(), first.end()),
-                      count = count_](SearchJob& job) {
+                post([first = std::vector(first.begin(), first.end()), count = count_](SearchJob& job) {
                     emit job.begun(first);
                     emit job.counted(count);
                 });
@@ -116,9 +115,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
 
 SearchJob::SearchJob(QObject* parent) : QObject(parent) {}
 
-SearchJob::~SearchJob() {
-    cancel();
-}
+SearchJob::~SearchJob() { cancel(); }
 
 void SearchJob::start(std::vector<Place> places, SearchQuery query) {
     cancel();
@@ -150,8 +147,7 @@ std::optional<int64_t> steadyStartNs(const views::TimelineView& timeline) {
 int64_t searchStartNs(const views::TimelineView& timeline) {
     const TimeRange visible = timeline.state().range().axis().range();
     const auto steadyNs = steadyStartNs(timeline);
-    const bool isWide = steadyNs && visible.durationNs() / 2 >
-                                        timeline.state().range().defaultRange()->durationNs();
+    const bool isWide = steadyNs && visible.durationNs() / 2 > timeline.state().range().defaultRange()->durationNs();
     return isWide && visible.contains(*steadyNs) ? *steadyNs : visible.startNs;
 }
 
@@ -172,9 +168,7 @@ HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject*
     });
 }
 
-bool HitNavigator::isSearching() const {
-    return job_->isRunning();
-}
+bool HitNavigator::isSearching() const { return job_->isRunning(); }
 
 void HitNavigator::search(const QString& text, PatternKind kind) {
     if (text == text_ && kind == kind_) return;
@@ -192,17 +186,15 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
         error_ = views::toQString(query.error().sentence);
         return clear();
     }
-    const bool hasStacks = std::ranges::any_of(timelines_, [](const views::TimelineView* each) {
-        return each->trace() && each->trace()->stacks.size() > 0;
-    });
+    const bool hasStacks = std::ranges::any_of(
+        timelines_, [](const views::TimelineView* each) { return each->trace() && each->trace()->stacks.size() > 0; });
     if (!query->stack.empty() && !hasStacks) {
         error_ = tr("There are no Python stacks to search by.");
         return clear();
     }
     std::vector<SearchJob::Place> places;
     for (const views::TimelineView* timeline : timelines_)
-        places.push_back(
-            {timeline->trace(), searchStartNs(*timeline) + timeline->state().range().origin()});
+        places.push_back({timeline->trace(), searchStartNs(*timeline) + timeline->state().range().origin()});
     job_->start(std::move(places), std::move(*query));
     emit changed();
 }
@@ -216,9 +208,7 @@ void HitNavigator::repeat() {
     search(std::exchange(text_, {}), kind);
 }
 
-void HitNavigator::clear() {
-    publish(std::vector<SearchHitsPtr>(timelines_.size()));
-}
+void HitNavigator::clear() { publish(std::vector<SearchHitsPtr>(timelines_.size())); }
 
 void HitNavigator::begin(const std::vector<EventRef>& first) {
     // Another timeline may have an earlier hit.
@@ -234,8 +224,7 @@ void HitNavigator::publish(const std::vector<SearchHitsPtr>& found) {
         timelines_[index]->state().selection().setHits(hits_[index]);
     }
     if (firstStep_ >= 0) {
-        // The hits from the visible range on were searched first, and are stored after the earlier
-        // ones.
+        // The hits from the visible range on were searched first, and are stored after the earlier ones.
         const std::span<const EventRef> events = eventsOf(0);
         const EventRef shown = first_[static_cast<size_t>(firstStep_)];
         const int64_t timeNs = axisTime(0, shown);
@@ -300,8 +289,7 @@ HitNavigator::Hit HitNavigator::hit(qint64 index) const {
             const size_t middle = low + (high - low) / 2;
             rankOf(timeline, middle) < index ? low = middle + 1 : high = middle;
         }
-        if (low < events.size() && rankOf(timeline, low) == index)
-            return {timelines_[timeline], events[low]};
+        if (low < events.size() && rankOf(timeline, low) == index) return {timelines_[timeline], events[low]};
     }
     return {};
 }
@@ -312,8 +300,7 @@ std::span<const EventRef> HitNavigator::firstHits(size_t maxHits) const {
 }
 
 std::span<const EventRef> HitNavigator::eventsOf(size_t timeline) const {
-    return hits_[timeline] ? std::span<const EventRef>(hits_[timeline]->events())
-                           : std::span<const EventRef>();
+    return hits_[timeline] ? std::span<const EventRef>(hits_[timeline]->events()) : std::span<const EventRef>();
 }
 
 int64_t HitNavigator::axisTime(size_t timeline, EventRef event) const {

@@ -96,9 +96,8 @@ class HitNavigator : public QObject {
     void search(const QString& text, PatternKind kind = PatternKind::Substring);
     /// Repeats the search for changed traces.
     void repeat();
-    /// Reveals the next (+1) or previous (-1) hit, wrapping around; the first step goes to the
-    /// first visible hit. During a search, steps reach only the hits found first; others are
-    /// executed when it ends.
+    /// Reveals the next (+1) or previous (-1) hit, wrapping around; the first step goes to the first visible hit.
+    /// During a search, steps reach only the hits found first; others are executed when it ends.
     void step(int direction);
     /// Reveals the hit at `index`.
     void show(qint64 index);
@@ -115,8 +114,7 @@ class HitNavigator : public QObject {
     bool stepThroughFirst(int direction);
     std::span<const EventRef> eventsOf(size_t timeline) const;
     int64_t axisTime(size_t timeline, EventRef event) const;
-    /// Returns the number of hits of a timeline that start before `timeNs` of the axis, or also at
-    /// it if `includesIt`.
+    /// Returns the number of hits of a timeline that start before `timeNs` of the axis, or also at it if `includesIt`.
     qint64 countBefore(size_t timeline, int64_t timeNs, bool includesIt) const;
     /// Returns the rank of a hit among those of all timelines.
     qint64 rankOf(size_t timeline, size_t index) const;

@@ -47,8 +47,7 @@ std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime) {
     return std::max<std::chrono::nanoseconds>(minPeriod, cpuTime * periodPerWork);
 }
 
-LiveFollower::LiveFollower(LiveTrace live, QObject* parent)
-    : QObject(parent), live_(std::move(live)) {}
+LiveFollower::LiveFollower(LiveTrace live, QObject* parent) : QObject(parent), live_(std::move(live)) {}
 
 LiveFollower::~LiveFollower() {
     {
@@ -62,8 +61,7 @@ LiveFollower::~LiveFollower() {
 void LiveFollower::start() {
     // Allocated before, so that any failure can be reported.
     auto end = std::make_shared<End>();
-    end->failure = tr("There is not enough memory to go on reading %1.")
-                       .arg(views::toQString(live_.finished.string()));
+    end->failure = tr("There is not enough memory to go on reading %1.").arg(views::toQString(live_.finished.string()));
     auto* const courier = new views::Courier([guard = QPointer<LiveFollower>(this), end] {
         if (guard) guard->finish(*end);
     });
@@ -153,28 +151,22 @@ std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
                                    [this](double, std::string_view) { return !isStopping(); });
         if (trace)
             QMetaObject::invokeMethod(
-                this,
-                [this, shown = views::freedInBackground(std::move(*trace))] {
-                    emit refreshed(shown);
-                },
+                this, [this, shown = views::freedInBackground(std::move(*trace))] { emit refreshed(shown); },
                 Qt::QueuedConnection);
         hasShown_ = hasShown_ || trace.has_value();
     }
     // Twice in a row: between the last name and the lock there is a short time without either.
     const bool isAbandoned = state == LiveState::Abandoned && *rows == 0;
     if (isAbandoned && std::exchange(mayBeAbandoned_, true))
-        return End{
-            nullptr,
-            tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one "
-               "of what was recorded.")
-                .arg(views::toQString(logFolderOf(live_).string()))};
+        return End{nullptr, tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one "
+                               "of what was recorded.")
+                                .arg(views::toQString(logFolderOf(live_).string()))};
     mayBeAbandoned_ = isAbandoned;
     return std::nullopt;
 }
 
 LiveFollower::End LiveFollower::conclude() {
-    auto trace =
-        openTrace(live_.finished, {}, [this](double, std::string_view) { return !isStopping(); });
+    auto trace = openTrace(live_.finished, {}, [this](double, std::string_view) { return !isStopping(); });
     if (!trace) return {nullptr, views::toQString(trace.error().sentence)};
     return {std::move(*trace), {}};
 }
@@ -213,13 +205,9 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     connect(&timeline_.state().range().axis(), &VisibleRange::changed, this, &LiveBar::noticeMove);
 }
 
-QString LiveBar::text() const {
-    return text_->text();
-}
+QString LiveBar::text() const { return text_->text(); }
 
-void LiveBar::setTheme(const Theme& theme) {
-    dot_->setStyleSheet(QStringLiteral("color: %1").arg(theme.error.name()));
-}
+void LiveBar::setTheme(const Theme& theme) { dot_->setStyleSheet(QStringLiteral("color: %1").arg(theme.error.name())); }
 
 void LiveBar::setFollowing(bool isFollowing) {
     isFollowing_ = isFollowing;
@@ -252,15 +240,13 @@ void LiveBar::beforeChange() {
 void LiveBar::afterChange(const Trace& trace) {
     VisibleRange& visible = timeline_.state().range().axis();
     if (!wasFitted_ || !isFollowing_) visible.setRange(before_);
-    if (isFollowing_ && !wasFitted_)
-        visible.setRange(before_.shifted(visible.limits().endNs - before_.endNs));
+    if (isFollowing_ && !wasFitted_) visible.setRange(before_.shifted(visible.limits().endNs - before_.endNs));
     isChanging_ = false;
     showProgress(trace);
 }
 
 void LiveBar::showProgress(const Trace& trace) {
-    text_->setText(tr("Recording… %1 so far")
-                       .arg(toQString(formatDuration(std::max<int64_t>(0, trace.range.endNs)))));
+    text_->setText(tr("Recording… %1 so far").arg(toQString(formatDuration(std::max<int64_t>(0, trace.range.endNs)))));
 }
 
 void LiveBar::end(const QString& sentence) {

@@ -36,8 +36,7 @@ class LiveFollower : public QObject {
     const LiveTrace& live() const { return live_; }
     /// Call once.
     void start();
-    /// Call when the last trace is completely visible: its computations count as work of the
-    /// refresh.
+    /// Call when the last trace is completely visible: its computations count as work of the refresh.
     void noteShown();
 
   signals:
@@ -49,8 +48,7 @@ class LiveFollower : public QObject {
     void failed(const QString& sentence);
 
   private:
-    /// The end of the loop: the finished trace, the reason for a failure, or neither if it was
-    /// stopped.
+    /// The end of the loop: the finished trace, the reason for a failure, or neither if it was stopped.
     struct End {
         TracePtr trace;
         QString failure;

@@ -29,8 +29,7 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProgress& progress,
-                         Paths& skippedFiles) {
+Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProgress& progress, Paths& skippedFiles) {
     constexpr double merging = 0.8;  // of the progress
     std::error_code error;
     if (paths.size() == 1 && cut.isWhole() && !std::filesystem::is_directory(paths.front(), error))
@@ -51,8 +50,8 @@ Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProg
 
 }  // namespace
 
-Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceCut& cut,
-                                              const LoadProgress& progress, Paths& skippedFiles) {
+Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceCut& cut, const LoadProgress& progress,
+                                              Paths& skippedFiles) {
     if (paths.size() == 1 && fleet::isFleetReport(paths.front())) {
         auto report = fleet::readFleetReport(paths.front(), progress);
         if (!report) return fail(report.error());
@@ -70,9 +69,7 @@ TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* pare
       cut_(std::move(cut)),
       isCancelled_(std::make_shared<std::atomic<bool>>(false)) {}
 
-TraceLoader::~TraceLoader() {
-    cancel();
-}
+TraceLoader::~TraceLoader() { cancel(); }
 
 void TraceLoader::start() {
     isRunning_ = true;
@@ -93,8 +90,7 @@ void TraceLoader::start() {
         Result<Loaded> result;
         Paths skippedFiles;
     };
-    auto answer = std::make_shared<Answer>(
-        fail("There is not enough memory to open {}.", paths_.front().string()));
+    auto answer = std::make_shared<Answer>(fail("There is not enough memory to open {}.", paths_.front().string()));
     auto* const courier = new views::Courier([guard = QPointer<TraceLoader>(this), answer] {
         if (!guard) return;
         guard->skipped_ = answer->skippedFiles;
@@ -103,22 +99,21 @@ void TraceLoader::start() {
     // Adds a thread to the pool for short jobs, and removes it at the end.
     QThreadPool* pool = QThreadPool::globalInstance();
     pool->releaseThread();
-    pool->start(
-        [post, pool, courier, answer, paths = paths_, cut = cut_, isCancelled = isCancelled_] {
-            const LoadProgress progress = [&](double fraction, std::string_view what) {
-                if (isCancelled->load()) return false;
-                post([fraction, text = views::toQString(what)](TraceLoader& loader) {
-                    if (loader.isRunning_) emit loader.progressed(fraction, text);
-                });
-                return true;
-            };
-            try {
-                answer->result = open(paths, cut, progress, answer->skippedFiles);
-            } catch (const std::bad_alloc&) {
-            }
-            courier->send();
-            pool->reserveThread();
-        });
+    pool->start([post, pool, courier, answer, paths = paths_, cut = cut_, isCancelled = isCancelled_] {
+        const LoadProgress progress = [&](double fraction, std::string_view what) {
+            if (isCancelled->load()) return false;
+            post([fraction, text = views::toQString(what)](TraceLoader& loader) {
+                if (loader.isRunning_) emit loader.progressed(fraction, text);
+            });
+            return true;
+        };
+        try {
+            answer->result = open(paths, cut, progress, answer->skippedFiles);
+        } catch (const std::bad_alloc&) {
+        }
+        courier->send();
+        pool->reserveThread();
+    });
 }
 
 void TraceLoader::cancel() {
@@ -140,9 +135,7 @@ void TraceLoader::finish(const Result<Loaded>& result) {
 
 namespace {
 
-QString fileName(const std::filesystem::path& path) {
-    return QString::fromStdString(path.filename().string());
-}
+QString fileName(const std::filesystem::path& path) { return QString::fromStdString(path.filename().string()); }
 
 }  // namespace
 
@@ -204,30 +197,23 @@ QString LoadPage::title() const {
     if (paths_.empty()) return {};
     const QString first = fileName(paths_.front());
     if (several_.baselineRuns > 0 && paths_.size() > 2)
-        return tr("%1 against %2 runs")
-            .arg(paths_.size() - several_.baselineRuns)
-            .arg(several_.baselineRuns);
+        return tr("%1 against %2 runs").arg(paths_.size() - several_.baselineRuns).arg(several_.baselineRuns);
     if (!several_.cut.isWhole()) return views::toQString(describe(several_.cut));
     if (paths_.size() > 1 && several_.areOneTrace) return tr("%1 traces as one").arg(paths_.size());
     if (paths_.size() > 2) return tr("%1 runs against %2").arg(paths_.size() - 1).arg(first);
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
 
-QString LoadPage::errorText() const {
-    return bar_->isHidden() ? text_->text() : QString();
-}
+QString LoadPage::errorText() const { return bar_->isHidden() ? text_->text() : QString(); }
 
 QString LoadPage::skippedText() const {
     constexpr size_t maxNamed = 3;
     if (skipped_.empty()) return {};
     QStringList names;
-    for (const std::filesystem::path& file : skipped_)
-        names << views::toQString(printable(file.filename().string()));
+    for (const std::filesystem::path& file : skipped_) names << views::toQString(printable(file.filename().string()));
     if (names.size() == 1)
-        return tr("%1 is left out: it is there unpacked, too. Open it by itself to see it.")
-            .arg(names.front());
-    if (skipped_.size() > maxNamed)
-        names = names.mid(0, qsizetype{maxNamed}) << QStringLiteral("…");
+        return tr("%1 is left out: it is there unpacked, too. Open it by itself to see it.").arg(names.front());
+    if (skipped_.size() > maxNamed) names = names.mid(0, qsizetype{maxNamed}) << QStringLiteral("…");
     return tr("%1 packed files are left out, as each is there unpacked, too: %2. Open one by "
               "itself to see it.")
         .arg(skipped_.size())
@@ -253,23 +239,20 @@ void LoadPage::startPreview() {
     }
     // The summaries of two of many runs are not the answer.
     if (several_.baselineRuns > 0 && paths_.size() > 2) return;
-    previewJob_->start(
-        [this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
-            compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);
-            if (!stored) return {};
-            // Published only while the job exists, which belongs to this page.
-            return [this, stored] {
-                stored_ = stored;
-                preview_->setComparison(*stored, paths_.size() - 1);
-                preview_->show();
-                emit answered();
-            };
-        });
+    previewJob_->start([this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
+        compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);
+        if (!stored) return {};
+        // Published only while the job exists, which belongs to this page.
+        return [this, stored] {
+            stored_ = stored;
+            preview_->setComparison(*stored, paths_.size() - 1);
+            preview_->show();
+            emit answered();
+        };
+    });
 }
 
-void LoadPage::setTheme(const views::Theme& theme) {
-    preview_->setTheme(theme);
-}
+void LoadPage::setTheme(const views::Theme& theme) { preview_->setTheme(theme); }
 
 void LoadPage::cancel() {
     isLoading_ = false;
@@ -280,26 +263,23 @@ void LoadPage::cancel() {
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
     using Paths = std::vector<std::filesystem::path>;
-    loader_ =
-        new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this, several_.cut);
+    loader_ = new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this, several_.cut);
     connect(loader_, &TraceLoader::reportLoaded, this, [this](const fleet::FleetReportPtr& report) {
         if (traceCount() > 1)
-            return showError(tr("%1 is a report of many ranks and no trace: open it by itself.")
-                                 .arg(fileName(report->path)));
+            return showError(
+                tr("%1 is a report of many ranks and no trace: open it by itself.").arg(fileName(report->path)));
         isLoading_ = false;
         previewJob_->cancel();
         emit reportLoaded(report);
     });
-    connect(loader_, &TraceLoader::progressed, this,
-            [this, index](double fraction, const QString& what) {
-                bar_->setValue(int(1000.0 * (double(index) + fraction) / double(traceCount())));
-                text_->setText(what);
-            });
+    connect(loader_, &TraceLoader::progressed, this, [this, index](double fraction, const QString& what) {
+        bar_->setValue(int(1000.0 * (double(index) + fraction) / double(traceCount())));
+        text_->setText(what);
+    });
     connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
     connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
         traces_.push_back(trace);
-        skipped_.insert(skipped_.end(), loader_->skippedFiles().begin(),
-                        loader_->skippedFiles().end());
+        skipped_.insert(skipped_.end(), loader_->skippedFiles().begin(), loader_->skippedFiles().end());
         if (traces_.size() < traceCount()) {
             loadNext();
             return;

@@ -18,16 +18,14 @@
 
 namespace lanescope::viewer {
 
-/// Loads one trace on a separate thread: a file, several files or a folder of them, which are
-/// merged (`openableMerge`), some ranks and steps of them, or a report of many ranks. Construct,
-/// start and destroy on the GUI thread, where signals arrive; none arrives after `cancel`. The
-/// destructor cancels without waiting: the thread stops at its next progress report, and the
-/// application waits for it at its own end.
+/// Loads one trace on a separate thread: a file, several files or a folder of them, which are merged (`openableMerge`),
+/// some ranks and steps of them, or a report of many ranks. Construct, start and destroy on the GUI thread, where
+/// signals arrive; none arrives after `cancel`. The destructor cancels without waiting: the thread stops at its next
+/// progress report, and the application waits for it at its own end.
 class TraceLoader : public QObject {
     Q_OBJECT
   public:
-    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr,
-                         TraceCut cut = {});
+    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr, TraceCut cut = {});
     explicit TraceLoader(const std::filesystem::path& path, QObject* parent = nullptr)
         : TraceLoader(std::vector{path}, parent) {}
     ~TraceLoader() override;
@@ -55,8 +53,7 @@ class TraceLoader : public QObject {
         fleet::FleetReportPtr report;
     };
     static Result<Loaded> open(const std::vector<std::filesystem::path>& paths, const TraceCut& cut,
-                               const LoadProgress& progress,
-                               std::vector<std::filesystem::path>& skippedFiles);
+                               const LoadProgress& progress, std::vector<std::filesystem::path>& skippedFiles);
     void finish(const Result<Loaded>& result);
 
     std::vector<std::filesystem::path> paths_, skipped_;
@@ -97,8 +94,7 @@ class LoadPage : public QWidget {
     Q_OBJECT
   public:
     /// One path per timeline, of a file or of a folder of ranks.
-    explicit LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several = {},
-                      QWidget* parent = nullptr);
+    explicit LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several = {}, QWidget* parent = nullptr);
 
     void start();
     /// Suppresses all further signals.

@@ -126,13 +126,11 @@ void MainWindow::connectTabs() {
     connect(tabs_, &DocumentTabs::currentChanged, this, &MainWindow::updateCurrent);
     connect(tabs_, &DocumentTabs::documentClosing, this,
             [this](const DocumentPage* page) { page->storeLayout(settings_); });
-    connect(tabs_, &DocumentTabs::traceOpened, recentFiles_,
-            [this](const QString& path) { recentFiles_->add(path); });
+    connect(tabs_, &DocumentTabs::traceOpened, recentFiles_, [this](const QString& path) { recentFiles_->add(path); });
     connect(tabs_, &DocumentTabs::loadFailed, this, [this](const QString& path) {
         if (!QFileInfo::exists(path)) recentFiles_->remove(path);
     });
-    connect(recentFiles_, &RecentFiles::changed, this,
-            [this] { startPage_->setRecentFiles(recentFiles_->paths()); });
+    connect(recentFiles_, &RecentFiles::changed, this, [this] { startPage_->setRecentFiles(recentFiles_->paths()); });
     connect(tabs_, &DocumentTabs::comparisonOpened, recentFiles_,
             [this](const QStringList& paths) { recentFiles_->add(paths); });
     const auto openEntry = [this](const QString& entry) {
@@ -145,8 +143,7 @@ void MainWindow::connectTabs() {
     connect(startPage_, &StartPage::compareRequested, this, &MainWindow::askForComparison);
     connect(startPage_, &StartPage::sampleRequested, this, &MainWindow::openSample);
     connect(startPage_, &StartPage::manualRequested, this, &MainWindow::showManual);
-    connect(offerBar_, &OfferBar::otherAccepted, this,
-            [this] { tabs_->openMerged(ranksOffered_); });
+    connect(offerBar_, &OfferBar::otherAccepted, this, [this] { tabs_->openMerged(ranksOffered_); });
     connect(offerBar_, &OfferBar::accepted, this, [this] {
         const std::vector<TracePage*> traces = tabs_->tracePages();
         if (traces.size() >= 2) {
@@ -178,18 +175,16 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     page->setTheme(theme_);
     for (TimelineView* timeline : page->timelines()) {
         timeline->addActions(actions_->timelineActions());
-        connect(&timeline->state(), &TimelineState::nameRequested, searchBar_,
-                [this](const QString& name) {
-                    searchBar_->edit().setText(name);
-                    searchBar_->next();
-                });
+        connect(&timeline->state(), &TimelineState::nameRequested, searchBar_, [this](const QString& name) {
+            searchBar_->edit().setText(name);
+            searchBar_->next();
+        });
     }
     page->restoreLayout(settings_);
     restoreColors(*page);
     page->setDetailsVisible(actions_->showDetails->isChecked());
     page->setTablesVisible(actions_->showTables->isChecked());
-    connect(page, &DocumentPage::tablesRequested, this,
-            [this] { actions_->showTables->setChecked(true); });
+    connect(page, &DocumentPage::tablesRequested, this, [this] { actions_->showTables->setChecked(true); });
     updateCurrent();
     if (qobject_cast<TracePage*>(page))
         offerComparison();
@@ -228,8 +223,7 @@ void MainWindow::offerComparison() {
     const bool areRanks = noteRanks(opened);
     offerBar_->offer(areRanks
                          ? tr("These %1 seem to be ranks of one job.").arg(traces.size())
-                         : tr("Compare %1 with %2?")
-                               .arg(traces.back()->title(), traces[traces.size() - 2]->title()),
+                         : tr("Compare %1 with %2?").arg(traces.back()->title(), traces[traces.size() - 2]->title()),
                      tr("Compare"), areRanks ? tr("Open as one") : QString());
 }
 
@@ -238,8 +232,7 @@ void MainWindow::offerOneTrace(const DocumentPage& page) {
     std::vector<TracePtr> opened;
     for (const TimelineView* timeline : page.timelines()) opened.push_back(timeline->trace());
     if (noteRanks(opened))
-        offerBar_->offer(tr("These %1 seem to be ranks of one job.").arg(opened.size()), {},
-                         tr("Open as one"));
+        offerBar_->offer(tr("These %1 seem to be ranks of one job.").arg(opened.size()), {}, tr("Open as one"));
     else
         offerBar_->hide();
 }
@@ -263,8 +256,7 @@ void MainWindow::updateCurrent() {
     goToBar_->setTimeline(timeline);
     actions_->closeTab->setEnabled(tabs_->count() > 0);
     const QString name = tabs_->count() > 0 ? tabs_->tabText(tabs_->currentIndex()) : QString();
-    setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope")
-                                  : name + QStringLiteral(" – Lanescope"));
+    setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope") : name + QStringLiteral(" – Lanescope"));
     if (tabs_->tracePages().size() < 2 && (!page || ranksOffered_.empty())) offerBar_->hide();
     markActions_->setPage(tabs_->currentTrace());
     if (page) page->setFocus();
@@ -281,8 +273,7 @@ void MainWindow::setColorPalette(Palette palette) {
 }
 
 void MainWindow::applyColors() {
-    const bool isDark = themeChoice_ == ThemeChoice::Dark ||
-                        (themeChoice_ == ThemeChoice::System && isDesktopDark_);
+    const bool isDark = themeChoice_ == ThemeChoice::Dark || (themeChoice_ == ThemeChoice::System && isDesktopDark_);
     theme_ = isDark ? Theme::dark(palette_) : Theme::light(palette_);
     applyTheme(*qApp, theme_);
     setStyleSheet(windowStyle(theme_));
@@ -300,15 +291,14 @@ bool MainWindow::isBusy() const {
 
 void MainWindow::connectViewActions() {
     // Timelines of one document share range and arrangement; the first is the visible one.
-    connect(actions_, &ViewerActions::timelineCommand, this,
-            [this](const std::function<void(TimelineView&)>& run) {
-                DocumentPage* page = tabs_->currentDocument();
-                if (!page || page->timelines().empty()) return;
-                TimelineView& timeline = *page->timelines().front();
-                run(timeline);
-                storeColors(timeline);
-                actions_->showStateOf(&timeline);
-            });
+    connect(actions_, &ViewerActions::timelineCommand, this, [this](const std::function<void(TimelineView&)>& run) {
+        DocumentPage* page = tabs_->currentDocument();
+        if (!page || page->timelines().empty()) return;
+        TimelineView& timeline = *page->timelines().front();
+        run(timeline);
+        storeColors(timeline);
+        actions_->showStateOf(&timeline);
+    });
 
     actions_->showDetails->setChecked(settings_.isPanelVisible("details"));
     actions_->showTables->setChecked(settings_.isPanelVisible("tables"));
@@ -355,13 +345,12 @@ void MainWindow::popUpFinder() {
     finder_->model().setEntries(std::move(entries));
     finder_->popUp();
     if (!page || page->timelines().empty()) return;
-    names_->request(page->timelines().front()->trace(),
-                    [this](const std::shared_ptr<const FinderNames>& names) {
-                        finder_->model().setNames(names, [this](const QString& name) {
-                            searchBar_->edit().setText(name);
-                            searchBar_->next();
-                        });
-                    });
+    names_->request(page->timelines().front()->trace(), [this](const std::shared_ptr<const FinderNames>& names) {
+        finder_->model().setNames(names, [this](const QString& name) {
+            searchBar_->edit().setText(name);
+            searchBar_->next();
+        });
+    });
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -386,15 +375,12 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 namespace {
 
-QString traceFilter() {
-    return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns()));
-}
+QString traceFilter() { return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns())); }
 
 void showWritten(QMainWindow* window, const Result<void>& result, const QString& path) {
     constexpr int shownMs = 8000;
-    window->statusBar()->showMessage(result ? MainWindow::tr("Written: %1").arg(path)
-                                            : views::toQString(result.error().sentence),
-                                     shownMs);
+    window->statusBar()->showMessage(
+        result ? MainWindow::tr("Written: %1").arg(path) : views::toQString(result.error().sentence), shownMs);
 }
 
 }  // namespace
@@ -404,8 +390,7 @@ void MainWindow::connectFileActions() {
     connect(actions_->compare, &QAction::triggered, this, &MainWindow::askForComparison);
     connect(actions_->exportPicture, &QAction::triggered, this, &MainWindow::askForPicture);
     connect(actions_->exportTable, &QAction::triggered, this, &MainWindow::askForTable);
-    connect(actions_->closeTab, &QAction::triggered, this,
-            [this] { tabs_->closeTab(tabs_->currentIndex()); });
+    connect(actions_->closeTab, &QAction::triggered, this, [this] { tabs_->closeTab(tabs_->currentIndex()); });
     connect(actions_->quit, &QAction::triggered, this, &QWidget::close);
     connect(actions_->shortcuts, &QAction::triggered, this, [this] {
         auto* sheet = new ShortcutSheet(*actions_, this);
@@ -417,8 +402,7 @@ void MainWindow::connectFileActions() {
 }
 
 void MainWindow::askForFiles() {
-    openFiles(
-        QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
+    openFiles(QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
 }
 
 void MainWindow::openSample() {
@@ -435,19 +419,18 @@ void MainWindow::askForComparison() {
     QString folder = settings_.folder();
     if (const TracePage* page = tabs_->currentTrace()) {
         baseline << views::toQString(page->trace()->path.string());
-        folder =
-            QFileInfo(baseline.front()).absolutePath();  // runs to compare mostly share a folder
+        folder = QFileInfo(baseline.front()).absolutePath();  // runs to compare mostly share a folder
     } else {
-        baseline = QFileDialog::getOpenFileNames(
-            this, tr("The run to compare against, or several of one program (baseline)"),
-            settings_.folder(), traceFilter());
+        baseline =
+            QFileDialog::getOpenFileNames(this, tr("The run to compare against, or several of one program (baseline)"),
+                                          settings_.folder(), traceFilter());
     }
     if (baseline.isEmpty()) return;
-    const QStringList candidates = QFileDialog::getOpenFileNames(
-        this,
-        baseline.size() > 1 ? tr("The runs of the program in question (candidate)")
-                            : tr("The runs in question (candidates)"),
-        folder, traceFilter());
+    const QStringList candidates =
+        QFileDialog::getOpenFileNames(this,
+                                      baseline.size() > 1 ? tr("The runs of the program in question (candidate)")
+                                                          : tr("The runs in question (candidates)"),
+                                      folder, traceFilter());
     if (candidates.isEmpty()) return;
     settings_.setFolder(QFileInfo(candidates.front()).absolutePath());
     std::vector<std::filesystem::path> files;
@@ -460,8 +443,7 @@ void MainWindow::askForComparison() {
 void MainWindow::askForPicture() {
     DocumentPage* page = tabs_->currentDocument();
     if (!page) return;
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"),
-                                                      settings_.folder() + "/timeline.png",
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"), settings_.folder() + "/timeline.png",
                                                       tr("Pictures (*.png *.svg)"));
     if (!path.isEmpty()) showWritten(this, exportDocumentPicture(*page, path.toStdString()), path);
 }
@@ -474,9 +456,9 @@ void MainWindow::askForTable() {
         return;
     }
     const ReportTable& table = view->model().table();
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export table"), settings_.folder() + "/" + views::toQString(table.name) + ".csv",
-        tr("Tables (*.csv *.json)"));
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export table"),
+                                                      settings_.folder() + "/" + views::toQString(table.name) + ".csv",
+                                                      tr("Tables (*.csv *.json)"));
     if (!path.isEmpty()) showWritten(this, exportTableTo(table, path.toStdString()), path);
 }
 
@@ -491,12 +473,11 @@ void MainWindow::showManual() {
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(
-        this, tr("About Lanescope"),
-        tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
-           "the bytes moved.</p><p>Free software under the GNU General Public License, "
-           "version 3.</p>")
-            .arg(QString::fromLatin1(productVersion())));
+    QMessageBox::about(this, tr("About Lanescope"),
+                       tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
+                          "the bytes moved.</p><p>Free software under the GNU General Public License, "
+                          "version 3.</p>")
+                           .arg(QString::fromLatin1(productVersion())));
 }
 
 }  // namespace lanescope::viewer

@@ -32,8 +32,7 @@ class SearchBar;
 class StartPage;
 class ViewerActions;
 
-/// The window of the viewer: connects menus, tool bar, search box and tabs. Contains no trace
-/// itself.
+/// The window of the viewer: connects menus, tool bar, search box and tabs. Contains no trace itself.
 class MainWindow : public QMainWindow {
     Q_OBJECT
   public:
@@ -76,8 +75,7 @@ class MainWindow : public QMainWindow {
     void storeColors(const views::TimelineView& timeline);
     void offerComparison();
     void offerOneTrace(const DocumentPage& page);
-    /// Returns true if the traces seem to be ranks of one job; then stores them for the offer to
-    /// open them as one.
+    /// Returns true if the traces seem to be ranks of one job; then stores them for the offer to open them as one.
     bool noteRanks(const std::vector<TracePtr>& traces);
     void askForFiles();
     void askForComparison();

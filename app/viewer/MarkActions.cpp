@@ -21,12 +21,9 @@ namespace lanescope::viewer {
 
 using namespace views;
 
-NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
-                         const std::filesystem::path& userFolder, QObject* parent)
-    : QObject(parent),
-      store_(store),
-      file_(NotesFile::forTrace(trace, userFolder)),
-      job_(new LatestJob(this)) {
+NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace, const std::filesystem::path& userFolder,
+                         QObject* parent)
+    : QObject(parent), store_(store), file_(NotesFile::forTrace(trace, userFolder)), job_(new LatestJob(this)) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         isBusy_ = false;
         // Repeated with the next edit, or on closing.
@@ -118,8 +115,7 @@ std::vector<FinderEntry> PageMarks::entries() const {
     for (const Mark& mark : store_->marks()) {
         const QString text = toQString(mark.text).simplified();
         QString detail = tr("mark at %1").arg(toQString(formatTimestamp(mark.range.startNs)));
-        if (!mark.range.isEmpty())
-            detail += QStringLiteral(", ") + toQString(formatDuration(mark.range.durationNs()));
+        if (!mark.range.isEmpty()) detail += QStringLiteral(", ") + toQString(formatDuration(mark.range.durationNs()));
         entries.push_back({text.isEmpty() ? tr("Mark without text") : text,
                            detail,
                            {},
@@ -147,15 +143,12 @@ MarkActions::MarkActions(QObject* parent)
     previous->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M));
     // The keys of the manual on every desktop.
     undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
-    redo->setShortcuts(
-        {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
+    redo->setShortcuts({QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
     connect(add, &QAction::triggered, this, [this] { page_->marks().onTimeline().addMark(); });
     connect(edit, &QAction::triggered, this, [this] { page_->marks().onTimeline().editMark(); });
-    connect(remove, &QAction::triggered, this,
-            [this] { page_->marks().onTimeline().removeMark(); });
+    connect(remove, &QAction::triggered, this, [this] { page_->marks().onTimeline().removeMark(); });
     connect(next, &QAction::triggered, this, [this] { page_->marks().onTimeline().goToNext(); });
-    connect(previous, &QAction::triggered, this,
-            [this] { page_->marks().onTimeline().goToPrevious(); });
+    connect(previous, &QAction::triggered, this, [this] { page_->marks().onTimeline().goToPrevious(); });
     connect(undo, &QAction::triggered, this, [this] { page_->marks().store().undoStack().undo(); });
     connect(redo, &QAction::triggered, this, [this] { page_->marks().store().undoStack().redo(); });
     connect(list, &QAction::triggered, this, [this] { page_->showPanel(QStringLiteral("marks")); });

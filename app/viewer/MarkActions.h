@@ -25,8 +25,8 @@ class NotesKeeper : public QObject {
 
   public:
     /// `store` outlives the keeper. `userFolder` is for traces in read-only folders.
-    NotesKeeper(views::MarkStore& store, const std::filesystem::path& trace,
-                const std::filesystem::path& userFolder, QObject* parent = nullptr);
+    NotesKeeper(views::MarkStore& store, const std::filesystem::path& trace, const std::filesystem::path& userFolder,
+                QObject* parent = nullptr);
     /// Saves pending changes.
     ~NotesKeeper() override;
 

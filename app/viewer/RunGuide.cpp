@@ -82,16 +82,15 @@ void RunGuide::makeActions() {
     connect(showCard_, &QAction::triggered, this, [this](bool isOn) {
         if (isOn && !card_->findings().empty()) card_->focusFirst();
     });
-    connect(make(tr("Step &before"), QKeySequence(Qt::Key_BracketLeft), true), &QAction::triggered,
-            this, [this] { stepBy(-1); });
-    connect(make(tr("Step &after"), QKeySequence(Qt::Key_BracketRight), true), &QAction::triggered,
-            this, [this] { stepBy(+1); });
-    connect(make(tr("S&lowest step"), {}, false), &QAction::triggered, this,
-            &RunGuide::showSlowestStep);
-    connect(make(tr("Next-longest &idle gap"), QKeySequence(Qt::Key_I), true), &QAction::triggered,
-            this, [this] { showNextGap(+1); });
-    connect(make(tr("Longer idle &gap"), QKeySequence(Qt::SHIFT | Qt::Key_I), true),
-            &QAction::triggered, this, [this] { showNextGap(-1); });
+    connect(make(tr("Step &before"), QKeySequence(Qt::Key_BracketLeft), true), &QAction::triggered, this,
+            [this] { stepBy(-1); });
+    connect(make(tr("Step &after"), QKeySequence(Qt::Key_BracketRight), true), &QAction::triggered, this,
+            [this] { stepBy(+1); });
+    connect(make(tr("S&lowest step"), {}, false), &QAction::triggered, this, &RunGuide::showSlowestStep);
+    connect(make(tr("Next-longest &idle gap"), QKeySequence(Qt::Key_I), true), &QAction::triggered, this,
+            [this] { showNextGap(+1); });
+    connect(make(tr("Longer idle &gap"), QKeySequence(Qt::SHIFT | Qt::Key_I), true), &QAction::triggered, this,
+            [this] { showNextGap(-1); });
     timeline_.addActions(timelineActions_);
 }
 
@@ -106,21 +105,18 @@ void RunGuide::connectParts() {
     });
     connect(strip_, &StepStrip::stepChosen, this, &RunGuide::showStep);
     connect(idleCard_, &IdleCard::eventActivated, &timeline_, &TimelineView::revealEvent);
-    timeline_.state().setEmptyPlaces(
-        [this](uint32_t track, int64_t timeNs) { return idle_->placeAt(track, timeNs); });
+    timeline_.state().setEmptyPlaces([this](uint32_t track, int64_t timeNs) { return idle_->placeAt(track, timeNs); });
     connect(idle_, &IdleFinder::found, this, [this] {
-        timeline_.state().setGpuParts([this](uint32_t gpu, TimeRange time, size_t count,
-                                             std::vector<analysis::StepParts>& columns) {
-            return idle_->partsOf(gpu, time, count, columns);
-        });
+        timeline_.state().setGpuParts(
+            [this](uint32_t gpu, TimeRange time, size_t count, std::vector<analysis::StepParts>& columns) {
+                return idle_->partsOf(gpu, time, count, columns);
+            });
         timeline_.refreshEmptyPlaces();
         if (std::exchange(isNextGapPending_, false)) showNextGap(+1);
     });
-    connect(&timeline_.state(), &TimelineState::emptyPlaceActivated, this,
-            [this](uint32_t track, int64_t timeNs) {
-                if (const auto place = idle_->gapAt(track, timeNs))
-                    showGap(place->worker, place->gap, false);
-            });
+    connect(&timeline_.state(), &TimelineState::emptyPlaceActivated, this, [this](uint32_t track, int64_t timeNs) {
+        if (const auto place = idle_->gapAt(track, timeNs)) showGap(place->worker, place->gap, false);
+    });
     connect(&timeline_.state().selection(), &TimelineSelection::gapMarkChanged, this, [this] {
         if (!timeline_.state().selection().gapMark()) ranked_.reset();
         emit gapShown(timeline_.state().selection().gapMark().has_value());
@@ -164,9 +160,7 @@ void RunGuide::setPageHeight(int height) {
     strip_->setMaxHeight(isLow ? 0 : static_cast<int>(height * stripShare));
 }
 
-bool RunGuide::isBusy() const {
-    return job_->isRunning() || placeJob_->isRunning() || idle_->isBusy();
-}
+bool RunGuide::isBusy() const { return job_->isRunning() || placeJob_->isRunning() || idle_->isBusy(); }
 
 void RunGuide::restore(const AppSettings& settings) {
     showCard_->setChecked(settings.isPanelVisible("explanation"));
@@ -196,14 +190,11 @@ void RunGuide::take(ExplainedRunPtr run) {
         mayMove_ && timeline_.state().range().axis().isFitted() && !timeline_.history().canGoBack();
     timeline_.state().range().setDefaultRange(run_->first());
     if (run_->first() && isUntouched)
-        timeline_.history().moveWithoutHistory(
-            [this] { timeline_.state().range().showDefaultRange(); });
+        timeline_.history().moveWithoutHistory([this] { timeline_.state().range().showDefaultRange(); });
     emit explained();
 }
 
-void RunGuide::updateCard() {
-    card_->setVisible(showCard_->isChecked() && card_->hasContent());
-}
+void RunGuide::updateCard() { card_->setVisible(showCard_->isChecked() && card_->hasContent()); }
 
 void RunGuide::updateStrip() {
     const QRect tracks = timeline_.places().tracksArea();
@@ -214,8 +205,7 @@ void RunGuide::updateStrip() {
 uint32_t RunGuide::trackOf(uint32_t worker) const {
     const int64_t gpuId = run_->summary.workers[worker].gpuId;
     for (uint32_t track = 0; track < trace_->tracks.size(); ++track)
-        if (trace_->tracks[track].kind == TrackKind::Gpu &&
-            trace_->gpus[trace_->tracks[track].subject].id == gpuId)
+        if (trace_->tracks[track].kind == TrackKind::Gpu && trace_->gpus[trace_->tracks[track].subject].id == gpuId)
             return track;
     return noIndex;
 }
@@ -244,31 +234,26 @@ void RunGuide::stepBy(int direction) {
         const auto& steps = run_->summary.workers[worker].steps;
         column = static_cast<int64_t>(run_->grid.columnOf(steps[chosen->step].number));
     }
-    for (column += direction;
-         column >= 0 && column < static_cast<int64_t>(run_->grid.columnCount());
+    for (column += direction; column >= 0 && column < static_cast<int64_t>(run_->grid.columnCount());
          column += direction)
-        if (const auto place = run_->grid.at(row, static_cast<size_t>(column)))
-            return showStep(*place);
+        if (const auto place = run_->grid.at(row, static_cast<size_t>(column))) return showStep(*place);
 }
 
 void RunGuide::showSlowestStep() {
     if (!run_ || run_->grid.isEmpty()) return;
-    if (const auto place = run_->grid.at(run_->grid.slowestRow(), run_->grid.slowestColumn()))
-        showStep(*place);
+    if (const auto place = run_->grid.at(run_->grid.slowestRow(), run_->grid.slowestColumn())) showStep(*place);
 }
 
 void RunGuide::showFinding(const explain::Finding& finding) {
     placeJob_->start([this, trace = trace_, run = run_, finding]() -> LatestJob::Publish {
-        auto place = std::make_shared<Result<explain::FindingPlace>>(
-            explain::placeOf(*trace, run->summary, finding));
+        auto place = std::make_shared<Result<explain::FindingPlace>>(explain::placeOf(*trace, run->summary, finding));
         return [this, place, worker = finding.worker] {
             if (!*place) return;
             const explain::FindingPlace& at = **place;
             timeline_.state().range().zoomTo(at.range == at.step ? at.range : around(at.range));
             if (at.event.isValid()) {
                 timeline_.state().selection().setEvent(at.event);
-                TimelineNavigator(timeline_.state())
-                    .scrollToTrack(timeline_.state().lanes().trackOf(at.event));
+                TimelineNavigator(timeline_.state()).scrollToTrack(timeline_.state().lanes().trackOf(at.event));
             } else if (const uint32_t track = trackOf(worker); track != noIndex) {
                 TimelineNavigator(timeline_.state()).scrollToTrack(track);
             }
@@ -289,8 +274,7 @@ void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
     timeline_.state().selection().setGapMark(mark);
     const auto& longest = idle_->gaps()->longest();
     const auto found = std::find(longest.begin(), longest.end(), place);
-    ranked_ = found == longest.end() ? std::nullopt
-                                     : std::optional(static_cast<size_t>(found - longest.begin()));
+    ranked_ = found == longest.end() ? std::nullopt : std::optional(static_cast<size_t>(found - longest.begin()));
 }
 
 void RunGuide::showNextGap(int direction) {

@@ -64,8 +64,7 @@ class RunGuide : public QObject {
     /// Goes to the neighbouring step of the last viewed rank.
     void stepBy(int direction);
     void showSlowestStep();
-    /// Goes to the next-shorter (+1) or next-longer (-1) idle gap of the steps; begins with the
-    /// longest.
+    /// Goes to the next-shorter (+1) or next-longer (-1) idle gap of the steps; begins with the longest.
     void showNextGap(int direction);
 
   signals:

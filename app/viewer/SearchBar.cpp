@@ -44,8 +44,7 @@ SearchBar::SearchBar(QWidget* parent)
     clear_->setToolTip(tr("Clear the search (Esc)"));
     clear_->setVisible(false);
     edit_->setMinimumWidth(maxEditWidth / 2);
-    edit_->setMaximumWidth(
-        std::max(maxEditWidth, maxEditCharacters * fontMetrics().averageCharWidth()));
+    edit_->setMaximumWidth(std::max(maxEditWidth, maxEditCharacters * fontMetrics().averageCharWidth()));
     edit_->installEventFilter(this);
     count_->setTextFormat(Qt::PlainText);
     count_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -101,9 +100,7 @@ QSize SearchBar::minimumSizeHint() const {
     return hint;
 }
 
-int SearchBar::minCountWidth() const {
-    return fontMetrics().horizontalAdvance(QStringLiteral("9,999 of 99,999"));
-}
+int SearchBar::minCountWidth() const { return fontMetrics().horizontalAdvance(QStringLiteral("9,999 of 99,999")); }
 
 void SearchBar::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
@@ -143,9 +140,7 @@ void SearchBar::activate() {
     edit_->selectAll();
 }
 
-QString SearchBar::countText() const {
-    return countText_;
-}
+QString SearchBar::countText() const { return countText_; }
 
 void SearchBar::next() {
     searchNow();
@@ -160,8 +155,7 @@ void SearchBar::previous() {
 void SearchBar::searchNow() {
     delay_->stop();
     if (!navigator_) return;
-    navigator_->search(edit_->text(),
-                       expression_->isChecked() ? PatternKind::Expression : PatternKind::Substring);
+    navigator_->search(edit_->text(), expression_->isChecked() ? PatternKind::Expression : PatternKind::Substring);
 }
 
 void SearchBar::showSearch() {
@@ -188,11 +182,9 @@ QString SearchBar::describeCount() const {
     if (!navigator_->error().isEmpty()) return navigator_->error();
     const QLocale locale(QLocale::English);
     const QString count = locale.toString(navigator_->count());
-    if (navigator_->isSearching())
-        return navigator_->count() > 0 ? tr("%1 hits …").arg(count) : tr("searching …");
+    if (navigator_->isSearching()) return navigator_->count() > 0 ? tr("%1 hits …").arg(count) : tr("searching …");
     if (navigator_->count() == 0) return tr("no hits");
-    if (navigator_->current() < 0)
-        return navigator_->count() == 1 ? tr("1 hit") : tr("%1 hits").arg(count);
+    if (navigator_->current() < 0) return navigator_->count() == 1 ? tr("1 hit") : tr("%1 hits").arg(count);
     return tr("%1 of %2").arg(locale.toString(navigator_->current() + 1), count);
 }
 

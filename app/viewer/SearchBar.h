@@ -29,8 +29,7 @@ class SearchBar : public QWidget {
     /// Sets the keyboard focus to the box and selects its text.
     void activate();
     QLineEdit& edit() const { return *edit_; }
-    /// Returns, for example, "3 of 120", "no hits", or the error of an expression; empty without a
-    /// search.
+    /// Returns, for example, "3 of 120", "no hits", or the error of an expression; empty without a search.
     QString countText() const;
     /// In a narrow window the box shrinks first, to half of its preferred width, then the count.
     QSize sizeHint() const override;

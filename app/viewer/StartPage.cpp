@@ -41,9 +41,7 @@ void RecentFiles::remove(const QString& path) {
     store();
 }
 
-QStringList RecentFiles::filesOf(const QString& entry) {
-    return entry.split('\n');
-}
+QStringList RecentFiles::filesOf(const QString& entry) { return entry.split('\n'); }
 
 QString RecentFiles::textOf(const QString& entry) {
     QStringList names;
@@ -102,10 +100,9 @@ Result<QString> sampleTrace(const QString& folder) {
     const QString path = QDir(folder).filePath(QLatin1String(name));
     if (QFile there(path); there.open(QIODevice::ReadOnly) && there.readAll() == bytes) return path;
     QSaveFile file(path);
-    if (!QDir().mkpath(folder) || !file.open(QIODevice::WriteOnly) ||
-        file.write(bytes) != bytes.size() || !file.commit())
-        return fail("The sample cannot be written to {}: {}.", path.toStdString(),
-                    file.errorString().toStdString());
+    if (!QDir().mkpath(folder) || !file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() ||
+        !file.commit())
+        return fail("The sample cannot be written to {}: {}.", path.toStdString(), file.errorString().toStdString());
     return path;
 }
 
@@ -122,8 +119,7 @@ QLabel* dimmed(const QString& text, QWidget* parent) {
 
 /// Selectable, for copying.
 QLabel* commandToRecord(QWidget* parent) {
-    auto* command =
-        new QLabel(QStringLiteral("lanescope record -o run.sqlite -- python train.py"), parent);
+    auto* command = new QLabel(QStringLiteral("lanescope record -o run.sqlite -- python train.py"), parent);
     command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     command->setTextFormat(Qt::PlainText);
     command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -179,13 +175,12 @@ StartPage::StartPage(QWidget* parent)
     layout->addWidget(dimmed(tr("or drop files here: traces of “lanescope record”, or files from "
                                 "“nsys export --type sqlite”. Drop two to compare them."),
                              this));
-    layout->addWidget(
-        dimmed(tr("A first look: the card above the timeline says what to change first, "
-                  "and each of its lines leads to its place. Rest on an empty place "
-                  "of a GPU to see why it was idle, click a kernel to see who "
-                  "launched it, right-click it for all else, and press ? for all "
-                  "keys."),
-               this));
+    layout->addWidget(dimmed(tr("A first look: the card above the timeline says what to change first, "
+                                "and each of its lines leads to its place. Rest on an empty place "
+                                "of a GPU to see why it was idle, click a kernel to see who "
+                                "launched it, right-click it for all else, and press ? for all "
+                                "keys."),
+                             this));
     auto* help = new QHBoxLayout;
     help->addWidget(sample);
     help->addWidget(manual);

@@ -34,8 +34,7 @@ class RecentFiles : public QObject {
     void remove(const QString& path);
     /// Returns the files of an entry.
     static QStringList filesOf(const QString& entry);
-    /// Returns, for example, "a.sqlite – ~/runs" or "a.sqlite with b.sqlite – ~/runs": names, then
-    /// their folder.
+    /// Returns, for example, "a.sqlite – ~/runs" or "a.sqlite with b.sqlite – ~/runs": names, then their folder.
     static QString textOf(const QString& entry);
     void clear();
     /// Keeps `menu` up to date.

@@ -94,8 +94,7 @@ void TracePage::watchIndex() {
     connect(timer, &QTimer::timeout, this, [this, timer] {
         if (!trace_->isCorrupt()) return;
         timer->stop();
-        // Checked again, so that the trace is reloaded when opened again. A persistent problem is
-        // reported again.
+        // Checked again, so that the trace is reloaded when opened again. A persistent problem is reported again.
         static_cast<void>(checkIndex(*trace_));
         showHealth();
         if (auto* panel = tables_->panel<HealthPanel>("health")) panel->setTrace(trace_);
@@ -142,17 +141,14 @@ void TracePage::arrange() {
 }
 
 void TracePage::connectParts() {
-    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, details_,
-            &DetailsPanel::setEvent);
-    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, this,
-            &TracePage::updateDetails);
+    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, details_, &DetailsPanel::setEvent);
+    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, this, &TracePage::updateDetails);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(healthBar_, &HealthBar::placeRequested, this, [this] {
         const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
         if (place) TimelineNavigator(timeline_->state()).showPlace(place->range, place->process);
     });
-    connect(healthBar_, &HealthBar::detailsRequested, this,
-            [this] { showPanel(QStringLiteral("health")); });
+    connect(healthBar_, &HealthBar::detailsRequested, this, [this] { showPanel(QStringLiteral("health")); });
     connect(whole_, &QSplitter::splitterMoved, this, [this] { hasOwnSizes_ = true; });
     connect(guide_, &RunGuide::gapShown, this, [this](bool isShown) {
         side_->setCurrentIndex(isShown ? 1 : 0);
@@ -168,21 +164,16 @@ void TracePage::connectParts() {
 }
 
 void TracePage::connectTables() {
-    connect(&timeline_->state().selection(), &TimelineSelection::rangeChanged, tables_,
-            &TraceTables::setRange);
-    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, tables_,
-            &TraceTables::setEvent);
-    connect(&timeline_->state().range().axis(), &VisibleRange::changed, this,
-            &TracePage::showVisible);
+    connect(&timeline_->state().selection(), &TimelineSelection::rangeChanged, tables_, &TraceTables::setRange);
+    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, tables_, &TraceTables::setEvent);
+    connect(&timeline_->state().range().axis(), &VisibleRange::changed, this, &TracePage::showVisible);
     connect(tables_, &TraceTables::nameActivated, this, &TracePage::showName);
     connect(tables_, &TraceTables::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(tables_, &TraceTables::rangeActivated, timeline_,
             [this](TimeRange range) { timeline_->state().selection().setRange(range); });
-    connect(hits_, &HitNavigator::changed, this,
-            [this, generation = hits_->generation()]() mutable {
-                if (std::exchange(generation, hits_->generation()) != generation)
-                    tables_->updateTitles();
-            });
+    connect(hits_, &HitNavigator::changed, this, [this, generation = hits_->generation()]() mutable {
+        if (std::exchange(generation, hits_->generation()) != generation) tables_->updateTitles();
+    });
     connect(&marks_->store(), &MarkStore::changed, tables_, &TraceTables::updateTitles);
     // Unsaved marks must be noticed.
     connect(marks_, &PageMarks::remarked, this, [this](const QString&, bool isTrouble) {
@@ -207,14 +198,11 @@ void TracePage::showRun() {
     if (run && run->hasPlainSteps()) tables_->suggest(QStringLiteral("steps"));
 }
 
-void TracePage::showVisible() {
-    tables_->setVisibleRange(timeline_->state().range().visible());
-}
+void TracePage::showVisible() { tables_->setVisibleRange(timeline_->state().range().visible()); }
 
 void TracePage::showHealth() {
     healthBar_->setNotes(healthNotesOf(*trace_));
-    healthBar_->setPlaceKnown(
-        placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
+    healthBar_->setPlaceKnown(placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
     guide_->card().setShownCaveat(shownText(healthBar_->worst()));
 }
 
@@ -223,21 +211,15 @@ void TracePage::showName(const QString& name) {
     hits_->step(+1);
 }
 
-QString TracePage::title() const {
-    return toQString(trace_->title);
-}
+QString TracePage::title() const { return toQString(trace_->title); }
 
-void TracePage::showPanel(const QString& name) {
-    tableCommands_->show(&tables_->tab(name));
-}
+void TracePage::showPanel(const QString& name) { tableCommands_->show(&tables_->tab(name)); }
 
 QList<QAction*> TracePage::commands() const {
     return tableCommands_->actions() + guide_->actions() + QList{copyEvidence_};
 }
 
-std::vector<FinderEntry> TracePage::places() const {
-    return marks_->entries();
-}
+std::vector<FinderEntry> TracePage::places() const { return marks_->entries(); }
 
 ReportView* TracePage::currentTable() const {
     const LazyTab* tab = tables_->isVisible() ? tables_->currentTab() : nullptr;
@@ -260,8 +242,8 @@ void TracePage::setDetailsVisible(bool isVisible) {
 
 /// Details take room only while they have content.
 void TracePage::updateDetails() {
-    const bool hasSelection = timeline_->state().selection().event().isValid() ||
-                              timeline_->state().selection().gapMark();
+    const bool hasSelection =
+        timeline_->state().selection().event().isValid() || timeline_->state().selection().gapMark();
     side_->setVisible(hasDetails_ && hasSelection);
 }
 
@@ -277,19 +259,16 @@ void TracePage::shareHeight() {
     constexpr int maxTablesHeight = 280;
     constexpr double minTimelineShare = 0.3;
     if (hasOwnSizes_) return;
-    const int tables =
-        std::min(maxTablesHeight, static_cast<int>(whole_->height() * minTimelineShare));
+    const int tables = std::min(maxTablesHeight, static_cast<int>(whole_->height() * minTimelineShare));
     whole_->setSizes({whole_->height() - tables, tables});
 }
 
-void TracePage::setTablesVisible(bool isVisible) {
-    tables_->setVisible(isVisible);
-}
+void TracePage::setTablesVisible(bool isVisible) { tables_->setVisible(isVisible); }
 
 bool TracePage::isBusy() const {
     const LazyTab* tab = tables_->currentTab();
-    return hits_->isSearching() || (tab && tab->isBusy()) || marks_->keeper().isBusy() ||
-           guide_->isBusy() || timeline_->emptyTracks().isWaiting();
+    return hits_->isSearching() || (tab && tab->isBusy()) || marks_->keeper().isBusy() || guide_->isBusy() ||
+           timeline_->emptyTracks().isWaiting();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
@@ -299,8 +278,7 @@ void TracePage::restoreLayout(const AppSettings& settings) {
     if (auto* sql = tables_->panel<SqlPanel>("sql")) sql->setHistory(queries_);
     guide_->restore(settings);
     const QByteArray json = settings.trackArrangement(toQString(trace_->path.string()));
-    if (const auto arrangement = arrangementFromJson(json))
-        timeline_->state().tracks().setArrangement(*arrangement);
+    if (const auto arrangement = arrangementFromJson(json)) timeline_->state().tracks().setArrangement(*arrangement);
 }
 
 void TracePage::storeLayout(AppSettings& settings) const {
@@ -310,10 +288,9 @@ void TracePage::storeLayout(AppSettings& settings) const {
     if (sql && !sql->history().isEmpty()) settings.setQueries(sql->history());
     guide_->store(settings);
     const TrackArrangement arrangement = timeline_->state().tracks().arrangement();
-    settings.setTrackArrangement(toQString(trace_->path.string()),
-                                 arrangement == timeline_->state().tracks().defaultArrangement()
-                                     ? QByteArray()
-                                     : toJson(arrangement));
+    settings.setTrackArrangement(
+        toQString(trace_->path.string()),
+        arrangement == timeline_->state().tracks().defaultArrangement() ? QByteArray() : toJson(arrangement));
 }
 
 using views::toQString;
@@ -327,8 +304,7 @@ TimeRange rangeOf(const views::TimelineView& timeline) {
     return timeline.state().range().visible();
 }
 
-/// Returns a query for the kernels of a range, valid in native files and in exports of Nsight
-/// Systems.
+/// Returns a query for the kernels of a range, valid in native files and in exports of Nsight Systems.
 QString queryFor(TimeRange range) {
     return QStringLiteral(
                "SELECT k.start, k.end - k.start AS duration, s.value AS name, k.deviceId,\n"
@@ -358,11 +334,10 @@ QString evidenceText(const TracePage& page) {
     const views::TimelineView& timeline = page.timeline();
     const TimeRange range = rangeOf(timeline);
     const SelectionStatistics statistics = selectionStatistics(trace, trace.sums, range);
-    QString text =
-        QStringLiteral("%1 (%2), %3 to %4\n%5\n%6")
-            .arg(toQString(trace.title), toQString(trace.producer),
-                 toQString(formatTimestamp(range.startNs)), toQString(formatTimestamp(range.endNs)),
-                 toQString(selectionHeadline(trace, statistics)), namesIn(trace, statistics));
+    QString text = QStringLiteral("%1 (%2), %3 to %4\n%5\n%6")
+                       .arg(toQString(trace.title), toQString(trace.producer),
+                            toQString(formatTimestamp(range.startNs)), toQString(formatTimestamp(range.endNs)),
+                            toQString(selectionHeadline(trace, statistics)), namesIn(trace, statistics));
     if (const EventRef event = timeline.state().selection().event(); event.isValid()) {
         text += QStringLiteral("\n%1\n").arg(toQString(trace.nameOf(event)).simplified());
         for (const Property& fact : describe(trace, event))

@@ -31,8 +31,7 @@ class TracePage : public DocumentPage {
     Q_OBJECT
   public:
     /// `known` is the explained run if it is available.
-    explicit TracePage(TracePtr trace, views::ExplainedRunPtr known = {},
-                       QWidget* parent = nullptr);
+    explicit TracePage(TracePtr trace, views::ExplainedRunPtr known = {}, QWidget* parent = nullptr);
 
     const TracePtr& trace() const { return trace_; }
     views::TimelineView& timeline() const { return *timeline_; }

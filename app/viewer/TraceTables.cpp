@@ -18,17 +18,14 @@ TraceTables::TraceTables(QWidget* parent) : QTabWidget(parent) {
     tabBar()->setDrawBase(false);
 }
 
-// The focused widget loses the focus while its children are destroyed, when the other members are
-// gone.
-TraceTables::~TraceTables() {
-    disconnect(qApp, nullptr, this, nullptr);
-}
+// The focused widget loses the focus while its children are destroyed, when the other members are gone.
+TraceTables::~TraceTables() { disconnect(qApp, nullptr, this, nullptr); }
 
 void TraceTables::addPanels(std::vector<PanelKind> kinds, TracePtr trace, const QString& first) {
     trace_ = std::move(trace);
     for (PanelKind& kind : kinds) {
-        auto* tab = new PanelTab<Panel>([this, kind] { return make(kind); },
-                                        [](Panel& panel) { return panel.table(); });
+        auto* tab =
+            new PanelTab<Panel>([this, kind] { return make(kind); }, [](Panel& panel) { return panel.table(); });
         tab->setObjectName(kind.name);
         addTab(tab, kind.title);
         tabs_.push_back({std::move(kind), tab});
@@ -59,8 +56,7 @@ Panel* TraceTables::make(const PanelKind& kind) {
 
 void TraceTables::hideUseless() {
     for (const auto& [kind, tab] : tabs_)
-        if (kind.isUseful)
-            setTabVisible(indexOf(tab), kind.isUseful(*trace_) || tab == currentWidget());
+        if (kind.isUseful) setTabVisible(indexOf(tab), kind.isUseful(*trace_) || tab == currentWidget());
 }
 
 void TraceTables::setTrace(TracePtr trace) {
@@ -97,8 +93,7 @@ void TraceTables::setTheme(const Theme& theme) {
 void TraceTables::updateTitles() {
     for (const auto& [kind, tab] : tabs_) {
         const QString remark = kind.remark ? kind.remark(*trace_) : QString();
-        const QString title =
-            remark.isEmpty() ? kind.title : QStringLiteral("%1 (%2)").arg(kind.title, remark);
+        const QString title = remark.isEmpty() ? kind.title : QStringLiteral("%1 (%2)").arg(kind.title, remark);
         if (tabText(indexOf(tab)) != title) setTabText(indexOf(tab), title);
     }
 }
@@ -107,19 +102,15 @@ void TraceTables::suggest(const QString& name) {
     if (!hasChosen_) setCurrentWidget(&tab(name));
 }
 
-LazyTab* TraceTables::currentTab() const {
-    return qobject_cast<LazyTab*>(currentWidget());
-}
+LazyTab* TraceTables::currentTab() const { return qobject_cast<LazyTab*>(currentWidget()); }
 
 PanelTab<Panel>& TraceTables::tab(const QString& name) const {
-    const auto found =
-        std::ranges::find_if(tabs_, [&](const Tab& each) { return each.kind.name == name; });
+    const auto found = std::ranges::find_if(tabs_, [&](const Tab& each) { return each.kind.name == name; });
     Q_ASSERT(found != tabs_.end());
     return *found->tab;
 }
 
-TableCommands::TableCommands(QTabWidget& tables, QObject* parent)
-    : QObject(parent), tables_(tables) {
+TableCommands::TableCommands(QTabWidget& tables, QObject* parent) : QObject(parent), tables_(tables) {
     for (int index = 0; index < tables.count(); ++index) {
         auto* action = new QAction(tables.tabText(index), this);
         const QPointer<QWidget> page(tables.widget(index));

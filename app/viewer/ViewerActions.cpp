@@ -26,9 +26,7 @@ struct Translated {
     Q_DECLARE_TR_FUNCTIONS(TimelineCommands)
 };
 
-QString tr(const char* text) {
-    return Translated::tr(text);
-}
+QString tr(const char* text) { return Translated::tr(text); }
 
 void zoomMiddle(TimelineView& timeline, double factor) {
     const TimeRange range = timeline.state().range().axis().range();
@@ -65,10 +63,9 @@ std::vector<TimelineCommand> editCommands() {
 }
 
 std::vector<TimelineCommand> viewCommands() {
-    TimelineCommand wheel{
-        Menu::View, tr("&Wheel scrolls the tracks"), {}, [](View& view) {
-            view.state().options().setWheelScrolling(!view.state().options().isWheelScrolling());
-        }};
+    TimelineCommand wheel{Menu::View, tr("&Wheel scrolls the tracks"), {}, [](View& view) {
+                              view.state().options().setWheelScrolling(!view.state().options().isWheelScrolling());
+                          }};
     wheel.startsGroup = true;
     wheel.isOn = [](const View& view) { return view.state().options().isWheelScrolling(); };
     return {
@@ -86,16 +83,8 @@ std::vector<TimelineCommand> viewCommands() {
          {},
          false,
          true},
-        {Menu::View,
-         tr("Zoom &in"),
-         {Qt::Key_W},
-         [](View& view) { zoomMiddle(view, zoomStep); },
-         "zoom-in"},
-        {Menu::View,
-         tr("Zoom &out"),
-         {Qt::Key_S},
-         [](View& view) { zoomMiddle(view, 1 / zoomStep); },
-         "zoom-out"},
+        {Menu::View, tr("Zoom &in"), {Qt::Key_W}, [](View& view) { zoomMiddle(view, zoomStep); }, "zoom-in"},
+        {Menu::View, tr("Zoom &out"), {Qt::Key_S}, [](View& view) { zoomMiddle(view, 1 / zoomStep); }, "zoom-out"},
         {Menu::View,
          tr("Zoom to the &selection"),
          {Qt::Key_F, Qt::CTRL | Qt::Key_Return},
@@ -115,12 +104,7 @@ std::vector<TimelineCommand> viewCommands() {
          tr("For&ward again"),
          {Qt::SHIFT | Qt::Key_Z, Qt::SHIFT | Qt::Key_Backspace},
          [](View& view) { view.history().forward(); }},
-        {Menu::View,
-         tr("Pan &left"),
-         {Qt::Key_A},
-         [](View& view) { pan(view, -panStep); },
-         {},
-         true},
+        {Menu::View, tr("Pan &left"), {Qt::Key_A}, [](View& view) { pan(view, -panStep); }, {}, true},
         {Menu::View, tr("Pan &right"), {Qt::Key_D}, [](View& view) { pan(view, panStep); }},
         {Menu::View,
          tr("&Clear the selection"),
@@ -156,24 +140,10 @@ std::vector<TimelineCommand> goCommands() {
          tr("L&ast slice of the lane"),
          {Qt::Key_End},
          [](View& view) { view.commands().selectEndOfLane(1); }},
-        {Menu::Go,
-         tr("Lane &above"),
-         {Qt::Key_Up},
-         [](View& view) { view.commands().selectAdjacentLane(-1); }},
-        {Menu::Go,
-         tr("Lane &below"),
-         {Qt::Key_Down},
-         [](View& view) { view.commands().selectAdjacentLane(1); }},
-        {Menu::Go,
-         tr("What it &caused"),
-         {Qt::Key_E},
-         [](View& view) { view.commands().followFlow(1); },
-         {},
-         true},
-        {Menu::Go,
-         tr("What caused &it"),
-         {Qt::Key_Q},
-         [](View& view) { view.commands().followFlow(-1); }},
+        {Menu::Go, tr("Lane &above"), {Qt::Key_Up}, [](View& view) { view.commands().selectAdjacentLane(-1); }},
+        {Menu::Go, tr("Lane &below"), {Qt::Key_Down}, [](View& view) { view.commands().selectAdjacentLane(1); }},
+        {Menu::Go, tr("What it &caused"), {Qt::Key_E}, [](View& view) { view.commands().followFlow(1); }, {}, true},
+        {Menu::Go, tr("What caused &it"), {Qt::Key_Q}, [](View& view) { view.commands().followFlow(-1); }},
         {Menu::Go,
          tr("Same place in the &other run"),
          {Qt::Key_B},
@@ -188,37 +158,24 @@ std::vector<TimelineCommand> goCommands() {
          tr("A page of tracks &down"),
          {Qt::Key_PageDown},
          [](View& view) { view.commands().scrollPages(1); }},
-        {Menu::Go,
-         tr("First track"),
-         {Qt::CTRL | Qt::Key_Home},
-         [](View& view) { view.commands().scrollToTop(); }},
-        {Menu::Go,
-         tr("Last track"),
-         {Qt::CTRL | Qt::Key_End},
-         [](View& view) { view.commands().scrollToBottom(); }},
+        {Menu::Go, tr("First track"), {Qt::CTRL | Qt::Key_Home}, [](View& view) { view.commands().scrollToTop(); }},
+        {Menu::Go, tr("Last track"), {Qt::CTRL | Qt::Key_End}, [](View& view) { view.commands().scrollToBottom(); }},
     };
 }
 
 std::vector<TimelineCommand> colourCommands() {
     const auto colorBy = [](const QString& text, Qt::Key key, ColorMode mode) {
-        TimelineCommand command{Menu::Colour, text, {Qt::CTRL | key}, [mode](View& view) {
-                                    view.commands().setColorMode(mode);
-                                }};
+        TimelineCommand command{
+            Menu::Colour, text, {Qt::CTRL | key}, [mode](View& view) { view.commands().setColorMode(mode); }};
         command.isChoice = true;
-        command.isOn = [mode](const View& view) {
-            return view.state().options().colorMode() == mode;
-        };
+        command.isOn = [mode](const View& view) { return view.state().options().colorMode() == mode; };
         return command;
     };
     TimelineCommand highlight{
-        Menu::Colour,
-        tr("&Highlight slices of one name"),
-        {Qt::Key_X},
-        [](View& view) {
-            view.commands().setHighlighting(!view.state().selection().isHighlighting());
-        },
-        {},
-        true};
+        Menu::Colour, tr("&Highlight slices of one name"),
+        {Qt::Key_X},  [](View& view) {
+            view.commands().setHighlighting(!view.state().selection().isHighlighting()); },
+        {},           true};
     highlight.isOn = [](const View& view) { return view.state().selection().isHighlighting(); };
     return {colorBy(tr("By &name"), Qt::Key_1, ColorMode::Name),
             colorBy(tr("By &kind"), Qt::Key_2, ColorMode::Kind),
@@ -230,10 +187,9 @@ std::vector<TimelineCommand> colourCommands() {
 }
 
 std::vector<TimelineCommand> trackCommands() {
-    TimelineCommand hideEmpty{
-        Menu::Tracks, tr("Leave &out what is empty in view"), {}, [](View& view) {
-            view.emptyTracks().setOn(!view.emptyTracks().isOn());
-        }};
+    TimelineCommand hideEmpty{Menu::Tracks, tr("Leave &out what is empty in view"), {}, [](View& view) {
+                                  view.emptyTracks().setOn(!view.emptyTracks().isOn());
+                              }};
     hideEmpty.isOn = [](const View& view) { return view.emptyTracks().isOn(); };
     return {
         {Menu::Tracks,
@@ -256,14 +212,8 @@ std::vector<TimelineCommand> trackCommands() {
          tr("&Show all hidden tracks"),
          {Qt::SHIFT | Qt::Key_H},
          [](View& view) { view.commands().showAllTracks(); }},
-        {Menu::Tracks,
-         tr("Move &up"),
-         {Qt::ALT | Qt::Key_Up},
-         [](View& view) { view.commands().moveTrack(-1); }},
-        {Menu::Tracks,
-         tr("Move &down"),
-         {Qt::ALT | Qt::Key_Down},
-         [](View& view) { view.commands().moveTrack(1); }},
+        {Menu::Tracks, tr("Move &up"), {Qt::ALT | Qt::Key_Up}, [](View& view) { view.commands().moveTrack(-1); }},
+        {Menu::Tracks, tr("Move &down"), {Qt::ALT | Qt::Key_Down}, [](View& view) { view.commands().moveTrack(1); }},
         {Menu::Tracks,
          tr("Fold or &unfold"),
          {Qt::Key_Space},
@@ -294,10 +244,7 @@ std::vector<TimelineCommand> trackCommands() {
          [](View& view) { view.commands().undoArrangement(); },
          {},
          true},
-        {Menu::Tracks,
-         tr("Arran&ge as at first"),
-         {},
-         [](View& view) { view.commands().restoreDefaults(); }},
+        {Menu::Tracks, tr("Arran&ge as at first"), {}, [](View& view) { view.commands().restoreDefaults(); }},
         {Menu::Tracks,
          tr("&Taller rows"),
          {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},
@@ -319,8 +266,7 @@ std::vector<TimelineCommand> trackCommands() {
 
 std::vector<TimelineCommand> timelineCommands() {
     std::vector<TimelineCommand> commands;
-    for (auto& part :
-         {editCommands(), viewCommands(), goCommands(), trackCommands(), colourCommands()})
+    for (auto& part : {editCommands(), viewCommands(), goCommands(), trackCommands(), colourCommands()})
         commands.insert(commands.end(), part.begin(), part.end());
     return commands;
 }
@@ -337,8 +283,7 @@ ViewerActions::ViewerActions(QObject* parent)
     makeThemeActions();
 }
 
-QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& keys,
-                             const QString& icon) {
+QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& keys, const QString& icon) {
     auto* action = new QAction(text, this);
     action->setShortcuts(keys);
     action->setProperty("iconName", icon);
@@ -380,8 +325,7 @@ void ViewerActions::makeTimelineActions() {
         QAction* action = make(command.text, command.keys, command.icon);
         // Letters and arrows have another meaning in tables; there the timeline ignores them.
         if (!command.isEverywhere) action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this,
-                [this, run = command.run] { emit timelineCommand(run); });
+        connect(action, &QAction::triggered, this, [this, run = command.run] { emit timelineCommand(run); });
         action->setCheckable(static_cast<bool>(command.isOn));
         if (command.isChoice) choices_->addAction(action);
         timelineActions_ << action;
@@ -396,14 +340,12 @@ void ViewerActions::makeThemeActions() {
         QAction* action = themes_->addAction(text);
         action->setCheckable(true);
         action->setData(static_cast<int>(choice));
-        connect(action, &QAction::triggered, this,
-                [this, choice = choice] { emit themeChosen(choice); });
+        connect(action, &QAction::triggered, this, [this, choice = choice] { emit themeChosen(choice); });
     }
     colorBlindSafe = make(tr("For &colour-blind eyes"));
     colorBlindSafe->setCheckable(true);
-    connect(colorBlindSafe, &QAction::triggered, this, [this](bool isOn) {
-        emit paletteChosen(isOn ? Palette::ColorBlindSafe : Palette::Standard);
-    });
+    connect(colorBlindSafe, &QAction::triggered, this,
+            [this](bool isOn) { emit paletteChosen(isOn ? Palette::ColorBlindSafe : Palette::Standard); });
 }
 
 void ViewerActions::addTimelineActions(QMenu* menu, TimelineCommand::Menu of) {
@@ -468,8 +410,7 @@ void ViewerActions::setDocumentActions(const QList<QAction*>& actions) {
     documentActions_ = actions;
     for (QAction* action : actions) {
         // A document may close with its commands still in the menu.
-        connect(action, &QObject::destroyed, this,
-                [this, action] { documentActions_.removeAll(action); });
+        connect(action, &QObject::destroyed, this, [this, action] { documentActions_.removeAll(action); });
         analyseMenu_->addAction(action);
     }
     analyseMenu_->menuAction()->setEnabled(!actions.isEmpty());
@@ -479,8 +420,7 @@ void ViewerActions::fillToolBar(QToolBar* bar) {
     bar->addActions({open, compare});
     bar->addSeparator();
     for (size_t i = 0; i < commands_.size(); ++i)
-        if (!commands_[i].icon.isEmpty())
-            bar->addAction(timelineActions_[static_cast<qsizetype>(i)]);
+        if (!commands_[i].icon.isEmpty()) bar->addAction(timelineActions_[static_cast<qsizetype>(i)]);
     bar->addSeparator();
     bar->addActions({showTables, showDetails, exportPicture});
 }
@@ -493,21 +433,17 @@ void ViewerActions::setTheme(const Theme& theme) {
 }
 
 void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
-    for (QAction* action :
-         QList<QAction*>{exportPicture, find, findNext, findPrevious, goTo} + timelineActions_)
+    for (QAction* action : QList<QAction*>{exportPicture, find, findNext, findPrevious, goTo} + timelineActions_)
         action->setEnabled(hasDocument);
     exportTable->setEnabled(hasTable);
 }
 
-void ViewerActions::setPalette(Palette palette) {
-    colorBlindSafe->setChecked(palette == Palette::ColorBlindSafe);
-}
+void ViewerActions::setPalette(Palette palette) { colorBlindSafe->setChecked(palette == Palette::ColorBlindSafe); }
 
 void ViewerActions::showStateOf(const TimelineView* timeline) {
     for (size_t i = 0; i < commands_.size(); ++i) {
         if (!commands_[i].isOn) continue;
-        timelineActions_[static_cast<qsizetype>(i)]->setChecked(timeline &&
-                                                                commands_[i].isOn(*timeline));
+        timelineActions_[static_cast<qsizetype>(i)]->setChecked(timeline && commands_[i].isOn(*timeline));
     }
 }
 

@@ -98,8 +98,7 @@ class ViewerActions : public QObject {
     void timelineCommand(const std::function<void(lanescope::views::TimelineView&)>& run);
 
   private:
-    QAction* make(const QString& text, const QList<QKeySequence>& keys = {},
-                  const QString& icon = {});
+    QAction* make(const QString& text, const QList<QKeySequence>& keys = {}, const QString& icon = {});
     void makeFileActions();
     void makeGoActions();
     void makeViewActions();

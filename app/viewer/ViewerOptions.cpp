@@ -45,8 +45,7 @@ struct RawOptions {
     bool hasBaselineOverlay = false;
 };
 
-/// Returns the version first, then the details that distinguish builds of one version, one per
-/// line.
+/// Returns the version first, then the details that distinguish builds of one version, one per line.
 std::string versionText() {
     const std::string_view commit = productCommit();
     return fmt::format("lanescope-viewer {}\ncommit {}\nQt {}, compiled with {}", productVersion(),
@@ -56,37 +55,33 @@ std::string versionText() {
 void declare(CLI::App& app, RawOptions& raw) {
     app.set_version_flag("--version", versionText());
     app.add_option("FILE", raw.files, "Traces to open, each in a tab of its own");
-    app.add_option("--compare", raw.compare,
-                   "Two traces or more on one time axis: the baseline, then its candidates")
+    app.add_option("--compare", raw.compare, "Two traces or more on one time axis: the baseline, then its candidates")
         ->expected(2, maxCompared)
         ->type_name("BASELINE CANDIDATE...")
         ->excludes("FILE");
-    auto* baseline =
-        app.add_option("--baseline", raw.baselineRuns,
-                       "Several runs of the program to compare against; needs --candidate")
-            ->expected(1, maxRuns)
-            ->type_name("TRACE")
-            ->excludes("FILE")
-            ->excludes("--compare");
-    auto* candidate =
-        app.add_option("--candidate", raw.candidateRuns,
-                       "Several runs of the program that is asked about; needs --baseline")
-            ->expected(1, maxRuns)
-            ->type_name("TRACE")
-            ->needs(baseline);
+    auto* baseline = app.add_option("--baseline", raw.baselineRuns,
+                                    "Several runs of the program to compare against; needs --candidate")
+                         ->expected(1, maxRuns)
+                         ->type_name("TRACE")
+                         ->excludes("FILE")
+                         ->excludes("--compare");
+    auto* candidate = app.add_option("--candidate", raw.candidateRuns,
+                                     "Several runs of the program that is asked about; needs --baseline")
+                          ->expected(1, maxRuns)
+                          ->type_name("TRACE")
+                          ->needs(baseline);
     baseline->needs(candidate);
-    auto* render = app.add_option(
-        "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
+    auto* render =
+        app.add_option("--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
     render->type_name("FILE")->check(CLI::Validator(
         [](const std::string& text) {
             if (text.empty()) return std::string("the name of the picture is empty");
             const std::string ending = lowerCase(std::filesystem::path(text).extension().string());
-            constexpr std::array<std::string_view, 10> others{
-                ".jpg", ".jpeg", ".svg", ".pdf", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm"};
+            constexpr std::array<std::string_view, 10> others{".jpg", ".jpeg", ".svg", ".pdf",  ".webp",
+                                                              ".gif", ".bmp",  ".tif", ".tiff", ".ppm"};
             return std::find(others.begin(), others.end(), ending) == others.end()
                        ? std::string()
-                       : fmt::format("a picture is written as PNG; let \"{}\" end in .png",
-                                     printable(text));
+                       : fmt::format("a picture is written as PNG; let \"{}\" end in .png", printable(text));
         },
         ""));
     const auto ofPicture = [render](CLI::Option* option, const char* type) {
@@ -96,38 +91,27 @@ void declare(CLI::App& app, RawOptions& raw) {
     ofPicture(app.add_option("--size", raw.size, "Size of the picture in pixels"), "WxH")
         ->check(check(parseSize))
         ->capture_default_str();
-    ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"),
-                                {"light", "dark"}),
-              "")
+    ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"), {"light", "dark"}), "")
         ->capture_default_str();
-    ofPicture(app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms"),
-              "START:END")
+    ofPicture(app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms"), "START:END")
         ->check(check(parseTimeRange));
     ofPicture(app.add_option("--visible", raw.visible, "Zoom to this range"), "START:END")
         ->check(check(parseTimeRange));
     ofPicture(app.add_option("--find", raw.find, "Search for this text"), "TEXT");
-    ofPicture(app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth"),
-              "TITLE");
-    ofPicture(app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer"),
-              "SQL");
+    ofPicture(app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth"), "TITLE");
+    ofPicture(app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer"), "SQL");
     ofPicture(
-        help::acceptNumber(app.add_option("--step", raw.step,
-                                          "Zoom to this step of those compared, counted from 0"),
+        help::acceptNumber(app.add_option("--step", raw.step, "Zoom to this step of those compared, counted from 0"),
                            "N", 0, std::numeric_limits<int>::max()),
         "");
-    ofPicture(app.add_flag("--ghost", raw.hasBaselineOverlay,
-                           "Outline the baseline in the lanes of the candidate"),
+    ofPicture(app.add_flag("--ghost", raw.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate"),
               "");
-    ofPicture(app.add_option(
-                  "--do", raw.commands,
-                  "Then do this command, as it is called in the menus; more than once if wanted"),
+    ofPicture(app.add_option("--do", raw.commands,
+                             "Then do this command, as it is called in the menus; more than once if wanted"),
               "COMMAND")
         ->allow_extra_args(false);
-    ofPicture(
-        app.add_option("--type", raw.typed, "Then type this into the line that has the keyboard"),
-        "TEXT");
-    ofPicture(app.add_option("--align", raw.align, "Align two compared runs at this NVTX range"),
-              "RANGE");
+    ofPicture(app.add_option("--type", raw.typed, "Then type this into the line that has the keyboard"), "TEXT");
+    ofPicture(app.add_option("--align", raw.align, "Align two compared runs at this NVTX range"), "RANGE");
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
@@ -165,8 +149,7 @@ Result<TimeRange> parseTimeRange(const std::string& text) {
     const auto start = parseDuration(std::string_view(text).substr(0, colon));
     const auto end = parseDuration(std::string_view(text).substr(colon + 1));
     if (!start || !end) {
-        return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.",
-                    text);
+        return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.", text);
     }
     if (*end <= *start) return fail("The range \"{}\" ends before it starts.", text);
     return TimeRange{*start, *end};
@@ -185,18 +168,16 @@ Result<QSize> parseSize(const std::string& text) {
         return fail("\"{}\" is no size; write WIDTHxHEIGHT in pixels, as in 1600x1000.", text);
     }
     if (std::min(width, height) < minSide || std::max(width, height) > maxSide) {
-        return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.",
-                    text, minSide, maxSide);
+        return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.", text, minSide,
+                    maxSide);
     }
     return QSize(width, height);
 }
 
 Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv) {
-    CLI::App app("Shows what a GPU training process did on a timeline, and compares two runs.",
-                 "lanescope-viewer");
+    CLI::App app("Shows what a GPU training process did on a timeline, and compares two runs.", "lanescope-viewer");
     app.failure_message([](const CLI::App*, const CLI::Error& error) {
-        return fmt::format("lanescope-viewer: {}\nRun with --help for more information.\n",
-                           printable(error.what()));
+        return fmt::format("lanescope-viewer: {}\nRun with --help for more information.\n", printable(error.what()));
     });
     app.formatter(std::make_shared<help::HelpFormatter>());
     RawOptions raw;
@@ -207,8 +188,7 @@ Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv)
         std::fputs(completion::completions(app, words, formatPatterns(), none).c_str(), stdout);
         return tl::unexpected<int>(0);
     }
-    const std::string problem =
-        help::emptyValueProblem(std::vector<std::string>(argv, argv + argc));
+    const std::string problem = help::emptyValueProblem(std::vector<std::string>(argv, argv + argc));
     if (!problem.empty()) {
         std::fputs(fmt::format("lanescope-viewer: {}.\n", printable(problem)).c_str(), stderr);
         return tl::unexpected<int>(2);

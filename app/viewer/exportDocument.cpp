@@ -59,8 +59,7 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
     if (timelines.size() == 1) return views::exportPicture(*timelines.front(), path);
     if (path.extension() == ".png") return saveFile(path, pngOf(page));
     if (path.extension() == ".svg") return saveFile(path, svgOf(page));
-    return fail("{} is no picture that can be written; let its name end in .png or .svg.",
-                path.string());
+    return fail("{} is no picture that can be written; let its name end in .png or .svg.", path.string());
 }
 
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path) {
@@ -86,30 +85,25 @@ void askForFlame(views::FlamePanel& panel, bool isPicture) {
     const QString path = QFileDialog::getSaveFileName(
         &panel, isPicture ? Translated::tr("Save flame graph") : Translated::tr("Save folded text"),
         isPicture ? QStringLiteral("flame.svg") : QStringLiteral("flame.folded"),
-        isPicture ? Translated::tr("Pictures (*.svg)")
-                  : Translated::tr("Folded text (*.folded *.txt)"));
+        isPicture ? Translated::tr("Pictures (*.svg)") : Translated::tr("Folded text (*.folded *.txt)"));
     if (path.isEmpty()) return;
     const Result<void> written = exportFlameTo(panel, path.toStdString());
-    panel.showMessage(written ? Translated::tr("Written: %1").arg(path)
-                              : views::toQString(written.error().sentence));
+    panel.showMessage(written ? Translated::tr("Written: %1").arg(path) : views::toQString(written.error().sentence));
 }
 
 void askForEvents(views::EventsPanel& panel, const TracePtr& trace) {
-    const QString path =
-        QFileDialog::getSaveFileName(panel.window(), Translated::tr("Save events"),
-                                     views::toQString(trace->title) + QStringLiteral("-events.csv"),
-                                     Translated::tr("CSV (*.csv)"));
+    const QString path = QFileDialog::getSaveFileName(panel.window(), Translated::tr("Save events"),
+                                                      views::toQString(trace->title) + QStringLiteral("-events.csv"),
+                                                      Translated::tr("CSV (*.csv)"));
     if (path.isEmpty()) return;
     const auto warn = [&panel](const QString& sentence) {
         QMessageBox::warning(panel.window(), Translated::tr("Save events"), sentence);
     };
     auto* job = new views::LatestJob(&panel);
     QObject::connect(job, &views::LatestJob::finished, job, &QObject::deleteLater);
-    QObject::connect(job, &views::LatestJob::ranOutOfMemory, &panel, [warn] {
-        warn(Translated::tr("There is not enough memory to save these events."));
-    });
-    job->start([warn, trace, request = panel.request(),
-                file = path.toStdString()]() -> views::LatestJob::Publish {
+    QObject::connect(job, &views::LatestJob::ranOutOfMemory, &panel,
+                     [warn] { warn(Translated::tr("There is not enough memory to save these events.")); });
+    job->start([warn, trace, request = panel.request(), file = path.toStdString()]() -> views::LatestJob::Publish {
         auto saved = std::make_shared<Result<int64_t>>(saveEventsAsCsv(*trace, request, file));
         return [warn, saved] {
             if (!*saved) warn(views::toQString(saved->error().sentence));

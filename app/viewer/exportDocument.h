@@ -16,8 +16,7 @@ class DocumentPage;
 /// comparison is written as shown in the window.
 Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path);
 
-/// Writes `table` as CSV, or as JSON if `path` ends so. Replaces an existing file only once the new
-/// one is complete.
+/// Writes `table` as CSV, or as JSON if `path` ends so. Replaces an existing file only once the new one is complete.
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path);
 
 /// Writes a file. Replaces an existing one only once the new one is complete.
@@ -39,8 +38,7 @@ Result<void> exportFlameTo(const views::FlamePanel& panel, const std::filesystem
 /// Asks for a path, writes the file, and shows the result in the panel.
 void askForFlame(views::FlamePanel& panel, bool isPicture);
 
-/// Asks for a path and writes the events of the panel as CSV, off the GUI thread. A message reports
-/// an error.
+/// Asks for a path and writes the events of the panel as CSV, off the GUI thread. A message reports an error.
 void askForEvents(views::EventsPanel& panel, const TracePtr& trace);
 
 }  // namespace lanescope::viewer

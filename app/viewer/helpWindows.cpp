@@ -32,15 +32,12 @@
 namespace lanescope::viewer {
 namespace {
 
-/// In list order. The resources keep the source paths of the pages, so that links between them need
-/// no translation.
+/// In list order. The resources keep the source paths of the pages, so that links between them need no translation.
 constexpr const char* pagePaths[] = {
-    "qrc:/resources/manual/README.md",   "qrc:/resources/manual/record.md",
-    "qrc:/resources/manual/look.md",     "qrc:/resources/manual/explain.md",
-    "qrc:/resources/manual/compare.md",  "qrc:/resources/manual/fleet.md",
-    "qrc:/resources/manual/reports.md",  "qrc:/resources/manual/python.md",
-    "qrc:/resources/manual/format.md",   "qrc:/model/format/FORMAT.md",
-    "qrc:/model/format/TABLES.md",       "qrc:/resources/manual/limits.md",
+    "qrc:/resources/manual/README.md",   "qrc:/resources/manual/record.md",    "qrc:/resources/manual/look.md",
+    "qrc:/resources/manual/explain.md",  "qrc:/resources/manual/compare.md",   "qrc:/resources/manual/fleet.md",
+    "qrc:/resources/manual/reports.md",  "qrc:/resources/manual/python.md",    "qrc:/resources/manual/format.md",
+    "qrc:/model/format/FORMAT.md",       "qrc:/model/format/TABLES.md",        "qrc:/resources/manual/limits.md",
     "qrc:/resources/manual/promises.md", "qrc:/resources/manual/changelog.md",
 };
 
@@ -144,9 +141,7 @@ void ManualWindow::addKeys() {
     add(Qt::Key_Escape, [this] { close(); });
 }
 
-QString ManualWindow::message() const {
-    return message_->text();
-}
+QString ManualWindow::message() const { return message_->text(); }
 
 QString ManualWindow::anchorOf(const QString& heading) {
     QString anchor;
@@ -191,8 +186,7 @@ void ManualWindow::find(bool isBackward) {
     message_->clear();
     const QString text = search_->text();
     if (text.isEmpty()) return;
-    const QTextDocument::FindFlags flags =
-        isBackward ? QTextDocument::FindBackward : QTextDocument::FindFlags();
+    const QTextDocument::FindFlags flags = isBackward ? QTextDocument::FindBackward : QTextDocument::FindFlags();
     if (page_->find(text, flags)) return;
     const QTextCursor before = page_->textCursor();
     page_->moveCursor(isBackward ? QTextCursor::End : QTextCursor::Start);
@@ -208,8 +202,7 @@ void ManualWindow::changeEvent(QEvent* event) {
 }
 
 bool ManualWindow::eventFilter(QObject* watched, QEvent* event) {
-    const bool isKey =
-        event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+    const bool isKey = event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
     if (watched != search_ || !isKey) return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool isEscape = key->key() == Qt::Key_Escape;
@@ -254,8 +247,7 @@ std::vector<Group> groupsOfManual() {
             finish();
             group.title = line.mid(4);
         }
-        const bool isHeading = line.startsWith(QLatin1String("| key |")) ||
-                               line.startsWith(QLatin1String("| input |"));
+        const bool isHeading = line.startsWith(QLatin1String("| key |")) || line.startsWith(QLatin1String("| input |"));
         isInTable = isHeading || (isInTable && line.startsWith(QLatin1Char('|')));
         if (!isInTable || isHeading || line.startsWith(QLatin1String("|-"))) continue;
         const QStringList cells = line.split(QStringLiteral(" | "));
@@ -281,8 +273,7 @@ QLabel* wrapped(const QString& text, int letters) {
     label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     label->setWordWrap(true);
     const QFontMetrics metrics = label->fontMetrics();
-    label->setFixedWidth(
-        std::min(metrics.horizontalAdvance(text) + 2, letters * metrics.averageCharWidth()));
+    label->setFixedWidth(std::min(metrics.horizontalAdvance(text) + 2, letters * metrics.averageCharWidth()));
     return label;
 }
 
@@ -332,14 +323,11 @@ Columns balanced(const std::vector<QWidget*>& groups, int maxColumns) {
     constexpr int stepPx = 10;
     int height = stepPx;
     Columns columns = filledTo(height, groups);
-    while (static_cast<int>(columns.size()) > maxColumns)
-        columns = filledTo(height += stepPx, groups);
+    while (static_cast<int>(columns.size()) > maxColumns) columns = filledTo(height += stepPx, groups);
     return columns;
 }
 
-QGridLayout& gridOf(const QWidget& group) {
-    return *qobject_cast<QGridLayout*>(group.layout());
-}
+QGridLayout& gridOf(const QWidget& group) { return *qobject_cast<QGridLayout*>(group.layout()); }
 
 /// Returns the widest of the keys (0) or effects (1), in all groups of a column.
 int widestOf(const std::vector<QWidget*>& groups, int cell) {
@@ -361,8 +349,7 @@ int widthOf(const Columns& columns) {
 
 QString ShortcutSheet::keysOf(const QAction& action) {
     QStringList keys;
-    for (const QKeySequence& sequence : action.shortcuts())
-        keys << sequence.toString(QKeySequence::NativeText);
+    for (const QKeySequence& sequence : action.shortcuts()) keys << sequence.toString(QKeySequence::NativeText);
     return keys.join(QStringLiteral(", "));
 }
 
@@ -370,8 +357,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     setWindowTitle(tr("Keyboard and mouse"));
     std::vector<QWidget*> groups;
     for (const QMenu* menu : actions.menus())
-        if (const Group group = groupOf(*menu); !group.lines.empty())
-            groups.push_back(widgetOf(group));
+        if (const Group group = groupOf(*menu); !group.lines.empty()) groups.push_back(widgetOf(group));
     for (const Group& group : groupsOfManual()) groups.push_back(widgetOf(group));
 
     // As large as needed, limited by the screen; beyond that it scrolls vertically.
@@ -407,8 +393,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     layout->setContentsMargins(0, 0, 16, 16);
     layout->addWidget(scroll, 1);
     layout->addWidget(buttons);
-    const QSize wanted =
-        sheet->sizeHint() + QSize(around - 48, 16 + buttons->sizeHint().height() + 24);
+    const QSize wanted = sheet->sizeHint() + QSize(around - 48, 16 + buttons->sizeHint().height() + 24);
     resize(wanted.boundedTo(room));
 }
 

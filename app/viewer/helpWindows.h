@@ -11,9 +11,8 @@ class QTextBrowser;
 
 namespace lanescope::viewer {
 
-/// The manual in a separate window: the pages compiled into the program, a list of them, links
-/// between them, and a search in the current page. Never opens external content; the window reports
-/// external links. GUI thread.
+/// The manual in a separate window: the pages compiled into the program, a list of them, links between them, and a
+/// search in the current page. Never opens external content; the window reports external links. GUI thread.
 class ManualWindow : public QWidget {
     Q_OBJECT
   public:

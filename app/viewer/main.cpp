@@ -57,13 +57,11 @@ std::string displayProblem() {
     const bool hasPlatform = !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
     if (!willUseX11()) return {};
     if (display.isEmpty())
-        return hasPlatform
-                   ? "The variable DISPLAY names no display; set it, or " + std::string(advice)
-                   : "There is no display here: " + std::string(advice);
+        return hasPlatform ? "The variable DISPLAY names no display; set it, or " + std::string(advice)
+                           : "There is no display here: " + std::string(advice);
     if (isX11Reachable()) return {};
     return "The display \"" + display.toStdString() +
-           "\" cannot be reached; check DISPLAY and that you may use it (ssh -X, xauth), or " +
-           advice;
+           "\" cannot be reached; check DISPLAY and that you may use it (ssh -X, xauth), or " + advice;
 }
 
 namespace {
@@ -120,6 +118,5 @@ int main(int argc, char** argv) {
     QApplication::setApplicationVersion(QString::fromLatin1(lanescope::productVersion()));
     QApplication::setDesktopFileName(QStringLiteral("lanescope"));
     lanescope::viewer::registerIcons();
-    return options->render ? lanescope::viewer::render(*options)
-                           : lanescope::viewer::show(*options);
+    return options->render ? lanescope::viewer::render(*options) : lanescope::viewer::show(*options);
 }

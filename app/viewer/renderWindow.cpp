@@ -58,8 +58,7 @@ Result<void> waitUntilIdle(const MainWindow& window) {
     for (int idleRounds = 0; idleRounds < 2;) {
         loop.processEvents(QEventLoop::AllEvents, 20);
         idleRounds = window.isBusy() ? 0 : idleRounds + 1;
-        if (timer.elapsed() > patienceMs)
-            return fail("The window was not complete after ten minutes.");
+        if (timer.elapsed() > patienceMs) return fail("The window was not complete after ten minutes.");
         QThread::msleep(5);
     }
     return {};
@@ -68,15 +67,13 @@ Result<void> waitUntilIdle(const MainWindow& window) {
 Result<void> firstLoadError(const MainWindow& window) {
     for (int index = 0; index < window.tabs().count(); ++index) {
         const auto* page = qobject_cast<const LoadPage*>(window.tabs().widget(index));
-        if (page && !page->errorText().isEmpty())
-            return fail("{}", page->errorText().toStdString());
+        if (page && !page->errorText().isEmpty()) return fail("{}", page->errorText().toStdString());
     }
     return {};
 }
 
 /// A picture of an empty range would look like an empty trace.
-Result<void> checkInside(const char* option, const std::optional<TimeRange>& range,
-                         const Trace& trace) {
+Result<void> checkInside(const char* option, const std::optional<TimeRange>& range, const Trace& trace) {
     const TimeRange whole = trace.timelineRange();
     if (!range || range->overlaps(whole)) return {};
     return fail("The range of {} lies outside the trace, which goes from {} to {}.", option,
@@ -86,8 +83,7 @@ Result<void> checkInside(const char* option, const std::optional<TimeRange>& ran
 Result<void> showTable(DocumentPage* page, const std::string& title) {
     auto* trace = qobject_cast<TracePage*>(page);
     auto* comparison = qobject_cast<ComparePage*>(page);
-    QTabWidget& tables =
-        trace ? static_cast<QTabWidget&>(trace->tables()) : comparison->view().tables();
+    QTabWidget& tables = trace ? static_cast<QTabWidget&>(trace->tables()) : comparison->view().tables();
     QStringList titles;
     for (int index = 0; index < tables.count(); ++index) {
         // A table without data in the trace may be requested, and shows so.
@@ -129,16 +125,13 @@ Result<void> checkAnswered(MainWindow& window, const RenderOptions& render) {
 
 Result<void> align(DocumentPage* page, const std::string& rangeName) {
     auto* comparison = qobject_cast<ComparePage*>(page);
-    if (comparison && comparison->view().alignment().setAlignment(toQString(rangeName), 0))
-        return {};
-    return fail("The runs cannot be aligned at \"{}\": not both have an NVTX range of that name.",
-                rangeName);
+    if (comparison && comparison->view().alignment().setAlignment(toQString(rangeName), 0)) return {};
+    return fail("The runs cannot be aligned at \"{}\": not both have an NVTX range of that name.", rangeName);
 }
 
 Result<void> showStep(DocumentPage* page, const RenderOptions& render) {
     auto* comparison = qobject_cast<ComparePage*>(page);
-    if (!comparison)
-        return fail("--step and --ghost are about two runs; give them with --compare.");
+    if (!comparison) return fail("--step and --ghost are about two runs; give them with --compare.");
     comparison->view().alignment().setBaselineOverlayVisible(render.hasBaselineOverlay);
     if (!render.step) return {};
     const int count = comparison->view().steps().stepCount();
@@ -149,9 +142,8 @@ Result<void> showStep(DocumentPage* page, const RenderOptions& render) {
 }
 
 Result<void> checkNoTimelineOptions(const RenderOptions& render) {
-    if (render.select || render.visible || render.step || render.hasBaselineOverlay ||
-        !render.align.empty() || !render.table.empty() || !render.query.empty() ||
-        !render.find.empty())
+    if (render.select || render.visible || render.step || render.hasBaselineOverlay || !render.align.empty() ||
+        !render.table.empty() || !render.query.empty() || !render.find.empty())
         return fail(
             "A report of many ranks has no timeline and no tables to choose from: leave "
             "out all but --do.");
@@ -163,8 +155,7 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     if (!page) return {};
     if (page->timelines().empty()) return checkNoTimelineOptions(render);
     const Trace& shown = *page->timelines().front()->trace();
-    for (const auto& [option, range] :
-         {std::pair("--select", render.select), std::pair("--visible", render.visible)}) {
+    for (const auto& [option, range] : {std::pair("--select", render.select), std::pair("--visible", render.visible)}) {
         if (auto result = checkInside(option, range, shown); !result) return result;
     }
     if (!render.align.empty()) {
@@ -187,8 +178,7 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     TimelineView& timeline = *page->timelines().front();
     const auto showVisible = [&] {
         if (!render.visible) return;
-        timeline.state().range().axis().setRange(
-            render.visible->shifted(-timeline.state().range().origin()));
+        timeline.state().range().axis().setRange(render.visible->shifted(-timeline.state().range().origin()));
     };
     showVisible();  // The search begins at the visible range.
     if (!render.find.empty()) {
@@ -222,8 +212,7 @@ Result<void> command(MainWindow& window, const RenderOptions& render) {
         const ViewerActions& actions = window.actions();
         QAction* action = findCommand(actions, toQString(name));
         QMenu* menu = action ? nullptr : findMenu(actions, toQString(name));
-        if (!action && !menu)
-            return fail("There is no command \"{}\"; the menus have all there are.", name);
+        if (!action && !menu) return fail("There is no command \"{}\"; the menus have all there are.", name);
         if (menu) {
             const QRect title = window.menuBar()->actionGeometry(menu->menuAction());
             menu->popup(window.menuBar()->mapToGlobal(title.bottomLeft()));
@@ -257,8 +246,7 @@ QPixmap picture(MainWindow& window) {
     return whole;
 }
 
-/// Through memory: Qt's PNG writer reports no reason on a full disk, and does not support names
-/// that are not UTF-8.
+/// Through memory: Qt's PNG writer reports no reason on a full disk, and does not support names that are not UTF-8.
 Result<void> save(const QPixmap& picture, OutputFile& file) {
     QByteArray png;
     QBuffer buffer(&png);
@@ -275,8 +263,7 @@ std::vector<TracePtr> tracesIn(const MainWindow& window) {
         const auto* page = qobject_cast<const DocumentPage*>(window.tabs().widget(index));
         if (!page) continue;
         for (const TimelineView* timeline : page->timelines())
-            if (std::ranges::find(traces, timeline->trace()) == traces.end())
-                traces.push_back(timeline->trace());
+            if (std::ranges::find(traces, timeline->trace()) == traces.end()) traces.push_back(timeline->trace());
     }
     return traces;
 }

@@ -17,8 +17,7 @@ class MainWindow;
 /// without an answer, an index that is corrupt where it was read, no content within minutes.
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options);
 
-/// Returns the problems of the traces in the window, one sentence each, as printed by commands that
-/// show no health.
+/// Returns the problems of the traces in the window, one sentence each, as printed by commands that show no health.
 std::vector<std::string> warningsOf(const MainWindow& window);
 
 }  // namespace lanescope::viewer

@@ -38,9 +38,7 @@ using namespace views;
 
 namespace {
 
-QString translated(const char* text) {
-    return QCoreApplication::translate("TracePanels", text);
-}
+QString translated(const char* text) { return QCoreApplication::translate("TracePanels", text); }
 
 std::vector<const Report*> reportsOfTabs() {
     std::vector<const Report*> reports;
@@ -65,8 +63,7 @@ PanelKind reportPanel(const Report& report) {
     return {.name = toQString(report.info.name),
             .title = translated(report.tab.title.data()),
             .make = [&report] { return makeReport(report); },
-            .isUseful =
-                [mayHaveRows](const Trace& trace) { return !mayHaveRows || mayHaveRows(trace); },
+            .isUseful = [mayHaveRows](const Trace& trace) { return !mayHaveRows || mayHaveRows(trace); },
             .remark = {}};
 }
 
@@ -74,20 +71,17 @@ Panel* makeSteps(TracePage& page) {
     auto* panel = new StepsPanel;
     QObject::connect(panel, &StepsPanel::stepActivated, &page.guide(), &RunGuide::showStep);
     QObject::connect(panel, &StepsPanel::timeActivated, &page.timeline(),
-                     [&state = page.timeline().state()](int64_t timeNs) {
-                         TimelineNavigator(state).showTime(timeNs);
-                     });
+                     [&state = page.timeline().state()](int64_t timeNs) { TimelineNavigator(state).showTime(timeNs); });
     panel->setRun(page.guide().run());
     return panel;
 }
 
 Panel* makeTopology(TracePage& page) {
     auto* panel = new TopologyPanel;
-    QObject::connect(panel, &TopologyPanel::pairActivated, &page,
-                     [&tables = page.tables()](quint32 gpu, quint32 peer) {
-                         tables.demand<BandwidthPanel>("bandwidth").showPair(gpu, peer);
-                         tables.setCurrentWidget(&tables.tab("bandwidth"));
-                     });
+    QObject::connect(panel, &TopologyPanel::pairActivated, &page, [&tables = page.tables()](quint32 gpu, quint32 peer) {
+        tables.demand<BandwidthPanel>("bandwidth").showPair(gpu, peer);
+        tables.setCurrentWidget(&tables.tab("bandwidth"));
+    });
     return panel;
 }
 
@@ -102,8 +96,7 @@ Panel* makeEvents(TracePage& page) {
     auto* panel = new EventsPanel;
     QObject::connect(panel, &EventsPanel::eventSelected, &page.timeline().state().selection(),
                      &TimelineSelection::setEvent);
-    QObject::connect(panel, &EventsPanel::saveRequested, &page,
-                     [panel, &page] { askForEvents(*panel, page.trace()); });
+    QObject::connect(panel, &EventsPanel::saveRequested, &page, [panel, &page] { askForEvents(*panel, page.trace()); });
     return panel;
 }
 
@@ -111,13 +104,11 @@ void showPlace(TimelineView& timeline, TimeRange range) {
     // A column called start may contain any number; sums of a few of these still fit.
     constexpr int64_t maxTimeNs = int64_t{1} << 60;
     VisibleRange& visible = timeline.state().range().axis();
-    range = {std::clamp(range.startNs, -maxTimeNs, maxTimeNs),
-             std::clamp(range.endNs, -maxTimeNs, maxTimeNs)};
+    range = {std::clamp(range.startNs, -maxTimeNs, maxTimeNs), std::clamp(range.endNs, -maxTimeNs, maxTimeNs)};
     const TimeRange shared = range.shifted(-timeline.state().range().origin());
     const int64_t shownNs = visible.range().durationNs();
     // Near enough to be visible, with enough context around it.
-    const int64_t windowNs =
-        range.isEmpty() ? shownNs : std::max<int64_t>(range.durationNs() * 3, 1000);
+    const int64_t windowNs = range.isEmpty() ? shownNs : std::max<int64_t>(range.durationNs() * 3, 1000);
     const int64_t middle = shared.startNs + shared.durationNs() / 2;
     visible.setRange({middle - windowNs / 2, middle - windowNs / 2 + windowNs});
     timeline.state().selection().setRange(range.isEmpty() ? std::nullopt : std::optional(range));
@@ -139,12 +130,9 @@ Panel* makeMarks(PageMarks& marks) {
     return panel;
 }
 
-QString withCommas(qint64 count) {
-    return QLocale(QLocale::English).toString(count);
-}
+QString withCommas(qint64 count) { return QLocale(QLocale::English).toString(count); }
 
-/// The hits of a search. Stepping through hits changes only the current one; the table is rebuilt
-/// for new hits.
+/// The hits of a search. Stepping through hits changes only the current one; the table is rebuilt for new hits.
 class HitPanel : public Panel {
   public:
     explicit HitPanel(HitNavigator& hits) : hits_(hits), view_(new ReportView(this)) {
@@ -172,9 +160,8 @@ class HitPanel : public Panel {
         if (hits_.text().isEmpty())
             view_->setEmptyText(translated("Search with Ctrl+F; what is found is listed here."));
         else
-            view_->setEmptyText(hits_.error().isEmpty()
-                                    ? translated("Nothing is called “%1”.").arg(hits_.text())
-                                    : hits_.error());
+            view_->setEmptyText(hits_.error().isEmpty() ? translated("Nothing is called “%1”.").arg(hits_.text())
+                                                        : hits_.error());
     }
 
     HitNavigator& hits_;
@@ -183,24 +170,18 @@ class HitPanel : public Panel {
     int shownHits_ = -1;
 };
 
-bool mayHaveSteps(const Trace& trace) {
-    return hasGpuWork(trace) || trace.nvtx.size() > 0;
-}
+bool mayHaveSteps(const Trace& trace) { return hasGpuWork(trace) || trace.nvtx.size() > 0; }
 
 bool mayHaveRates(const Trace& trace) {
     return trace.memcpys.size() > 0 || trace.migrations.size() > 0 ||
-           std::ranges::any_of(trace.counters,
-                               [](const CounterSeries& each) { return each.gpu != noIndex; });
+           std::ranges::any_of(trace.counters, [](const CounterSeries& each) { return each.gpu != noIndex; });
 }
 
-bool mayHaveFlame(const Trace& trace) {
-    return hasGpuWork(trace) || trace.stacks.size() > 0;
-}
+bool mayHaveFlame(const Trace& trace) { return hasGpuWork(trace) || trace.stacks.size() > 0; }
 
 QString countWarnings(const Trace& trace) {
-    const auto count = std::ranges::count_if(healthNotesOf(trace), [](const HealthNote& note) {
-        return note.severity >= Severity::Warning;
-    });
+    const auto count = std::ranges::count_if(healthNotesOf(trace),
+                                             [](const HealthNote& note) { return note.severity >= Severity::Warning; });
     return count > 0 ? QString::number(count) : QString();
 }
 
@@ -226,30 +207,24 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
         return count > 0 ? QString::number(count) : QString();
     };
     // Steps come before the reports, copies and connections after the first.
-    kinds.insert(
-        kinds.begin() + 1,
-        {{"bandwidth", translated("Memcpy bandwidth"), made<BandwidthPanel>, mayHaveRates, {}},
-         {"topology",
-          translated("Topology"),
-          [&page] { return makeTopology(page); },
-          [](const Trace& trace) { return !trace.gpus.empty(); },
-          {}}});
-    kinds.insert(kinds.begin(), {"steps", translated("Steps"), [&page] { return makeSteps(page); },
-                                 mayHaveSteps, requests});
-    kinds.insert(
-        kinds.end(),
-        {{"flame", translated("Flame"), makeFlame, mayHaveFlame, {}},
-         {"selection", translated("Selection"), made<SelectionPanel>, {}, {}},
-         {"events", translated("Events"), [&page] { return makeEvents(page); }, {}, {}},
-         {"name", translated("One name"), made<NamePanel>, {}, {}},
-         {"sql", translated("SQL"), [&page] { return makeSql(page); }, {}, {}},
-         {"marks", translated("Marks"), [&page] { return makeMarks(page.marks()); }, {}, markCount},
-         {"hits",
-          translated("Search results"),
-          [&page] { return new HitPanel(page.hits()); },
-          {},
-          hitCount},
-         {"health", translated("Health"), made<HealthPanel>, {}, countWarnings}});
+    kinds.insert(kinds.begin() + 1,
+                 {{"bandwidth", translated("Memcpy bandwidth"), made<BandwidthPanel>, mayHaveRates, {}},
+                  {"topology",
+                   translated("Topology"),
+                   [&page] { return makeTopology(page); },
+                   [](const Trace& trace) { return !trace.gpus.empty(); },
+                   {}}});
+    kinds.insert(kinds.begin(),
+                 {"steps", translated("Steps"), [&page] { return makeSteps(page); }, mayHaveSteps, requests});
+    kinds.insert(kinds.end(),
+                 {{"flame", translated("Flame"), makeFlame, mayHaveFlame, {}},
+                  {"selection", translated("Selection"), made<SelectionPanel>, {}, {}},
+                  {"events", translated("Events"), [&page] { return makeEvents(page); }, {}, {}},
+                  {"name", translated("One name"), made<NamePanel>, {}, {}},
+                  {"sql", translated("SQL"), [&page] { return makeSql(page); }, {}, {}},
+                  {"marks", translated("Marks"), [&page] { return makeMarks(page.marks()); }, {}, markCount},
+                  {"hits", translated("Search results"), [&page] { return new HitPanel(page.hits()); }, {}, hitCount},
+                  {"health", translated("Health"), made<HealthPanel>, {}, countWarnings}});
     return kinds;
 }
 

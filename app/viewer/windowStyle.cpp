@@ -9,9 +9,7 @@
 #include <utility>
 
 // Q_INIT_RESOURCE declares a function, so it must be outside of any namespace.
-static void initializeResources() {
-    Q_INIT_RESOURCE(lanescope);
-}
+static void initializeResources() { Q_INIT_RESOURCE(lanescope); }
 
 namespace lanescope::viewer {
 namespace {
@@ -19,8 +17,7 @@ namespace {
 /// Draws an icon again for every requested size, so that it is sharp on any screen.
 class DrawnIcon : public QIconEngine {
   public:
-    DrawnIcon(QByteArray enabled, QByteArray disabled)
-        : enabled_(std::move(enabled)), disabled_(std::move(disabled)) {}
+    DrawnIcon(QByteArray enabled, QByteArray disabled) : enabled_(std::move(enabled)), disabled_(std::move(disabled)) {}
 
     void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
         QSvgRenderer renderer(mode == QIcon::Disabled ? disabled_ : enabled_);
@@ -42,9 +39,7 @@ class DrawnIcon : public QIconEngine {
 
 }  // namespace
 
-void registerIcons() {
-    initializeResources();
-}
+void registerIcons() { initializeResources(); }
 
 QIcon themedIcon(const QString& name, const views::Theme& theme) {
     QFile file(":/icons/" + name + ".svg");
@@ -53,18 +48,14 @@ QIcon themedIcon(const QString& name, const views::Theme& theme) {
     const auto inColor = [&](const QColor& color) {
         return QByteArray(drawing).replace("#000000", color.name().toLatin1());
     };
-    return QIcon(new DrawnIcon(inColor(theme.text),
-                               inColor(views::Theme::mix(theme.window, theme.mutedText, 0.45))));
+    return QIcon(new DrawnIcon(inColor(theme.text), inColor(views::Theme::mix(theme.window, theme.mutedText, 0.45))));
 }
 
-QIcon applicationIcon() {
-    return QIcon(":/lanescope.svg");
-}
+QIcon applicationIcon() { return QIcon(":/lanescope.svg"); }
 
 namespace {
 
-// Names in braces are colours of the theme. An em is the line height, so clickable areas grow with
-// it.
+// Names in braces are colours of the theme. An em is the line height, so clickable areas grow with it.
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
 QMenuBar { border: none; padding: 2px 4px; }

@@ -11,8 +11,7 @@ namespace lanescope::viewer {
 /// Registers the icons of the program with Qt; call once, after QApplication exists.
 void registerIcons();
 
-/// Returns the line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any
-/// scale.
+/// Returns the line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any scale.
 QIcon themedIcon(const QString& name, const views::Theme& theme);
 
 /// Returns the icon of the program itself.

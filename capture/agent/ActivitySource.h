@@ -8,9 +8,8 @@
 
 namespace lanescope::agent {
 
-/// Source that records events on the program's threads for the writer thread, for example the NCCL
-/// profiler plugin. It registers itself with `Agent::add`, so the agent depends on no source. Lives
-/// as long as the process.
+/// Source that records events on the program's threads for the writer thread, for example the NCCL profiler plugin. It
+/// registers itself with `Agent::add`, so the agent depends on no source. Lives as long as the process.
 class EventSource {
   public:
     virtual ~EventSource() = default;

@@ -56,8 +56,7 @@ void beforeFork() {
     if (lockedForFork) lockedForFork->lockForFork();
 }
 void afterForkInParent() {
-    if (NvtxRegistry* const locked = std::exchange(lockedForFork, nullptr))
-        locked->unlockAfterFork();
+    if (NvtxRegistry* const locked = std::exchange(lockedForFork, nullptr)) locked->unlockAfterFork();
 }
 void afterForkInChild() {
     afterForkInParent();
@@ -72,10 +71,9 @@ void afterForkInChild() {
     LostCalls::withoutMemory.store(0);
 }
 
-/// Runs when this library is loaded. If the first call of the program did this, another thread's
-/// fork could interrupt it, and the child would wait forever. A forked child inherits these
-/// handlers. Registering them again could deadlock: another thread may have held the lock at the
-/// fork, and no thread releases it in the child.
+/// Runs when this library is loaded. If the first call of the program did this, another thread's fork could interrupt
+/// it, and the child would wait forever. A forked child inherits these handlers. Registering them again could deadlock:
+/// another thread may have held the lock at the fork, and no thread releases it in the child.
 __attribute__((constructor)) void watchForksAndExit() {
     ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
     finishAtExit();
@@ -110,13 +108,9 @@ Agent* Agent::current() {
     return agent;
 }
 
-Agent* Agent::existing() {
-    return currentAgent.load(std::memory_order_acquire);
-}
+Agent* Agent::existing() { return currentAgent.load(std::memory_order_acquire); }
 
-bool Agent::hasLostCuda() {
-    return parentUsedCuda.load();
-}
+bool Agent::hasLostCuda() { return parentUsedCuda.load(); }
 
 Agent::Agent(const std::string& folder, const std::string& door, AgentOptions options)
     : options_(std::move(options)),
@@ -127,8 +121,7 @@ Agent::Agent(const std::string& folder, const std::string& door, AgentOptions op
       stacks_(options_.recordPython),
       nvtx_(
           windows_, stacks_, [this] { startAndWake(); },
-          options_.sampleAt.empty() ? nullptr
-                                    : std::make_unique<MomentNotifier>(options_.sampleAt, folder)) {
+          options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)) {
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
 }
 
@@ -147,14 +140,12 @@ void Agent::startCuda(MakeActivitySource& make) {
     finishAtExit();  // again, to run before the handlers that CUDA has registered
 }
 
-int Agent::recordNvtx(const NvtxCall& call) {
-    return options_.recordNvtx ? nvtx_.record(call) : -1;
-}
+int Agent::recordNvtx(const NvtxCall& call) { return options_.recordNvtx ? nvtx_.record(call) : -1; }
 
 void Agent::add(EventSource& source) {
     source.next_ = sources_.load(std::memory_order_relaxed);
-    while (!sources_.compare_exchange_weak(source.next_, &source, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
+    while (
+        !sources_.compare_exchange_weak(source.next_, &source, std::memory_order_release, std::memory_order_relaxed)) {
     }
 }
 
@@ -171,9 +162,7 @@ void Agent::startThreads() {
     watchForEndSignals(&wake_);
 }
 
-void Agent::wakeWriter() {
-    wake_.request();
-}
+void Agent::wakeWriter() { wake_.request(); }
 
 void* Agent::writerMain(void* self) {
     ::pthread_setname_np(::pthread_self(), "lanescope-write");
@@ -262,16 +251,14 @@ bool Agent::writeRound(bool isLast) {
     file_.flush();
     publishLogStatus();
     limitLog();
-    if (!wasForked.load() && nowNs - writerBegunNs_ > shortPeriodsNs)
-        writePeriodNs_ = writePeriodNs;
+    if (!wasForked.load() && nowNs - writerBegunNs_ > shortPeriodsNs) writePeriodNs_ = writePeriodNs;
     nextWriteNs_ = nowNs + writePeriodNs_;
     return true;
 }
 
 bool Agent::hasEvents(bool hasActivity) const {
     if (hasActivity || nvtx_.isUsed()) return true;
-    for (const EventSource* source = sources_.load(std::memory_order_acquire); source;
-         source = source->next_) {
+    for (const EventSource* source = sources_.load(std::memory_order_acquire); source; source = source->next_) {
         if (source->isUsed()) return true;
     }
     return false;
@@ -296,8 +283,7 @@ void Agent::drain() {
         activity_->prepare();
     }
     nvtx_.drain(writer_, clock_);
-    for (EventSource* source = sources; source; source = source->next_)
-        source->drain(writer_, windows_);
+    for (EventSource* source = sources; source; source = source->next_) source->drain(writer_, windows_);
     if (identityWritten_) stacks_.report(writer_);
     reportLostCalls();
 }
@@ -309,23 +295,20 @@ void Agent::runFlusher() {
     bool isSwitchedOff = false;
     const auto period = options_.recordUnifiedMemory ? managedFlushPeriod : flushPeriod;
     std::unique_lock lock(mutex_);
-    // An ordinary flush may be in progress when the process ends; the final flush must still
-    // follow.
+    // An ordinary flush may be in progress when the process ends; the final flush must still follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
         changed_.wait_for(lock, period, [this] { return phase_ != Phase::Running; });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
         if (!isFinal) stacks_.search();
         if (hasActivity_.load(std::memory_order_acquire)) {
-            if (isLogFull_.load() && !isFinal && !std::exchange(isSwitchedOff, true))
-                activity_->switchOff();
+            if (isLogFull_.load() && !isFinal && !std::exchange(isSwitchedOff, true)) activity_->switchOff();
             activity_->flush(isFinal);
             writeSoon_.store(true);
             wakeWriter();
         }
         lock.lock();
-        if (isFinal &&
-            phase_ == Phase::Flushing) {  // otherwise it took too long and no thread waits any more
+        if (isFinal && phase_ == Phase::Flushing) {  // otherwise it took too long and no thread waits any more
             phase_ = Phase::Flushed;
             changed_.notify_all();
         }
@@ -399,10 +382,9 @@ void Agent::writeEndRecord(log::EndReason reason) {
 void Agent::limitLog() {
     if (isLogFull_.load()) return;
     if (options_.maxLogBytes > 0 && file_.totalBytes() >= options_.maxLogBytes) {
-        endRecording(
-            HealthCode::LogLimit,
-            "The log reached --max-size ( " + std::to_string(options_.maxLogBytes >> 20) +
-                " MiB); recording of this process stopped. Raise --max-size or record a window.");
+        endRecording(HealthCode::LogLimit,
+                     "The log reached --max-size ( " + std::to_string(options_.maxLogBytes >> 20) +
+                         " MiB); recording of this process stopped. Raise --max-size or record a window.");
     } else if (isReserveReached()) {
         endRecording(HealthCode::DiskReserve,
                      "The disk was nearly full; recording of this process stopped. Free disk space "
@@ -449,8 +431,7 @@ void Agent::noteMissingWindow() {
 void Agent::reportLostBlocks() {
     const uint64_t lost = file_.takeLostBlocks();
     if (lost == 0) return;
-    // The lost blocks may contain definitions that later records refer to, so all definitions are
-    // written again.
+    // The lost blocks may contain definitions that later records refer to, so all definitions are written again.
     writer_.startAgain();
     identityWritten_ = false;
     writer_.dropped(Loss::LogBlocks, lost);
@@ -470,8 +451,7 @@ void Agent::reportLostCalls() {
 }
 
 void Agent::writeIdentity() {
-    for (const auto& [name, value] : processIdentity(options_.keepsCommandLine))
-        writer_.property(name, value);
+    for (const auto& [name, value] : processIdentity(options_.keepsCommandLine)) writer_.property(name, value);
     if (wasForked.load() || isForkWithoutExec()) writer_.property(facts::forkedChild, facts::one);
     if (!options_.recordNvtx) writer_.property(facts::nvtx, facts::off);
     if (!options_.recordCuda) writer_.property(facts::cuda, facts::off);
@@ -485,9 +465,7 @@ void Agent::writeClock() {
     writer_.write(record);
 }
 
-void NoSource::start() {
-    agent_.startThreads();
-}
+void NoSource::start() { agent_.startThreads(); }
 
 void NoSource::drain(log::RecordWriter& writer) {
     if (!std::exchange(hasReported_, true)) writer.note(severity_, code_, sentence_);

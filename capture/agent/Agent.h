@@ -32,8 +32,7 @@ class Agent {
     /// environment disables the agent. Throws `std::bad_alloc` if there is no memory for one.
     static Agent* current();
     static Agent* existing();
-    /// Returns true if this process was forked from one that used CUDA. CUDA and CUPTI are unusable
-    /// here.
+    /// Returns true if this process was forked from one that used CUDA. CUDA and CUPTI are unusable here.
     static bool hasLostCuda();
 
     using MakeActivitySource = std::unique_ptr<ActivitySource>(const AgentOptions&, Agent&);
@@ -43,8 +42,7 @@ class Agent {
     /// Records an NVTX call of the calling thread; see `NvtxRecorder::record`.
     int recordNvtx(const NvtxCall& call);
     uint64_t nextNvtxRangeId() { return nvtx_.nextRangeId(); }
-    /// Adds a source that the writer drains from now on. `source` is never destroyed. Any thread,
-    /// once per source.
+    /// Adds a source that the writer drains from now on. `source` is never destroyed. Any thread, once per source.
     void add(EventSource& source);
 
     /// Searches this process for a Python interpreter. Call it on a thread that waits for the
@@ -61,9 +59,8 @@ class Agent {
         startThreads();
         wakeWriter();
     }
-    /// Writes all data, then the END record. Returns within about 4 s, whatever CUPTI does.
-    /// `signal` is the signal that ends the process, or 0; the value of the first call counts.
-    /// Later and nested calls wait for the same end.
+    /// Writes all data, then the END record. Returns within about 4 s, whatever CUPTI does. `signal` is the signal that
+    /// ends the process, or 0; the value of the first call counts. Later and nested calls wait for the same end.
     void finish(int signal);
 
     const CycleClock& clock() const { return clock_; }

@@ -29,9 +29,8 @@ class CallStacks::RingSink final : public python::StackSink {
     bool addCode(uint32_t code, std::string_view function, std::string_view file) override {
         void* const room = ring_.reserve(sizeof(CodeEntry) + function.size() + file.size());
         if (!room) return false;
-        auto* content =
-            new (room) CodeEntry{Entry::Code, code, static_cast<uint32_t>(function.size()),
-                                 static_cast<uint32_t>(file.size())};
+        auto* content = new (room)
+            CodeEntry{Entry::Code, code, static_cast<uint32_t>(function.size()), static_cast<uint32_t>(file.size())};
         auto* const text = reinterpret_cast<char*>(content + 1);
         std::memcpy(text, function.data(), function.size());
         if (!file.empty()) std::memcpy(text + function.size(), file.data(), file.size());
@@ -95,13 +94,11 @@ void CallStacks::take(Entry entry, const void* content) {
 uint32_t CallStacks::write(uint32_t stack, log::RecordWriter& writer) {
     const uint32_t here = writer.generation() + 1;
     const auto isKnown = [this](uint32_t number) {
-        return number < stacks_.size() && stacks_[number].code != 0 &&
-               stacks_[number].code < codes_.size();
+        return number < stacks_.size() && stacks_[number].code != 0 && stacks_[number].code < codes_.size();
     };
     if (stack == 0 || !isKnown(stack)) return 0;
     chain_.clear();
-    for (uint32_t at = stack; isKnown(at) && stacks_[at].writtenIn != here;
-         at = stacks_[at].parent) {
+    for (uint32_t at = stack; isKnown(at) && stacks_[at].writtenIn != here; at = stacks_[at].parent) {
         chain_.push_back(at);
         if (chain_.size() > python::StackTable::maxFrames + 1) return 0;
     }

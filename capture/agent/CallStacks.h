@@ -30,13 +30,11 @@ class CallStacks {
 
     explicit CallStacks(bool isWanted) : isWanted_(isWanted) {}
 
-    /// Copies the interpreter that the parent process found before the fork. Before all other
-    /// calls.
+    /// Copies the interpreter that the parent process found before the fork. Before all other calls.
     void takeInterpreter(const CallStacks& parents) { interpreter_.takeFrom(parents.interpreter_); }
 
-    /// Searches for an interpreter unless one was found. Searches rarely if none appears for long,
-    /// since it may be loaded late. May wait for the loader, but not for another searching thread.
-    /// Any thread but the writer's.
+    /// Searches for an interpreter unless one was found. Searches rarely if none appears for long, since it may be
+    /// loaded late. May wait for the loader, but not for another searching thread. Any thread but the writer's.
     void search();
 
     /// Pauses or resumes the recording of stacks. Returns false if calls have no stacks anyway.
@@ -48,8 +46,7 @@ class CallStacks {
 
     /// Reads a ring entry that is no call. Writer thread, like the following functions.
     void take(Entry entry, const void* content);
-    /// Writes a stack unless this part of the log has it. Returns its number, or 0 if the stack is
-    /// unknown.
+    /// Writes a stack unless this part of the log has it. Returns its number, or 0 if the stack is unknown.
     uint32_t write(uint32_t stack, log::RecordWriter& writer);
     void report(log::RecordWriter& writer);
 

@@ -26,8 +26,8 @@ constexpr int readings = 5;
 /// Returns true if the kernel has found the processor's counters unfit for timekeeping.
 bool kernelDistrustsCycles() {
     char name[32] = {};
-    const UniqueFd file(::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                               O_RDONLY | O_CLOEXEC));
+    const UniqueFd file(
+        ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
     if (file < 0 || readAll(file, name, sizeof name - 1) == 0) return false;
     for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}) {
         if (std::strncmp(name, slow, std::strlen(slow)) == 0) return true;
@@ -39,8 +39,7 @@ bool cyclesRunEvenly() {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0;
     constexpr unsigned powerManagement = 0x80000007, invariantCounter = 1u << 8;
-    return ::__get_cpuid(powerManagement, &a, &b, &c, &d) && (d & invariantCounter) &&
-           !kernelDistrustsCycles();
+    return ::__get_cpuid(powerManagement, &a, &b, &c, &d) && (d & invariantCounter) && !kernelDistrustsCycles();
 #elif defined(__aarch64__)
     return true;  // guaranteed by the architecture
 #else
@@ -82,13 +81,11 @@ void CycleClock::calibrate() {
     }
     const bool isDue = std::llabs(reading.ns - lastNs_) >= minSpanNs;
     if (!isDue || reading.ticks == lastTicks_) return;
-    const double rate =
-        static_cast<double>(reading.ns - lastNs_) / static_cast<double>(reading.ticks - lastTicks_);
+    const double rate = static_cast<double>(reading.ns - lastNs_) / static_cast<double>(reading.ticks - lastTicks_);
     // A rate that occurs twice is right, even if the first reading was made while the clock was set
     // or the program migrated to another machine.
     const auto isNear = [rate](double other) { return std::abs(rate - other) < maxSlew * other; };
-    if (rate > 0 && (nsPerTick_ == 0 || isNear(nsPerTick_) || isNear(latestRate_)))
-        nsPerTick_ = rate;
+    if (rate > 0 && (nsPerTick_ == 0 || isNear(nsPerTick_) || isNear(latestRate_))) nsPerTick_ = rate;
     latestRate_ = rate;
     lastTicks_ = reading.ticks;
     lastNs_ = reading.ns;

@@ -44,8 +44,7 @@ class CycleClock {
     int64_t eventNs(uint64_t ticks) const {
         if (!countsCycles()) return static_cast<int64_t>(ticks);
         return lastNs_ +
-               static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(ticks - lastTicks_)) *
-                                    nsPerTick_);
+               static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(ticks - lastTicks_)) * nsPerTick_);
     }
 
   private:
@@ -55,9 +54,7 @@ class CycleClock {
     };
     static Reading readBoth();
 
-    static bool countsCycles() {
-        return countsCycles_.load(std::memory_order_relaxed);
-    }
+    static bool countsCycles() { return countsCycles_.load(std::memory_order_relaxed); }
 
     // The first clock sets it; every other clock sets it to the same value.
     static inline constinit std::atomic<bool> countsCycles_{false};

@@ -10,8 +10,7 @@ EventRing::~EventRing() {
 }
 
 bool EventRing::create() {
-    void* memory =
-        ::mmap(nullptr, capacityBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = ::mmap(nullptr, capacityBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;
     memory_ = static_cast<unsigned char*>(memory);
     return true;
@@ -35,13 +34,10 @@ void* EventRing::reserve(size_t bytes) {
     return header + 1;
 }
 
-void EventRing::commit() {
-    head_.store(reservedEnd_, std::memory_order_release);
-}
+void EventRing::commit() { head_.store(reservedEnd_, std::memory_order_release); }
 
 bool EventRing::isHalfFull() const {
-    return head_.load(std::memory_order_relaxed) - tail_.load(std::memory_order_relaxed) >
-           capacityBytes / 2;
+    return head_.load(std::memory_order_relaxed) - tail_.load(std::memory_order_relaxed) > capacityBytes / 2;
 }
 
 }  // namespace lanescope::agent

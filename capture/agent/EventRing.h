@@ -43,9 +43,7 @@ class EventRing {
     /// Returns true if enough entries wait that the consumer should be woken. Producer.
     bool isHalfFull() const;
     /// Returns true if all committed entries were consumed. Any thread.
-    bool isEmpty() const {
-        return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire);
-    }
+    bool isEmpty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire); }
 
     /// Returns the producer's position, for `drain`. Consumer.
     uint64_t committed() const { return head_.load(std::memory_order_acquire); }
@@ -81,12 +79,11 @@ class EventRing {
     std::atomic<uint64_t> refused_{0};
 };
 
-/// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The
-/// producing thread never waits. It takes memory only with its first event, from the system and not
-/// from the program's allocator. `State` is the rest of a thread's state, reset for each thread by
-/// `beginThread`. It also distinguishes the kinds, so a process has one living instance per
-/// `State`. A thread that ends leaves its ring to the next thread. A forked child creates its own
-/// instance and leaves its parent's rings alone.
+/// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The producing thread never
+/// waits. It takes memory only with its first event, from the system and not from the program's allocator. `State` is
+/// the rest of a thread's state, reset for each thread by `beginThread`. It also distinguishes the kinds, so a process
+/// has one living instance per `State`. A thread that ends leaves its ring to the next thread. A forked child creates
+/// its own instance and leaves its parent's rings alone.
 template <class State>
 class ThreadRings {
   public:
@@ -104,10 +101,8 @@ class ThreadRings {
         uint64_t markedEnd = 0;  // consumer only
     };
 
-    /// `wakeConsumer` is called, from any thread, with a thread's first event and when a ring
-    /// fills.
-    explicit ThreadRings(std::function<void()> wakeConsumer)
-        : wakeConsumer_(std::move(wakeConsumer)) {
+    /// `wakeConsumer` is called, from any thread, with a thread's first event and when a ring fills.
+    explicit ThreadRings(std::function<void()> wakeConsumer) : wakeConsumer_(std::move(wakeConsumer)) {
         makeThreadEnd();
     }
     ThreadRings(const ThreadRings&) = delete;
@@ -145,9 +140,8 @@ class ThreadRings {
     uint64_t drain(Take&& take) {
         uint64_t refused = 0;
         for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next) {
-            ring->events.drain(ring->markedEnd, [&](const void* entry, size_t bytes) {
-                take(ring->state, entry, bytes);
-            });
+            ring->events.drain(ring->markedEnd,
+                               [&](const void* entry, size_t bytes) { take(ring->state, entry, bytes); });
             refused += ring->events.takeRefused();
         }
         return refused;
@@ -177,8 +171,7 @@ class ThreadRings {
             bool wasInUse = false;
             if (ring->inUse.compare_exchange_strong(wasInUse, true)) return ring;
         }
-        void* const memory = ::mmap(nullptr, sizeof(Ring), PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* const memory = ::mmap(nullptr, sizeof(Ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) return nullptr;
         Ring* const ring = new (memory) Ring;
         if (!ring->events.create()) {

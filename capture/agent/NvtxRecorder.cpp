@@ -28,8 +28,8 @@ bool OpenRanges::grow(uint32_t domain) {
     while (capacity <= domain) capacity *= 2;
     if (capacity > maxCapacity) return false;
     const int errnoBefore = errno;
-    void* const memory = ::mmap(nullptr, capacity * sizeof(int32_t), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, capacity * sizeof(int32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = errnoBefore;
     if (memory == MAP_FAILED) return false;
     if (many_) {
@@ -52,8 +52,7 @@ bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) 
     const bool isInside = windows_.isOpenAt(call.timestampNs);
     const auto level = static_cast<size_t>(call.level);
     switch (call.event) {
-        case log::NvtxEvent::Mark:
-            return isInside;
+        case log::NvtxEvent::Mark: return isInside;
         case log::NvtxEvent::Push: {
             if (ofThread.size() <= call.domain) ofThread.resize(call.domain + size_t{1});
             std::vector<bool>& levels = ofThread[call.domain];
@@ -62,8 +61,7 @@ bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) 
             return isInside;
         }
         case log::NvtxEvent::Pop: {
-            if (ofThread.size() <= call.domain || ofThread[call.domain].size() <= level)
-                return false;
+            if (ofThread.size() <= call.domain || ofThread[call.domain].size() <= level) return false;
             const bool isKept = ofThread[call.domain][level];
             ofThread[call.domain][level] = false;
             return isKept;
@@ -109,20 +107,14 @@ namespace {
 
 constexpr size_t maxExtendedBytes = 4u << 10;
 
-/// Returns true if the call's source location is worth recording. An end is at the location of its
-/// beginning.
-bool hasSourceLocation(log::NvtxEvent event) {
-    return event != log::NvtxEvent::Pop && event != log::NvtxEvent::End;
-}
+/// Returns true if the call's source location is worth recording. An end is at the location of its beginning.
+bool hasSourceLocation(log::NvtxEvent event) { return event != log::NvtxEvent::Pop && event != log::NvtxEvent::End; }
 
 }  // namespace
 
 NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
                            std::unique_ptr<MomentNotifier> moments)
-    : stacks_(stacks),
-      rings_(std::move(wakeWriter)),
-      moments_(std::move(moments)),
-      filter_(windows) {
+    : stacks_(stacks), rings_(std::move(wakeWriter)), moments_(std::move(moments)), filter_(windows) {
     const WindowTrigger trigger = windows.options().trigger;
     if (trigger == WindowTrigger::NvtxRange || trigger == WindowTrigger::Steps)
         trigger_ = std::make_unique<NvtxTrigger>(windows);
@@ -132,10 +124,8 @@ int NvtxRecorder::record(const NvtxCall& call) {
     auto* thread = rings_.ofThisThread();
     if (!thread) return -1;
     // Read before the clock, so that the range does not include this time.
-    const bool isWanted =
-        hasSourceLocation(call.event) && !isStopped_.load(std::memory_order_relaxed);
-    const uint32_t stack =
-        isWanted ? stacks_.number(thread->state.stacks, thread->events) : uint32_t{0};
+    const bool isWanted = hasSourceLocation(call.event) && !isStopped_.load(std::memory_order_relaxed);
+    const uint32_t stack = isWanted ? stacks_.number(thread->state.stacks, thread->events) : uint32_t{0};
     uint64_t moment = CycleClock::now();
 
     int32_t level = 0;
@@ -194,11 +184,9 @@ void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
         drainAnnouncements(writer);  // a domain's name precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         const char* tail = reinterpret_cast<const char*>(&entry + 1);
-        if (std::exchange(thread.filteredThreadId, entry.threadId) != entry.threadId)
-            thread.keptRanges.clear();
+        if (std::exchange(thread.filteredThreadId, entry.threadId) != entry.threadId) thread.keptRanges.clear();
         log::NvtxRecord record{};
-        record.timestampNs =
-            trigger_ ? static_cast<int64_t>(entry.moment) : clock.eventNs(entry.moment);
+        record.timestampNs = trigger_ ? static_cast<int64_t>(entry.moment) : clock.eventNs(entry.moment);
         record.rangeId = entry.rangeId;
         record.payloadBits = entry.payloadBits;
         record.schemaId = entry.schemaId;

@@ -66,9 +66,8 @@ class NvtxWindowFilter {
     std::unordered_map<uint64_t, bool> started_;  // open start/end ranges: id to keep flag
 };
 
-/// Records NVTX calls from any number of threads into one ring per thread, and passes them to the
-/// writer thread. The calling thread never waits. It uses the program's allocator only for ranges
-/// that are reported to samplers.
+/// Records NVTX calls from any number of threads into one ring per thread, and passes them to the writer thread. The
+/// calling thread never waits. It uses the program's allocator only for ranges that are reported to samplers.
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
@@ -76,16 +75,14 @@ class NvtxRecorder {
     NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
                  std::unique_ptr<MomentNotifier> moments = nullptr);
 
-    /// Records a call on the calling thread. Push returns the number of ranges of the domain that
-    /// were open on this thread before, Pop the number after. A Pop without a Push returns -1 and
-    /// is not recorded.
+    /// Records a call on the calling thread. Push returns the number of ranges of the domain that were open on this
+    /// thread before, Pop the number after. A Pop without a Push returns -1 and is not recorded.
     int record(const NvtxCall& call);
     uint64_t nextRangeId() { return rangeIds_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
     /// Records how far each ring has been filled, before `Windows::refresh`. Writer thread.
     void mark() { rings_.mark(); }
-    /// Writes the calls recorded before `mark` that lie in a window, announcements first. Writer
-    /// thread.
+    /// Writes the calls recorded before `mark` that lie in a window, announcements first. Writer thread.
     void drain(log::RecordWriter& writer, const CycleClock& clock);
     /// Stops recording; calls are still answered. Any thread.
     void stop() { isStopped_.store(true, std::memory_order_relaxed); }

@@ -20,13 +20,11 @@ const NvtxAnnouncement& NvtxRegistry::append(NvtxAnnouncement announcement) {
     return kept;
 }
 
-const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampNs,
-                                       uint32_t threadId) {
+const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampNs, uint32_t threadId) {
     const std::lock_guard lock(mutex_);
     const NvtxDomain*& known = domains_[std::string(name)];
     if (!known) {
-        known = &std::get<NvtxDomain>(
-            append(NvtxDomain{nextDomain_++, std::string(name), timestampNs, threadId}));
+        known = &std::get<NvtxDomain>(append(NvtxDomain{nextDomain_++, std::string(name), timestampNs, threadId}));
     }
     return known;
 }
@@ -67,13 +65,9 @@ uint64_t NvtxRegistry::addLayout(Layout layout) {
     return id;
 }
 
-uint64_t NvtxRegistry::add(NvtxSchema schema) {
-    return addLayout(std::move(schema));
-}
+uint64_t NvtxRegistry::add(NvtxSchema schema) { return addLayout(std::move(schema)); }
 
-uint64_t NvtxRegistry::add(NvtxEnum enumeration) {
-    return addLayout(std::move(enumeration));
-}
+uint64_t NvtxRegistry::add(NvtxEnum enumeration) { return addLayout(std::move(enumeration)); }
 
 const NvtxAnnouncement& NvtxRegistry::announcement(size_t index) {
     const std::lock_guard lock(mutex_);
@@ -96,8 +90,6 @@ NvtxRegistry& nvtxRegistry() {
     return *registry;
 }
 
-NvtxRegistry* existingNvtxRegistry() {
-    return theRegistry.load(std::memory_order_acquire);
-}
+NvtxRegistry* existingNvtxRegistry() { return theRegistry.load(std::memory_order_acquire); }
 
 }  // namespace lanescope::agent

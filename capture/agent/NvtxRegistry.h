@@ -39,8 +39,7 @@ struct NvtxCall {
 /// ids of start/end ranges.
 inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
     constexpr uint64_t bits16 = 0xffff;
-    return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) |
-           (std::min<uint64_t>(domain, bits16) << 16) |
+    return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) | (std::min<uint64_t>(domain, bits16) << 16) |
            std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
 }
 
@@ -84,13 +83,11 @@ struct NvtxEnum {
     std::string name;
     std::vector<NvtxEnumEntry> entries;
 };
-using NvtxAnnouncement =
-    std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema, NvtxEnum>;
+using NvtxAnnouncement = std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema, NvtxEnum>;
 
-/// Registry of everything announced in this process, in order. NVTX handles point into it, so it
-/// outlives everything, even a fork: a forked child continues to use its parent's handles. Locked
-/// briefly and never while other code is called; `lockForFork` keeps a fork from copying a held
-/// lock.
+/// Registry of everything announced in this process, in order. NVTX handles point into it, so it outlives everything,
+/// even a fork: a forked child continues to use its parent's handles. Locked briefly and never while other code is
+/// called; `lockForFork` keeps a fork from copying a held lock.
 class NvtxRegistry {
   public:
     /// Returns the domain of that name and creates it if it is new. Never null.

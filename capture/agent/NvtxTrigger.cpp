@@ -28,8 +28,7 @@ constexpr int minDescriptor = 100;  // programs expect to get the low numbers
 MomentNotifier::MomentNotifier(std::string pattern, const std::string& runFolder)
     : pattern_(std::move(pattern)), pipePath_(runFolder + "/" + log::momentPipeName) {}
 
-void MomentNotifier::examine(const NvtxCall& call, uint32_t threadId, int32_t level,
-                             int64_t timeNs) noexcept {
+void MomentNotifier::examine(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) noexcept {
     try {
         notifyIfChosen(call, threadId, level, timeNs);
     } catch (...) {
@@ -37,27 +36,23 @@ void MomentNotifier::examine(const NvtxCall& call, uint32_t threadId, int32_t le
     }
 }
 
-void MomentNotifier::notifyIfChosen(const NvtxCall& call, uint32_t threadId, int32_t level,
-                                    int64_t timeNs) {
+void MomentNotifier::notifyIfChosen(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) {
     const bool isPush = call.event == log::NvtxEvent::Push;
     const bool isPop = call.event == log::NvtxEvent::Pop;
     if (isPush || call.event == log::NvtxEvent::Start) {
-        const std::string_view name =
-            call.registered ? std::string_view(*call.registered) : call.text;
+        const std::string_view name = call.registered ? std::string_view(*call.registered) : call.text;
         if (!matchesPattern(name, pattern_)) return;
         const std::lock_guard lock(mutex_);
         const uint64_t key = isPush ? keyOfPush(threadId, call.domain, level) : call.rangeId;
-        Range range{key, occurrences_++,
-                    std::string(name.substr(0, sizeof log::MomentMessage::name))};
+        Range range{key, occurrences_++, std::string(name.substr(0, sizeof log::MomentMessage::name))};
         notify(timeNs, range, false);
         if (open_.size() < maxOpenRanges) open_.push_back(std::move(range));
         openCount_.store(open_.size(), std::memory_order_release);
-    } else if ((isPop || call.event == log::NvtxEvent::End) &&
-               openCount_.load(std::memory_order_acquire) > 0) {
+    } else if ((isPop || call.event == log::NvtxEvent::End) && openCount_.load(std::memory_order_acquire) > 0) {
         const uint64_t key = isPop ? keyOfPush(threadId, call.domain, level) : call.rangeId;
         const std::lock_guard lock(mutex_);
-        const auto ended = std::find_if(open_.rbegin(), open_.rend(),
-                                        [key](const Range& range) { return range.key == key; });
+        const auto ended =
+            std::find_if(open_.rbegin(), open_.rend(), [key](const Range& range) { return range.key == key; });
         if (ended == open_.rend()) return;
         notify(timeNs, *ended, true);
         open_.erase(std::next(ended).base());
@@ -100,8 +95,7 @@ void MomentNotifier::notify(int64_t timeNs, const Range& range, bool isEnd) {
 /// another file then gets the number.
 bool MomentNotifier::isPipeOurs() {
     struct stat status {};
-    return pipe_ >= 0 && ::fstat(pipe_, &status) == 0 && status.st_dev == deviceNumber_ &&
-           status.st_ino == fileNumber_;
+    return pipe_ >= 0 && ::fstat(pipe_, &status) == 0 && status.st_dev == deviceNumber_ && status.st_ino == fileNumber_;
 }
 
 namespace {
@@ -146,8 +140,7 @@ bool isStepName(std::string_view name) {
 int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t level) {
     switch (call.event) {
         case log::NvtxEvent::Push:
-            if (isTriggerRange(call))
-                return beginRange(keyOfPush(threadId, call.domain, level), threadId);
+            if (isTriggerRange(call)) return beginRange(keyOfPush(threadId, call.domain, level), threadId);
             break;
         case log::NvtxEvent::Start:
             if (isTriggerRange(call)) return beginRange(call.rangeId, threadId);
@@ -161,8 +154,7 @@ int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t lev
             if (call.rangeId != 0 && openKey_.load(std::memory_order_acquire) == call.rangeId)
                 return endRange(call.rangeId);
             break;
-        case log::NvtxEvent::Mark:
-            break;
+        case log::NvtxEvent::Mark: break;
     }
     return log::eventTimeNs();
 }
@@ -173,8 +165,7 @@ bool NvtxTrigger::isTriggerRange(const NvtxCall& call) {
         if (!matchesPattern(name, options_.rangeName)) return false;
     } else if (options_.rangeName.empty()) {
         if (!isStepName(name)) return false;
-    } else if (!matchesPattern(name, options_.rangeName) &&
-               !matchesPattern(withoutNumber(name), options_.rangeName)) {
+    } else if (!matchesPattern(name, options_.rangeName) && !matchesPattern(withoutNumber(name), options_.rangeName)) {
         return false;
     }
     return options_.anyDomain || isInDomain(call.domain);
@@ -182,8 +173,7 @@ bool NvtxTrigger::isTriggerRange(const NvtxCall& call) {
 
 bool NvtxTrigger::isInDomain(uint32_t domain) {
     if (domain == 0) return options_.rangeDomain.empty();
-    if (domain >= isInDomain_.size())
-        return nvtxRegistry().domainName(domain) == options_.rangeDomain;
+    if (domain >= isInDomain_.size()) return nvtxRegistry().domainName(domain) == options_.rangeDomain;
     uint8_t answer = isInDomain_[domain].load(std::memory_order_relaxed);
     if (answer == NotAsked) {
         answer = nvtxRegistry().domainName(domain) == options_.rangeDomain ? Yes : No;
@@ -202,10 +192,8 @@ int64_t NvtxTrigger::beginRange(uint64_t key, uint32_t threadId) {
         return change.ns;
     }
     uint32_t owner = 0;
-    if (!stepThread_.compare_exchange_strong(owner, threadId) && owner != threadId)
-        return log::eventTimeNs();
-    // A range within a step is no step. A step that was never ended ends at the start of the next
-    // step.
+    if (!stepThread_.compare_exchange_strong(owner, threadId) && owner != threadId) return log::eventTimeNs();
+    // A range within a step is no step. A step that was never ended ends at the start of the next step.
     if (open != 0 && (open & pushBit) != 0) return log::eventTimeNs();
     const std::lock_guard lock(mutex_);
     openKey_.store(key, std::memory_order_release);

@@ -15,10 +15,9 @@ namespace lanescope::agent {
 
 struct NvtxCall;
 
-/// Notifies the run's samplers, through a pipe in its folder, when a chosen range begins or ends,
-/// so that they read their counters at once. Never waits: messages that do not fit into the pipe
-/// are dropped. Any thread. A call outside the chosen ranges takes no lock and costs one comparison
-/// of its name with the pattern.
+/// Notifies the run's samplers, through a pipe in its folder, when a chosen range begins or ends, so that they read
+/// their counters at once. Never waits: messages that do not fit into the pipe are dropped. Any thread. A call outside
+/// the chosen ranges takes no lock and costs one comparison of its name with the pattern.
 class MomentNotifier {
   public:
     MomentNotifier(std::string pattern, const std::string& runFolder);
@@ -48,14 +47,12 @@ class MomentNotifier {
     int64_t nextTryNs_ = 0;
 };
 
-/// Returns true if a range of this name is a training step. Accepts "step", "iteration" or "iter"
-/// as a word, alone or after "train" or "training", and PyTorch's "ProfilerStep#12". Ignores case
-/// and following numbers and signs.
+/// Returns true if a range of this name is a training step. Accepts "step", "iteration" or "iter" as a word, alone or
+/// after "train" or "training", and PyTorch's "ProfilerStep#12". Ignores case and following numbers and signs.
 bool isStepName(std::string_view name);
 
-/// Opens and closes windows by the program's NVTX ranges. Examines each call when it is made, so
-/// that windows have exactly the right events at their edges. A call that is neither the first nor
-/// the last of a window does not wait.
+/// Opens and closes windows by the program's NVTX ranges. Examines each call when it is made, so that windows have
+/// exactly the right events at their edges. A call that is neither the first nor the last of a window does not wait.
 class NvtxTrigger {
   public:
     explicit NvtxTrigger(Windows& windows)
@@ -65,9 +62,7 @@ class NvtxTrigger {
     int64_t timeOf(const NvtxCall& call, uint32_t threadId, int32_t level);
 
   private:
-    static int64_t periodOf(StepRange steps) {
-        return steps.last == INT64_MAX ? steps.last : steps.last + 1;
-    }
+    static int64_t periodOf(StepRange steps) { return steps.last == INT64_MAX ? steps.last : steps.last + 1; }
     bool isTriggerRange(const NvtxCall& call);
     bool isInDomain(uint32_t domain);
     int64_t beginRange(uint64_t key, uint32_t threadId);

@@ -63,9 +63,7 @@ void onEndSignal(int signal) {
 
 // Registers the exit handler. Exit handlers run newest first, so one registered when CUDA begins
 // runs before CUDA's own. NVTX calls register none, see `watchForksAndExit`.
-void finishAtExit() {
-    std::atexit(&onExit);
-}
+void finishAtExit() { std::atexit(&onExit); }
 
 void watchForEndSignals(WakeUp* wake) {
     // The kernel drops unhandled signals to the first process of a namespace. Such a signal ends
@@ -86,9 +84,7 @@ void watchForEndSignals(WakeUp* wake) {
     }
 }
 
-int takeEndSignal() {
-    return pendingSignal.exchange(0);
-}
+int takeEndSignal() { return pendingSignal.exchange(0); }
 
 void endBySignal(int signal) {
     // Our threads block every signal, and the program's threads may do so too.
@@ -118,8 +114,7 @@ constinit std::atomic<Counts*> shared{nullptr};
 
 void SharedTally::make() {
     if (shared.load() != nullptr) return;
-    void* const memory =
-        ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory = ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return;
     Counts* none = nullptr;
     if (!shared.compare_exchange_strong(none, new (memory) Counts))

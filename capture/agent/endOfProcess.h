@@ -11,10 +11,9 @@ namespace lanescope::agent {
 /// the call is torn down. Any number of calls.
 void finishAtExit();
 
-/// Installs handlers so that the agent finishes when SIGTERM, SIGINT or SIGHUP ends the process.
-/// The process still ends by that signal. Skips signals that the program handles or ignores; a
-/// handler installed later replaces ours. The handler calls `wake`; `takeEndSignal` returns the
-/// signal. Does nothing in a process whose number is 1.
+/// Installs handlers so that the agent finishes when SIGTERM, SIGINT or SIGHUP ends the process. The process still ends
+/// by that signal. Skips signals that the program handles or ignores; a handler installed later replaces ours. The
+/// handler calls `wake`; `takeEndSignal` returns the signal. Does nothing in a process whose number is 1.
 void watchForEndSignals(WakeUp* wake);
 /// Returns the signal once after it came, else 0. The caller finishes and then calls `endBySignal`.
 int takeEndSignal();
@@ -24,9 +23,8 @@ void endBySignal(int signal);
 /// In a forked child, after its log has ended.
 void forgetEndSignals();
 
-/// Count of forked children, in memory shared by a process and all its descendants, so that
-/// children that exit early without a log are counted. Any thread; without memory nothing is
-/// counted.
+/// Count of forked children, in memory shared by a process and all its descendants, so that children that exit early
+/// without a log are counted. Any thread; without memory nothing is counted.
 class SharedTally {
   public:
     /// Creates the shared memory, in the parent before any fork. Once; later calls do nothing.

@@ -43,9 +43,8 @@ LANESCOPE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* modul
     }
 }
 
-/// Turns Python stacks of this process off (`isOn` 0) or on again, so that one run can measure the
-/// cost of stacks. Returns 0 if calls have no stacks anyway. For measurements only; costs calls
-/// nothing. Any thread.
+/// Turns Python stacks of this process off (`isOn` 0) or on again, so that one run can measure the cost of stacks.
+/// Returns 0 if calls have no stacks anyway. For measurements only; costs calls nothing. Any thread.
 LANESCOPE_EXPORT int lanescopeStacks(int isOn) {
     Agent* const agent = Agent::existing();
     return agent && agent->stacks().pause(isOn == 0);

@@ -14,19 +14,13 @@ namespace {
 
 constinit thread_local void* globals[4] = {};
 
-__cxa_eh_globals* ofThisThread() {
-    return reinterpret_cast<__cxa_eh_globals*>(globals);
-}
+__cxa_eh_globals* ofThisThread() { return reinterpret_cast<__cxa_eh_globals*>(globals); }
 
 }  // namespace
 
 extern "C" {
-__attribute__((visibility("hidden"))) __cxa_eh_globals* __cxa_get_globals() noexcept {
-    return ofThisThread();
-}
-__attribute__((visibility("hidden"))) __cxa_eh_globals* __cxa_get_globals_fast() noexcept {
-    return ofThisThread();
-}
+__attribute__((visibility("hidden"))) __cxa_eh_globals* __cxa_get_globals() noexcept { return ofThisThread(); }
+__attribute__((visibility("hidden"))) __cxa_eh_globals* __cxa_get_globals_fast() noexcept { return ofThisThread(); }
 }
 
 }  // namespace __cxxabiv1

@@ -16,27 +16,13 @@ namespace {
 
 // Functions that NVTX calls; their names are those of the table slots.
 
-void markEx(const nvtxEventAttributes_t* a) {
-    recordWith(log::NvtxEvent::Mark, nullptr, a);
-}
-void markA(const char* text) {
-    recordText(log::NvtxEvent::Mark, view(text));
-}
-void markW(const wchar_t* text) {
-    recordText(log::NvtxEvent::Mark, text);
-}
-int rangePushEx(const nvtxEventAttributes_t* a) {
-    return recordWith(log::NvtxEvent::Push, nullptr, a);
-}
-int rangePushA(const char* text) {
-    return recordText(log::NvtxEvent::Push, view(text));
-}
-int rangePushW(const wchar_t* text) {
-    return recordText(log::NvtxEvent::Push, text);
-}
-int rangePop() {
-    return recordText(log::NvtxEvent::Pop, {});
-}
+void markEx(const nvtxEventAttributes_t* a) { recordWith(log::NvtxEvent::Mark, nullptr, a); }
+void markA(const char* text) { recordText(log::NvtxEvent::Mark, view(text)); }
+void markW(const wchar_t* text) { recordText(log::NvtxEvent::Mark, text); }
+int rangePushEx(const nvtxEventAttributes_t* a) { return recordWith(log::NvtxEvent::Push, nullptr, a); }
+int rangePushA(const char* text) { return recordText(log::NvtxEvent::Push, view(text)); }
+int rangePushW(const wchar_t* text) { return recordText(log::NvtxEvent::Push, text); }
+int rangePop() { return recordText(log::NvtxEvent::Pop, {}); }
 nvtxRangeId_t rangeStartEx(const nvtxEventAttributes_t* a) {
     const uint64_t id = newRangeId();
     recordWith(log::NvtxEvent::Start, nullptr, a, id);
@@ -52,13 +38,10 @@ nvtxRangeId_t rangeStartW(const wchar_t* text) {
     recordText(log::NvtxEvent::Start, text, id);
     return id;
 }
-void rangeEnd(nvtxRangeId_t id) {
-    recordText(log::NvtxEvent::End, {}, id);
-}
+void rangeEnd(nvtxRangeId_t id) { recordText(log::NvtxEvent::End, {}, id); }
 
 void nameCategory(nvtxDomainHandle_t domain, uint32_t category, std::string_view name) {
-    nvtxRegistry().add(NvtxCategory{idOf(domain), category, std::string(name), log::eventTimeNs(),
-                                    currentThreadId()});
+    nvtxRegistry().add(NvtxCategory{idOf(domain), category, std::string(name), log::eventTimeNs(), currentThreadId()});
 }
 void nameCategoryA(uint32_t category, const char* name) {
     guarded([&] { nameCategory(nullptr, category, view(name)); });
@@ -79,26 +62,18 @@ void nameOsThreadW(uint32_t threadId, const wchar_t* name) {
     });
 }
 
-void domainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
-    recordWith(log::NvtxEvent::Mark, d, a);
-}
+void domainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) { recordWith(log::NvtxEvent::Mark, d, a); }
 nvtxRangeId_t domainRangeStartEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
     const uint64_t id = newRangeId();
     recordWith(log::NvtxEvent::Start, d, a, id);
     return id;
 }
-void domainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) {
-    recordWith(log::NvtxEvent::End, d, nullptr, id);
-}
+void domainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) { recordWith(log::NvtxEvent::End, d, nullptr, id); }
 int domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
     return recordWith(log::NvtxEvent::Push, d, a);
 }
-int domainRangePop(nvtxDomainHandle_t d) {
-    return recordWith(log::NvtxEvent::Pop, d, nullptr);
-}
-nvtxResourceHandle_t domainResourceCreate(nvtxDomainHandle_t, nvtxResourceAttributes_t*) {
-    return nullptr;
-}
+int domainRangePop(nvtxDomainHandle_t d) { return recordWith(log::NvtxEvent::Pop, d, nullptr); }
+nvtxResourceHandle_t domainResourceCreate(nvtxDomainHandle_t, nvtxResourceAttributes_t*) { return nullptr; }
 void domainResourceDestroy(nvtxResourceHandle_t) {}
 void domainNameCategoryA(nvtxDomainHandle_t d, uint32_t category, const char* name) {
     guarded([&] { nameCategory(d, category, view(name)); });
@@ -182,13 +157,11 @@ void fillCore2(NvtxFunctionTable t, unsigned n) {
 }  // namespace
 
 bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
-    const auto* callbacks =
-        static_cast<const NvtxExportTableCallbacks*>(getExportTable(NVTX_ETID_CALLBACKS));
+    const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(getExportTable(NVTX_ETID_CALLBACKS));
     if (!callbacks || callbacks->struct_size < sizeof *callbacks) return false;
     NvtxFunctionTable table = nullptr;
     unsigned size = 0;
-    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table)
-        return false;
+    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table) return false;
     fillCore(table, size);
     if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) {
         fillCore2(table, size);
@@ -200,8 +173,8 @@ namespace {
 
 constexpr size_t maxEntries = 4096;
 
-int recordExtended(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxPayloadData_t* data,
-                   size_t count, uint64_t rangeId = 0) {
+int recordExtended(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, size_t count,
+                   uint64_t rangeId = 0) {
     NvtxCall call;
     call.event = event;
     call.domain = idOf(domain);
@@ -220,8 +193,7 @@ nvtxRangeId_t rangeStartPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* d
     recordExtended(log::NvtxEvent::Start, d, data, count, id);
     return id;
 }
-void rangeEndPayload(nvtxDomainHandle_t d, nvtxRangeId_t id, const nvtxPayloadData_t* data,
-                     size_t count) {
+void rangeEndPayload(nvtxDomainHandle_t d, nvtxRangeId_t id, const nvtxPayloadData_t* data, size_t count) {
     recordExtended(log::NvtxEvent::End, d, data, count, id);
 }
 void markPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
@@ -231,15 +203,13 @@ uint8_t domainIsEnabled(nvtxDomainHandle_t) {
     return guarded([]() -> uint8_t { return Agent::current() ? 1 : 0; });
 }
 
-uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain,
-                               const nvtxPayloadSchemaAttr_t* attributes) {
+uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t* attributes) {
     return guarded([&]() -> uint64_t {
         if (!attributes) return 0;
         const nvtxPayloadSchemaAttr_t& a = *attributes;
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
-        if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) ||
-            !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || !a.entries ||
-            a.numEntries > maxEntries) {
+        if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) || !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) ||
+            !a.entries || a.numEntries > maxEntries) {
             return 0;
         }
         NvtxSchema schema;
@@ -247,15 +217,13 @@ uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain,
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)) schema.name = view(a.name);
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)) schema.type = a.type;
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)) schema.flags = a.flags;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE))
-            schema.payloadBytes = a.payloadStaticSize;
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE)) schema.payloadBytes = a.payloadStaticSize;
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT)) schema.alignTo = a.packAlign;
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)) schema.schemaId = a.schemaId;
         for (size_t i = 0; i < a.numEntries; ++i) {
             const nvtxPayloadSchemaEntry_t& entry = a.entries[i];
-            schema.entries.push_back({entry.flags, entry.type, entry.arrayOrUnionDetail,
-                                      entry.offset, std::string(view(entry.name)),
-                                      std::string(view(entry.description))});
+            schema.entries.push_back({entry.flags, entry.type, entry.arrayOrUnionDetail, entry.offset,
+                                      std::string(view(entry.name)), std::string(view(entry.description))});
         }
         return nvtxRegistry().add(std::move(schema));
     });
@@ -266,9 +234,8 @@ uint64_t payloadEnumRegister(nvtxDomainHandle_t domain, const nvtxPayloadEnumAtt
         if (!attributes) return 0;
         const nvtxPayloadEnumAttr_t& a = *attributes;
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
-        if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) ||
-            !has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) || !a.entries ||
-            a.numEntries > maxEntries) {
+        if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) || !has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) ||
+            !a.entries || a.numEntries > maxEntries) {
             return 0;
         }
         NvtxEnum kept;
@@ -287,8 +254,7 @@ uint64_t payloadEnumRegister(nvtxDomainHandle_t domain, const nvtxPayloadEnumAtt
 }  // namespace
 
 bool attachNvtxExtension(nvtxExtModuleInfo_t* module) {
-    if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 ||
-        !module->segments) {
+    if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 || !module->segments) {
         return false;
     }
     intptr_t* slots = module->segments->functionSlots;

@@ -44,8 +44,7 @@ void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
             readExtended(call, reinterpret_cast<const nvtxPayloadData_t*>(value.ullValue),
                          static_cast<size_t>(attributes.reserved0));
             break;
-        default:
-            break;
+        default: break;
     }
 }
 
@@ -58,9 +57,7 @@ void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
 
 }  // namespace
 
-uint32_t currentThreadId() {
-    return static_cast<uint32_t>(::syscall(SYS_gettid));
-}
+uint32_t currentThreadId() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
 
 std::string_view view(const char* text) {
     return text ? std::string_view(text, ::strnlen(text, maxNvtxTextBytes)) : std::string_view();
@@ -91,9 +88,7 @@ std::string_view utf8(const wchar_t* text, WideText& room) {
     return {room.bytes, bytes};
 }
 
-uint32_t idOf(nvtxDomainHandle_t domain) {
-    return domain ? reinterpret_cast<const NvtxDomain*>(domain)->id : 0;
-}
+uint32_t idOf(nvtxDomainHandle_t domain) { return domain ? reinterpret_cast<const NvtxDomain*>(domain)->id : 0; }
 
 int recordCall(const NvtxCall& call) {
     const Inside inside;
@@ -117,8 +112,8 @@ void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count) {
     call.extended = {static_cast<const char*>(data->payload), data->size};
 }
 
-int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
-               const nvtxEventAttributes_t* attributes, uint64_t rangeId) {
+int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes,
+               uint64_t rangeId) {
     NvtxCall call;
     call.event = event;
     call.domain = idOf(domain);
@@ -128,17 +123,12 @@ int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
         if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
         readPayload(call, *attributes);
         switch (attributes->messageType) {
-            case NVTX_MESSAGE_TYPE_ASCII:
-                call.text = view(attributes->message.ascii);
-                break;
-            case NVTX_MESSAGE_TYPE_UNICODE:
-                return recordWide(call, attributes->message.unicode);
+            case NVTX_MESSAGE_TYPE_ASCII: call.text = view(attributes->message.ascii); break;
+            case NVTX_MESSAGE_TYPE_UNICODE: return recordWide(call, attributes->message.unicode);
             case NVTX_MESSAGE_TYPE_REGISTERED:
-                call.registered =
-                    reinterpret_cast<const std::string*>(attributes->message.registered);
+                call.registered = reinterpret_cast<const std::string*>(attributes->message.registered);
                 break;
-            default:
-                break;
+            default: break;
         }
     }
     return recordCall(call);

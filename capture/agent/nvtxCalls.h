@@ -45,10 +45,9 @@ uint32_t currentThreadId();
 int recordCall(const NvtxCall& call);
 int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId = 0);
 int recordText(log::NvtxEvent event, const wchar_t* text, uint64_t rangeId = 0);
-/// Records a call with attributes. The struct may be of any version: its size determines which
-/// fields exist.
-int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
-               const nvtxEventAttributes_t* attributes, uint64_t rangeId = 0);
+/// Records a call with attributes. The struct may be of any version: its size determines which fields exist.
+int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes,
+               uint64_t rangeId = 0);
 /// Puts the first of `count` extended payloads into the call.
 void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count);
 /// Returns a new id for a start/end range, or 0 if nothing is recorded.

@@ -22,8 +22,7 @@ class WakeUp {
         if (requested_.exchange(1) == 0) futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
     }
 
-    /// Sleeps for at most `durationNs`. Returns at once if `request` was called since the last
-    /// call. May return early.
+    /// Sleeps for at most `durationNs`. Returns at once if `request` was called since the last call. May return early.
     void waitFor(int64_t durationNs) {
         constexpr int64_t second = 1'000'000'000;
         const timespec time{durationNs / second, durationNs % second};
@@ -37,8 +36,7 @@ class WakeUp {
     }
 
     std::atomic<uint32_t> requested_{0};
-    static_assert(sizeof requested_ == sizeof(uint32_t) &&
-                  std::atomic<uint32_t>::is_always_lock_free);
+    static_assert(sizeof requested_ == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
 };
 
 /// Starts a thread that receives no signal of the program. Returns false on failure.

@@ -79,23 +79,19 @@ std::vector<std::pair<std::string, std::string>> processIdentity(bool keepsComma
     add(facts::localRank, place.localRank);
     add(facts::worldSize, place.worldSize);
     add(facts::localWorldSize, place.localWorldSize);
-    if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES"))
-        add(facts::visibleDevices, devices);
+    if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES")) add(facts::visibleDevices, devices);
     add(facts::agentVersion, productVersion());
     return identity;
 }
 
 bool isForkWithoutExec() {
-    // The ninth field contains the kernel's flags; the second, a name in brackets, may contain any
-    // character.
+    // The ninth field contains the kernel's flags; the second, a name in brackets, may contain any character.
     constexpr unsigned long forkedWithoutExec = 0x40;
     constexpr int fieldsBetween = 6;
     const std::string stat = readSmallFile("/proc/self/stat", false);
     size_t at = stat.rfind(')');
-    for (int field = 0; field <= fieldsBetween && at != std::string::npos; ++field)
-        at = stat.find(' ', at + 1);
-    return at != std::string::npos &&
-           (std::strtoul(stat.c_str() + at, nullptr, 10) & forkedWithoutExec) != 0;
+    for (int field = 0; field <= fieldsBetween && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+    return at != std::string::npos && (std::strtoul(stat.c_str() + at, nullptr, 10) & forkedWithoutExec) != 0;
 }
 
 std::string logName() {
@@ -106,8 +102,7 @@ std::string logName() {
         }
         return text.empty() ? "-" : text.substr(0, 64);
     };
-    return safe(hostName()) + "." + safe(log::launcherRank().rank) + "." +
-           std::to_string(::getpid());
+    return safe(hostName()) + "." + safe(log::launcherRank().rank) + "." + std::to_string(::getpid());
 }
 
 }  // namespace lanescope::agent

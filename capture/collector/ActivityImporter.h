@@ -26,8 +26,7 @@ inline MemoryKind memoryKindOfCupti(uint8_t cuptiKind) {
 /// numbers to the file's. One thread.
 class ActivityImporter {
   public:
-    ActivityImporter(ProcessContext& process, GpuInventory& gpus)
-        : process_(process), gpus_(gpus) {}
+    ActivityImporter(ProcessContext& process, GpuInventory& gpus) : process_(process), gpus_(gpus) {}
 
     void add(const log::KernelRecord& record);
     void add(const log::MemcpyRecord& record);
@@ -51,8 +50,7 @@ class ActivityImporter {
   private:
     std::optional<TimeRange> times(ImportedKind kind, int64_t startNs, int64_t endNs);
     template <class Record>
-    void addUntimed(const tables::Table& table, const Record& record,
-                    std::optional<int64_t> name = {});
+    void addUntimed(const tables::Table& table, const Record& record, std::optional<int64_t> name = {});
     GpuWorkRow workOf(TimeRange times, int64_t device, const auto& record) const;
     int64_t deviceOf(uint32_t contextId) const;
 
@@ -77,8 +75,7 @@ class MemoryImporter {
     void add(const log::MemoryPoolRecord& record);
     void add(const log::UnifiedMemoryRecord& record);
 
-    /// Returns the counts. Migrations are not counted as memcpys, though both are in one table of
-    /// the file.
+    /// Returns the counts. Migrations are not counted as memcpys, though both are in one table of the file.
     const ImportCounts& counts() const { return counts_; }
     /// Returns how often managed memory went back and forth between two processors, and how often a
     /// processor had to wait for that reason. The file has no tables for these.

@@ -45,40 +45,31 @@ std::string hostOf(std::string name) {
     return name;
 }
 
-/// Returns "box.-.4242" for "box.-.4242.log" and for "box.-.4242.2.log", the log of the same
-/// process after an exec.
+/// Returns "box.-.4242" for "box.-.4242.log" and for "box.-.4242.2.log", the log of the same process after an exec.
 std::string nameOfProcess(const std::filesystem::path& log) {
     const auto isNumber = [](const std::string& text) {
         return text.size() > 1 && text.find_first_not_of("0123456789", 1) == std::string::npos;
     };
     const std::filesystem::path name = log.stem(), before = name.stem();
     const std::filesystem::path rank = before.stem().extension();
-    const bool hasNumber = isNumber(name.extension().string()) &&
-                           isNumber(before.extension().string()) &&
+    const bool hasNumber = isNumber(name.extension().string()) && isNumber(before.extension().string()) &&
                            (rank == ".-" || isNumber(rank.string()));
     return (hasNumber ? before : name).string();
 }
 
-std::string textOrEmptyIfZero(int64_t number) {
-    return number != 0 ? std::to_string(number) : std::string();
-}
+std::string textOrEmptyIfZero(int64_t number) { return number != 0 ? std::to_string(number) : std::string(); }
 
 }  // namespace
 
 Collector::Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info)
-    : runFolder_(std::move(runFolder)),
-      output_(std::move(output)),
-      info_(std::move(info)),
-      gpus_(info_.machine) {}
+    : runFolder_(std::move(runFolder)), output_(std::move(output)), info_(std::move(info)), gpus_(info_.machine) {}
 
-Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFolder,
-                                                    std::filesystem::path output, RunInfo info) {
-    std::unique_ptr<Collector> collector(
-        new Collector(std::move(runFolder), std::move(output), std::move(info)));
+Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFolder, std::filesystem::path output,
+                                                    RunInfo info) {
+    std::unique_ptr<Collector> collector(new Collector(std::move(runFolder), std::move(output), std::move(info)));
     const std::filesystem::path partial = collector->partialPath();
     if (::unlink(partial.c_str()) != 0 && errno != ENOENT)
-        return fail("{}: cannot remove the unfinished trace: {}.", partial.string(),
-                    std::strerror(errno));
+        return fail("{}: cannot remove the unfinished trace: {}.", partial.string(), std::strerror(errno));
     removeJournal(partial);
     auto trace = TraceWriter::create(partial);
     if (!trace) {
@@ -87,8 +78,7 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
         return fail(trace.error());
     }
     collector->trace_ = std::move(*trace);
-    collector->trace_->setSourceFolders(
-        {collector->info_.workingDirectory, collector->info_.homeDirectory});
+    collector->trace_->setSourceFolders({collector->info_.workingDirectory, collector->info_.homeDirectory});
     return collector;
 }
 
@@ -107,9 +97,7 @@ Collector::~Collector() {
     }
 }
 
-std::filesystem::path Collector::partialPath() const {
-    return output_.string() + std::string(unfinishedEnding);
-}
+std::filesystem::path Collector::partialPath() const { return output_.string() + std::string(unfinishedEnding); }
 
 void Collector::setMachine(Machine machine) {
     gpus_ = GpuInventory(machine);
@@ -162,26 +150,20 @@ void Collector::addLog(const std::filesystem::path& path) {
             unreadable_.emplace(path, opened.error());
     };
     if (SamplerImporter::isSamplerLog(path))
-        keep(SamplerImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host, lastCounter_),
-             samplerLogs_);
+        keep(SamplerImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host, lastCounter_), samplerLogs_);
     else
         keep(LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host), logs_);
 }
 
-void Collector::note(HealthCode code, std::string_view sentence) {
-    trace_->health(Severity::Info, code, sentence);
-}
+void Collector::note(HealthCode code, std::string_view sentence) { trace_->health(Severity::Info, code, sentence); }
 
-void Collector::property(std::string_view name, std::string_view value) {
-    trace_->property(name, value);
-}
+void Collector::property(std::string_view name, std::string_view value) { trace_->property(name, value); }
 
 /// Returns true if the same process has begun another log since, as after an exec.
 bool Collector::hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const {
     const std::string name = nameOfProcess(path.filename());
     return std::any_of(logs_.begin(), logs_.end(), [&](const auto& other) {
-        return other.second->begunRealtimeNs() > log.begunRealtimeNs() &&
-               nameOfProcess(other.first.filename()) == name;
+        return other.second->begunRealtimeNs() > log.begunRealtimeNs() && nameOfProcess(other.first.filename()) == name;
     });
 }
 
@@ -253,8 +235,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     for (auto& [path, log] : logs_) {
         std::optional<int> status;
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
-        LogImporter::KnownEnd known{status,
-                                    log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
+        LogImporter::KnownEnd known{status, log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
         known.hasExeced = hasLaterLog(path, *log);
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = cutRealtimeNs_;
@@ -291,8 +272,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     samplerLogs_.clear();
     // Thread states are worth a trace even if the agent recorded nothing of the program.
     const bool isWorthClosing = run.processes > 0 || hasSamples;
-    if (auto done = trace_->finish(isWorthClosing ? closing.add : nullptr); !done)
-        return fail(done.error());
+    if (auto done = trace_->finish(isWorthClosing ? closing.add : nullptr); !done) return fail(done.error());
     trace_.reset();
     if (auto done = settleJournal(partialPath()); !done) return fail(done.error());
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
@@ -311,11 +291,10 @@ void Collector::writeRun(int64_t durationNs) {
     constexpr const auto& start = tables::sessionStart;
     trace_->add(start, start.utcEpochNs = info_.startRealtimeNs,
                 start.utcTime = fmt::format("{:%Y-%m-%dT%H:%M:%S}", utc),
-                start.localTime = fmt::format("{:%Y-%m-%dT%H:%M:%S}", local),
-                start.systemClockNs = monotonic);
+                start.localTime = fmt::format("{:%Y-%m-%dT%H:%M:%S}", local), start.systemClockNs = monotonic);
     constexpr const auto& session = tables::analysisDetails;
-    trace_->add(session, session.globalVid = globalPid(0), session.duration = durationNs,
-                session.startTime = 0, session.stopTime = durationNs);
+    trace_->add(session, session.globalVid = globalPid(0), session.duration = durationNs, session.startTime = 0,
+                session.stopTime = durationNs);
     gpus_.write(*trace_);
     // Most machines were never measured: a missing file is normal.
     if (const auto file = MeasuredPeaks::defaultFile())
@@ -343,20 +322,17 @@ void Collector::writeRun(int64_t durationNs) {
         trace_->add(meta, meta.name = name, meta.value = value);
     }
     for (const auto& [host, number] : hosts_)
-        if (!host.empty() && hosts_.size() > 1)
-            trace_->property(numberedFactName(facts::host, number), host);
+        if (!host.empty() && hosts_.size() > 1) trace_->property(numberedFactName(facts::host, number), host);
 }
 
-/// Reports why CUDA activity was impossible. A trace recovered without facts of the machine reports
-/// nothing.
+/// Reports why CUDA activity was impossible. A trace recovered without facts of the machine reports nothing.
 void Collector::writeMissingDriver() {
     const bool isKnown = !info_.host.empty();
-    const bool usedCuda = std::any_of(logs_.begin(), logs_.end(),
-                                      [](const auto& each) { return each.second->usedCuda(); });
+    const bool usedCuda =
+        std::any_of(logs_.begin(), logs_.end(), [](const auto& each) { return each.second->usedCuda(); });
     if (!isKnown || !info_.recordsCuda || !info_.machine.driverVersion.empty() || usedCuda) return;
-    trace_->health(
-        Severity::Warning, HealthCode::NoDriver,
-        "No NVIDIA driver was found on this machine; only NVTX was recorded, no CUDA activity.");
+    trace_->health(Severity::Warning, HealthCode::NoDriver,
+                   "No NVIDIA driver was found on this machine; only NVTX was recorded, no CUDA activity.");
 }
 
 /// Skipped for one of several recordings of a launch, which has its own rank only.
@@ -364,8 +340,7 @@ void Collector::writeMissingRanks() {
     std::vector<RankFacts> present;
     for (const auto& [path, log] : logs_) {
         const std::optional<RankFacts> facts = log->rankFacts();
-        if (facts && (facts->rank != info_.rank || facts->worldSize != info_.worldSize))
-            present.push_back(*facts);
+        if (facts && (facts->rank != info_.rank || facts->worldSize != info_.worldSize)) present.push_back(*facts);
     }
     if (const auto sentence = missingRanksSentence(present))
         trace_->health(Severity::Warning, HealthCode::RanksMissing, *sentence);
@@ -375,14 +350,11 @@ void Collector::writeCut() {
     if (running_.empty()) return;
     const int64_t cutNs = cutRealtimeNs_ - info_.startRealtimeNs;
     const size_t count = running_.size();
-    trace_->health(
-        Severity::Warning, HealthCode::ProcessesCut,
-        fmt::format(
-            "{} of the run still ran and {} truncated at {:.1f} s. Use --wait all to wait for {}.",
-            count == 1 ? "1 process" : fmt::format("{} processes", count),
-            count == 1 ? "is" : "are", static_cast<double>(cutNs) / 1e9,
-            count == 1 ? "it" : "them"),
-        {}, cutNs, static_cast<int64_t>(count));
+    trace_->health(Severity::Warning, HealthCode::ProcessesCut,
+                   fmt::format("{} of the run still ran and {} truncated at {:.1f} s. Use --wait all to wait for {}.",
+                               count == 1 ? "1 process" : fmt::format("{} processes", count), count == 1 ? "is" : "are",
+                               static_cast<double>(cutNs) / 1e9, count == 1 ? "it" : "them"),
+                   {}, cutNs, static_cast<int64_t>(count));
 }
 
 /// Reports the processes that could not write a log and left a sign.
@@ -397,15 +369,13 @@ size_t Collector::writeLostLogs() {
         const std::string pid = path.stem().extension().string();
         if (error || pid.size() < 2 || ++count > maxReported) continue;
         const size_t space = target.find(' ');
-        const std::string program =
-            space == std::string::npos
-                ? std::string()
-                : std::filesystem::path(target.substr(space + 1)).filename().string();
+        const std::string program = space == std::string::npos
+                                        ? std::string()
+                                        : std::filesystem::path(target.substr(space + 1)).filename().string();
         trace_->health(
             Severity::Error, HealthCode::ProcessWithoutLog,
-            fmt::format("Process {} ({}): used NVTX or CUDA, but could not write its log: {}.",
-                        pid.substr(1), program.empty() ? "-" : program,
-                        std::strerror(std::atoi(target.c_str()))));
+            fmt::format("Process {} ({}): used NVTX or CUDA, but could not write its log: {}.", pid.substr(1),
+                        program.empty() ? "-" : program, std::strerror(std::atoi(target.c_str()))));
     }
     return count;
 }
@@ -425,26 +395,23 @@ void Collector::writeVersions() {
 
 /// Once per host, for the process that detected it first. Samplers report it themselves.
 void Collector::writeClocksThatWereSet() {
-    const bool isReported =
-        std::any_of(samplerLogs_.begin(), samplerLogs_.end(),
-                    [](const auto& each) { return each.second->reportedClockSet(); });
+    const bool isReported = std::any_of(samplerLogs_.begin(), samplerLogs_.end(),
+                                        [](const auto& each) { return each.second->reportedClockSet(); });
     if (isReported) return;
     std::map<std::string, LogImporter::ClockSetting> settings;
     for (const auto& [path, log] : logs_)
         if (const auto setting = log->clockSetting()) {
-            const auto [known, isNew] =
-                settings.try_emplace(hostOf(path.filename().string()), *setting);
+            const auto [known, isNew] = settings.try_emplace(hostOf(path.filename().string()), *setting);
             if (!isNew && setting->timeNs < known->second.timeNs) known->second = *setting;
         }
     for (const auto& [host, setting] : settings)
-        trace_->health(Severity::Info, HealthCode::ClockSet,
-                       fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. Times in this "
-                                   "trace are not affected.",
-                                   host.empty() ? "this machine" : host,
-                                   static_cast<double>(std::abs(setting.byNs)) / 1e9,
-                                   setting.byNs < 0 ? "back" : "ahead",
-                                   static_cast<double>(setting.timeNs) / 1e9),
-                       {}, setting.timeNs);
+        trace_->health(
+            Severity::Info, HealthCode::ClockSet,
+            fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. Times in this "
+                        "trace are not affected.",
+                        host.empty() ? "this machine" : host, static_cast<double>(std::abs(setting.byNs)) / 1e9,
+                        setting.byNs < 0 ? "back" : "ahead", static_cast<double>(setting.timeNs) / 1e9),
+            {}, setting.timeNs);
 }
 
 Result<void> Collector::nameFile(bool overwrite) {
@@ -458,8 +425,7 @@ Result<void> Collector::trimToRecordedWindows() {
         if (!ranges) continue;
         std::vector<TimeRange>& all = windows[log->processId()];
         all.insert(all.end(), ranges->begin(), ranges->end());
-        std::sort(all.begin(), all.end(),
-                  [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+        std::sort(all.begin(), all.end(), [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
     }
     const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
     if (!trimmed) return fail(trimmed.error());
@@ -484,17 +450,16 @@ Result<void> Collector::trimThreads(RecordedWindows& windows) {
     agent::readOptionText(info_.options, options);
     if (options.windows.trigger == agent::WindowTrigger::Time) {
         const int64_t startNs = options.windows.delayNs;
-        recordedByAny.push_back({startNs, options.windows.durationNs > 0
-                                              ? startNs + options.windows.durationNs
-                                              : maxTimestampNs});
+        recordedByAny.push_back(
+            {startNs, options.windows.durationNs > 0 ? startNs + options.windows.durationNs : maxTimestampNs});
     }
     if (windows.empty() && recordedByAny.empty()) return {};
     recordedByAny = joined(std::move(recordedByAny));
     std::set<int64_t> logged;
     for (const auto& [path, log] : logs_)
         if (log->hasContent()) logged.insert(log->processId());
-    const Result<int64_t> skipped = trimThreadsToWindows(
-        trace_->database(), [&](int64_t process) -> const std::vector<TimeRange>* {
+    const Result<int64_t> skipped =
+        trimThreadsToWindows(trace_->database(), [&](int64_t process) -> const std::vector<TimeRange>* {
             const auto own = windows.find(process);
             if (own != windows.end()) return &own->second;
             return logged.contains(process) ? nullptr : &recordedByAny;
@@ -503,9 +468,7 @@ Result<void> Collector::trimThreads(RecordedWindows& windows) {
     if (*skipped > 0)
         trace_->health(
             Severity::Info, HealthCode::Windows,
-            fmt::format(
-                "{} thread states, context switches and samples outside the windows were skipped.",
-                *skipped),
+            fmt::format("{} thread states, context switches and samples outside the windows were skipped.", *skipped),
             {}, {}, *skipped);
     return {};
 }

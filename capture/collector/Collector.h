@@ -40,16 +40,15 @@ struct CollectedRun {
     std::filesystem::path trace;
     size_t logs = 0;  ///< Processes that loaded the agent and left a log.
     ImportCounts counts;
-    int processes = 0;               ///< Processes with content.
-    int processesCutShort = 0;       ///< Processes among these without a proper end.
-    size_t logsNotAllRead = 0;       ///< Damaged or unreadable logs, not all in the trace.
-    size_t processesWithoutLog = 0;  ///< Had something to record and could not write it.
-    int64_t threadStates = 0;  ///< States of all threads; not counted as events of the program.
+    int processes = 0;                  ///< Processes with content.
+    int processesCutShort = 0;          ///< Processes among these without a proper end.
+    size_t logsNotAllRead = 0;          ///< Damaged or unreadable logs, not all in the trace.
+    size_t processesWithoutLog = 0;     ///< Had something to record and could not write it.
+    int64_t threadStates = 0;           ///< States of all threads; not counted as events of the program.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, most severe first.
     /// Unread bytes of the logs at the end of the program; nullopt if the end was not observed.
     std::optional<int64_t> logBytesUnreadAtExit;
-    /// Time from the end of the last process to the naming of the trace; 0 if the end was not
-    /// observed.
+    /// Time from the end of the last process to the naming of the trace; 0 if the end was not observed.
     int64_t closingNs = 0;
 };
 
@@ -60,8 +59,7 @@ struct ClosingSteps {
     /// system allows that. May add to `database`, in transactions of its own.
     std::function<void(Database& database)> add;
     /// Called when the trace is closed in `file` and final; `name` is its later path.
-    std::function<void(const std::filesystem::path& file, const std::filesystem::path& name)>
-        settled;
+    std::function<void(const std::filesystem::path& file, const std::filesystem::path& name)> settled;
 };
 
 /// Builder of one trace from all logs in a run folder, while they grow or later. Follows every
@@ -70,8 +68,8 @@ struct ClosingSteps {
 class Collector {
   public:
     /// Begins `<output>.partial` and replaces a leftover one.
-    static Result<std::unique_ptr<Collector>> begin(std::filesystem::path runFolder,
-                                                    std::filesystem::path output, RunInfo info);
+    static Result<std::unique_ptr<Collector>> begin(std::filesystem::path runFolder, std::filesystem::path output,
+                                                    RunInfo info);
     ~Collector();
 
     /// Sets the machine of the run, if `begin` did not get it. Before `poll`.
@@ -82,23 +80,20 @@ class Collector {
     /// Returns the process ids of logs without an end, whose processes may still be writing.
     std::vector<uint32_t> openProcesses() const;
     std::vector<WindowProgress> windowProgress() const;
-    /// Notes the number of unread bytes of the logs now that the program has ended: the work left
-    /// until the trace can be closed. `finish` writes it to the trace. Any thread, also during a
-    /// poll.
+    /// Notes the number of unread bytes of the logs now that the program has ended: the work left until the trace can
+    /// be closed. `finish` writes it to the trace. Any thread, also during a poll.
     void noteProgramEnd();
     size_t logCount() const { return logs_.size() + unreadable_.size(); }
 
-    /// Notes that these processes still run although the recording ends at `atRealtimeNs`. Call it
-    /// before `finish`.
+    /// Notes that these processes still run although the recording ends at `atRealtimeNs`. Call it before `finish`.
     void cut(std::vector<uint32_t> running, int64_t atRealtimeNs);
 
     void note(HealthCode code, std::string_view sentence);
     void property(std::string_view name, std::string_view value);
 
-    /// Reads the rest of the logs, writes the final facts, and renames the file. Unless
-    /// `overwrite`, fails if a file of that name exists by now; the partial file then stays. Calls
-    /// the hooks of `closing` if the run has content. If the process is killed meanwhile, the
-    /// partial file stays readable, as during recording. Call once.
+    /// Reads the rest of the logs, writes the final facts, and renames the file. Unless `overwrite`, fails if a file of
+    /// that name exists by now; the partial file then stays. Calls the hooks of `closing` if the run has content. If
+    /// the process is killed meanwhile, the partial file stays readable, as during recording. Call once.
     Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite,
                                 const ClosingSteps& closing = {});
 

@@ -27,8 +27,7 @@ class GpuInventory {
     int64_t add(const log::DeviceRecord& device, std::string_view name);
     /// Returns the number in the trace of the GPU with that UUID, or nullopt if unknown.
     std::optional<int64_t> find(std::string_view uuid) const;
-    /// Writes the GPUs that some process used, or all of the machine if none did, and their
-    /// connections.
+    /// Writes the GPUs that some process used, or all of the machine if none did, and their connections.
     void write(TraceWriter& trace) const;
     void write(TraceWriter& trace, const MeasuredPeaks& measured) const;
 

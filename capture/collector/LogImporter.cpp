@@ -40,8 +40,7 @@ void ProcessWindows::add(const log::WindowRecord& record) {
 
 namespace {
 
-constexpr const char* reason =
-    "used neither CUDA nor NVTX, exited early, or lacked the environment of this run";
+constexpr const char* reason = "used neither CUDA nor NVTX, exited early, or lacked the environment of this run";
 /// A larger world is a mistake in the environment.
 constexpr int64_t maxWorldSize = 1'000'000;
 constexpr size_t maxNamedRanges = 8;
@@ -72,9 +71,9 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
     for (const RankFacts& each : present)
         if (each.worldSize > 1 && each.worldSize <= maxWorldSize && each.rank < each.worldSize)
             ranksOfWorld[each.worldSize].insert(each.rank);
-    const auto world = std::max_element(
-        ranksOfWorld.begin(), ranksOfWorld.end(),
-        [](const auto& one, const auto& two) { return one.second.size() < two.second.size(); });
+    const auto world = std::max_element(ranksOfWorld.begin(), ranksOfWorld.end(), [](const auto& one, const auto& two) {
+        return one.second.size() < two.second.size();
+    });
     if (world == ranksOfWorld.end()) return std::nullopt;
     const auto& [size, ranks] = *world;
     const auto found = static_cast<int64_t>(ranks.size());
@@ -94,8 +93,8 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
     for (const auto& [host, localSize] : sizeOfHost) expected += localSize;
     if (!isLocalSizeKnown || expected <= 0 || expected >= size) {
         const bool isOne = size - found == 1;
-        return fmt::format("{} {} of {} left no record: {} {}.", isOne ? "Rank" : "Ranks",
-                           listOfMissing(ranks, size), size, isOne ? "it" : "they", reason);
+        return fmt::format("{} {} of {} left no record: {} {}.", isOne ? "Rank" : "Ranks", listOfMissing(ranks, size),
+                           size, isOne ? "it" : "they", reason);
     }
     if (found >= expected) return std::nullopt;
     return fmt::format("Only {} of the {} ranks on this host left a record.", found, expected);
@@ -117,17 +116,15 @@ std::optional<int> numberIn(std::string_view text) {
 
 }  // namespace
 
-Result<std::unique_ptr<LogImporter>> LogImporter::open(const std::filesystem::path& path,
-                                                       TraceWriter& trace, GpuInventory& gpus,
-                                                       int64_t sessionStartNs, uint32_t host) {
+Result<std::unique_ptr<LogImporter>> LogImporter::open(const std::filesystem::path& path, TraceWriter& trace,
+                                                       GpuInventory& gpus, int64_t sessionStartNs, uint32_t host) {
     auto reader = log::LogReader::open(path);
     if (!reader) return fail(reader.error());
-    return std::unique_ptr<LogImporter>(
-        new LogImporter(std::move(*reader), trace, gpus, sessionStartNs, host));
+    return std::unique_ptr<LogImporter>(new LogImporter(std::move(*reader), trace, gpus, sessionStartNs, host));
 }
 
-LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
-                         int64_t sessionStartNs, uint32_t host)
+LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus, int64_t sessionStartNs,
+                         uint32_t host)
     : reader_(std::move(reader)),
       process_{trace, LogStrings(trace), LogStacks(trace), sessionStartNs, host, 0},
       activity_(process_, gpus),
@@ -153,15 +150,12 @@ size_t LogImporter::poll(size_t maxBlocks) {
         return 0;
     }
     // Readers of the unfinished trace need the names early.
-    if (*blocks > 0 && !isNamed_ && counts().events() > 0 && !property(facts::program).empty())
-        writeName();
+    if (*blocks > 0 && !isNamed_ && counts().events() > 0 && !property(facts::program).empty()) writeName();
     nvtx_.writeNames();
     return *blocks;
 }
 
-void LogImporter::add(const log::StringRecord& record, std::string_view text) {
-    process_.strings.add(record.id, text);
-}
+void LogImporter::add(const log::StringRecord& record, std::string_view text) { process_.strings.add(record.id, text); }
 
 void LogImporter::add(const log::PropertyRecord& record) {
     properties_.insert_or_assign(std::string(process_.strings.text(record.name)),
@@ -173,17 +167,14 @@ void LogImporter::add(const log::NvtxRecord& record, std::span<const std::byte> 
     nvtx_.add(record, extended);
 }
 
-void LogImporter::add(const log::ThreadNameRecord& record) {
-    threadNames_[record.threadId] = record.name;
-}
+void LogImporter::add(const log::ThreadNameRecord& record) { threadNames_[record.threadId] = record.name; }
 
 void LogImporter::add(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
     if (gaps_.size() >= maxGaps) return;
     const int64_t since = latestBefore(record.what);
     gaps_.push_back({record.what,
-                     {since == 0 ? record.timestampNs : std::min(since, record.timestampNs),
-                      record.timestampNs},
+                     {since == 0 ? record.timestampNs : std::min(since, record.timestampNs), record.timestampNs},
                      record.count});
 }
 
@@ -204,8 +195,8 @@ void LogImporter::add(const log::ClockRecord& record) {
         const int64_t passedNs = difference(record.monotonicNs, last.monotonicNs);
         const int64_t byNs = difference(difference(record.realtimeNs, last.realtimeNs), passedNs);
         constexpr int64_t maxNs = int64_t{1} << 62;
-        const bool areRead = record.monotonicNs != 0 && last.monotonicNs != 0 && passedNs >= 0 &&
-                             byNs > -maxNs && byNs < maxNs;
+        const bool areRead =
+            record.monotonicNs != 0 && last.monotonicNs != 0 && passedNs >= 0 && byNs > -maxNs && byNs < maxNs;
         if (areRead && std::abs(byNs) > lateNs + passedNs / slewPerSecond)
             clockSetting_ = ClockSetting{process_.time(timeOf(record)), byNs};
     }
@@ -218,8 +209,7 @@ void LogImporter::add(const log::ClockRecord& record) {
 int64_t LogImporter::timeOf(const log::ClockRecord& clock) const {
     const auto& header = reader_.header();
     if (clock.monotonicNs == 0 || !header || header->monotonicNs == 0) return clock.realtimeNs;
-    return static_cast<int64_t>(static_cast<uint64_t>(clock.monotonicNs) -
-                                static_cast<uint64_t>(header->monotonicNs) +
+    return static_cast<int64_t>(static_cast<uint64_t>(clock.monotonicNs) - static_cast<uint64_t>(header->monotonicNs) +
                                 static_cast<uint64_t>(header->realtimeNs));
 }
 
@@ -245,8 +235,8 @@ int64_t LogImporter::endNs() const {
 }
 
 bool LogImporter::hasContent() const {
-    return counts().events() > 0 || nccl_.operations() > 0 || activity_.sawDevice() ||
-           !notes_.empty() || !dropped_.empty() || problem_ || reader_.isCorrupt() ||
+    return counts().events() > 0 || nccl_.operations() > 0 || activity_.sawDevice() || !notes_.empty() ||
+           !dropped_.empty() || problem_ || reader_.isCorrupt() ||
            (!reader_.header() && reader_.bytesNotUnderstood() > 0);
 }
 
@@ -259,8 +249,7 @@ std::optional<RankFacts> LogImporter::rankFacts() const {
     const auto rank = numberIn(property(facts::rank));
     const auto worldSize = numberIn(property(facts::worldSize));
     if (!rank || !worldSize) return std::nullopt;
-    return RankFacts{*rank, *worldSize, numberIn(property(facts::localWorldSize)),
-                     std::string(property(facts::host))};
+    return RankFacts{*rank, *worldSize, numberIn(property(facts::localWorldSize)), std::string(property(facts::host))};
 }
 
 std::string LogImporter::shownName() const {
@@ -280,8 +269,8 @@ void LogImporter::finish(const KnownEnd& known) {
 
 void LogImporter::writeName() {
     constexpr const auto& process = tables::processes;
-    process_.trace.add(process, process.globalPid = process_.processId(),
-                       process.pid = process_.pid, process.name = property(facts::program));
+    process_.trace.add(process, process.globalPid = process_.processId(), process.pid = process_.pid,
+                       process.name = property(facts::program));
     isNamed_ = true;
 }
 
@@ -319,8 +308,7 @@ void LogImporter::nameOtherThreads() {
     for (const uint32_t thread : process_.threads) {
         const int64_t id = globalTid(process_.pid, thread, process_.host);
         if (!process_.trace.hasName(id))
-            process_.trace.nameThread(id, process_.trace.intern(program),
-                                      tables::substitutePriority);
+            process_.trace.nameThread(id, process_.trace.intern(program), tables::substitutePriority);
     }
 }
 
@@ -329,8 +317,8 @@ std::optional<std::vector<TimeRange>> LogImporter::windows() const {
     std::vector<TimeRange> ranges;
     for (const ProcessWindows::Window& window : windows_.all()) {
         const int64_t startNs = process_.boundedTime(window.startNs);
-        const int64_t stopNs = window.endNs ? process_.boundedTime(*window.endNs)
-                                            : std::clamp(endNs(), -maxTimestampNs, maxTimestampNs);
+        const int64_t stopNs =
+            window.endNs ? process_.boundedTime(*window.endNs) : std::clamp(endNs(), -maxTimestampNs, maxTimestampNs);
         ranges.push_back({startNs, std::max(startNs, stopNs)});
     }
     std::sort(ranges.begin(), ranges.end(),
@@ -349,45 +337,40 @@ void LogImporter::writeWindows() {
     }
     double recordedSeconds = 0;
     const std::vector<TimeRange> ranges = *windows();
-    for (const TimeRange& range : ranges)
-        recordedSeconds += static_cast<double>(range.durationNs()) / 1e9;
+    for (const TimeRange& range : ranges) recordedSeconds += static_cast<double>(range.durationNs()) / 1e9;
     const size_t count = windows_.all().size();
-    process_.trace.health(
-        Severity::Info, HealthCode::Windows,
-        count == 0 ? fmt::format("Process {}: nothing recorded, no window started.", shownName())
-                   : fmt::format("Process {}: recorded in {} window{}, {:.3f} s in all. Its "
-                                 "activity outside the windows is not in the trace.",
-                                 shownName(), count, count == 1 ? "" : "s", recordedSeconds),
-        process_.processId(), {}, static_cast<int64_t>(count));
+    process_.trace.health(Severity::Info, HealthCode::Windows,
+                          count == 0 ? fmt::format("Process {}: nothing recorded, no window started.", shownName())
+                                     : fmt::format("Process {}: recorded in {} window{}, {:.3f} s in all. Its "
+                                                   "activity outside the windows is not in the trace.",
+                                                   shownName(), count, count == 1 ? "" : "s", recordedSeconds),
+                          process_.processId(), {}, static_cast<int64_t>(count));
 }
 
 void LogImporter::writeGaps() {
     constexpr const auto& t = tables::gaps;
     for (const Gap& gap : gaps_)
         process_.trace.add(t, t.globalPid = process_.processId(), t.what = gap.what,
-                           t.startNs = process_.time(gap.range.startNs),
-                           t.endNs = process_.time(gap.range.endNs), t.count = gap.count);
+                           t.startNs = process_.time(gap.range.startNs), t.endNs = process_.time(gap.range.endNs),
+                           t.count = gap.count);
 }
 
 void LogImporter::writeHealth() {
     for (const log::NoteRecord& note : notes_)
-        process_.trace.healthOfLog(
-            severityFrom(static_cast<int64_t>(note.severity)), process_.strings.text(note.code),
-            process_.strings.text(note.sentence), process_.processId(),
-            process_.time(note.timestampNs), nullIfZero(int64_t{note.count}));
+        process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(note.severity)), process_.strings.text(note.code),
+                                   process_.strings.text(note.sentence), process_.processId(),
+                                   process_.time(note.timestampNs), nullIfZero(int64_t{note.count}));
     if (reader_.header()) writeEnd();
     writeLosses();
     reportMemoryDamage();
     reportLogDamage(reader_, problem_, process_.trace,
                     reader_.header() ? std::optional(process_.processId()) : std::nullopt);
-    if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 &&
-        property(facts::nvtx) != facts::off)
-        process_.trace.health(
-            Severity::Info, HealthCode::NcclNvtxOff,
-            fmt::format("Process {}: NCCL announced no operations by NVTX (NCCL_NVTX_DISABLE=1?). "
-                        "Data of its profiler plugin is shown.",
-                        shownName()),
-            process_.processId());
+    if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property(facts::nvtx) != facts::off)
+        process_.trace.health(Severity::Info, HealthCode::NcclNvtxOff,
+                              fmt::format("Process {}: NCCL announced no operations by NVTX (NCCL_NVTX_DISABLE=1?). "
+                                          "Data of its profiler plugin is shown.",
+                                          shownName()),
+                              process_.processId());
 }
 
 /// Writes the end of the process, unless it is unremarkable.
@@ -398,32 +381,29 @@ void LogImporter::writeEnd() {
     };
     if (end_ && end_->reason == log::EndReason::LogFull) {
         report(Severity::Error, HealthCode::LogFull,
-               fmt::format(
-                   "Process {}: logging stopped at {:.1f} s (disk full, or --max-size reached).",
-                   shownName(), endSeconds));
+               fmt::format("Process {}: logging stopped at {:.1f} s (disk full, or --max-size reached).", shownName(),
+                           endSeconds));
     } else if (end_ && end_->reason == log::EndReason::Signal) {
         report(Severity::Info, HealthCode::ProcessEndedBySignal,
-               fmt::format(
-                   "Process {}: terminated by signal {} at {:.1f} s; its recording is complete.",
-                   shownName(), end_->signal, endSeconds));
+               fmt::format("Process {}: terminated by signal {} at {:.1f} s; its recording is complete.", shownName(),
+                           end_->signal, endSeconds));
     } else if (wasCutShort()) {
         std::string reason = "killed, crashed, still running, or log not written";
         if (const auto status = known_.exitStatus)
             reason = *status > 128 ? fmt::format("terminated by signal {}", *status - 128)
                                    : std::string("exit without exit handlers");
         report(Severity::Warning, HealthCode::ProcessEndedAbnormally,
-               fmt::format(
-                   "Process {}: no exit record after {:.1f} s ({}); up to 0.5 s may be missing.",
-                   shownName(), endSeconds, reason));
+               fmt::format("Process {}: no exit record after {:.1f} s ({}); up to 0.5 s may be missing.", shownName(),
+                           endSeconds, reason));
     } else if (known_.hasExeced && !end_) {
         report(Severity::Info, HealthCode::ProcessBecameAnother,
                fmt::format("Process {}: replaced by another program with exec at {:.1f} s, which "
                            "has its own log; up to 0.5 s before may be missing.",
                            shownName(), endSeconds));
     } else if (known_.stillRan && !end_) {
-        report(Severity::Info, HealthCode::ProcessStillRan,
-               fmt::format("Process {}: still running at {:.1f} s, when the recording ended.",
-                           shownName(), endSeconds));
+        report(
+            Severity::Info, HealthCode::ProcessStillRan,
+            fmt::format("Process {}: still running at {:.1f} s, when the recording ended.", shownName(), endSeconds));
     } else if (!end_) {
         report(Severity::Info, HealthCode::ForkedChildEnded,
                fmt::format("Process {}: forked, exited at {:.1f} s without exit handlers (usual "
@@ -436,10 +416,10 @@ void LogImporter::writeLosses() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
     for (const auto& [what, count] : dropped_)
-        trace.health(Severity::Warning, HealthCode::EventsDropped,
-                     fmt::format("Process {}: lost {} {} ({}).", shownName(), count,
-                                 nounOf(what, count), nameOf(what).cause),
-                     id, {}, static_cast<int64_t>(count));
+        trace.health(
+            Severity::Warning, HealthCode::EventsDropped,
+            fmt::format("Process {}: lost {} {} ({}).", shownName(), count, nounOf(what, count), nameOf(what).cause),
+            id, {}, static_cast<int64_t>(count));
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
@@ -454,17 +434,14 @@ void LogImporter::writeLosses() {
     const NvtxAssembler& nvtx = nvtx_.assembler();
     if (const uint64_t doubtful = nvtx.guessedEnds() + nvtx.lostBeginnings(); doubtful > 0)
         trace.health(Severity::Warning, HealthCode::NvtxUnmatched,
-                     fmt::format("Process {1}: {0} NVTX ranges without their start or end.",
-                                 doubtful, shownName()),
-                     id, {}, static_cast<int64_t>(doubtful));
+                     fmt::format("Process {1}: {0} NVTX ranges without their start or end.", doubtful, shownName()), id,
+                     {}, static_cast<int64_t>(doubtful));
 }
 
 void LogImporter::reportMemoryDamage() {
-    const auto report = [&](Severity severity, HealthCode code, uint64_t count,
-                            std::string_view sentence) {
+    const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
         if (count > 0)
-            process_.trace.health(severity, code, sentence, process_.processId(), {},
-                                  static_cast<int64_t>(count));
+            process_.trace.health(severity, code, sentence, process_.processId(), {}, static_cast<int64_t>(count));
     };
     report(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
            fmt::format("Process {}: managed memory thrashed {} times (processors took the same "
@@ -485,8 +462,7 @@ void LogImporter::reportMemoryDamage() {
                        "these events and drops the rest uncounted.",
                        shownName()));
     report(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
-           fmt::format("Process {1}: skipped {0} invalid memory records.", memory_.oddRecords(),
-                       shownName()));
+           fmt::format("Process {1}: skipped {0} invalid memory records.", memory_.oddRecords(), shownName()));
 }
 
 }  // namespace lanescope::capture

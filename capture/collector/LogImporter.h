@@ -64,14 +64,13 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
 class LogImporter {
   public:
     /// `host` is the number of the host in global ids.
-    static Result<std::unique_ptr<LogImporter>> open(const std::filesystem::path& path,
-                                                     TraceWriter& trace, GpuInventory& gpus,
-                                                     int64_t sessionStartNs, uint32_t host);
+    static Result<std::unique_ptr<LogImporter>> open(const std::filesystem::path& path, TraceWriter& trace,
+                                                     GpuInventory& gpus, int64_t sessionStartNs, uint32_t host);
 
     /// Facts about the end of the process from other sources.
     struct KnownEnd {
         std::optional<int> exitStatus;
-        int64_t seenNs = 0;  ///< Time at which its end was observed, in the log's time; 0 if never.
+        int64_t seenNs = 0;      ///< Time at which its end was observed, in the log's time; 0 if never.
         bool stillRan = false;   ///< It had not ended at `seenNs`, when the recording did.
         bool hasExeced = false;  ///< By exec, which began another log.
     };
@@ -91,19 +90,15 @@ class LogImporter {
     const ProcessWindows& ownWindows() const { return windows_; }
     /// Returns true if the process wrote its last record, or the log cannot be read.
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
-    /// Returns true if its end may be missing: it was killed, crashed or still ran. A process
-    /// forked from a recorded one commonly leaves without its exit handlers, and does not count as
-    /// cut short.
-    bool wasCutShort() const {
-        return !end_ && !isForkedChild() && !known_.stillRan && !known_.hasExeced;
-    }
+    /// Returns true if its end may be missing: it was killed, crashed or still ran. A process forked from a recorded
+    /// one commonly leaves without its exit handlers, and does not count as cut short.
+    bool wasCutShort() const { return !end_ && !isForkedChild() && !known_.stillRan && !known_.hasExeced; }
     /// Returns the bytes read so far. `isNotAllRead` returns true if the log is damaged or could
     /// not be read, so that its contents are not all in the trace.
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     bool isNotAllRead() const { return problem_.has_value() || reader_.isCorrupt(); }
     bool usedCuda() const { return activity_.sawDevice() || activity_.counts().events() > 0; }
-    /// Returns true if the process recorded an event, used a GPU or wrote a note, or if its log
-    /// cannot be read.
+    /// Returns true if the process recorded an event, used a GPU or wrote a note, or if its log cannot be read.
     bool hasContent() const;
     /// Returns the rank and the world size that the process reported, or nullopt.
     std::optional<RankFacts> rankFacts() const;
@@ -118,8 +113,7 @@ class LogImporter {
     /// Returns the first one, or nullopt if none happened while the process recorded.
     const std::optional<ClockSetting>& clockSetting() const { return clockSetting_; }
     int64_t processId() const { return process_.processId(); }
-    /// Returns the recording windows on the trace's axis, sorted; nullopt if it recorded all the
-    /// time.
+    /// Returns the recording windows on the trace's axis, sorted; nullopt if it recorded all the time.
     std::optional<std::vector<TimeRange>> windows() const;
     /// Returns the begin of the log, in its own time; 0 if unknown.
     int64_t begunRealtimeNs() const { return reader_.header() ? reader_.header()->realtimeNs : 0; }
@@ -128,8 +122,7 @@ class LogImporter {
     int64_t endNs() const;
 
   private:
-    LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
-                int64_t sessionStartNs, uint32_t host);
+    LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus, int64_t sessionStartNs, uint32_t host);
 
     void add(const log::StringRecord& record, std::string_view text);
     void add(const log::PropertyRecord& record);
@@ -141,8 +134,7 @@ class LogImporter {
     void add(const log::EndRecord& record) { end_ = record; }
 
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
-    /// Returns the time of a clock reading, in the log's time, which that clock may have left
-    /// since.
+    /// Returns the time of a clock reading, in the log's time, which that clock may have left since.
     int64_t timeOf(const log::ClockRecord& clock) const;
     std::string shownName() const;
     /// Returns the time of the latest earlier event of this kind in the log, in its time.

@@ -36,13 +36,9 @@ void NcclAssembler::add(const NcclOperationRecord& record) {
             if (call.interval.endNs) endCall(call);
             break;
         }
-        case NcclEvent::Launch:
-            addLaunch(record);
-            break;
+        case NcclEvent::Launch: addLaunch(record); break;
         case NcclEvent::Task:
-        case NcclEvent::CopyEngine:
-            addTask(record);
-            break;
+        case NcclEvent::CopyEngine: addTask(record); break;
     }
     forgetOldest();
 }
@@ -158,12 +154,10 @@ namespace {
 
 constexpr std::string_view prefix = "nccl";
 
-/// Returns the bytes of the whole message, or nullopt if a damaged log makes it larger than any
-/// memory.
+/// Returns the bytes of the whole message, or nullopt if a damaged log makes it larger than any memory.
 std::optional<int64_t> bytesOf(uint64_t count, int64_t elementBytes) {
     constexpr auto maxBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    if (elementBytes == 0 || count > maxBytes / static_cast<uint64_t>(elementBytes))
-        return std::nullopt;
+    if (elementBytes == 0 || count > maxBytes / static_cast<uint64_t>(elementBytes)) return std::nullopt;
     return static_cast<int64_t>(count) * elementBytes;
 }
 
@@ -184,8 +178,8 @@ int64_t ncclDatatypeBytes(std::string_view name) {
         {"ncclFloat8e4m3", 1},
         {"ncclFloat8e5m2", 1},
     }};
-    const auto* found = std::find_if(types.begin(), types.end(),
-                                     [name](const auto& type) { return type.first == name; });
+    const auto* found =
+        std::find_if(types.begin(), types.end(), [name](const auto& type) { return type.first == name; });
     return found == types.end() ? 0 : found->second;
 }
 
@@ -205,8 +199,7 @@ void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
     if (!communicators_.emplace(record.hash, record.rank).second) return;
     constexpr const auto& t = tables::ncclCommunicators;
     process_.trace.add(t, t.globalPid = process_.processId(), t.communicator = record.hash,
-                       t.rank = nullIfNegative(record.rank),
-                       t.rankCount = nullIfNegative(record.rankCount),
+                       t.rank = nullIfNegative(record.rank), t.rankCount = nullIfNegative(record.rankCount),
                        t.nodeCount = nullIfNegative(record.nodeCount),
                        t.name = nullIfEmpty(process_.strings.text(record.name)));
 }
@@ -214,13 +207,11 @@ void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
 void NcclPluginImporter::finish() {
     assembler_.finish();
     if (interfaceVersion_)
-        process_.trace.property(facts::ncclProfilerInterface, std::to_string(*interfaceVersion_),
-                                process_.processId());
+        process_.trace.property(facts::ncclProfilerInterface, std::to_string(*interfaceVersion_), process_.processId());
 }
 
 void NcclPluginImporter::write(const NcclOperation& operation) {
-    // The call has the program's types; NCCL gathers and broadcasts bytes, whatever the program's
-    // type was.
+    // The call has the program's types; NCCL gathers and broadcasts bytes, whatever the program's type was.
     const log::NcclOperationRecord* task = operation.task ? &operation.task->begin : nullptr;
     const log::NcclOperationRecord& request = operation.call ? operation.call->begin : *task;
     const LogStrings& strings = process_.strings;
@@ -228,20 +219,17 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     const NcclFunction* known = findNcclFunction(function);
     const std::string datatype(strings.text(request.datatype));
     const std::string brief = ncclDatatypeName(datatype);
-    const bool isTypeLost = !operation.call && datatype == "ncclInt8" &&
-                            (function == "AllGather" || function == "Broadcast");
+    const bool isTypeLost =
+        !operation.call && datatype == "ncclInt8" && (function == "AllGather" || function == "Broadcast");
 
     const auto timeOf = [this](const std::optional<NcclInterval>& interval) {
-        return interval ? std::optional<int64_t>(process_.time(interval->begin.timestampNs))
-                        : std::nullopt;
+        return interval ? std::optional<int64_t>(process_.time(interval->begin.timestampNs)) : std::nullopt;
     };
     const auto endOf = [this](const std::optional<NcclInterval>& interval) {
-        return interval && interval->endNs ? std::optional<int64_t>(process_.time(*interval->endNs))
-                                           : std::nullopt;
+        return interval && interval->endNs ? std::optional<int64_t>(process_.time(*interval->endNs)) : std::nullopt;
     };
     const auto threadOf = [this](const std::optional<NcclInterval>& interval) {
-        return interval ? std::optional<int64_t>(process_.threadId(interval->begin.threadId))
-                        : std::nullopt;
+        return interval ? std::optional<int64_t>(process_.threadId(interval->begin.threadId)) : std::nullopt;
     };
     const bool isCopied = task && task->event == log::NcclEvent::CopyEngine;
     const std::string_view algorithm =
@@ -251,24 +239,21 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     const std::optional<int64_t> stack = process_.stacks.traceId(request.stack);
     constexpr const auto& t = tables::ncclPluginOperations;
     process_.trace.add(
-        t, t.globalTid = threadOf(operation.call), t.start = timeOf(operation.call),
-        t.end = endOf(operation.call), t.operation = nullIfEmpty(function),
-        t.datatype = isTypeLost ? std::nullopt : nullIfEmpty(brief),
+        t, t.globalTid = threadOf(operation.call), t.start = timeOf(operation.call), t.end = endOf(operation.call),
+        t.operation = nullIfEmpty(function), t.datatype = isTypeLost ? std::nullopt : nullIfEmpty(brief),
         t.count = isTypeLost ? nothing : std::optional<int64_t>(request.count),
         t.bytes = bytesOf(request.count, ncclDatatypeBytes(datatype)),
         t.communicator = nullIfZero(request.communicator), t.rank = nullIfNegative(request.rank),
         t.root = known && known->hasRoot ? nullIfNegative(request.root) : nothing,
         t.peer = task ? nullIfNegative(task->peer) : nothing,
-        t.sequence = task ? nullIfNegative(task->sequence) : nothing,
-        t.algorithm = nullIfEmpty(algorithm),
+        t.sequence = task ? nullIfNegative(task->sequence) : nothing, t.algorithm = nullIfEmpty(algorithm),
         t.protocol = nullIfEmpty(strings.text(task ? task->protocol : 0)),
         t.channels = task ? nullIfZero(int64_t{task->channels}) : nothing,
         t.warps = task ? nullIfZero(int64_t{task->warps}) : nothing,
         t.isCaptured = operation.call ? std::optional<int64_t>(request.isCaptured != 0) : nothing,
         t.enqueueGlobalTid = threadOf(operation.task), t.enqueueStart = timeOf(operation.task),
         t.enqueueEnd = endOf(operation.task), t.launchGlobalTid = threadOf(operation.launch),
-        t.launchStart = timeOf(operation.launch), t.launchEnd = endOf(operation.launch),
-        t.callchainId = stack);
+        t.launchStart = timeOf(operation.launch), t.launchEnd = endOf(operation.launch), t.callchainId = stack);
     ++operations_;
 }
 

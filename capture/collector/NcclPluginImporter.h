@@ -26,8 +26,8 @@ struct NcclInterval {
 
 /// One operation, assembled from NCCL's events. At least one of `call` and `task` is set.
 struct NcclOperation {
-    std::optional<NcclInterval> call;  ///< From NCCL 2.28 on.
-    std::optional<NcclInterval> task;  ///< Missing if NCCL had nothing to do, or reported nothing.
+    std::optional<NcclInterval> call;    ///< From NCCL 2.28 on.
+    std::optional<NcclInterval> task;    ///< Missing if NCCL had nothing to do, or reported nothing.
     std::optional<NcclInterval> launch;  ///< From NCCL 2.28 on; may be shared by operations.
 };
 
@@ -51,7 +51,7 @@ class NcclAssembler {
   private:
     struct Call {
         NcclInterval interval;
-        bool isPassed = false;  ///< With its first task; more may follow, as from a graph.
+        bool isPassed = false;               ///< With its first task; more may follow, as from a graph.
         std::vector<NcclOperation> waiting;  ///< Tasks that ended before the call did.
     };
     struct Launch {
@@ -80,8 +80,7 @@ class NcclAssembler {
     std::map<uint64_t, int64_t> earlyStops_;                  // read before their start
 };
 
-/// Importer of the events of NCCL's profiler plugin in one process: communicators and operations.
-/// One thread.
+/// Importer of the events of NCCL's profiler plugin in one process: communicators and operations. One thread.
 class NcclPluginImporter {
   public:
     explicit NcclPluginImporter(ProcessContext& process);

@@ -28,21 +28,11 @@ NvtxInterval intervalOf(const NvtxRecord& record, std::span<const std::byte> ext
 
 void NvtxAssembler::add(const NvtxRecord& record, std::span<const std::byte> extended) {
     switch (record.event) {
-        case NvtxEvent::Push:
-            push(intervalOf(record, extended));
-            break;
-        case NvtxEvent::Pop:
-            pop(record, extended);
-            break;
-        case NvtxEvent::Start:
-            start(intervalOf(record, extended));
-            break;
-        case NvtxEvent::End:
-            end(record);
-            break;
-        case NvtxEvent::Mark:
-            sink_(intervalOf(record, extended));
-            break;
+        case NvtxEvent::Push: push(intervalOf(record, extended)); break;
+        case NvtxEvent::Pop: pop(record, extended); break;
+        case NvtxEvent::Start: start(intervalOf(record, extended)); break;
+        case NvtxEvent::End: end(record); break;
+        case NvtxEvent::Mark: sink_(intervalOf(record, extended)); break;
     }
 }
 
@@ -60,8 +50,7 @@ NvtxAssembler::Stack& NvtxAssembler::stackOf(const NvtxRecord& record) {
     return stacks_[{record.threadId, record.domain}];
 }
 
-/// Closes ranges of levels above `level`. They had ended when `shownBy` was called, but their ends
-/// were lost.
+/// Closes ranges of levels above `level`. They had ended when `shownBy` was called, but their ends were lost.
 void NvtxAssembler::closeAbove(Stack& stack, int32_t level, const NvtxRecord& shownBy) {
     while (!stack.empty() && stack.back().begin.level > level) {
         NvtxInterval& lost = stack.back();
@@ -134,14 +123,11 @@ namespace {
 /// exports compute with its end.
 NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
     switch (begin) {
-        case NvtxEvent::Mark:
-            return NvtxEventType::Mark;
-        case NvtxEvent::Start:
-            return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
+        case NvtxEvent::Mark: return NvtxEventType::Mark;
+        case NvtxEvent::Start: return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
         case NvtxEvent::Push:
         case NvtxEvent::Pop:
-        case NvtxEvent::End:
-            break;
+        case NvtxEvent::End: break;
     }
     return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
@@ -158,26 +144,13 @@ struct PlainPayload {
     PlainPayload(NvtxPayload kind, uint64_t bits) {
         const auto low = static_cast<uint32_t>(bits);
         switch (kind) {
-            case NvtxPayload::UInt64:
-                unsigned64 = bits;
-                break;
-            case NvtxPayload::Int64:
-                signed64 = static_cast<int64_t>(bits);
-                break;
-            case NvtxPayload::Double:
-                real64 = std::bit_cast<double>(bits);
-                break;
-            case NvtxPayload::UInt32:
-                unsigned32 = low;
-                break;
-            case NvtxPayload::Int32:
-                signed32 = static_cast<int32_t>(low);
-                break;
-            case NvtxPayload::Float:
-                real32 = std::bit_cast<float>(low);
-                break;
-            default:
-                break;
+            case NvtxPayload::UInt64: unsigned64 = bits; break;
+            case NvtxPayload::Int64: signed64 = static_cast<int64_t>(bits); break;
+            case NvtxPayload::Double: real64 = std::bit_cast<double>(bits); break;
+            case NvtxPayload::UInt32: unsigned32 = low; break;
+            case NvtxPayload::Int32: signed32 = static_cast<int32_t>(low); break;
+            case NvtxPayload::Float: real32 = std::bit_cast<float>(low); break;
+            default: break;
         }
     }
 };
@@ -198,8 +171,7 @@ void NvtxImporter::add(const log::NvtxDomainRecord& record) {
 }
 
 void NvtxImporter::add(const log::NvtxCategoryRecord& record) {
-    if (isNew(log::RecordKind::NvtxCategory, record.domain, record.category, 0))
-        categories_.push_back(record);
+    if (isNew(log::RecordKind::NvtxCategory, record.domain, record.category, 0)) categories_.push_back(record);
 }
 
 void NvtxImporter::add(const log::NvtxSchemaRecord& record) {
@@ -209,8 +181,7 @@ void NvtxImporter::add(const log::NvtxSchemaRecord& record) {
 }
 
 void NvtxImporter::add(const log::NvtxSchemaEntryRecord& record) {
-    if (!isNew(log::RecordKind::NvtxSchemaEntry, record.domain, record.schemaId, record.index))
-        return;
+    if (!isNew(log::RecordKind::NvtxSchemaEntry, record.domain, record.schemaId, record.index)) return;
     entries_.push_back(record);
     decoder_.addEntry(record.domain, record.schemaId, record.index,
                       {record.flags, record.type, record.arrayOrUnionDetail, record.offset,
@@ -241,10 +212,8 @@ void NvtxImporter::write(const NvtxInterval& interval) {
     const PlainPayload plain(begin.payload, begin.payloadBits);
     std::optional<nlohmann::ordered_json> payload;
     std::optional<std::string> json;
-    if (!interval.extended.empty())
-        payload = decoder_.decode(begin.domain, interval.schemaId, interval.extended);
-    if (payload && !payload->empty())
-        json = payload->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (!interval.extended.empty()) payload = decoder_.decode(begin.domain, interval.schemaId, interval.extended);
+    if (payload && !payload->empty()) json = payload->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 
     std::optional<int64_t> endNs, textId, endThread;
     if (interval.endNs) endNs = process_.time(*interval.endNs);
@@ -252,18 +221,15 @@ void NvtxImporter::write(const NvtxInterval& interval) {
     if (begin.text != 0) textId = process_.strings.traceId(begin.text);
     // Programs that read exports of Nsight Systems expect names of plain texts there.
     if (const std::string_view name = process_.strings.text(begin.text); !name.empty()) text = name;
-    if (interval.endNs && begin.event == NvtxEvent::Start)
-        endThread = process_.threadId(interval.endThreadId);
+    if (interval.endNs && begin.event == NvtxEvent::Start) endThread = process_.threadId(interval.endThreadId);
     constexpr const auto& t = tables::nvtxEvents;
-    process_.trace.add(
-        t, t.start = process_.time(begin.timestampNs), t.end = endNs,
-        t.eventType = eventTypeOf(begin.event, !endNs), t.rangeId = nullIfZero(begin.rangeId),
-        t.category = nullIfZero(begin.category), t.color = nullIfZero(begin.colorArgb),
-        t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread, t.text = text,
-        t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,
-        t.int64Value = plain.signed64, t.doubleValue = plain.real64,
-        t.uint32Value = plain.unsigned32, t.int32Value = plain.signed32,
-        t.floatValue = plain.real32, t.jsonText = json);
+    process_.trace.add(t, t.start = process_.time(begin.timestampNs), t.end = endNs,
+                       t.eventType = eventTypeOf(begin.event, !endNs), t.rangeId = nullIfZero(begin.rangeId),
+                       t.category = nullIfZero(begin.category), t.color = nullIfZero(begin.colorArgb),
+                       t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread, t.text = text,
+                       t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,
+                       t.int64Value = plain.signed64, t.doubleValue = plain.real64, t.uint32Value = plain.unsigned32,
+                       t.int32Value = plain.signed32, t.floatValue = plain.real32, t.jsonText = json);
     ++ranges_;
     const int64_t row = process_.trace.lastRow();
     if (ncclDomains_.contains(begin.domain)) writeNccl(interval, row);
@@ -282,17 +248,15 @@ void NvtxImporter::writeNccl(const NvtxInterval& interval, int64_t nvtxRow) {
     const NcclCall call = decodeNcclCall(function, interval.schemaId, interval.extended, payload);
     if (!call.operation.empty()) {
         constexpr const auto& t = tables::ncclOperations;
-        process_.trace.add(t, t.nvtxRow = nvtxRow, t.operation = call.operation,
-                           t.bytes = call.bytes, t.communicator = call.communicator,
-                           t.reduction = call.reduction, t.root = call.root, t.peer = call.peer,
-                           t.globalTid = process_.threadId(interval.begin.threadId));
+        process_.trace.add(t, t.nvtxRow = nvtxRow, t.operation = call.operation, t.bytes = call.bytes,
+                           t.communicator = call.communicator, t.reduction = call.reduction, t.root = call.root,
+                           t.peer = call.peer, t.globalTid = process_.threadId(interval.begin.threadId));
         ++ncclOperations_;
     }
     if (!call.describesCommunicator()) return;
     constexpr const auto& t = tables::ncclCommunicators;
-    process_.trace.add(t, t.globalPid = process_.processId(), t.communicator = call.communicator,
-                       t.rank = call.rank, t.rankCount = call.rankCount,
-                       t.cudaDevice = call.cudaDevice);
+    process_.trace.add(t, t.globalPid = process_.processId(), t.communicator = call.communicator, t.rank = call.rank,
+                       t.rankCount = call.rankCount, t.cudaDevice = call.cudaDevice);
 }
 
 void NvtxImporter::writeNames() {
@@ -300,23 +264,21 @@ void NvtxImporter::writeNames() {
     TraceWriter& trace = process_.trace;
     const LogStrings& strings = process_.strings;
     const auto addName = [&](const auto& record, std::optional<int64_t> category) {
-        trace.rows().addRangeName(process_.time(record.timestampNs),
-                                  process_.threadId(record.threadId), record.domain, category,
-                                  strings.text(record.name));
+        trace.rows().addRangeName(process_.time(record.timestampNs), process_.threadId(record.threadId), record.domain,
+                                  category, strings.text(record.name));
     };
     for (const auto& domain : domains_) addName(domain, std::nullopt);
     for (const auto& category : categories_) addName(category, category.category);
     constexpr const auto& layout = tables::payloadSchemas;
     for (const auto& schema : schemas_)
         trace.add(layout, layout.domainId = schema.domain, layout.schemaId = schema.schemaId,
-                  layout.name = strings.text(schema.name), layout.type = schema.type,
-                  layout.flags = schema.flags, layout.numEntries = schema.entryCount,
-                  layout.payloadSize = schema.payloadBytes, layout.alignTo = schema.alignTo);
+                  layout.name = strings.text(schema.name), layout.type = schema.type, layout.flags = schema.flags,
+                  layout.numEntries = schema.entryCount, layout.payloadSize = schema.payloadBytes,
+                  layout.alignTo = schema.alignTo);
     constexpr const auto& field = tables::payloadEntries;
     for (const auto& entry : entries_)
-        trace.add(field, field.domainId = entry.domain, field.schemaId = entry.schemaId,
-                  field.idx = entry.index, field.flags = entry.flags, field.type = entry.type,
-                  field.name = strings.text(entry.name),
+        trace.add(field, field.domainId = entry.domain, field.schemaId = entry.schemaId, field.idx = entry.index,
+                  field.flags = entry.flags, field.type = entry.type, field.name = strings.text(entry.name),
                   field.description = strings.text(entry.description),
                   field.arrayOrUnionDetail = entry.arrayOrUnionDetail, field.offset = entry.offset);
     domains_.clear();

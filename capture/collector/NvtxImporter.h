@@ -28,9 +28,8 @@ struct NvtxInterval {
     uint32_t endThreadId = 0;         ///< Thread of the end; 0 without one.
 };
 
-/// Assembler that matches the NVTX calls of one process. Pushes and pops match per thread and
-/// domain by nesting level, so a lost call spoils only one range. Starts and ends match by range
-/// id, in any order. No database, no clock.
+/// Assembler that matches the NVTX calls of one process. Pushes and pops match per thread and domain by nesting level,
+/// so a lost call spoils only one range. Starts and ends match by range id, in any order. No database, no clock.
 class NvtxAssembler {
   public:
     using Sink = std::function<void(const NvtxInterval&)>;
@@ -42,11 +41,9 @@ class NvtxAssembler {
     void add(const log::NvtxRecord& record, std::span<const std::byte> extended);
     void finish();
 
-    /// Returns the number of ranges whose pop was lost. They end at the next call that proves their
-    /// end.
+    /// Returns the number of ranges whose pop was lost. They end at the next call that proves their end.
     uint64_t guessedEnds() const { return guessedEnds_; }
-    /// Returns the number of pops and ends of ranges whose beginning was lost. Ends count after
-    /// `finish`.
+    /// Returns the number of pops and ends of ranges whose beginning was lost. Ends count after `finish`.
     uint64_t lostBeginnings() const { return lostBeginnings_; }
 
   private:
@@ -83,8 +80,7 @@ class NvtxImporter {
     void add(const log::NvtxSchemaEntryRecord& record);
     void add(const log::NvtxEnumRecord& record);
     void add(const log::NvtxEnumEntryRecord& record);
-    /// Writes new names and layouts, if the process had any range, for readers of the unfinished
-    /// trace.
+    /// Writes new names and layouts, if the process had any range, for readers of the unfinished trace.
     void writeNames();
     void finish();
 

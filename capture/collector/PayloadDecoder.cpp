@@ -42,23 +42,20 @@ struct TypeInfo {
     Form form;
 };
 constexpr TypeInfo types[] = {
-    {1, 1, Form::Character}, {2, 1, Form::Unsigned},  {3, 2, Form::Signed},
-    {4, 2, Form::Unsigned},  {5, 4, Form::Signed},    {6, 4, Form::Unsigned},
-    {7, 8, Form::Signed},    {8, 8, Form::Unsigned},  {9, 8, Form::Signed},
-    {10, 8, Form::Unsigned}, {11, 1, Form::Signed},   {12, 1, Form::Unsigned},
-    {13, 2, Form::Signed},   {14, 2, Form::Unsigned}, {15, 4, Form::Signed},
-    {16, 4, Form::Unsigned}, {17, 8, Form::Signed},   {18, 8, Form::Unsigned},
-    {19, 4, Form::Real},     {20, 8, Form::Real},     {22, 8, Form::Unsigned},
-    {23, 8, Form::Unsigned}, {24, 4, Form::Unsigned}, {25, 1, Form::Character},
-    {26, 2, Form::Unsigned}, {27, 4, Form::Unsigned}, {32, 1, Form::Unsigned},
-    {43, 4, Form::Real},     {44, 8, Form::Real},     {68, 4, Form::Unsigned},
-    {69, 4, Form::Unsigned}, {70, 8, Form::Unsigned}, {71, 4, Form::Unsigned},
-    {72, 8, Form::Unsigned}, {73, 4, Form::Unsigned}, {74, 8, Form::Unsigned},
+    {1, 1, Form::Character}, {2, 1, Form::Unsigned},  {3, 2, Form::Signed},    {4, 2, Form::Unsigned},
+    {5, 4, Form::Signed},    {6, 4, Form::Unsigned},  {7, 8, Form::Signed},    {8, 8, Form::Unsigned},
+    {9, 8, Form::Signed},    {10, 8, Form::Unsigned}, {11, 1, Form::Signed},   {12, 1, Form::Unsigned},
+    {13, 2, Form::Signed},   {14, 2, Form::Unsigned}, {15, 4, Form::Signed},   {16, 4, Form::Unsigned},
+    {17, 8, Form::Signed},   {18, 8, Form::Unsigned}, {19, 4, Form::Real},     {20, 8, Form::Real},
+    {22, 8, Form::Unsigned}, {23, 8, Form::Unsigned}, {24, 4, Form::Unsigned}, {25, 1, Form::Character},
+    {26, 2, Form::Unsigned}, {27, 4, Form::Unsigned}, {32, 1, Form::Unsigned}, {43, 4, Form::Real},
+    {44, 8, Form::Real},     {68, 4, Form::Unsigned}, {69, 4, Form::Unsigned}, {70, 8, Form::Unsigned},
+    {71, 4, Form::Unsigned}, {72, 8, Form::Unsigned}, {73, 4, Form::Unsigned}, {74, 8, Form::Unsigned},
 };
 
 const TypeInfo* typeInfo(uint64_t type) {
-    const auto* found = std::find_if(std::begin(types), std::end(types),
-                                     [&](const TypeInfo& info) { return info.type == type; });
+    const auto* found =
+        std::find_if(std::begin(types), std::end(types), [&](const TypeInfo& info) { return info.type == type; });
     return found == std::end(types) ? nullptr : found;
 }
 
@@ -71,27 +68,19 @@ T read(std::span<const std::byte> bytes) {
 
 int64_t readSigned(std::span<const std::byte> bytes) {
     switch (bytes.size()) {
-        case 1:
-            return read<int8_t>(bytes);
-        case 2:
-            return read<int16_t>(bytes);
-        case 4:
-            return read<int32_t>(bytes);
-        default:
-            return read<int64_t>(bytes);
+        case 1: return read<int8_t>(bytes);
+        case 2: return read<int16_t>(bytes);
+        case 4: return read<int32_t>(bytes);
+        default: return read<int64_t>(bytes);
     }
 }
 
 Json readValue(Form form, std::span<const std::byte> bytes) {
     switch (form) {
-        case Form::Signed:
-            return readSigned(bytes);
-        case Form::Unsigned:
-            return read<uint64_t>(bytes);
-        case Form::Real:
-            return bytes.size() == 4 ? double{read<float>(bytes)} : read<double>(bytes);
-        case Form::Character:
-            return std::string(1, read<char>(bytes));
+        case Form::Signed: return readSigned(bytes);
+        case Form::Unsigned: return read<uint64_t>(bytes);
+        case Form::Real: return bytes.size() == 4 ? double{read<float>(bytes)} : read<double>(bytes);
+        case Form::Character: return std::string(1, read<char>(bytes));
     }
     return nullptr;
 }
@@ -107,8 +96,7 @@ void PayloadDecoder::addSchema(uint32_t domain, uint64_t schemaId, uint64_t payl
     schemas_[{domain, schemaId}] = {payloadBytes, {}};
 }
 
-void PayloadDecoder::addEntry(uint32_t domain, uint64_t schemaId, uint32_t index,
-                              PayloadEntry entry) {
+void PayloadDecoder::addEntry(uint32_t domain, uint64_t schemaId, uint32_t index, PayloadEntry entry) {
     const auto found = schemas_.find({domain, schemaId});
     if (found == schemas_.end() || index >= maxEntries) return;
     auto& entries = found->second.entries;
@@ -137,16 +125,14 @@ void PayloadDecoder::addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t 
     }
 }
 
-const PayloadDecoder::Enumeration* PayloadDecoder::findEnumeration(uint32_t domain,
-                                                                   uint64_t schemaId) const {
+const PayloadDecoder::Enumeration* PayloadDecoder::findEnumeration(uint32_t domain, uint64_t schemaId) const {
     const auto found = enumerations_.find({domain, schemaId});
     return found == enumerations_.end() ? nullptr : &found->second;
 }
 
 /// Returns nullopt if the value, or a bit of it, has no name.
 std::optional<std::string> PayloadDecoder::nameOf(const Enumeration& enumeration, uint64_t value) {
-    if (const auto found = enumeration.names.find(value); found != enumeration.names.end())
-        return found->second;
+    if (const auto found = enumeration.names.find(value); found != enumeration.names.end()) return found->second;
     std::string names;
     uint64_t left = value;
     for (const auto& [bits, name] : enumeration.flagNames) {
@@ -181,8 +167,7 @@ uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) cons
     return items != 0 && item > UINT32_MAX / items ? 0 : item * items;
 }
 
-/// Returns the offsets of the fields. In a layout without offsets they follow from the previous
-/// sizes, aligned as in C.
+/// Returns the offsets of the fields. In a layout without offsets they follow from the previous sizes, aligned as in C.
 std::vector<uint64_t> PayloadDecoder::offsetsOf(uint32_t domain, const Schema& schema) const {
     std::vector<uint64_t> offsets;
     uint64_t next = 0;
@@ -199,8 +184,7 @@ std::vector<uint64_t> PayloadDecoder::offsetsOf(uint32_t domain, const Schema& s
     return offsets;
 }
 
-std::optional<Json> PayloadDecoder::decode(uint32_t domain, uint64_t schemaId,
-                                           std::span<const std::byte> payload,
+std::optional<Json> PayloadDecoder::decode(uint32_t domain, uint64_t schemaId, std::span<const std::byte> payload,
                                            Enumerators enumerators) const {
     const Schema* schema = find(domain, schemaId);
     if (schema == nullptr) return std::nullopt;
@@ -208,8 +192,8 @@ std::optional<Json> PayloadDecoder::decode(uint32_t domain, uint64_t schemaId,
     return decodeSchema(domain, *schema, payload, limits);
 }
 
-Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema,
-                                  std::span<const std::byte> payload, Limits& limits) const {
+Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema, std::span<const std::byte> payload,
+                                  Limits& limits) const {
     Json object = Json::object();
     const std::vector<uint64_t> offsets = offsetsOf(domain, schema);
     for (size_t index = 0; index < offsets.size() && limits.fieldsLeft > 0; ++index) {
@@ -235,22 +219,18 @@ Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema,
 }
 
 std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEntry& entry,
-                                                std::span<const std::byte> field,
-                                                Limits& limits) const {
+                                                std::span<const std::byte> field, Limits& limits) const {
     // The target of an address or offset is not in the payload.
-    if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0)
-        return std::nullopt;
+    if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0) return std::nullopt;
     if (entry.type == typeCString || entry.type == typeCStringUtf8) {
         if (entry.arrayOrUnionDetail == 0) return std::nullopt;
         return textOf(field);
     }
     const TypeInfo* info = typeInfo(entry.type);
     const Schema* nested = info == nullptr ? find(domain, entry.type) : nullptr;
-    const Enumeration* enumeration = info == nullptr && limits.enumerators == Enumerators::Named
-                                         ? findEnumeration(domain, entry.type)
-                                         : nullptr;
-    const uint64_t items =
-        (entry.flags & flagArrayMask) == flagArrayFixed ? entry.arrayOrUnionDetail : 1;
+    const Enumeration* enumeration =
+        info == nullptr && limits.enumerators == Enumerators::Named ? findEnumeration(domain, entry.type) : nullptr;
+    const uint64_t items = (entry.flags & flagArrayMask) == flagArrayFixed ? entry.arrayOrUnionDetail : 1;
     if (items == 0 || items > maxArrayItems) return std::nullopt;
     if (info != nullptr && info->form == Form::Character && items > 1) return textOf(field);
     const size_t each = field.size() / items;
@@ -264,8 +244,7 @@ std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEn
             --limits.depth;
             return object;
         }
-        if (nested != nullptr || (each != 1 && each != 2 && each != 4 && each != 8))
-            return std::nullopt;
+        if (nested != nullptr || (each != 1 && each != 2 && each != 4 && each != 8)) return std::nullopt;
         const auto value = read<uint64_t>(bytes);
         if (enumeration != nullptr && limits.fieldsLeft > 0) {
             --limits.fieldsLeft;
@@ -302,9 +281,7 @@ enum NcclSchema : uint64_t {
 };
 
 bool contains(std::string_view text, std::string_view word) {
-    const auto same = [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) == b;
-    };
+    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
     return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
@@ -350,37 +327,29 @@ void readByLayout(NcclCall& call, uint64_t schema, std::span<const std::byte> pa
     call.bytes = take<int64_t>(payload);
     switch (schema) {
         case allReduce:
-        case reduceScatter:
-            call.reduction = take<uint32_t>(payload);
-            break;
+        case reduceScatter: call.reduction = take<uint32_t>(payload); break;
         case broadcast:
         case gather:
-        case scatter:
-            call.root = take<int32_t>(payload);
-            break;
+        case scatter: call.root = take<int32_t>(payload); break;
         case reduce:
             call.root = take<int32_t>(payload);
             call.reduction = take<uint32_t>(payload);
             break;
         case send:
-        case receive:
-            call.peer = take<int32_t>(payload);
-            break;
-        default:
-            break;
+        case receive: call.peer = take<int32_t>(payload); break;
+        default: break;
     }
 }
 
 /// Returns true for layouts whose first fields are a communicator and a size.
 bool isKnownLayout(uint64_t schema) {
-    return schema == commInitRank || (schema >= 4 && schema <= receive) ||
-           (schema >= 16 && schema <= scatter);
+    return schema == commInitRank || (schema >= 4 && schema <= receive) || (schema >= 16 && schema <= scatter);
 }
 
 }  // namespace
 
-NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
-                        std::span<const std::byte> payload, const std::optional<Json>& decoded) {
+NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId, std::span<const std::byte> payload,
+                        const std::optional<Json>& decoded) {
     NcclCall call;
     call.operation = ncclOperationOf(functionName);
     if (decoded && decoded->is_object()) {

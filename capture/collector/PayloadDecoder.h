@@ -23,9 +23,8 @@ struct PayloadEntry {
     std::string name;
 };
 
-/// Decoder of the extended payloads of one process's NVTX calls, by the layouts that it registered.
-/// Payload bytes and layouts are untrusted: nothing outside the payload is read, nesting and size
-/// are bounded.
+/// Decoder of the extended payloads of one process's NVTX calls, by the layouts that it registered. Payload bytes and
+/// layouts are untrusted: nothing outside the payload is read, nesting and size are bounded.
 class PayloadDecoder {
   public:
     void addSchema(uint32_t domain, uint64_t schemaId, uint64_t payloadBytes);
@@ -35,17 +34,14 @@ class PayloadDecoder {
     /// Adds an enumeration that can be the type of an entry. `bytes` is the program's value, or 0.
     void addEnumeration(uint32_t domain, uint64_t schemaId, uint64_t bytes);
     /// Adds a value after its enumeration. `isFlag`: bits that may be combined with others.
-    void addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t value, bool isFlag,
-                       std::string_view name);
+    void addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t value, bool isFlag, std::string_view name);
 
-    /// Text of an enumeration's value: its name, if any ("Max", or for flags "Read|Write"), or
-    /// always its number.
+    /// Text of an enumeration's value: its name, if any ("Max", or for flags "Read|Write"), or always its number.
     enum class Enumerators { Named, Numbered };
     /// Returns an object of the named fields, in the layout's order; nullopt if the layout is
     /// unknown. Omits fields that cannot be decoded.
-    std::optional<nlohmann::ordered_json> decode(
-        uint32_t domain, uint64_t schemaId, std::span<const std::byte> payload,
-        Enumerators enumerators = Enumerators::Named) const;
+    std::optional<nlohmann::ordered_json> decode(uint32_t domain, uint64_t schemaId, std::span<const std::byte> payload,
+                                                 Enumerators enumerators = Enumerators::Named) const;
 
   private:
     struct Schema {
@@ -71,11 +67,10 @@ class PayloadDecoder {
     uint64_t itemBytes(uint32_t domain, uint64_t type) const;
     uint64_t sizeOf(uint32_t domain, const PayloadEntry& entry) const;
     std::vector<uint64_t> offsetsOf(uint32_t domain, const Schema& schema) const;
-    nlohmann::ordered_json decodeSchema(uint32_t domain, const Schema& schema,
-                                        std::span<const std::byte> payload, Limits& limits) const;
+    nlohmann::ordered_json decodeSchema(uint32_t domain, const Schema& schema, std::span<const std::byte> payload,
+                                        Limits& limits) const;
     std::optional<nlohmann::ordered_json> decodeEntry(uint32_t domain, const PayloadEntry& entry,
-                                                      std::span<const std::byte> field,
-                                                      Limits& limits) const;
+                                                      std::span<const std::byte> field, Limits& limits) const;
 
     std::map<Key, Schema> schemas_;
     std::map<Key, Enumeration> enumerations_;
@@ -96,8 +91,7 @@ inline constexpr std::string_view ncclDomainName = "NCCL";
 
 /// Decodes a call from its decoded payload, by the names of NCCL's fields. If NCCL registered no
 /// layout, decodes the payload itself in the layout of NCCL 2.19 and later.
-NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
-                        std::span<const std::byte> payload,
+NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId, std::span<const std::byte> payload,
                         const std::optional<nlohmann::ordered_json>& decoded);
 
 }  // namespace lanescope::capture

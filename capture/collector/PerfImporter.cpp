@@ -29,27 +29,23 @@ PythonSamples PythonSamples::read(const Database& database) {
     PythonSamples samples;
     constexpr const auto& t = tables::threadStates;
     constexpr const auto& s = tables::stacks;
-    // Tables without rows exist until the trace is closed. Without readable rows, stacks have no
-    // Python frames.
-    auto frames = database.prepare(fmt::format("SELECT {}, {}, {}, {}, {} FROM {}", s.id.name,
-                                               s.parentId.name, s.functionId.name, s.fileId.name,
-                                               s.line.name, s.tableName()));
+    // Tables without rows exist until the trace is closed. Without readable rows, stacks have no Python frames.
+    auto frames = database.prepare(fmt::format("SELECT {}, {}, {}, {}, {} FROM {}", s.id.name, s.parentId.name,
+                                               s.functionId.name, s.fileId.name, s.line.name, s.tableName()));
     while (frames) {
         const auto row = frames->step();
         if (!row || !*row) break;
-        samples.frames_.emplace(frames->integer(0), Frame{frames->integer(1), frames->integer(2),
-                                                          frames->integer(3), frames->integer(4)});
+        samples.frames_.emplace(frames->integer(0),
+                                Frame{frames->integer(1), frames->integer(2), frames->integer(3), frames->integer(4)});
     }
     if (samples.frames_.empty()) return samples;
-    auto runs = database.prepare(
-        fmt::format("SELECT {0}, \"start\", \"end\", {1} FROM {2} WHERE {1} IS NOT NULL",
-                    t.globalTid.name, t.callchainId.name, t.tableName()));
+    auto runs = database.prepare(fmt::format("SELECT {0}, \"start\", \"end\", {1} FROM {2} WHERE {1} IS NOT NULL",
+                                             t.globalTid.name, t.callchainId.name, t.tableName()));
     size_t count = 0;
     while (runs && count++ < maxRuns) {
         const auto row = runs->step();
         if (!row || !*row) break;
-        samples.runs_[runs->integer(0)].push_back(
-            {runs->integer(1), runs->integer(2), runs->integer(3)});
+        samples.runs_[runs->integer(0)].push_back({runs->integer(1), runs->integer(2), runs->integer(3)});
     }
     for (auto& [thread, all] : samples.runs_) std::ranges::sort(all, {}, &Run::startNs);
     return samples;
@@ -70,8 +66,7 @@ std::span<const PythonSamples::Frame> PythonSamples::at(int64_t globalTid, int64
         return timeNs > run.endNs ? apart(run.endNs, timeNs) : uint64_t{0};
     };
     const Run* nearest = next == runs.end() ? nullptr : &*next;
-    if (next != runs.begin() &&
-        (nearest == nullptr || distance(*std::prev(next)) <= distance(*nearest)))
+    if (next != runs.begin() && (nearest == nullptr || distance(*std::prev(next)) <= distance(*nearest)))
         nearest = &*std::prev(next);
     if (nearest == nullptr || distance(*nearest) > uint64_t{nearNs}) return {};
     for (int64_t at = nearest->stack; at != 0 && found_.size() < maxFrames;) {
@@ -97,9 +92,7 @@ constexpr int64_t minCoreNs = 1'000'000;
 constexpr int64_t maxSwitches = 50'000'000;
 
 /// Returns the sum of two non-negative times, clamped to the maximum.
-int64_t cappedSum(int64_t a, int64_t b) {
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
+int64_t cappedSum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
 /// Returns "su, sudo and 3 others".
 std::string namesOf(const std::set<std::string>& names) {
@@ -116,8 +109,7 @@ std::string namesOf(const std::set<std::string>& names) {
     return text;
 }
 
-/// Returns true if it is the interpreter's function that runs Python code: up to the next call of
-/// C, from 3.11 on.
+/// Returns true if it is the interpreter's function that runs Python code: up to the next call of C, from 3.11 on.
 bool isEvaluator(std::string_view function) {
     return function.starts_with("_PyEval_EvalFrame") || function.starts_with("_TAIL_CALL_") ||
            function.starts_with("_PyEval_Vector");
@@ -172,8 +164,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
             run->name = name.name;
         }
         const Thread which(name.place.process, name.place.thread);
-        if (names.size() < maxThreads || names.contains(which))
-            names.insert_or_assign(which, std::string(name.name));
+        if (names.size() < maxThreads || names.contains(which)) names.insert_or_assign(which, std::string(name.name));
     }
     void lost(uint64_t count) override { lostRecords += std::min<uint64_t>(count, UINT32_MAX); }
     void throttled() override { ++throttles; }
@@ -194,8 +185,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
         std::set<std::string> programs;
         if (lostRecords > 0) return programs;
         for (const auto& [process, run] : executed_)
-            if (run.isKnown && run.endNs >= run.beginNs && run.mappedNs < run.beginNs)
-                programs.insert(run.name);
+            if (run.isKnown && run.endNs >= run.beginNs && run.mappedNs < run.beginNs) programs.insert(run.name);
         return programs;
     }
 
@@ -241,8 +231,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
 
 class PerfImporter::SecondPass : public PerfVisitor {
   public:
-    SecondPass(PerfImporter& importer, PerfStacks& stacks, const std::set<int64_t>& processes,
-               int64_t offsetNs)
+    SecondPass(PerfImporter& importer, PerfStacks& stacks, const std::set<int64_t>& processes, int64_t offsetNs)
         : importer_(importer), stacks_(stacks), processes_(processes), offsetNs_(offsetNs) {}
 
     void visit(const PerfSample& sample) override {
@@ -254,8 +243,8 @@ class PerfImporter::SecondPass : public PerfVisitor {
         const int64_t thread = threadOf(sample.place), timeNs = timeOf(sample.place);
         mergePythonFrames(native, thread, timeNs);
         constexpr const auto& t = tables::sampleEvents;
-        importer_.trace_.add(t, t.id = importer_.chain(frames_), t.start = timeNs,
-                             t.cpu = sample.place.core, t.globalTid = thread);
+        importer_.trace_.add(t, t.id = importer_.chain(frames_), t.start = timeNs, t.cpu = sample.place.core,
+                             t.globalTid = thread);
         seen.insert(thread);
     }
 
@@ -286,22 +275,17 @@ class PerfImporter::SecondPass : public PerfVisitor {
         std::optional<int64_t> preempted;
         if (!change.isIn) preempted = change.isPreempted ? 1 : 0;
         importer_.trace_.add(t, t.start = timeOf(change.place), t.cpu = change.place.core,
-                             t.isSchedIn = change.isIn ? 1 : 0, t.globalTid = thread,
-                             t.isPreempted = preempted);
+                             t.isSchedIn = change.isIn ? 1 : 0, t.globalTid = thread, t.isPreempted = preempted);
         seen.insert(thread);
     }
 
-    int64_t threadOf(const PerfPlace& place) const {
-        return globalTid(place.process, place.thread, importer_.host_);
-    }
+    int64_t threadOf(const PerfPlace& place) const { return globalTid(place.process, place.thread, importer_.host_); }
     int64_t timeOf(const PerfPlace& place) const {
-        return static_cast<int64_t>(static_cast<uint64_t>(place.timeNs) +
-                                    static_cast<uint64_t>(offsetNs_));
+        return static_cast<int64_t>(static_cast<uint64_t>(place.timeNs) + static_cast<uint64_t>(offsetNs_));
     }
 
-    /// Replaces everything from the innermost to the outermost run of the interpreter by the Python
-    /// stack. The assignment of Python functions to the runs is unknown, and the frames between
-    /// them are the interpreter's own.
+    /// Replaces everything from the innermost to the outermost run of the interpreter by the Python stack. The
+    /// assignment of Python functions to the runs is unknown, and the frames between them are the interpreter's own.
     void mergePythonFrames(const NativeStack& native, int64_t thread, int64_t timeNs) {
         frames_.clear();
         size_t first = native.functions.size(), last = 0;
@@ -334,13 +318,9 @@ class PerfImporter::SecondPass : public PerfVisitor {
 };
 
 PerfImporter::PerfImporter(TraceWriter& trace, int64_t sessionStartNs)
-    : trace_(trace),
-      sessionStartNs_(sessionStartNs),
-      pythonSamples_(PythonSamples::read(trace.database())) {}
+    : trace_(trace), sessionStartNs_(sessionStartNs), pythonSamples_(PythonSamples::read(trace.database())) {}
 
-bool PerfImporter::isPerfLog(const std::filesystem::path& path) {
-    return path.extension() == perfLogEnding;
-}
+bool PerfImporter::isPerfLog(const std::filesystem::path& path) { return path.extension() == perfLogEnding; }
 
 const PerfImporter::Frame& PerfImporter::nativeFrame(const PerfStacks& stacks, uint32_t function) {
     if (function >= native_.size()) {
@@ -370,13 +350,13 @@ int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
     constexpr const auto& t = tables::samplingCallchains;
     int64_t depth = 0;
     for (const Frame& frame : frames)
-        trace_.add(t, t.id = id, t.symbol = frame.function, t.module = frame.file,
-                   t.stackDepth = depth++, t.line = nullIfZero(frame.line));
+        trace_.add(t, t.id = id, t.symbol = frame.function, t.module = frame.file, t.stackDepth = depth++,
+                   t.line = nullIfZero(frame.line));
     return id;
 }
 
-Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, uint32_t host,
-                                                  bool usesLibDw, int64_t unwindBudgetNs) {
+Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, uint32_t host, bool usesLibDw,
+                                                  int64_t unwindBudgetNs) {
     auto file = PerfLogFile::open(path);
     if (!file) return fail(file.error());
     host_ = host;
@@ -388,8 +368,7 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
     first.spaces.seal();
     std::set<int64_t> processes;
     constexpr const auto& p = tables::processes;
-    auto known = trace_.database().prepare(
-        fmt::format("SELECT {} FROM {}", p.globalPid.name, p.tableName()));
+    auto known = trace_.database().prepare(fmt::format("SELECT {} FROM {}", p.globalPid.name, p.tableName()));
     while (known) {
         const auto row = known->step();
         if (!row || !*row) break;
@@ -420,30 +399,27 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
     for (const auto& [thread, name] : first.names) {
         constexpr int lesser = -1;
         const int64_t id = globalTid(thread.first, thread.second, host_);
-        if (second.seen.contains(id) && !trace_.hasName(id))
-            trace_.nameThread(id, trace_.intern(name), lesser);
+        if (second.seen.contains(id) && !trace_.hasName(id)) trace_.nameThread(id, trace_.intern(name), lesser);
     }
     writeHealth(*file, first, stacks, oddBytes);
     writeSkipped(skipped, second.tooMany);
     return counts_;
 }
 
-void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
-                               const PerfStacks& stacks, uint64_t oddBytes) {
+void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
+                               uint64_t oddBytes) {
     const auto percent = [](int64_t part, int64_t whole) {
         return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
     };
-    std::string how = fmt::format(
-        "{} CPU samples and {} context switches from the kernel's perf events{}", counts_.samples,
-        counts_.switches, file.head().seesKernel != 0 ? "" : ", without kernel threads");
+    std::string how =
+        fmt::format("{} CPU samples and {} context switches from the kernel's perf events{}", counts_.samples,
+                    counts_.switches, file.head().seesKernel != 0 ? "" : ", without kernel threads");
     how += counts_.samples == 0
                ? std::string(".")
-               : fmt::format("; {:.1f} % of the stacks are complete, unwound by {}.",
-                             percent(counts_.whole, counts_.samples),
-                             stacks.hasLibDw()
-                                 ? std::string("libdw")
-                                 : fmt::format("frame pointers, which not all code has: {}",
-                                               LibDw::absence()));
+               : fmt::format(
+                     "; {:.1f} % of the stacks are complete, unwound by {}.", percent(counts_.whole, counts_.samples),
+                     stacks.hasLibDw() ? std::string("libdw")
+                                       : fmt::format("frame pointers, which not all code has: {}", LibDw::absence()));
     if (counts_.inPython > 0 && pythonSamples_.isEmpty())
         how += " Python functions are missing, because threads were not sampled (--no-threads).";
     else if (counts_.inPython > 0)
@@ -452,10 +428,8 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
             "sample within 20 ms.",
             percent(counts_.withPython, counts_.inPython));
     if (file.end() && file.end()->wallNs > 0)
-        how += fmt::format(" Writing them took {:.2f} % of a core.",
-                           percent(file.end()->cpuNs, file.end()->wallNs));
-    const bool isShort =
-        counts_.samples > 0 && percent(counts_.whole, counts_.samples) < minWholePercent;
+        how += fmt::format(" Writing them took {:.2f} % of a core.", percent(file.end()->cpuNs, file.end()->wallNs));
+    const bool isShort = counts_.samples > 0 && percent(counts_.whole, counts_.samples) < minWholePercent;
     if (isShort)
         how += fmt::format(
             " The other stacks have only their innermost functions: stacks deeper than {} KiB are "
@@ -470,8 +444,7 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
         how += fmt::format(
             " Data of {} is missing: {} another user's rights (set-uid, for example sudo or su), "
             "where the kernel ends perf events. Record the program that {} starts, as that user.",
-            namesOf(lost), lost.size() == 1 ? "it has" : "they have",
-            lost.size() == 1 ? "it" : "each");
+            namesOf(lost), lost.size() == 1 ? "it has" : "they have", lost.size() == 1 ? "it" : "each");
     else if (isHardlyAny)
         how += " Threads were hardly ever running.";
     if (isMissed)
@@ -486,19 +459,17 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
             "these sums.",
             first.notReported, maxThreads);
     const bool isDoubtful = isShort || isMissed || isHardlyAny || !lost.empty();
-    trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {},
-                  {}, counts_.samples);
+    trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {}, {},
+                  counts_.samples);
     counts_.lost += static_cast<int64_t>(first.lostRecords);
     if (counts_.lost > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesDropped,
-                      fmt::format("Lost {} CPU samples and context switches (kernel buffers full).",
-                                  counts_.lost),
-                      {}, {}, counts_.lost);
+                      fmt::format("Lost {} CPU samples and context switches (kernel buffers full).", counts_.lost), {},
+                      {}, counts_.lost);
     if (first.throttles > 0)
-        trace_.health(
-            Severity::Info, HealthCode::SamplesDropped,
-            fmt::format("The kernel paused CPU sampling {} times (too slow).", first.throttles), {},
-            {}, static_cast<int64_t>(first.throttles));
+        trace_.health(Severity::Info, HealthCode::SamplesDropped,
+                      fmt::format("The kernel paused CPU sampling {} times (too slow).", first.throttles), {}, {},
+                      static_cast<int64_t>(first.throttles));
     if (!file.end())
         trace_.health(Severity::Warning, HealthCode::LogCut,
                       "The file of CPU samples and context switches has no end (lanescope was "
@@ -509,17 +480,14 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
                                   "switches are missing at the end.",
                                   file.end()->bytesNotKept / 1'000'000));
     if (stacks.outOfTime() > 0)
-        trace_.health(
-            Severity::Info, HealthCode::SamplesDropped,
-            fmt::format(
-                "The stacks of {} samples were unwound by frame pointers only (libdw too slow).",
-                stacks.outOfTime()),
-            {}, {}, static_cast<int64_t>(stacks.outOfTime()));
+        trace_.health(Severity::Info, HealthCode::SamplesDropped,
+                      fmt::format("The stacks of {} samples were unwound by frame pointers only (libdw too slow).",
+                                  stacks.outOfTime()),
+                      {}, {}, static_cast<int64_t>(stacks.outOfTime()));
     if (oddBytes > 0 || first.spaces.skipped() > 0)
-        trace_.health(
-            Severity::Info, HealthCode::LogOddRecords,
-            fmt::format("Skipped {} bytes and {} entries of the file of CPU samples (invalid).",
-                        oddBytes, first.spaces.skipped()));
+        trace_.health(Severity::Info, HealthCode::LogOddRecords,
+                      fmt::format("Skipped {} bytes and {} entries of the file of CPU samples (invalid).", oddBytes,
+                                  first.spaces.skipped()));
 }
 
 void PerfImporter::writeSkipped(size_t processes, int64_t switches) {
@@ -531,9 +499,8 @@ void PerfImporter::writeSkipped(size_t processes, int64_t switches) {
                       {}, {}, static_cast<int64_t>(processes));
     if (switches > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesLimit,
-                      fmt::format("Skipped {} context switches at the end (limit {}).", switches,
-                                  maxSwitches),
-                      {}, {}, switches);
+                      fmt::format("Skipped {} context switches at the end (limit {}).", switches, maxSwitches), {}, {},
+                      switches);
 }
 
 }  // namespace lanescope::capture

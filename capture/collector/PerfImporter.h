@@ -17,8 +17,7 @@
 
 namespace lanescope::capture {
 
-/// Python stacks sampled from outside, by thread and time, read from the unfinished trace. One
-/// thread.
+/// Python stacks sampled from outside, by thread and time, read from the unfinished trace. One thread.
 class PythonSamples {
   public:
     /// A Python function in a stack; strings of the trace.
@@ -83,8 +82,7 @@ class PerfImporter {
     /// Returns the number of a stack in the trace. `frames` are innermost first.
     int64_t chain(const std::vector<Frame>& frames);
     void writeSkipped(size_t processes, int64_t switches);
-    void writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
-                     uint64_t oddBytes);
+    void writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks, uint64_t oddBytes);
 
     TraceWriter& trace_;
     const int64_t sessionStartNs_;

@@ -32,11 +32,9 @@ int64_t LogStrings::traceId(uint32_t id) {
 LogStrings::KernelNames LogStrings::kernelNames(uint32_t id) {
     if (const auto known = kernels_.find(id); known != kernels_.end()) return known->second;
     const auto found = strings_.find(id);
-    const std::string mangled =
-        found == strings_.end() ? std::string(lostName) : found->second.text;
+    const std::string mangled = found == strings_.end() ? std::string(lostName) : found->second.text;
     const std::string full = demangled(mangled);
-    const KernelNames names{trace_.intern(mangled), trace_.intern(full),
-                            trace_.intern(shortFunctionName(full))};
+    const KernelNames names{trace_.intern(mangled), trace_.intern(full), trace_.intern(shortFunctionName(full))};
     if (found != strings_.end()) kernels_.emplace(id, names);
     return names;
 }
@@ -55,15 +53,13 @@ std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {
     return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem,
-                     TraceWriter& trace, std::optional<int64_t> process) {
+void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
+                     std::optional<int64_t> process) {
     const std::string file = reader.path().filename().string();
-    const auto report = [&](Severity severity, HealthCode code, uint64_t count,
-                            std::string_view sentence) {
+    const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
         trace.health(severity, code, sentence, process, {}, static_cast<int64_t>(count));
     };
-    if (problem)
-        trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
+    if (problem) trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
     const log::LogReader::Progress& progress = reader.progress();
     if (const uint64_t bytes = reader.bytesNotUnderstood(); bytes > 0 && !problem)
         report(reader.isCorrupt() ? Severity::Error : Severity::Warning,

@@ -18,8 +18,7 @@
 
 namespace lanescope::capture {
 
-/// The strings of one log by their number in it. Only strings that an event uses get into the
-/// trace.
+/// The strings of one log by their number in it. Only strings that an event uses get into the trace.
 class LogStrings {
   public:
     explicit LogStrings(TraceWriter& trace) : trace_(trace) {}
@@ -79,11 +78,9 @@ struct ProcessContext {
         if (tid != lastThread) threads.insert(lastThread = tid);
         return globalTid(pid, tid, host);
     }
-    /// Converts a time of the log to the trace's axis; wraps and does not overflow for invalid
-    /// times.
+    /// Converts a time of the log to the trace's axis; wraps and does not overflow for invalid times.
     int64_t time(int64_t realtimeNs) const {
-        return static_cast<int64_t>(static_cast<uint64_t>(realtimeNs) -
-                                    static_cast<uint64_t>(sessionStartNs));
+        return static_cast<int64_t>(static_cast<uint64_t>(realtimeNs) - static_cast<uint64_t>(sessionStartNs));
     }
     /// Converts a time and clamps it to the range of a trace, so that the difference of two fits.
     int64_t boundedTime(int64_t realtimeNs) const {
@@ -100,10 +97,9 @@ void addWhereAccepted(const Record& record, Importers&... importers) {
     (offer(importers), ...);
 }
 
-/// Reports in the health of the trace the unreadable parts of a log: `problem`, bytes at its end,
-/// blocks inside, and invalid records. `process` is the log's process, if known. Call it when the
-/// log was read to its end.
-void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem,
-                     TraceWriter& trace, std::optional<int64_t> process);
+/// Reports in the health of the trace the unreadable parts of a log: `problem`, bytes at its end, blocks inside, and
+/// invalid records. `process` is the log's process, if known. Call it when the log was read to its end.
+void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
+                     std::optional<int64_t> process);
 
 }  // namespace lanescope::capture

@@ -11,9 +11,8 @@
 
 namespace lanescope::capture {
 
-/// Facts that `record` has about a run before its processes report any. Stored next to the logs, so
-/// that they can be recovered later and elsewhere. Contains no environment, which may contain
-/// secrets.
+/// Facts that `record` has about a run before its processes report any. Stored next to the logs, so that they can be
+/// recovered later and elsewhere. Contains no environment, which may contain secrets.
 struct RunInfo {
     int64_t startRealtimeNs = 0;   ///< Time 0 of the trace, in the time of events.
     int64_t startMonotonicNs = 0;  ///< CLOCK_MONOTONIC at the same time.
@@ -38,8 +37,7 @@ struct RunInfo {
 
 /// Name of the file with the `RunInfo` in a run folder.
 inline constexpr const char* runInfoFileName = "session.json";
-/// Name of the file that also has the machine, which is available only after the program has
-/// started.
+/// Name of the file that also has the machine, which is available only after the program has started.
 inline constexpr const char* runInfoWithMachineFileName = "machine.json";
 
 }  // namespace lanescope::capture

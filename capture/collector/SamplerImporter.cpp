@@ -24,15 +24,13 @@ constexpr size_t maxWatchedThreads = 100'000;
 
 void ThreadStateImporter::add(const log::WatchedProcessRecord& record) {
     if (processes_.size() < maxWatchedThreads)
-        processes_.insert_or_assign(
-            record.processId,
-            Watched{std::string(context_.strings.text(record.program)), record.parentId});
+        processes_.insert_or_assign(record.processId,
+                                    Watched{std::string(context_.strings.text(record.program)), record.parentId});
 }
 
 void ThreadStateImporter::add(const log::WatchedThreadRecord& record) {
     if (names_.size() < maxWatchedThreads)
-        names_.insert_or_assign({record.processId, record.threadId},
-                                std::string(context_.strings.text(record.name)));
+        names_.insert_or_assign({record.processId, record.threadId}, std::string(context_.strings.text(record.name)));
 }
 
 void ThreadStateImporter::add(const log::ThreadRunRecord& record) {
@@ -42,17 +40,14 @@ void ThreadStateImporter::add(const log::ThreadRunRecord& record) {
     if (seen_.size() < maxWatchedThreads) seen_.emplace(record.processId, record.threadId);
     std::optional<int64_t> call, holder;
     if (!context_.strings.text(record.call).empty()) call = context_.strings.traceId(record.call);
-    if (record.holderThread != 0)
-        holder = globalTid(record.processId, record.holderThread, context_.host);
+    if (record.holderThread != 0) holder = globalTid(record.processId, record.holderThread, context_.host);
     constexpr const auto& t = tables::threadStates;
-    context_.trace.add(
-        t, t.start = context_.time(record.startNs), t.end = context_.time(record.endNs),
-        t.globalTid = globalTid(record.processId, record.threadId, context_.host),
-        t.state = threadStateFrom(record.state),
-        t.callchainId = context_.stacks.traceId(record.stack),
-        t.cpuNs = std::max<int64_t>(0, record.cpuNs),
-        t.delayNs = std::max<int64_t>(0, record.delayNs), t.callId = call, t.holderTid = holder,
-        t.holderCallchainId = context_.stacks.traceId(record.holderStack));
+    context_.trace.add(t, t.start = context_.time(record.startNs), t.end = context_.time(record.endNs),
+                       t.globalTid = globalTid(record.processId, record.threadId, context_.host),
+                       t.state = threadStateFrom(record.state), t.callchainId = context_.stacks.traceId(record.stack),
+                       t.cpuNs = std::max<int64_t>(0, record.cpuNs), t.delayNs = std::max<int64_t>(0, record.delayNs),
+                       t.callId = call, t.holderTid = holder,
+                       t.holderCallchainId = context_.stacks.traceId(record.holderStack));
 }
 
 void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
@@ -63,20 +58,18 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
         const auto watched = processes_.find(process);
         // A process whose parent is not part of the run has no group.
         if (watched != processes_.end() && processes.contains(watched->second.parent))
-            context_.trace.property(facts::parentProcess, std::to_string(watched->second.parent),
-                                    id);
+            context_.trace.property(facts::parentProcess, std::to_string(watched->second.parent), id);
         if (logged.contains(id)) continue;
         constexpr const auto& t = tables::processes;
-        context_.trace.add(
-            t, t.globalPid = id, t.pid = process,
-            t.name = watched == processes_.end() ? std::string() : watched->second.program);
+        context_.trace.add(t, t.globalPid = id, t.pid = process,
+                           t.name = watched == processes_.end() ? std::string() : watched->second.program);
     }
     for (const auto& [place, name] : names_) {
         if (!seen_.contains(place)) continue;
         // A name that the process reported itself has priority.
         constexpr int lesser = -1;
-        context_.trace.nameThread(globalTid(place.first, place.second, context_.host),
-                                  context_.trace.intern(name), lesser);
+        context_.trace.nameThread(globalTid(place.first, place.second, context_.host), context_.trace.intern(name),
+                                  lesser);
     }
 }
 
@@ -97,9 +90,7 @@ constexpr int64_t gpuBits = 0xff;
 constexpr int64_t maxDelayNs = 1'000'000'000;
 
 /// Returns the type in Nsight Systems' numbering: the lowest byte is the GPU.
-int64_t metricType(int64_t gpu) {
-    return gpu & gpuBits;
-}
+int64_t metricType(int64_t gpu) { return gpu & gpuBits; }
 
 /// Returns nullopt for infinity and NaN.
 std::optional<double> ifFinite(uint64_t bits) {
@@ -109,18 +100,17 @@ std::optional<double> ifFinite(uint64_t bits) {
 
 }  // namespace
 
-Result<std::unique_ptr<SamplerImporter>> SamplerImporter::open(
-    const std::filesystem::path& path, TraceWriter& trace, const GpuInventory& gpus,
-    int64_t sessionStartNs, uint32_t host, int64_t& lastCounter) {
+Result<std::unique_ptr<SamplerImporter>> SamplerImporter::open(const std::filesystem::path& path, TraceWriter& trace,
+                                                               const GpuInventory& gpus, int64_t sessionStartNs,
+                                                               uint32_t host, int64_t& lastCounter) {
     auto reader = log::LogReader::open(path);
     if (!reader) return fail(reader.error());
     return std::unique_ptr<SamplerImporter>(
         new SamplerImporter(std::move(*reader), trace, gpus, sessionStartNs, host, lastCounter));
 }
 
-SamplerImporter::SamplerImporter(log::LogReader reader, TraceWriter& trace,
-                                 const GpuInventory& gpus, int64_t sessionStartNs, uint32_t host,
-                                 int64_t& lastCounter)
+SamplerImporter::SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus,
+                                 int64_t sessionStartNs, uint32_t host, int64_t& lastCounter)
     : reader_(std::move(reader)),
       process_{trace, LogStrings(trace), LogStacks(trace), sessionStartNs, host, 0},
       gpus_(gpus),
@@ -160,23 +150,17 @@ void SamplerImporter::add(const log::PropertyRecord& record) {
                                  std::string(process_.strings.text(record.value)));
 }
 
-void SamplerImporter::add(const log::ClockRecord& record) {
-    noteTime(record.realtimeNs);
-}
+void SamplerImporter::add(const log::ClockRecord& record) { noteTime(record.realtimeNs); }
 
 void SamplerImporter::add(const log::NoteRecord& record) {
     if (++notes_ > maxSamplerNotes) return;
-    if (process_.strings.text(record.code) == identifier(HealthCode::ClockSet))
-        reportedClockSet_ = true;
-    process_.trace.healthOfLog(
-        severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
-        process_.strings.text(record.sentence), {}, process_.time(record.timestampNs),
-        nullIfZero(int64_t{record.count}));
+    if (process_.strings.text(record.code) == identifier(HealthCode::ClockSet)) reportedClockSet_ = true;
+    process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
+                               process_.strings.text(record.sentence), {}, process_.time(record.timestampNs),
+                               nullIfZero(int64_t{record.count}));
 }
 
-void SamplerImporter::add(const log::DroppedRecord& record) {
-    dropped_[record.what] += record.count;
-}
+void SamplerImporter::add(const log::DroppedRecord& record) { dropped_[record.what] += record.count; }
 
 void SamplerImporter::add(const log::EndRecord& record) {
     end_ = record;
@@ -184,8 +168,7 @@ void SamplerImporter::add(const log::EndRecord& record) {
 }
 
 void SamplerImporter::add(const log::SampledGpuRecord& record) {
-    gpuIds_.insert_or_assign(record.gpu,
-                             gpus_.find(process_.strings.text(record.uuid)).value_or(record.gpu));
+    gpuIds_.insert_or_assign(record.gpu, gpus_.find(process_.strings.text(record.uuid)).value_or(record.gpu));
 }
 
 std::optional<int64_t> SamplerImporter::gpuId(int64_t gpu) const {
@@ -201,18 +184,15 @@ void SamplerImporter::add(const log::CounterRecord& record) {
     counter.record = record;
     counter.id = ++lastCounter_;
     // String numbers may change later.
-    counter.texts = {std::string(process_.strings.text(record.source)),
-                     std::string(process_.strings.text(record.name)),
-                     std::string(process_.strings.text(record.title)),
-                     std::string(process_.strings.text(record.unit)),
-                     std::string(process_.strings.text(record.device)),
-                     std::string(process_.strings.text(record.direction))};
+    counter.texts = {
+        std::string(process_.strings.text(record.source)), std::string(process_.strings.text(record.name)),
+        std::string(process_.strings.text(record.title)),  std::string(process_.strings.text(record.unit)),
+        std::string(process_.strings.text(record.device)), std::string(process_.strings.text(record.direction))};
     announce(counter);
     counters_.emplace(record.counter, std::move(counter));
 }
 
-void SamplerImporter::add(const log::SamplesRecord& record,
-                          std::span<const log::SampleValue> values) {
+void SamplerImporter::add(const log::SamplesRecord& record, std::span<const log::SampleValue> values) {
     if (!isTime(record.timestampNs)) {
         outOfOrder_ += static_cast<int64_t>(values.size());
         return;
@@ -260,8 +240,7 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
 void SamplerImporter::insert(Counter& counter, int64_t timeNs, const log::SampleValue& value) {
     constexpr const auto& t = tables::counterSamples;
     const auto add = [&](const auto& number) {
-        process_.trace.add(t, t.counterId = counter.id, t.timestamp = process_.time(timeNs),
-                           t.value = number);
+        process_.trace.add(t, t.counterId = counter.id, t.timestamp = process_.time(timeNs), t.value = number);
     };
     if (value.type == log::SampleType::Integer)
         add(static_cast<int64_t>(value.bits));
@@ -283,21 +262,17 @@ void SamplerImporter::add(const log::GpuProcessRecord& record) {
 void SamplerImporter::add(const log::SamplingMomentRecord& record) {
     constexpr const auto& t = tables::samplingMoments;
     process_.trace.add(t, t.timestamp = process_.time(record.timestampNs),
-                       t.range = process_.strings.text(record.range),
-                       t.occurrence = record.occurrence, t.isEnd = record.isEnd != 0,
-                       t.globalPid = globalPid(record.processId, process_.host),
-                       t.readStart = process_.time(record.readBeginNs),
-                       t.readEnd = process_.time(record.readEndNs));
+                       t.range = process_.strings.text(record.range), t.occurrence = record.occurrence,
+                       t.isEnd = record.isEnd != 0, t.globalPid = globalPid(record.processId, process_.host),
+                       t.readStart = process_.time(record.readBeginNs), t.readEnd = process_.time(record.readEndNs));
 }
 
 void SamplerImporter::add(const log::GpuMetricRecord& record) {
     if (metrics_.size() < maxMetrics)
-        metrics_.insert_or_assign({record.gpu, record.metric},
-                                  std::string(process_.strings.text(record.name)));
+        metrics_.insert_or_assign({record.gpu, record.metric}, std::string(process_.strings.text(record.name)));
 }
 
-void SamplerImporter::add(const log::GpuMetricSamplesRecord& record,
-                          std::span<const uint64_t> words) {
+void SamplerImporter::add(const log::GpuMetricSamplesRecord& record, std::span<const uint64_t> words) {
     const int64_t type = metricType(gpuId(record.gpu).value_or(0));
     const size_t stride = size_t{record.metricCount} + 1;
     for (size_t at = 0; at + stride <= words.size(); at += stride) {
@@ -305,8 +280,8 @@ void SamplerImporter::add(const log::GpuMetricSamplesRecord& record,
         noteTime(timeNs);
         for (uint32_t metric = 0; metric < record.metricCount; ++metric) {
             constexpr const auto& t = tables::gpuMetrics;
-            process_.trace.add(t, t.timestamp = process_.time(timeNs), t.typeId = type,
-                               t.metricId = metric, t.value = ifFinite(words[at + 1 + metric]));
+            process_.trace.add(t, t.timestamp = process_.time(timeNs), t.typeId = type, t.metricId = metric,
+                               t.value = ifFinite(words[at + 1 + metric]));
         }
     }
 }
@@ -317,8 +292,7 @@ void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t
     writeMetrics();
     threads_.finish(logged);
     latestNs_ = std::max(latestNs_, threads_.latestNs());
-    for (const auto& [name, value] : properties_)
-        process_.trace.property(hostFactName(hostName, name), value);
+    for (const auto& [name, value] : properties_) process_.trace.property(hostFactName(hostName, name), value);
     writeHealth();
 }
 
@@ -330,15 +304,13 @@ void SamplerImporter::announce(const Counter& counter) {
     std::optional<int64_t> process;
     if (record.processId != 0) process = globalPid(record.processId, process_.host);
     process_.trace.add(
-        t, t.counterId = counter.id, t.source = texts.source, t.name = texts.name,
-        t.title = texts.title, t.unit = texts.unit,
-        t.meaning = record.meaning <= log::CounterMeaning::Amount ? record.meaning
-                                                                  : log::CounterMeaning::Gauge,
+        t, t.counterId = counter.id, t.source = texts.source, t.name = texts.name, t.title = texts.title,
+        t.unit = texts.unit,
+        t.meaning = record.meaning <= log::CounterMeaning::Amount ? record.meaning : log::CounterMeaning::Gauge,
         t.gpuId = gpuId(record.gpu), t.globalPid = process, t.link = nullIfNegative(record.link),
         t.core = nullIfNegative(record.core), t.device = nullIfEmpty(texts.device),
         t.direction = nullIfEmpty(texts.direction),
-        t.granularity =
-            std::isfinite(record.granularity) ? nullIfZero(record.granularity) : std::nullopt,
+        t.granularity = std::isfinite(record.granularity) ? nullIfZero(record.granularity) : std::nullopt,
         t.wrapBits = nullIfZero(record.wrapBits));
 }
 
@@ -361,8 +333,7 @@ void SamplerImporter::noteStolen(const Counter& counter) {
         counter.written->type != log::SampleType::Real)
         return;
     const double seconds = static_cast<double>(elapsedNs) / 1e9;
-    const double stolen =
-        std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
+    const double stolen = std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
     if (!(stolen / seconds >= minStolenShare)) return;
     process_.trace.health(Severity::Warning, HealthCode::CpuStolen,
                           fmt::format("The host of this virtual machine took {:.2f} of a core from "
@@ -376,8 +347,8 @@ void SamplerImporter::writeMetrics() {
         const int64_t gpu = gpuId(key.first).value_or(0);
         constexpr const auto& t = tables::gpuMetricNames;
         process_.trace.add(t, t.typeId = metricType(gpu), t.sourceId = gpu,
-                           t.typeName = fmt::format("GPU Metrics [{}]", gpu),
-                           t.metricId = key.second, t.metricName = name);
+                           t.typeName = fmt::format("GPU Metrics [{}]", gpu), t.metricId = key.second,
+                           t.metricName = name);
     }
 }
 
@@ -386,17 +357,14 @@ void SamplerImporter::writeHealth() {
     reportLogDamage(reader_, problem_, trace, {});
     for (const auto& [what, count] : dropped_)
         trace.health(Severity::Warning, HealthCode::SamplesDropped,
-                     fmt::format("A sampler: lost {} {} ({}).", count, nounOf(what, count),
-                                 nameOf(what).cause),
-                     {}, {}, static_cast<int64_t>(count));
+                     fmt::format("A sampler: lost {} {} ({}).", count, nounOf(what, count), nameOf(what).cause), {}, {},
+                     static_cast<int64_t>(count));
     if (outOfOrder_ > 0)
-        trace.health(
-            Severity::Warning, HealthCode::SamplesOutOfOrder,
-            fmt::format(
-                "Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
-                outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.path().filename().string(),
-                outOfOrder_ == 1 ? "is" : "are"),
-            {}, {}, outOfOrder_);
+        trace.health(Severity::Warning, HealthCode::SamplesOutOfOrder,
+                     fmt::format("Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
+                                 outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.path().filename().string(),
+                                 outOfOrder_ == 1 ? "is" : "are"),
+                     {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,
                      fmt::format("A sampler ended abnormally at {:.1f} s (killed, crashed or "

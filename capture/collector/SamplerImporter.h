@@ -50,19 +50,16 @@ class ThreadStateImporter {
 /// Importer of the log of one sampler process into the trace. One thread.
 class SamplerImporter {
   public:
-    static Result<std::unique_ptr<SamplerImporter>> open(const std::filesystem::path& path,
-                                                         TraceWriter& trace,
-                                                         const GpuInventory& gpus,
-                                                         int64_t sessionStartNs, uint32_t host,
-                                                         int64_t& lastCounter);
+    static Result<std::unique_ptr<SamplerImporter>> open(const std::filesystem::path& path, TraceWriter& trace,
+                                                         const GpuInventory& gpus, int64_t sessionStartNs,
+                                                         uint32_t host, int64_t& lastCounter);
     /// Returns true if the name is that of a sampler's log: "<host>.sampler.<pid>.log".
     static bool isSamplerLog(const std::filesystem::path& path);
 
     /// Imports at most `maxBlocks` new blocks and returns their number.
     size_t poll(size_t maxBlocks);
-    /// Writes the ends of known values and doubtful facts. Call once at the end. `hostName` is
-    /// empty unless the trace is of several hosts; `logged` are the processes that the trace has by
-    /// logs of their own.
+    /// Writes the ends of known values and doubtful facts. Call once at the end. `hostName` is empty unless the trace
+    /// is of several hosts; `logged` are the processes that the trace has by logs of their own.
     void finish(const std::string& hostName, const std::set<int64_t>& logged);
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     /// Returns true if the sampler reported a change of the system time.
@@ -71,8 +68,8 @@ class SamplerImporter {
     bool isNotAllRead() const { return problem_.has_value() || reader_.isCorrupt(); }
 
   private:
-    SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus,
-                    int64_t sessionStartNs, uint32_t host, int64_t& lastCounter);
+    SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus, int64_t sessionStartNs,
+                    uint32_t host, int64_t& lastCounter);
 
     void add(const log::StringRecord& record, std::string_view text);
     void add(const log::PropertyRecord& record);
@@ -110,8 +107,7 @@ class SamplerImporter {
     };
 
     std::optional<int64_t> gpuId(int64_t gpu) const;
-    /// Returns true if a clock can show such a time. Differences and successors of such times are
-    /// in range.
+    /// Returns true if a clock can show such a time. Differences and successors of such times are in range.
     static bool isTime(int64_t realtimeNs);
     void noteTime(int64_t realtimeNs);
     void take(Counter& counter, int64_t timeNs, const log::SampleValue& value);

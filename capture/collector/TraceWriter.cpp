@@ -31,9 +31,8 @@ int64_t StackTableWriter::intern(const TraceStack& stack) {
 
 size_t StackTableWriter::Hash::operator()(const TraceStack& stack) const {
     uint64_t mixed = 0;
-    for (const uint64_t part :
-         {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function),
-          static_cast<uint64_t>(stack.file), uint64_t{stack.line}}) {
+    for (const uint64_t part : {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function),
+                                static_cast<uint64_t>(stack.file), uint64_t{stack.line}}) {
         mixed = (mixed ^ part) * 0x9e3779b97f4a7c15;
         mixed ^= mixed >> 29;
     }
@@ -100,13 +99,11 @@ std::vector<std::string> TraceWriter::healthSentences() const {
     return all;
 }
 
-void TraceWriter::setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs,
-                                     std::string_view hostName) {
+void TraceWriter::setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs, std::string_view hostName) {
     constexpr const auto& t = tables::counters;
     if (error_) return;
-    auto update =
-        database_.prepare(fmt::format("UPDATE {} SET {} = ?1, {} = ?2 WHERE {} = ?3", t.tableName(),
-                                      t.intervalNs.name, t.hostName.name, t.counterId.name));
+    auto update = database_.prepare(fmt::format("UPDATE {} SET {} = ?1, {} = ?2 WHERE {} = ?3", t.tableName(),
+                                                t.intervalNs.name, t.hostName.name, t.counterId.name));
     if (!update) {
         error_ = update.error();
         return;

@@ -32,9 +32,7 @@ class StringTableWriter {
   private:
     struct Hash {
         using is_transparent = void;
-        size_t operator()(std::string_view text) const {
-            return std::hash<std::string_view>{}(text);
-        }
+        size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
     };
 
     TableWriter& rows_;
@@ -77,12 +75,10 @@ class TraceWriter {
     /// Creates `path`, which must not exist, with all tables and begins a transaction.
     static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path);
 
-    /// Ends the transaction and begins the next. Fails with the first error of any row since
-    /// creation.
+    /// Ends the transaction and begins the next. Fails with the first error of any row since creation.
     Result<void> commit();
-    /// Ends the last transaction without the tables that stayed empty, calls `addition`, if not
-    /// empty, and brings everything into the file itself. The destructor closes the file; call
-    /// `settleJournal` then.
+    /// Ends the last transaction without the tables that stayed empty, calls `addition`, if not empty, and brings
+    /// everything into the file itself. The destructor closes the file; call `settleJournal` then.
     Result<void> finish(const std::function<void(Database& database)>& addition = {});
 
     /// Adds a row, as `TableWriter` does.
@@ -100,9 +96,8 @@ class TraceWriter {
     void nameThread(int64_t globalTid, int64_t nameId, int64_t priority);
     bool hasName(int64_t globalTid) const { return namedThreads_.contains(globalTid); }
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
-    void health(Severity severity, HealthCode code, std::string_view sentence,
-                std::optional<int64_t> globalPid = {}, std::optional<int64_t> timeNs = {},
-                std::optional<int64_t> count = {}) {
+    void health(Severity severity, HealthCode code, std::string_view sentence, std::optional<int64_t> globalPid = {},
+                std::optional<int64_t> timeNs = {}, std::optional<int64_t> count = {}) {
         healthOfLog(severity, identifier(code), sentence, globalPid, timeNs, count);
     }
     /// Adds a note of a log, whose code may be known to a newer agent only.
@@ -111,14 +106,12 @@ class TraceWriter {
                      std::optional<int64_t> count = {});
     std::vector<std::string> healthSentences() const;
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
-    void property(std::string_view name, std::string_view value,
-                  std::optional<int64_t> globalPid = {}) {
+    void property(std::string_view name, std::string_view value, std::optional<int64_t> globalPid = {}) {
         rows_.addProperty(globalPid, name, value);
     }
     /// Sets the average reading interval of a counter whose row was written at its announcement,
     /// and its device if not empty.
-    void setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs,
-                            std::string_view hostName);
+    void setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs, std::string_view hostName);
     int64_t lastRow() const { return database_.lastRowId(); }
     Database& database() { return database_; }
 

@@ -45,8 +45,7 @@ bool isAllInFile(Database& database) {
     auto statement = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     if (!statement) return false;
     const auto row = statement->step();
-    return row && *row && statement->integer(0) == 0 &&
-           statement->integer(1) == statement->integer(2);
+    return row && *row && statement->integer(0) == 0 && statement->integer(1) == statement->integer(2);
 }
 
 /// Offset in SQLite's header of the journal kind.
@@ -67,9 +66,7 @@ bool markWithoutLog(int file) {
     return ::pwrite(file, versions.data(), versions.size(), versionsOffset) == 2;
 }
 
-std::filesystem::path copyOf(const std::filesystem::path& path) {
-    return path.string() + "-copy";
-}
+std::filesystem::path copyOf(const std::filesystem::path& path) { return path.string() + "-copy"; }
 
 struct CloseConnection {
     void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -100,10 +97,8 @@ Connection connectTo(const std::filesystem::path& path) {
 bool copyLogToFile(sqlite3* database) {
     int inLog = -1, copied = -1;
     // Only a connection that has read uses the log.
-    return sqlite3_exec(database, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
-                        nullptr) == SQLITE_OK &&
-           sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &inLog,
-                                     &copied) == SQLITE_OK &&
+    return sqlite3_exec(database, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr) == SQLITE_OK &&
+           sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &inLog, &copied) == SQLITE_OK &&
            inLog >= 0 && inLog == copied;
 }
 
@@ -116,8 +111,7 @@ bool copyTo(const std::filesystem::path& path, sqlite3* source) {
     made.reset();
     const Connection target = connectTo(path);
     if (!target) return false;
-    sqlite3_exec(target.get(), "PRAGMA journal_mode = OFF; PRAGMA synchronous = NORMAL", nullptr,
-                 nullptr, nullptr);
+    sqlite3_exec(target.get(), "PRAGMA journal_mode = OFF; PRAGMA synchronous = NORMAL", nullptr, nullptr, nullptr);
     sqlite3_backup* backup = sqlite3_backup_init(target.get(), "main", source, "main");
     if (backup == nullptr) return false;
     constexpr int allPages = -1;
@@ -150,8 +144,7 @@ void beginLiveJournal(Database& database) {
     static_cast<void>(database.execute("SELECT count(*) FROM sqlite_schema"));
     if (pragmaResult(database, "PRAGMA journal_mode = WAL") == "wal") return;
     // If this fails too, SQLite's default is only slower.
-    static_cast<void>(
-        database.execute("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE"));
+    static_cast<void>(database.execute("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE"));
 }
 
 Result<void> endLiveJournal(Database& database) {
@@ -181,8 +174,7 @@ Result<void> settleJournal(const std::filesystem::path& path) {
         answer = file >= 0 ? usesLog(file) : std::nullopt;
     }
     const bool isSettled = answer && (!*answer || markWithoutLog(file));
-    if (!isSettled)
-        return fail("{}: cannot finish the trace: {}.", path.string(), std::strerror(errno));
+    if (!isSettled) return fail("{}: cannot finish the trace: {}.", path.string(), std::strerror(errno));
     file.reset();
     if (hasLog) removeJournal(path);
     return {};

@@ -23,8 +23,7 @@ size_t bracketedLength(std::string_view text) {
     return text.size();
 }
 
-/// Returns the length of an operator's name at the beginning of `text`, such as "operator()"; 0 if
-/// there is none.
+/// Returns the length of an operator's name at the beginning of `text`, such as "operator()"; 0 if there is none.
 size_t operatorLength(std::string_view text) {
     static constexpr std::string_view word = "operator";
     // Longer signs precede their prefixes.
@@ -38,9 +37,7 @@ size_t operatorLength(std::string_view text) {
 
 }  // namespace
 
-std::string demangled(const std::string& mangledName) {
-    return demangledName(mangledName).value_or(mangledName);
-}
+std::string demangled(const std::string& mangledName) { return demangledName(mangledName).value_or(mangledName); }
 
 std::string_view shortFunctionName(std::string_view name) {
     static constexpr std::string_view anonymous = "(anonymous namespace)";

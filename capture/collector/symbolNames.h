@@ -6,9 +6,8 @@
 
 namespace lanescope::capture {
 
-/// Returns the name as written in the source, with template arguments and parameters, like
-/// `c++filt`. Returns the name unchanged if it is not mangled or if its demangled form may be too
-/// long.
+/// Returns the name as written in the source, with template arguments and parameters, like `c++filt`. Returns the name
+/// unchanged if it is not mangled or if its demangled form may be too long.
 std::string demangled(const std::string& mangledName);
 
 /// Returns the name of the function alone: without return type, scopes, template arguments and

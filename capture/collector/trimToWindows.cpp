@@ -27,8 +27,8 @@ struct WorkTable {
 
 template <class Table>
 WorkTable workTable(const Table& t) {
-    return {fmt::format("SELECT rowid, {}, {}, {} FROM {}", t.globalPid.name, t.start.name,
-                        t.correlationId.name, t.tableName()),
+    return {fmt::format("SELECT rowid, {}, {}, {} FROM {}", t.globalPid.name, t.start.name, t.correlationId.name,
+                        t.tableName()),
             fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName())};
 }
 
@@ -47,8 +47,7 @@ struct Candidate {
 };
 
 /// Finds GPU work that starts outside the windows of its process. Migrations have no call and stay.
-Result<std::vector<Candidate>> findOutside(const Database& database,
-                                           const RecordedWindows& windows) {
+Result<std::vector<Candidate>> findOutside(const Database& database, const RecordedWindows& windows) {
     std::vector<Candidate> found;
     const auto work = workTables();
     for (size_t table = 0; table < work.size(); ++table) {
@@ -61,8 +60,7 @@ Result<std::vector<Candidate>> findOutside(const Database& database,
             const auto process = windows.find(statement->integer(1));
             if (process == windows.end() || statement->isNull(2) || statement->isNull(3)) continue;
             if (isInside(process->second, statement->integer(2))) continue;
-            found.push_back(
-                {table, statement->integer(0), {process->first, statement->integer(3)}});
+            found.push_back({table, statement->integer(0), {process->first, statement->integer(3)}});
         }
     }
     return found;
@@ -71,9 +69,8 @@ Result<std::vector<Candidate>> findOutside(const Database& database,
 }  // namespace
 
 bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
-    const auto after = std::partition_point(
-        windows.begin(), windows.end(),
-        [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
+    const auto after = std::partition_point(windows.begin(), windows.end(),
+                                            [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
     return after != windows.begin() && timeNs < std::prev(after)->endNs;
 }
 
@@ -88,8 +85,8 @@ Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows
     std::set<Call> recorded;
     std::set<int64_t> callers;
     constexpr const auto& call = tables::apiCalls;
-    auto calls = database.prepare(fmt::format("SELECT {}, {} FROM {}", call.globalTid.name,
-                                              call.correlationId.name, call.tableName()));
+    auto calls = database.prepare(
+        fmt::format("SELECT {}, {} FROM {}", call.globalTid.name, call.correlationId.name, call.tableName()));
     if (!calls) return fail(calls.error());
     for (;;) {
         const auto row = calls->step();
@@ -107,8 +104,7 @@ Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows
         auto remove = database.prepare(work[table].deleteSql);
         if (!remove) return fail(remove.error());
         for (const Candidate& candidate : *candidates) {
-            const bool isKept =
-                recorded.contains(candidate.call) || !callers.contains(candidate.call.first);
+            const bool isKept = recorded.contains(candidate.call) || !callers.contains(candidate.call.first);
             if (candidate.table != table || isKept) continue;
             remove->bind(1, candidate.row);
             if (auto done = remove->run(); !done) return fail(done.error());
@@ -137,8 +133,7 @@ Result<void> forEachRow(const Database& database, const std::string& sql, Take&&
 
 /// Returns the length as a double: a log may contain times whose difference overflows.
 double lengthOf(TimeRange range) {
-    return static_cast<double>(static_cast<uint64_t>(range.endNs) -
-                               static_cast<uint64_t>(range.startNs));
+    return static_cast<double>(static_cast<uint64_t>(range.endNs) - static_cast<uint64_t>(range.startNs));
 }
 
 /// Returns the share of `ns` for a part, at most all.
@@ -162,31 +157,29 @@ struct State {
 Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf) {
     constexpr const auto& t = tables::threadStates;
     std::vector<State> cut;
-    if (auto read = forEachRow(
-            database,
-            fmt::format("SELECT rowid, {}, {}, {}, {}, {} FROM {}", t.start.name, t.end.name,
-                        t.globalTid.name, t.cpuNs.name, t.delayNs.name, t.tableName()),
-            [&](const Statement& row) {
-                const Windows* const windows = windowsOf(processOf(row.integer(3)));
-                if (!windows) return;
-                const TimeRange times{row.integer(1), row.integer(2)};
-                const auto near = from(*windows, times.startNs);
-                const bool isWhole = !near.empty() && near.front().startNs <= times.startNs &&
-                                     times.endNs <= near.front().endNs;
-                if (!isWhole)
-                    cut.push_back({row.integer(0), row.integer(4), row.integer(5), times, windows});
-            });
+    if (auto read = forEachRow(database,
+                               fmt::format("SELECT rowid, {}, {}, {}, {}, {} FROM {}", t.start.name, t.end.name,
+                                           t.globalTid.name, t.cpuNs.name, t.delayNs.name, t.tableName()),
+                               [&](const Statement& row) {
+                                   const Windows* const windows = windowsOf(processOf(row.integer(3)));
+                                   if (!windows) return;
+                                   const TimeRange times{row.integer(1), row.integer(2)};
+                                   const auto near = from(*windows, times.startNs);
+                                   const bool isWhole = !near.empty() && near.front().startNs <= times.startNs &&
+                                                        times.endNs <= near.front().endNs;
+                                   if (!isWhole)
+                                       cut.push_back({row.integer(0), row.integer(4), row.integer(5), times, windows});
+                               });
         !read)
         return fail(read.error());
     auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
     // A state that spans several windows becomes several states.
-    const std::string others =
-        fmt::format("{}, {}, {}, {}, {}, {}", t.globalTid.name, t.state.name, t.callchainId.name,
-                    t.callId.name, t.holderTid.name, t.holderCallchainId.name);
-    auto insert = database.prepare(fmt::format(
-        "INSERT INTO {0} ({1}, {2}, {3}, {4}, {5}) SELECT ?2, ?3, ?4, ?5, {5} FROM {0} WHERE "
-        "rowid = ?1",
-        t.tableName(), t.start.name, t.end.name, t.cpuNs.name, t.delayNs.name, others));
+    const std::string others = fmt::format("{}, {}, {}, {}, {}, {}", t.globalTid.name, t.state.name, t.callchainId.name,
+                                           t.callId.name, t.holderTid.name, t.holderCallchainId.name);
+    auto insert = database.prepare(
+        fmt::format("INSERT INTO {0} ({1}, {2}, {3}, {4}, {5}) SELECT ?2, ?3, ?4, ?5, {5} FROM {0} WHERE "
+                    "rowid = ?1",
+                    t.tableName(), t.start.name, t.end.name, t.cpuNs.name, t.delayNs.name, others));
     if (!remove) return fail(remove.error());
     if (!insert) return fail(insert.error());
     int64_t skipped = 0;
@@ -253,24 +246,23 @@ Result<int64_t> trimSwitches(Database& database, const WindowsOfProcess& windows
     constexpr const auto& t = tables::scheduleEvents;
     std::map<int64_t, std::vector<Switch>> switchesOf;
     std::vector<int64_t> rows;
-    if (auto read =
-            forEachRow(database,
-                       fmt::format("SELECT rowid, {}, {}, {}, {}, {} FROM {} ORDER BY {}, rowid",
-                                   t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name,
-                                   t.isPreempted.name, t.tableName(), t.start.name),
-                       [&](const Statement& row) {
-                           if (!windowsOf(processOf(row.integer(4)))) return;
-                           rows.push_back(row.integer(0));
-                           Switch change{row.integer(1), row.integer(2), row.integer(3) != 0, {}};
-                           if (!row.isNull(5)) change.isPreempted = row.integer(5);
-                           switchesOf[row.integer(4)].push_back(change);
-                       });
+    if (auto read = forEachRow(
+            database,
+            fmt::format("SELECT rowid, {}, {}, {}, {}, {} FROM {} ORDER BY {}, rowid", t.start.name, t.cpu.name,
+                        t.isSchedIn.name, t.globalTid.name, t.isPreempted.name, t.tableName(), t.start.name),
+            [&](const Statement& row) {
+                if (!windowsOf(processOf(row.integer(4)))) return;
+                rows.push_back(row.integer(0));
+                Switch change{row.integer(1), row.integer(2), row.integer(3) != 0, {}};
+                if (!row.isNull(5)) change.isPreempted = row.integer(5);
+                switchesOf[row.integer(4)].push_back(change);
+            });
         !read)
         return fail(read.error());
     auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
-    auto insert = database.prepare(fmt::format(
-        "INSERT INTO {} ({}, {}, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5)", t.tableName(),
-        t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name, t.isPreempted.name));
+    auto insert =
+        database.prepare(fmt::format("INSERT INTO {} ({}, {}, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5)", t.tableName(),
+                                     t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name, t.isPreempted.name));
     if (!remove) return fail(remove.error());
     if (!insert) return fail(insert.error());
     for (const int64_t row : rows) {
@@ -295,14 +287,12 @@ Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsO
     constexpr const auto& t = tables::sampleEvents;
     constexpr const auto& chain = tables::samplingCallchains;
     std::vector<int64_t> rows;
-    if (auto read = forEachRow(database,
-                               fmt::format("SELECT rowid, {}, {} FROM {}", t.start.name,
-                                           t.globalTid.name, t.tableName()),
-                               [&](const Statement& row) {
-                                   const Windows* windows = windowsOf(processOf(row.integer(2)));
-                                   if (windows && !isInside(*windows, row.integer(1)))
-                                       rows.push_back(row.integer(0));
-                               });
+    if (auto read = forEachRow(
+            database, fmt::format("SELECT rowid, {}, {} FROM {}", t.start.name, t.globalTid.name, t.tableName()),
+            [&](const Statement& row) {
+                const Windows* windows = windowsOf(processOf(row.integer(2)));
+                if (windows && !isInside(*windows, row.integer(1))) rows.push_back(row.integer(0));
+            });
         !read)
         return fail(read.error());
     if (rows.empty()) return 0;
@@ -312,9 +302,8 @@ Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsO
         remove->bind(1, row);
         if (auto done = remove->run(); !done) return fail(done.error());
     }
-    const std::string unused =
-        fmt::format("DELETE FROM {} WHERE {} NOT IN (SELECT {} FROM {} WHERE {} IS NOT NULL)",
-                    chain.tableName(), chain.id.name, t.id.name, t.tableName(), t.id.name);
+    const std::string unused = fmt::format("DELETE FROM {} WHERE {} NOT IN (SELECT {} FROM {} WHERE {} IS NOT NULL)",
+                                           chain.tableName(), chain.id.name, t.id.name, t.tableName(), t.id.name);
     if (auto done = database.execute(unused.c_str()); !done) return fail(done.error());
     return static_cast<int64_t>(rows.size());
 }

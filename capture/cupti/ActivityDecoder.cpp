@@ -16,23 +16,19 @@ constexpr size_t maxPendingRecords = 64u << 10;
 constexpr int64_t maxPendingNs = 3'000'000'000;  // CUPTI is flushed several times in that time
 constexpr size_t maxStreams = 64u << 10;
 
-int64_t timeNs(uint64_t ns) {
-    return static_cast<int64_t>(ns);
-}
+int64_t timeNs(uint64_t ns) { return static_cast<int64_t>(ns); }
 
 /// True for work on the GPU, which is kept if it was launched in a window, whenever it ran.
 template <class Activity>
-constexpr bool isGpuWork = std::is_same_v<Activity, CUpti_ActivityKernel9> ||
-                           std::is_same_v<Activity, CUpti_ActivityMemcpy5> ||
-                           std::is_same_v<Activity, CUpti_ActivityMemcpyPtoP4> ||
-                           std::is_same_v<Activity, CUpti_ActivityMemset4> ||
-                           std::is_same_v<Activity, CUpti_ActivityGraphTrace> ||
-                           std::is_same_v<Activity, CUpti_ActivityCudaEvent2>;
+constexpr bool isGpuWork =
+    std::is_same_v<Activity, CUpti_ActivityKernel9> || std::is_same_v<Activity, CUpti_ActivityMemcpy5> ||
+    std::is_same_v<Activity, CUpti_ActivityMemcpyPtoP4> || std::is_same_v<Activity, CUpti_ActivityMemset4> ||
+    std::is_same_v<Activity, CUpti_ActivityGraphTrace> || std::is_same_v<Activity, CUpti_ActivityCudaEvent2>;
 
 }  // namespace
 
-ActivityDecoder::ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows,
-                                 LaunchWindows& launches, log::RecordWriter& writer)
+ActivityDecoder::ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
+                                 log::RecordWriter& writer)
     : cupti_(cupti),
       windows_(windows),
       writer_(writer),
@@ -52,9 +48,7 @@ const Activity& ActivityDecoder::as(const CUpti_Activity& record) {
     return *reinterpret_cast<const Activity*>(scratch_.data());
 }
 
-void ActivityDecoder::beginRound() {
-    reannounceResources();
-}
+void ActivityDecoder::beginRound() { reannounceResources(); }
 
 void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
     CUpti_Activity* record = nullptr;
@@ -72,39 +66,23 @@ template <class Use>
 void ActivityDecoder::visitActivity(const CUpti_Activity& record, Use use) {
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
-        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-            return use(as<CUpti_ActivityKernel9>(record));
-        case CUPTI_ACTIVITY_KIND_MEMCPY:
-            return use(as<CUpti_ActivityMemcpy5>(record));
-        case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            return use(as<CUpti_ActivityMemcpyPtoP4>(record));
-        case CUPTI_ACTIVITY_KIND_MEMSET:
-            return use(as<CUpti_ActivityMemset4>(record));
-        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-            return use(as<CUpti_ActivityGraphTrace>(record));
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-            return use(as<CUpti_ActivityCudaEvent2>(record));
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return use(as<CUpti_ActivityKernel9>(record));
+        case CUPTI_ACTIVITY_KIND_MEMCPY: return use(as<CUpti_ActivityMemcpy5>(record));
+        case CUPTI_ACTIVITY_KIND_MEMCPY2: return use(as<CUpti_ActivityMemcpyPtoP4>(record));
+        case CUPTI_ACTIVITY_KIND_MEMSET: return use(as<CUpti_ActivityMemset4>(record));
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return use(as<CUpti_ActivityGraphTrace>(record));
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return use(as<CUpti_ActivityCudaEvent2>(record));
         case CUPTI_ACTIVITY_KIND_RUNTIME:
-        case CUPTI_ACTIVITY_KIND_DRIVER:
-            return use(as<CUpti_ActivityAPI>(record));
-        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-            return use(as<CUpti_ActivitySynchronization2>(record));
-        case CUPTI_ACTIVITY_KIND_OVERHEAD:
-            return use(as<CUpti_ActivityOverhead3>(record));
-        case CUPTI_ACTIVITY_KIND_MEMORY2:
-            return use(as<CUpti_ActivityMemory3>(record));
-        case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
-            return use(as<CUpti_ActivityMemoryPool2>(record));
-        case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
-            return use(as<CUpti_ActivityUnifiedMemoryCounter2>(record));
-        case CUPTI_ACTIVITY_KIND_DEVICE:
-            return use(as<CUpti_ActivityDevice4>(record));
-        case CUPTI_ACTIVITY_KIND_CONTEXT:
-            return use(as<CUpti_ActivityContext>(record));
-        case CUPTI_ACTIVITY_KIND_STREAM:
-            return use(as<CUpti_ActivityStream>(record));
-        default:
-            return;
+        case CUPTI_ACTIVITY_KIND_DRIVER: return use(as<CUpti_ActivityAPI>(record));
+        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return use(as<CUpti_ActivitySynchronization2>(record));
+        case CUPTI_ACTIVITY_KIND_OVERHEAD: return use(as<CUpti_ActivityOverhead3>(record));
+        case CUPTI_ACTIVITY_KIND_MEMORY2: return use(as<CUpti_ActivityMemory3>(record));
+        case CUPTI_ACTIVITY_KIND_MEMORY_POOL: return use(as<CUpti_ActivityMemoryPool2>(record));
+        case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return use(as<CUpti_ActivityUnifiedMemoryCounter2>(record));
+        case CUPTI_ACTIVITY_KIND_DEVICE: return use(as<CUpti_ActivityDevice4>(record));
+        case CUPTI_ACTIVITY_KIND_CONTEXT: return use(as<CUpti_ActivityContext>(record));
+        case CUPTI_ACTIVITY_KIND_STREAM: return use(as<CUpti_ActivityStream>(record));
+        default: return;
     }
 }
 
@@ -122,8 +100,7 @@ void ActivityDecoder::endRound(bool isLast) {
     std::deque<PendingRecord> waiting;
     waiting.swap(pending_);
     for (const PendingRecord& work : waiting) {
-        const bool mustDecide =
-            isLast || nowNs - work.sinceNs > maxPendingNs || pending_.size() >= maxPendingRecords;
+        const bool mustDecide = isLast || nowNs - work.sinceNs > maxPendingNs || pending_.size() >= maxPendingRecords;
         const auto answer = mustDecide ? launches_.guess(work.correlationId, work.ranNs)
                                        : launches_.find(work.correlationId, work.ranNs);
         if (answer == LaunchWindows::Answer::NotYetKnown)
@@ -141,8 +118,7 @@ bool ActivityDecoder::isInWindow(const Activity& work, const CUpti_Activity& rec
     int64_t ranNs = 0;  // a CUDA event has no timestamp
     if constexpr (requires { work.start; }) ranNs = timeNs(work.start);
     const auto answer = launches_.find(work.correlationId, ranNs);
-    if (answer != LaunchWindows::Answer::NotYetKnown)
-        return answer == LaunchWindows::Answer::Inside;
+    if (answer != LaunchWindows::Answer::NotYetKnown) return answer == LaunchWindows::Answer::Inside;
     PendingRecord& pending = pending_.emplace_back();
     pending.sinceNs = log::monotonicNs();
     pending.correlationId = work.correlationId;

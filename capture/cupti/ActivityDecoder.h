@@ -24,12 +24,10 @@ class ActivityDecoder {
     ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
                     log::RecordWriter& writer);
 
-    /// Call before the buffers of a round. Writes devices, contexts and streams again if the log
-    /// has lost a block.
+    /// Call before the buffers of a round. Writes devices, contexts and streams again if the log has lost a block.
     void beginRound();
     void decode(uint8_t* buffer, size_t validBytes);
-    /// Call after the buffers of a round. Decides on work whose launch was unknown, on all of it if
-    /// `isLast`.
+    /// Call after the buffers of a round. Decides on work whose launch was unknown, on all of it if `isLast`.
     void endRound(bool isLast);
 
     /// Returns and resets the number of buffers that CUPTI could not read to their end.

@@ -78,10 +78,9 @@ DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
     for (const NamedKind& named : working) {
         if (callbackName.starts_with(named.prefix)) return named.kind;
     }
-    const bool explains = !onlyWork && std::any_of(std::begin(explaining), std::end(explaining),
-                                                   [&](std::string_view prefix) {
-                                                       return callbackName.starts_with(prefix);
-                                                   });
+    const bool explains =
+        !onlyWork && std::any_of(std::begin(explaining), std::end(explaining),
+                                 [&](std::string_view prefix) { return callbackName.starts_with(prefix); });
     return explains ? DriverCallKind::Other : DriverCallKind::None;
 }
 
@@ -104,40 +103,33 @@ namespace {
 
 constexpr uint32_t noEventId = 0xffffffff;
 
-uint64_t number(const void* handle) {
-    return reinterpret_cast<uintptr_t>(handle);
-}
+uint64_t number(const void* handle) { return reinterpret_cast<uintptr_t>(handle); }
 
 }  // namespace
 
-ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
-                                 std::function<void()> wakeWriter)
+ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter)
     : cupti_(cupti), stacks_(stacks), rings_(std::move(wakeWriter)) {}
 
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
     int enabled = 0;
-    // The library may have more calls than the headers. It returns an error for the first unknown
-    // id.
+    // The library may have more calls than the headers. It returns an error for the first unknown id.
     for (uint32_t id = 1; id < maxFunctions; ++id) {
         const char* name = nullptr;
         if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
-        const DriverCallKind kind =
-            name ? driverCallKind(name, which == ApiCalls::Launch) : DriverCallKind::None;
+        const DriverCallKind kind = name ? driverCallKind(name, which == ApiCalls::Launch) : DriverCallKind::None;
         if (kind == DriverCallKind::None) continue;
         kinds_[id] = kind;
         const std::string_view known = name;
         launches_[id] = known.substr(0, 8) == "cuLaunch" || known.substr(0, 13) == "cuGraphLaunch";
-        if (cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS)
-            ++enabled;
+        if (cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS) ++enabled;
     }
     return enabled;
 }
 
 void ApiCallRecorder::disable(CUpti_SubscriberHandle subscriber) const {
     for (uint32_t id = 1; id < maxFunctions; ++id) {
-        if (kinds_[id] != DriverCallKind::None)
-            cupti_.enableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        if (kinds_[id] != DriverCallKind::None) cupti_.enableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     }
 }
 
@@ -152,21 +144,18 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
     if (!ring) return;
     const DriverCallKind kind = kinds_[id];
     const bool waits = kind > DriverCallKind::Other;
-    // The thread is still at the place where the call began. The call has ended, so this time does
-    // not lengthen it.
+    // The thread is still at the place where the call began. The call has ended, so this time does not lengthen it.
     const uint32_t stack = stacks_.number(ring->state, ring->events);
     void* room = ring->events.reserve(sizeof(Call) + (waits ? sizeof(Wait) : 0));
     if (!room) return;
     const auto* result = static_cast<const CUresult*>(call.functionReturnValue);
-    auto* kept = new (room)
-        Call{CallStacks::Entry::Call, stack,          *call.correlationData, endTicks, id,
-             call.correlationId,      ring->threadId, result ? *result : 0};
+    auto* kept = new (room) Call{CallStacks::Entry::Call, stack,          *call.correlationData, endTicks, id,
+                                 call.correlationId,      ring->threadId, result ? *result : 0};
     if (waits) new (kept + 1) Wait(waitOf(kind, call));
     rings_.commit(*ring);
 }
 
-ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
-                                              const CUpti_CallbackData& call) const {
+ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const {
     Wait wait{0, call.contextUid, noEventId, noEventId, kind};
     const void* parameters = call.functionParams;
     if (!parameters) return wait;
@@ -193,15 +182,12 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
             wait.event = number(static_cast<const cuEventSynchronize_params*>(parameters)->hEvent);
             hasStream = false;
             break;
-        default:
-            hasStream = false;
-            break;
+        default: hasStream = false; break;
     }
     uint32_t id = 0;
     const bool isPerThread = stream == CU_STREAM_PER_THREAD;
     if (hasStream && cupti_.getStreamIdEx &&
-        cupti_.getStreamIdEx(call.context, isPerThread ? nullptr : stream, isPerThread, &id) ==
-            CUPTI_SUCCESS) {
+        cupti_.getStreamIdEx(call.context, isPerThread ? nullptr : stream, isPerThread, &id) == CUPTI_SUCCESS) {
         wait.streamId = id;
     }
     if (kind == DriverCallKind::EventRecord && cupti_.getDeviceId &&
@@ -211,33 +197,31 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
     return wait;
 }
 
-uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clock,
-                                const Windows& windows, LaunchWindows& launches) {
+uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clock, const Windows& windows,
+                                LaunchWindows& launches) {
     if (!rings_.isUsed()) return 0;
     uint64_t launched = 0;
     if (!names_) names_.emplace(cupti_, writer);
-    const uint64_t refused =
-        rings_.drain([&](const CallStacks::OfThread&, const void* told, size_t bytes) {
-            const auto entry = *static_cast<const CallStacks::Entry*>(told);
-            if (entry != CallStacks::Entry::Call) {
-                stacks_.take(entry, told);
-                return;
-            }
-            const auto* call = static_cast<const Call*>(told);
-            launched += launches_[call->callbackId];
-            if (!windows.isEverything()) {
-                const int64_t startNs = clock.eventNs(call->startTicks);
-                if (!launches.addCall(call->correlationId, startNs)) return;
-            }
-            const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
-            write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
-        });
+    const uint64_t refused = rings_.drain([&](const CallStacks::OfThread&, const void* told, size_t bytes) {
+        const auto entry = *static_cast<const CallStacks::Entry*>(told);
+        if (entry != CallStacks::Entry::Call) {
+            stacks_.take(entry, told);
+            return;
+        }
+        const auto* call = static_cast<const Call*>(told);
+        launched += launches_[call->callbackId];
+        if (!windows.isEverything()) {
+            const int64_t startNs = clock.eventNs(call->startTicks);
+            if (!launches.addCall(call->correlationId, startNs)) return;
+        }
+        const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
+        write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
+    });
     if (refused) writer.dropped(Loss::CudaActivity, refused);
     return launched;
 }
 
-void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWriter& writer,
-                            const CycleClock& clock) {
+void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWriter& writer, const CycleClock& clock) {
     log::ApiRecord api{};
     api.startNs = clock.eventNs(call.startTicks);
     api.endNs = clock.eventNs(call.endTicks);
@@ -269,13 +253,10 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
     sync.correlationId = call.correlationId;
     sync.eventId = wait->event ? eventId(wait->event) : noEventId;
     sync.eventSyncId = noEventId;
-    sync.type = wait->kind == DriverCallKind::EventWait
-                    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
-                : wait->kind == DriverCallKind::StreamWait
-                    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT
-                : wait->kind == DriverCallKind::StreamSync
-                    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
-                    : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+    sync.type = wait->kind == DriverCallKind::EventWait    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
+                : wait->kind == DriverCallKind::StreamWait ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT
+                : wait->kind == DriverCallKind::StreamSync ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
+                                                           : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
     writer.write(sync, sync.startNs);
 }
 

@@ -37,15 +37,13 @@ enum class DriverCallKind : uint8_t {
 /// allocate, free, or load code. With `onlyWork`, the last three groups are `None` too.
 DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork);
 
-/// Recorder of CUDA driver calls, including those made by the runtime, by CUPTI callbacks. CUPTI's
-/// own records of calls, waits and events cost more: any of these kinds makes CUPTI inspect every
-/// runtime call. Nine of ten calls of a training only query a property (figures in
-/// resources/manual/limits.md).
+/// Recorder of CUDA driver calls, including those made by the runtime, by CUPTI callbacks. CUPTI's own records of
+/// calls, waits and events cost more: any of these kinds makes CUPTI inspect every runtime call. Nine of ten calls of a
+/// training only query a property (figures in resources/manual/limits.md).
 class ApiCallRecorder {
   public:
     /// `wakeWriter` as in `ThreadRings`. `stacks` outlives all calls.
-    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
-                    std::function<void()> wakeWriter);
+    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter);
 
     void mark() { rings_.mark(); }
 
@@ -59,11 +57,9 @@ class ApiCallRecorder {
     /// Handles the beginning or end of a call. The program's thread.
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
 
-    /// Writes the calls from before `mark` that began in a window, and reports all calls to
-    /// `launches`. Returns the number of calls, among all, that launched kernels or graphs. Writer
-    /// thread.
-    uint64_t drain(log::RecordWriter& writer, const CycleClock& clock, const Windows& windows,
-                   LaunchWindows& launches);
+    /// Writes the calls from before `mark` that began in a window, and reports all calls to `launches`. Returns the
+    /// number of calls, among all, that launched kernels or graphs. Writer thread.
+    uint64_t drain(log::RecordWriter& writer, const CycleClock& clock, const Windows& windows, LaunchWindows& launches);
 
   private:
     struct Call;
@@ -71,16 +67,15 @@ class ApiCallRecorder {
     static constexpr size_t maxFunctions = 2048;
 
     Wait waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const;
-    void write(const Call& call, const Wait* wait, log::RecordWriter& writer,
-               const CycleClock& clock);
+    void write(const Call& call, const Wait* wait, log::RecordWriter& writer, const CycleClock& clock);
     uint32_t eventId(uint64_t handle);
 
     const CuptiLibrary& cupti_;
     CallStacks& stacks_;
     ThreadRings<CallStacks::OfThread> rings_;
     std::array<DriverCallKind, maxFunctions> kinds_{};
-    std::bitset<maxFunctions> launches_;  // the functions that launch kernels or graphs
-    std::optional<ApiNames> names_;       // writer thread only
+    std::bitset<maxFunctions> launches_;               // the functions that launch kernels or graphs
+    std::optional<ApiNames> names_;                    // writer thread only
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only
 };
 

@@ -12,8 +12,7 @@ namespace {
 // Static, so that it exists when no memory is left. Takes no memory before CUPTI writes to it.
 alignas(64) uint8_t discard[BufferPool::discardBytes];
 
-// Maps a buffer. Uses mmap and not new: a program's own operator new may call CUDA, which must not
-// happen inside CUPTI.
+// Maps a buffer. Uses mmap and not new: a program's own operator new may call CUDA, which must not happen inside CUPTI.
 uint8_t* map(bool touchPages) {
     void* memory = ::mmap(nullptr, BufferPool::bufferBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | (touchPages ? MAP_POPULATE : 0), -1, 0);
@@ -25,8 +24,7 @@ uint8_t* map(bool touchPages) {
 BufferPool::Buffer BufferPool::take() {
     for (Slot& slot : slots_) {
         uint8_t expected = Ready;
-        if (slot.state.compare_exchange_strong(expected, Out))
-            return {slot.memory.load(), bufferBytes};
+        if (slot.state.compare_exchange_strong(expected, Out)) return {slot.memory.load(), bufferBytes};
     }
     for (Slot& slot : slots_) {
         uint8_t expected = Absent;
@@ -40,9 +38,7 @@ BufferPool::Buffer BufferPool::take() {
     return {discard, discardBytes};
 }
 
-bool BufferPool::isDiscard(const uint8_t* buffer) {
-    return buffer == discard;
-}
+bool BufferPool::isDiscard(const uint8_t* buffer) { return buffer == discard; }
 
 uint8_t* BufferPool::make(Slot& slot, bool touchPages) {
     uint8_t* memory = map(touchPages);

@@ -9,11 +9,10 @@
 
 namespace lanescope::agent {
 
-/// Pool of buffers for CUPTI's records. CUPTI requests them on threads that launch kernels, so warm
-/// zeroed buffers are kept ready. Taking one is a scan over a few flags, without lock or system
-/// call. Never frees memory, because CUPTI may still write to buffers that it has not returned.
-/// Without a free buffer or memory, the pool returns the discard buffer, one per process, and its
-/// records are lost: CUPTI before 12.9 crashes without a buffer.
+/// Pool of buffers for CUPTI's records. CUPTI requests them on threads that launch kernels, so warm zeroed buffers are
+/// kept ready. Taking one is a scan over a few flags, without lock or system call. Never frees memory, because CUPTI
+/// may still write to buffers that it has not returned. Without a free buffer or memory, the pool returns the discard
+/// buffer, one per process, and its records are lost: CUPTI before 12.9 crashes without a buffer.
 class BufferPool {
   public:
     static constexpr size_t bufferBytes = 4u << 20;
@@ -27,8 +26,7 @@ class BufferPool {
     };
     /// Returns a zeroed buffer, or the discard buffer. Any thread.
     Buffer take();
-    /// Returns a buffer to the pool after `usedBytes` of it were written, and zeroes those. Writer
-    /// thread only.
+    /// Returns a buffer to the pool after `usedBytes` of it were written, and zeroes those. Writer thread only.
     void returnBuffer(uint8_t* buffer, size_t usedBytes);
     /// Returns true if the buffer came from `take` and is not the discard buffer. Any thread.
     bool owns(const uint8_t* buffer) const { return slotOf(buffer).has_value(); }

@@ -59,9 +59,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     }
     library.getVersion(&library.version);
     if (library.version < CuptiLibrary::version11_8) {
-        problem =
-            library.path +
-            " is older than CUDA 11.8; no CUDA activity was recorded. Use a newer CUDA toolkit.";
+        problem = library.path + " is older than CUDA 11.8; no CUDA activity was recorded. Use a newer CUDA toolkit.";
         return false;
     }
     return true;
@@ -74,41 +72,30 @@ uint32_t ApiNames::idOf(uint32_t callbackId, bool isDriver) {
     if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
     const char* name = nullptr;
     if (cupti_.getCallbackName) {
-        cupti_.getCallbackName(isDriver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
-                               callbackId, &name);
+        cupti_.getCallbackName(isDriver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, callbackId, &name);
     }
-    const std::string unnamed =
-        (isDriver ? "driver call " : "runtime call ") + std::to_string(callbackId);
+    const std::string unnamed = (isDriver ? "driver call " : "runtime call ") + std::to_string(callbackId);
     const std::string_view known = name ? std::string_view(name) : std::string_view(unnamed);
     return ids_[key] = writer_.string(isDriver ? known : runtimeCallName(known));
 }
 
 std::string_view runtimeCallName(std::string_view callbackName) {
     const size_t at = callbackName.rfind("_v");
-    const bool isVersion =
-        at != std::string_view::npos && at + 2 < callbackName.size() &&
-        callbackName.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+    const bool isVersion = at != std::string_view::npos && at + 2 < callbackName.size() &&
+                           callbackName.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
     return isVersion ? callbackName.substr(0, at) : callbackName;
 }
 
 namespace {
 
-bool always(const HazardFacts&) {
-    return true;
-}
-bool inGraphs(const HazardFacts& facts) {
-    return facts.sawGraphNode;
-}
-bool inLongRuns(const HazardFacts& facts) {
-    return facts.isLong;
-}
+bool always(const HazardFacts&) { return true; }
+bool inGraphs(const HazardFacts& facts) { return facts.sawGraphNode; }
+bool inLongRuns(const HazardFacts& facts) { return facts.isLong; }
 
 constexpr VersionHazard hazards[] = {
-    {CuptiLibrary::version13_0_0, CuptiLibrary::version13_0_1, &always, Severity::Warning,
-     HealthCode::Cupti1300,
+    {CuptiLibrary::version13_0_0, CuptiLibrary::version13_0_1, &always, Severity::Warning, HealthCode::Cupti1300,
      "CUPTI 13.0.0 loses synchronization records and may crash. Use CUDA 13.0 update 1 or newer."},
-    {CuptiLibrary::version13_2, CuptiLibrary::version13_3, &always, Severity::Info,
-     HealthCode::Cupti132Slow,
+    {CuptiLibrary::version13_2, CuptiLibrary::version13_3, &always, Severity::Info, HealthCode::Cupti132Slow,
      "CUPTI 13.2 slows down repeated CUDA calls. Use CUDA 13.3 or newer."},
     {0, CuptiLibrary::version13_3, &inGraphs, Severity::Info, HealthCode::CuptiGraphLeak,
      "CUPTI before 13.3 leaks memory with each recorded copy in a CUDA graph. For long runs use "
@@ -120,18 +107,13 @@ constexpr VersionHazard hazards[] = {
 
 }  // namespace
 
-const VersionHazard* versionHazard(size_t index) {
-    return index < std::size(hazards) ? &hazards[index] : nullptr;
-}
+const VersionHazard* versionHazard(size_t index) { return index < std::size(hazards) ? &hazards[index] : nullptr; }
 
 bool applies(const VersionHazard& hazard, const HazardFacts& facts) {
-    return facts.version >= hazard.firstVersion && facts.version < hazard.endVersion &&
-           hazard.matters(facts);
+    return facts.version >= hazard.firstVersion && facts.version < hazard.endVersion && hazard.matters(facts);
 }
 
-bool mayDisableKinds(uint32_t version) {
-    return version != CuptiLibrary::version13_0_0;
-}
+bool mayDisableKinds(uint32_t version) { return version != CuptiLibrary::version13_0_0; }
 
 bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName) {
     const char* fixed = nullptr;

@@ -18,8 +18,7 @@ namespace lanescope::agent {
 /// library, not of the headers of the build; see `knownRecordBytes`.
 struct CuptiLibrary {
     std::string path;
-    uint32_t version =
-        0;  ///< 18 = 11.8, 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
+    uint32_t version = 0;  ///< 18 = 11.8, 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
 
     decltype(&cuptiGetVersion) getVersion = nullptr;
     decltype(&cuptiSubscribe) subscribe = nullptr;
@@ -61,15 +60,13 @@ struct CuptiLibrary {
     std::string describe(CUptiResult result) const;
 };
 
-/// Opens CUPTI and looks up its functions. On failure returns false and puts the reason, as a
-/// sentence, into `problem`.
+/// Opens CUPTI and looks up its functions. On failure returns false and puts the reason, as a sentence, into `problem`.
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
 
 /// Names of CUDA calls as strings of the log; CUPTI is asked once per call. Writer thread.
 class ApiNames {
   public:
-    ApiNames(const CuptiLibrary& cupti, log::RecordWriter& writer)
-        : cupti_(cupti), writer_(writer) {}
+    ApiNames(const CuptiLibrary& cupti, log::RecordWriter& writer) : cupti_(cupti), writer_(writer) {}
 
     /// Returns the string id of the call that CUPTI numbers `callbackId`, in the domain of the
     /// driver or of the runtime. Amortized constant time.
@@ -110,9 +107,8 @@ bool applies(const VersionHazard& hazard, const HazardFacts& facts);
 /// CUPTI and the program.
 bool mayDisableKinds(uint32_t version);
 
-/// Returns true if recording whole CUDA graphs crashes this CUPTI: 12.4 and 12.5 before their
-/// updates. Only the name of the library file distinguishes these ("libcupti.so.2024.1.0"; update 1
-/// is ".1").
+/// Returns true if recording whole CUDA graphs crashes this CUPTI: 12.4 and 12.5 before their updates. Only the name of
+/// the library file distinguishes these ("libcupti.so.2024.1.0"; update 1 is ".1").
 bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName);
 
 }  // namespace lanescope::agent

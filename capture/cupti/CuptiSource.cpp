@@ -25,8 +25,7 @@ namespace {
 // CUPTI's buffer callbacks carry no pointer of ours; a process has one registration.
 std::atomic<CuptiSource*> registered{nullptr};
 
-constexpr size_t devicePoolLimit =
-    20;  // buffers of 3.2 MB each; CUPTI's own limit would allow 750 MB
+constexpr size_t devicePoolLimit = 20;  // buffers of 3.2 MB each; CUPTI's own limit would allow 750 MB
 
 }  // namespace
 
@@ -58,9 +57,8 @@ void CuptiSource::start() {
     registered.store(this);
     const CUptiResult result = cupti_.registerCallbacks(&bufferRequested, &bufferCompleted);
     if (result != CUPTI_SUCCESS) {
-        notes_.push_back(
-            {Severity::Error, HealthCode::CuptiFailed,
-             "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + "."});
+        notes_.push_back({Severity::Error, HealthCode::CuptiFailed,
+                          "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + "."});
         agent_.startThreads();
         return;
     }
@@ -83,27 +81,23 @@ bool CuptiSource::subscribe() {
     }
     if (result == CUPTI_SUCCESS) {
         // Our threads are first needed when the first context is created.
-        cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
-                              CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+        cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
         enableWindowCalls();
         return true;
     }
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-        const std::string who =
-            *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
+        const std::string who = *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
         notes_.push_back(
             {Severity::Error, HealthCode::CuptiTaken,
-             "CUPTI is in use by " + who +
-                 "; no CUDA activity was recorded. Run the program without that tool."});
+             "CUPTI is in use by " + who + "; no CUDA activity was recorded. Run the program without that tool."});
     } else if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_NOT_INITIALIZED) {
-        notes_.push_back(
-            {Severity::Error, HealthCode::NoDriver,
-             "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
-                 "); no CUDA activity was recorded. Check that the driver is not older than " +
-                 cupti_.path + "."});
+        notes_.push_back({Severity::Error, HealthCode::NoDriver,
+                          "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
+                              "); no CUDA activity was recorded. Check that the driver is not older than " +
+                              cupti_.path + "."});
     } else {
-        notes_.push_back({Severity::Error, HealthCode::CuptiFailed,
-                          "CUPTI could not be used: " + cupti_.describe(result) + "."});
+        notes_.push_back(
+            {Severity::Error, HealthCode::CuptiFailed, "CUPTI could not be used: " + cupti_.describe(result) + "."});
     }
     return false;
 }
@@ -113,12 +107,11 @@ void CuptiSource::enableWindowCalls() {
     callsOpenWindows_ = true;
     for (const CUpti_driver_api_trace_cbid id :
          {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop}) {
-        const CUptiResult result =
-            cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        const CUptiResult result = cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
         if (result == CUPTI_SUCCESS) continue;
         note(Severity::Error, HealthCode::NoWindowCalls,
-             "CUPTI does not report cudaProfilerStart and cudaProfilerStop (" +
-                 cupti_.describe(result) + "); no window will be opened.");
+             "CUPTI does not report cudaProfilerStart and cudaProfilerStop (" + cupti_.describe(result) +
+                 "); no window will be opened.");
         return;
     }
 }
@@ -134,8 +127,7 @@ void CuptiSource::warnTorchProfiler() {
 
 void CuptiSource::setAttributes() {
     // CUPTI's own clock is CLOCK_REALTIME, which may be set.
-    if (cupti_.registerTimestamps)
-        cupti_.registerTimestamps([] { return static_cast<uint64_t>(log::eventTimeNs()); });
+    if (cupti_.registerTimestamps) cupti_.registerTimestamps([] { return static_cast<uint64_t>(log::eventTimeNs()); });
     if (cupti_.setThreadIdType) cupti_.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (!cupti_.setAttribute) return;
     const auto set = [this](CUpti_ActivityAttribute attribute, auto value) {
@@ -144,8 +136,7 @@ void CuptiSource::setAttributes() {
     };
     set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, devicePoolLimit);
     set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, uint8_t{1});
-    // Flushing per-thread buffers was unsafe before 12.6 update 2; 25 is the first version after
-    // it.
+    // Flushing per-thread buffers was unsafe before 12.6 update 2; 25 is the first version after it.
     const uint8_t perThread = cupti_.version > CuptiLibrary::version12_6;
     if (cupti_.version >= CuptiLibrary::version12_6) {
         set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, perThread);
@@ -163,9 +154,7 @@ void CuptiSource::enableKind(CUpti_ActivityKind kind, const char* what, std::str
 
 void CuptiSource::enableKinds() {
     std::string problems;
-    const auto enable = [&](CUpti_ActivityKind kind, const char* what) {
-        enableKind(kind, what, problems);
-    };
+    const auto enable = [&](CUpti_ActivityKind kind, const char* what) { enableKind(kind, what, problems); };
     enable(CUPTI_ACTIVITY_KIND_DEVICE, "devices");
     enable(CUPTI_ACTIVITY_KIND_CONTEXT, "contexts");
     enable(CUPTI_ACTIVITY_KIND_STREAM, "streams");
@@ -192,8 +181,8 @@ void CuptiSource::enableKinds() {
     }
     if (!problems.empty()) {
         problems.resize(problems.size() - 2);
-        notes_.push_back({Severity::Warning, HealthCode::CuptiKinds,
-                          "CUPTI refused some kinds of records (" + problems + ")."});
+        notes_.push_back(
+            {Severity::Warning, HealthCode::CuptiKinds, "CUPTI refused some kinds of records (" + problems + ")."});
     }
 }
 
@@ -209,8 +198,7 @@ void CuptiSource::setDriverCalls(bool isOn) {
     for (uint32_t id = 1;; ++id) {
         const char* name = nullptr;
         if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
-        if (name && driverCallKind(name, true) != DriverCallKind::None)
-            cupti_.enableDriverApi(id, isOn);
+        if (name && driverCallKind(name, true) != DriverCallKind::None) cupti_.enableDriverApi(id, isOn);
     }
 }
 
@@ -240,8 +228,7 @@ void CuptiSource::configureUnifiedMemory() {
           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD,
           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT,
-          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING,
-          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING,
           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP}) {
         CUpti_ActivityUnifiedMemoryCounterConfig counter{};
         counter.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
@@ -251,17 +238,14 @@ void CuptiSource::configureUnifiedMemory() {
     }
     const bool isConfigured =
         cupti_.configureUnifiedMemory &&
-        cupti_.configureUnifiedMemory(counters.data(), static_cast<uint32_t>(counters.size())) ==
-            CUPTI_SUCCESS;
-    const bool isEnabled =
-        isConfigured && cupti_.enable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
+        cupti_.configureUnifiedMemory(counters.data(), static_cast<uint32_t>(counters.size())) == CUPTI_SUCCESS;
+    const bool isEnabled = isConfigured && cupti_.enable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
     if (!isEnabled) unifiedMemoryRefused_.store(true);
 }
 
 void CuptiSource::flush(bool isFinal) {
     if (!isRecording_) return;
-    if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire))
-        configureUnifiedMemory();
+    if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire)) configureUnifiedMemory();
     // A CUPTI that never requested a buffer may wait forever.
     if (!anyBuffer_.load(std::memory_order_acquire)) return;
     cupti_.flushAll(isFinal ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
@@ -283,8 +267,7 @@ void CuptiSource::switchOff() {
 
 void CuptiSource::countDropped() {
     size_t count = 0;
-    if (cupti_.getNumDroppedRecords &&
-        cupti_.getNumDroppedRecords(nullptr, 0, &count) == CUPTI_SUCCESS) {
+    if (cupti_.getNumDroppedRecords && cupti_.getNumDroppedRecords(nullptr, 0, &count) == CUPTI_SUCCESS) {
         dropped_.fetch_add(count, std::memory_order_relaxed);
     }
 }
@@ -343,11 +326,9 @@ void CuptiSource::drain(log::RecordWriter& writer) {
 
 /// Detects other tools. Subscribing keeps well-behaved tools out. A tool that takes CUPTI's buffers
 /// anyway is detected by its traces: callbacks for launches, but no kernel records.
-void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launched,
-                                       bool hasBuffers) {
-    constexpr uint64_t launchesThreshold = 3'000;  // more than can wait for a busy GPU
-    constexpr int64_t silenceThresholdNs =
-        5'000'000'000;  // CUPTI is flushed twenty times in that time
+void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launched, bool hasBuffers) {
+    constexpr uint64_t launchesThreshold = 3'000;          // more than can wait for a busy GPU
+    constexpr int64_t silenceThresholdNs = 5'000'000'000;  // CUPTI is flushed twenty times in that time
     if (hasForeignBuffer_.exchange(false)) {
         writer.note(Severity::Warning, HealthCode::CuptiShared,
                     "CUPTI returned a buffer of another tool in the program; that tool lacks its "
@@ -357,15 +338,13 @@ void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launc
     if (hasBuffers) unansweredLaunches_ = 0;
     if (unansweredLaunches_ == 0) unansweredSinceNs_ = nowNs;
     unansweredLaunches_ += hasBuffers ? 0 : launched;
-    if (reportedSilent_ || unansweredLaunches_ < launchesThreshold ||
-        nowNs - unansweredSinceNs_ < silenceThresholdNs)
+    if (reportedSilent_ || unansweredLaunches_ < launchesThreshold || nowNs - unansweredSinceNs_ < silenceThresholdNs)
         return;
     reportedSilent_ = true;
-    writer.note(
-        Severity::Warning, HealthCode::CuptiSilent,
-        "CUPTI stopped reporting although the program launched thousands of kernels; kernels and "
-        "copies are missing from then on. Another tool in the program, such as PyTorch's profiler, "
-        "has probably taken CUPTI's buffers. Run the program without that tool, or use --yield.");
+    writer.note(Severity::Warning, HealthCode::CuptiSilent,
+                "CUPTI stopped reporting although the program launched thousands of kernels; kernels and "
+                "copies are missing from then on. Another tool in the program, such as PyTorch's profiler, "
+                "has probably taken CUPTI's buffers. Run the program without that tool, or use --yield.");
 }
 
 void CuptiSource::finish(log::RecordWriter&) {
@@ -375,8 +354,7 @@ void CuptiSource::finish(log::RecordWriter&) {
 void CuptiSource::writeHazards(log::RecordWriter& writer) {
     if (!isRecording_) return;
     constexpr int64_t longNs = int64_t{4} * 3600 * 1'000'000'000;
-    const HazardFacts facts{cupti_.version, decoder_->sawGraphNode(),
-                            log::monotonicNs() - begunNs_ > longNs};
+    const HazardFacts facts{cupti_.version, decoder_->sawGraphNode(), log::monotonicNs() - begunNs_ > longNs};
     for (size_t i = 0; const VersionHazard* hazard = versionHazard(i); ++i) {
         const uint32_t bit = uint32_t{1} << i;
         if ((reportedHazards_ & bit) != 0 || !applies(*hazard, facts)) continue;
@@ -400,16 +378,14 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
         return;
     }
     const std::optional<size_t> slot = pool_.slotOf(buffer);
-    auto* completed =
-        slot ? &completedOf_[*slot] : static_cast<Completed*>(std::malloc(sizeof(Completed)));
+    auto* completed = slot ? &completedOf_[*slot] : static_cast<Completed*>(std::malloc(sizeof(Completed)));
     if (!completed) {
         discardedBuffers_.fetch_add(1);
         return;
     }
     if (!slot) hasForeignBuffer_.store(true);
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};
-    while (
-        !completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
+    while (!completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
     }
     agent_.wakeWriter();
 }
@@ -429,15 +405,13 @@ void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes, size
     *bytes = taken.bytes;
 }
 
-void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t,
-                                           size_t validBytes) {
+void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t validBytes) {
     CuptiSource* source = registered.load(std::memory_order_acquire);
     if (source && buffer) source->onCompleted(buffer, validBytes);
 }
 
 void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
-    // In a forked child the lock of the parent's windows may be held by a thread that does not
-    // exist there.
+    // In a forked child the lock of the parent's windows may be held by a thread that does not exist there.
     if (callsOpenWindows_ && Agent::existing() == &agent_) {
         // Everything between the program's two calls is kept.
         if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT)
@@ -448,8 +422,7 @@ void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& ca
     calls_.onCall(id, call);
 }
 
-void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                   const void* data) {
+void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     const Inside inside;
     if (!inside) return;
     auto& self = *static_cast<CuptiSource*>(source);

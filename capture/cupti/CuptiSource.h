@@ -71,10 +71,9 @@ class CuptiSource final : public ActivitySource {
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();
     static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maxRecords);
-    static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer,
-                                         size_t bytes, size_t validBytes);
-    static void CUPTIAPI onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                 const void* data);
+    static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer, size_t bytes,
+                                         size_t validBytes);
+    static void CUPTIAPI onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
 
     const AgentOptions options_;
     Agent& agent_;
@@ -87,8 +86,7 @@ class CuptiSource final : public ActivitySource {
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()
     std::atomic<bool> unifiedMemoryRefused_{false};
-    // Kinds that can be disabled again. Excludes managed memory, because CUPTI before 13.4 then
-    // stops for two seconds.
+    // Kinds that can be disabled again. Excludes managed memory, because CUPTI before 13.4 then stops for two seconds.
     std::vector<CUpti_ActivityKind> enabledKinds_;  // filled by start(), then the flusher's
     bool unifiedMemoryPending_ = false;             // flusher thread, after start()
     bool callsOpenWindows_ = false;

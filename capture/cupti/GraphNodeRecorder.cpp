@@ -18,13 +18,11 @@ struct GraphNodeRecorder::Node {
 
 namespace {
 
-constexpr std::array callbacks{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-                               CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+constexpr std::array callbacks{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
 
 }  // namespace
 
-GraphNodeRecorder::GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
-                                     std::function<void()> wakeWriter)
+GraphNodeRecorder::GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter)
     : cupti_(cupti), stacks_(stacks), rings_(std::move(wakeWriter)) {}
 
 void GraphNodeRecorder::enable(CUpti_SubscriberHandle subscriber, bool isOn) const {
@@ -33,9 +31,7 @@ void GraphNodeRecorder::enable(CUpti_SubscriberHandle subscriber, bool isOn) con
         cupti_.enableCallback(isOn ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
 }
 
-bool GraphNodeRecorder::isOfNode(CUpti_CallbackId id) {
-    return id == callbacks[0] || id == callbacks[1];
-}
+bool GraphNodeRecorder::isOfNode(CUpti_CallbackId id) { return id == callbacks[0] || id == callbacks[1]; }
 
 uint64_t GraphNodeRecorder::numberOf(CUgraphNode node) const {
     uint64_t number = 0;
@@ -55,8 +51,7 @@ void GraphNodeRecorder::onNode(CUpti_CallbackId id, const CUpti_ResourceData& re
     const uint32_t stack = isCopy ? uint32_t{0} : stacks_.number(ring->state.stacks, ring->events);
     void* const room = ring->events.reserve(sizeof(Node));
     if (!room) return;
-    new (room)
-        Node{CallStacks::Entry::Call, stack, CycleClock::now(), node, original, ring->threadId};
+    new (room) Node{CallStacks::Entry::Call, stack, CycleClock::now(), node, original, ring->threadId};
     rings_.commit(*ring);
 }
 

@@ -20,11 +20,9 @@ namespace lanescope::agent {
 class GraphNodeRecorder {
   public:
     /// `wakeWriter` as in `ThreadRings`. `stacks` outlives all calls.
-    GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
-                      std::function<void()> wakeWriter);
+    GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter);
 
-    /// Enables the callbacks, or disables them permanently. Does nothing with a CUPTI that does not
-    /// number nodes.
+    /// Enables the callbacks, or disables them permanently. Does nothing with a CUPTI that does not number nodes.
     void enable(CUpti_SubscriberHandle subscriber, bool isOn) const;
 
     static bool isOfNode(CUpti_CallbackId id);

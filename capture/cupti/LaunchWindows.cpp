@@ -16,17 +16,13 @@ constexpr int64_t clockSkewNs = 1'000'000;
 constexpr size_t maxDelayedCalls = 64;
 /// Number of latest numbers that are tracked one by one, for which the GPU may still have work.
 constexpr size_t maxTrackedNumbers = size_t{1} << 20;
-/// Maximum numbers assigned while a thread is delayed between getting its number and beginning the
-/// call.
+/// Maximum numbers assigned while a thread is delayed between getting its number and beginning the call.
 constexpr int64_t maxNumbersAhead = 1 << 14;
 
-size_t placeOf(int64_t number) {
-    return static_cast<uint64_t>(number) % maxTrackedNumbers;
-}
+size_t placeOf(int64_t number) { return static_cast<uint64_t>(number) % maxTrackedNumbers; }
 
 LaunchWindows::Answer answerOf(uint64_t interval) {
-    return Windows::isWindow(interval) ? LaunchWindows::Answer::Inside
-                                       : LaunchWindows::Answer::Outside;
+    return Windows::isWindow(interval) ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside;
 }
 
 }  // namespace
@@ -37,17 +33,15 @@ int64_t LaunchWindows::numberOf(uint32_t correlationId) const {
 }
 
 void LaunchWindows::markSeen(int64_t number) {
-    const int64_t first =
-        std::max(newest_ + 1, number - static_cast<int64_t>(maxTrackedNumbers) + 1);
+    const int64_t first = std::max(newest_ + 1, number - static_cast<int64_t>(maxTrackedNumbers) + 1);
     for (int64_t passed = first; passed < number; ++passed) seen_[placeOf(passed)] = false;
     newest_ = std::max(newest_, number);
     if (newest_ - number < static_cast<int64_t>(maxTrackedNumbers)) seen_[placeOf(number)] = true;
 }
 
 bool LaunchWindows::wasSeen(int64_t number) const {
-    const bool isKnown = number <= newest_ &&
-                         newest_ - number < static_cast<int64_t>(maxTrackedNumbers) &&
-                         !seen_.empty();
+    const bool isKnown =
+        number <= newest_ && newest_ - number < static_cast<int64_t>(maxTrackedNumbers) && !seen_.empty();
     return isKnown && seen_[placeOf(number)];
 }
 
@@ -95,8 +89,7 @@ void LaunchWindows::put(int64_t number, uint64_t interval) {
     }
 }
 
-/// Returns the intervals in which calls with similar numbers began, for a call that has not
-/// arrived.
+/// Returns the intervals in which calls with similar numbers began, for a call that has not arrived.
 LaunchWindows::Range LaunchWindows::near(int64_t number, int64_t ranNs) const {
     Range range{std::numeric_limits<uint64_t>::max(), 0};
     const auto add = [&range](uint64_t interval) {

@@ -10,12 +10,11 @@
 
 namespace lanescope::agent {
 
-/// Classifier that distinguishes work launched in a window from other work, whenever it ran. CUPTI
-/// numbers the CUDA calls of a process nearly in their order, and GPU work carries the number of
-/// the call that launched it. Consecutive numbers whose calls began in the same interval form one
-/// run. Memory therefore grows with the window edges and with the calls that overtake each other
-/// there, not with the number of calls. For a late call its own beginning counts: work near an edge
-/// waits for it. Writer thread only.
+/// Classifier that distinguishes work launched in a window from other work, whenever it ran. CUPTI numbers the CUDA
+/// calls of a process nearly in their order, and GPU work carries the number of the call that launched it. Consecutive
+/// numbers whose calls began in the same interval form one run. Memory therefore grows with the window edges and with
+/// the calls that overtake each other there, not with the number of calls. For a late call its own beginning counts:
+/// work near an edge waits for it. Writer thread only.
 class LaunchWindows {
   public:
     enum class Answer {
@@ -41,9 +40,8 @@ class LaunchWindows {
 
   private:
     struct Run {
-        int64_t last;  ///< Number of its last call.
-        uint64_t
-            interval;  ///< Interval in which all of its calls began; see `Windows::intervalAt`.
+        int64_t last;       ///< Number of its last call.
+        uint64_t interval;  ///< Interval in which all of its calls began; see `Windows::intervalAt`.
     };
     /// First and last possible interval of a call.
     struct Range {

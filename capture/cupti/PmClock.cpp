@@ -16,17 +16,14 @@ constexpr int64_t windowNs = 5'000'000'000;
 /// effect, by several ms for seconds, but never by this much over a whole window.
 constexpr int64_t maxDriftNs = 25'000'000;
 
-double milliseconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e6;
-}
+double milliseconds(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 }  // namespace
 
 void PmClock::begin(int64_t startedNs, int64_t firstBeginNs) {
     if (minOffsetNs_) return;
     minOffsetNs_ = startedNs - firstBeginNs;
-    if (*minOffsetNs_ > toleranceNs || (maxOffsetNs_ && *maxOffsetNs_ < -toleranceNs))
-        offsetNs_ = *minOffsetNs_;
+    if (*minOffsetNs_ > toleranceNs || (maxOffsetNs_ && *maxOffsetNs_ < -toleranceNs)) offsetNs_ = *minOffsetNs_;
 }
 
 void PmClock::observe(int64_t nowNs, int64_t endNs) {
@@ -48,8 +45,7 @@ void PmClock::observe(int64_t nowNs, int64_t endNs) {
 std::string PmClock::describe() const {
     if (!maxOffsetNs_ || !minOffsetNs_) return "not compared with the clock of the machine";
     return fmt::format("{:.3f} ms added to the GPU clock (true value between {:.3f} and {:.3f} ms)",
-                       milliseconds(offsetNs_), milliseconds(*minOffsetNs_),
-                       milliseconds(*maxOffsetNs_));
+                       milliseconds(offsetNs_), milliseconds(*minOffsetNs_), milliseconds(*maxOffsetNs_));
 }
 
 }  // namespace lanescope::capture

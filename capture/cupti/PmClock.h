@@ -7,15 +7,13 @@
 
 namespace lanescope::capture {
 
-/// Conversion from the GPU's sample timestamps to CLOCK_REALTIME. A sample cannot have ended after
-/// it was decoded, and the first one cannot have begun before sampling was started. The offset
-/// therefore lies between two bounds, a few ms apart. Current drivers keep the GPU's clock at
-/// CLOCK_REALTIME: if 0 lies between the bounds, the offset is 0.
+/// Conversion from the GPU's sample timestamps to CLOCK_REALTIME. A sample cannot have ended after it was decoded, and
+/// the first one cannot have begun before sampling was started. The offset therefore lies between two bounds, a few ms
+/// apart. Current drivers keep the GPU's clock at CLOCK_REALTIME: if 0 lies between the bounds, the offset is 0.
 class PmClock {
   public:
-    /// Sets the start of sampling, `startedNs`, and the begin of the first sample on the GPU's
-    /// clock. Call it after the first `observe` and before the first conversion; later calls are
-    /// ignored.
+    /// Sets the start of sampling, `startedNs`, and the begin of the first sample on the GPU's clock. Call it after the
+    /// first `observe` and before the first conversion; later calls are ignored.
     void begin(int64_t startedNs, int64_t firstBeginNs);
     /// Adds an observation: at `nowNs` a sample was decoded that had ended at `endNs` on the GPU's
     /// clock. Call it for the latest sample of each decoding.

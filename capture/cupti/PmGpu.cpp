@@ -12,9 +12,8 @@ namespace lanescope::capture {
 
 namespace {
 
-/// A metric of a trace, and the counters that can provide it, best first. The most important
-/// metrics come first. Each adds to the processor time of a sample, so the list is short. Metrics
-/// that Nsight Systems has carry its names.
+/// A metric of a trace, and the counters that can provide it, best first. The most important metrics come first. Each
+/// adds to the processor time of a sample, so the list is short. Metrics that Nsight Systems has carry its names.
 struct MetricChoice {
     const char* title;
     const char* names[4];
@@ -34,8 +33,7 @@ constexpr MetricChoice metricChoices[] = {
     {"NVLink RX User Data Bytes [B]", {"nvlrx__bytes_data_user.sum", "nvlrx__bytes.sum"}},
     {"NVLink TX User Data Bytes [B]", {"nvltx__bytes_data_user.sum", "nvltx__bytes.sum"}},
     {"Compute Warps in Flight [Throughput %]",
-     {"sm__warps_active.avg.pct_of_peak_sustained_elapsed",
-      "sm__warps_active.avg.pct_of_peak_sustained_active",
+     {"sm__warps_active.avg.pct_of_peak_sustained_elapsed", "sm__warps_active.avg.pct_of_peak_sustained_active",
       "tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_elapsed"}},
     {"Tensor Active [Throughput %]",
      {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
@@ -45,21 +43,18 @@ constexpr MetricChoice metricChoices[] = {
 
 }  // namespace
 
-PmMetrics::~PmMetrics() {
-    forget(host_);
-}
+PmMetrics::~PmMetrics() { forget(host_); }
 
 void PmMetrics::forget(CUpti_Profiler_Host_Object* host) const {
     if (host == nullptr) return;
-    auto params = parameters<CUpti_Profiler_Host_Deinitialize_Params>(
-        CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
+    auto params =
+        parameters<CUpti_Profiler_Host_Deinitialize_Params>(CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
     params.pHostObject = host;
     library_.hostDeinitialize(&params);
 }
 
 CUptiResult PmMetrics::choose(size_t device) {
-    auto chip =
-        parameters<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
+    auto chip = parameters<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
     chip.deviceIndex = device;
     if (const CUptiResult result = library_.chipName(&chip)) return result;
     chip_ = chip.pChipName;
@@ -100,8 +95,7 @@ CUptiResult PmMetrics::choose(size_t device) {
 /// `host` must be released after a failure too.
 CUptiResult PmMetrics::tryWith(std::vector<const char*>& names, std::vector<uint8_t>& configuration,
                                CUpti_Profiler_Host_Object*& host, size_t& passes) const {
-    auto made = parameters<CUpti_Profiler_Host_Initialize_Params>(
-        CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
+    auto made = parameters<CUpti_Profiler_Host_Initialize_Params>(CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
     made.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
     made.pChipName = chip_.c_str();
     made.pCounterAvailabilityImage = availability_.data();
@@ -118,14 +112,14 @@ CUptiResult PmMetrics::tryWith(std::vector<const char*>& names, std::vector<uint
     size.pHostObject = host;
     if (const CUptiResult result = library_.configSize(&size)) return result;
     configuration.resize(size.configImageSize);
-    auto image = parameters<CUpti_Profiler_Host_GetConfigImage_Params>(
-        CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
+    auto image =
+        parameters<CUpti_Profiler_Host_GetConfigImage_Params>(CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
     image.pHostObject = host;
     image.configImageSize = configuration.size();
     image.pConfigImage = configuration.data();
     if (const CUptiResult result = library_.config(&image)) return result;
-    auto count = parameters<CUpti_Profiler_Host_GetNumOfPasses_Params>(
-        CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
+    auto count =
+        parameters<CUpti_Profiler_Host_GetNumOfPasses_Params>(CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
     count.configImageSize = configuration.size();
     count.pConfigImage = configuration.data();
     const CUptiResult result = library_.passes(&count);
@@ -133,8 +127,7 @@ CUptiResult PmMetrics::tryWith(std::vector<const char*>& names, std::vector<uint
     return result;
 }
 
-CUptiResult PmMetrics::evaluate(const std::vector<uint8_t>& counterData, size_t index,
-                                std::vector<double>& values) {
+CUptiResult PmMetrics::evaluate(const std::vector<uint8_t>& counterData, size_t index, std::vector<double>& values) {
     values.resize(names_.size());
     auto params = parameters<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
         CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
@@ -164,8 +157,7 @@ constexpr int maxDecodings = 64;  // at a time, so that one GPU does not delay t
 
 CUptiResult PmGpu::prepare(double hz, int64_t takePeriodNs) {
     if (const CUptiResult result = metrics_.choose(device_)) return result;
-    auto enabled =
-        parameters<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
+    auto enabled = parameters<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
     enabled.deviceIndex = device_;
     if (const CUptiResult result = library_.enable(&enabled)) return result;
     sampling_ = enabled.pPmSamplingObject;
@@ -173,8 +165,7 @@ CUptiResult PmGpu::prepare(double hz, int64_t takePeriodNs) {
 }
 
 CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
-    auto config = parameters<CUpti_PmSampling_SetConfig_Params>(
-        CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE);
+    auto config = parameters<CUpti_PmSampling_SetConfig_Params>(CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE);
     config.pPmSamplingObject = sampling_;
     config.configSize = metrics_.configuration().size();
     config.pConfig = metrics_.configuration().data();
@@ -184,16 +175,15 @@ CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
     config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
     if (const CUptiResult result = library_.setConfig(&config)) return result;
-    auto size = parameters<CUpti_PmSampling_GetCounterDataSize_Params>(
-        CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE);
+    auto size =
+        parameters<CUpti_PmSampling_GetCounterDataSize_Params>(CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE);
     size.pPmSamplingObject = sampling_;
     size.pMetricNames = metrics_.names().data();
     size.numMetrics = metrics_.names().size();
     const double expected = hz * static_cast<double>(takePeriodNs) / 1e9;
     expected_ = static_cast<uint32_t>(std::clamp(expected, 1.0, static_cast<double>(maxRoom)));
     room_ = static_cast<uint32_t>(std::clamp(std::max(expected * roomForPeriods, hz * roomSeconds),
-                                             static_cast<double>(minRoom),
-                                             static_cast<double>(maxRoom)));
+                                             static_cast<double>(minRoom), static_cast<double>(maxRoom)));
     size.maxSamples = room_;
     if (const CUptiResult result = library_.counterDataSize(&size)) return result;
     counterData_.resize(size.counterDataSize);
@@ -240,8 +230,7 @@ CUptiResult PmGpu::firstNew(size_t completed, size_t& first) {
 }
 
 CUptiResult PmGpu::start() {
-    auto params =
-        parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
+    auto params = parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
     params.pPmSamplingObject = sampling_;
     startedNs_ = decodedNs_ = sampleTimeNs();
     isFirst_ = true;
@@ -251,8 +240,7 @@ CUptiResult PmGpu::start() {
 
 void PmGpu::stop() {
     if (sampling_ == nullptr) return;
-    auto params =
-        parameters<CUpti_PmSampling_Stop_Params>(CUpti_PmSampling_Stop_Params_STRUCT_SIZE);
+    auto params = parameters<CUpti_PmSampling_Stop_Params>(CUpti_PmSampling_Stop_Params_STRUCT_SIZE);
     params.pPmSamplingObject = sampling_;
     library_.stop(&params);
 }
@@ -279,8 +267,7 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     const int64_t begunNs = sampleTimeNs();
     if (const CUptiResult result = makeRoom(begunNs)) return result;
     decodedNs_ = begunNs;
-    auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(
-        CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
+    auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
     decoded.pPmSamplingObject = sampling_;
     decoded.pCounterDataImage = counterData_.data();
     decoded.counterDataImageSize = counterData_.size();
@@ -298,8 +285,8 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     }
     const int64_t nowNs = sampleTimeNs();
     overflowed = decoded.overflow != 0;
-    auto info = parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(
-        CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE);
+    auto info =
+        parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE);
     info.pCounterDataImage = counterData_.data();
     info.counterDataImageSize = counterData_.size();
     if (const CUptiResult result = library_.counterDataInfo(&info)) return result;
@@ -310,10 +297,8 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     const size_t count = completed - first;
     // The reason alone is not enough: CUPTI also ends at other bounds with more samples available.
     isMore = count > 0 &&
-             (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
-              count >= room_ / 2);
-    if (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)
-        isReady_ = false;
+             (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL || count >= room_ / 2);
+    if (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL) isReady_ = false;
     int64_t endNs = 0;
     if (count > 0) {
         if (const CUptiResult result = endOf(completed - 1, endNs)) return result;
@@ -328,8 +313,7 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
             clock_.begin(startedNs_, endNs);
             continue;
         }
-        if (const CUptiResult result = metrics_.evaluate(counterData_, index, values_))
-            return result;
+        if (const CUptiResult result = metrics_.evaluate(counterData_, index, values_)) return result;
         noticeGap(endNs, words);
         words.push_back(static_cast<uint64_t>(clock_.realtimeNs(endNs)));
         for (const double value : values_) words.push_back(std::bit_cast<uint64_t>(value));
@@ -345,8 +329,7 @@ void PmGpu::noticeGap(int64_t endNs, std::vector<uint64_t>& words) {
     if (sinceNs == endNs || 2 * sinceNs < 3 * periodNs_) return;
     lost_ += static_cast<uint64_t>((sinceNs + periodNs_ / 2) / periodNs_ - 1);
     words.push_back(static_cast<uint64_t>(clock_.realtimeNs(endNs) - periodNs_));
-    words.insert(words.end(), values_.size(),
-                 std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
+    words.insert(words.end(), values_.size(), std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
 }
 
 CUptiResult PmGpu::endOf(size_t index, int64_t& endNs) const {

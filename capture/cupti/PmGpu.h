@@ -19,8 +19,7 @@ class PmMetrics {
     PmMetrics& operator=(const PmMetrics&) = delete;
     ~PmMetrics();
 
-    /// Chooses metrics for the GPU with that CUDA number. Returns CUPTI's first error if no metric
-    /// is available.
+    /// Chooses metrics for the GPU with that CUDA number. Returns CUPTI's first error if no metric is available.
     CUptiResult choose(size_t device);
 
     std::vector<const char*>& names() { return names_; }
@@ -29,8 +28,7 @@ class PmMetrics {
     const std::vector<uint8_t>& configuration() const { return configuration_; }
 
     /// Puts the metrics of sample `index` of `counterData` into `values`.
-    CUptiResult evaluate(const std::vector<uint8_t>& counterData, size_t index,
-                         std::vector<double>& values);
+    CUptiResult evaluate(const std::vector<uint8_t>& counterData, size_t index, std::vector<double>& values);
 
   private:
     CUptiResult tryWith(std::vector<const char*>& names, std::vector<uint8_t>& configuration,
@@ -49,17 +47,15 @@ class PmMetrics {
 /// One GPU whose hardware counters are sampled. Needs no CUDA context. One thread.
 class PmGpu {
   public:
-    PmGpu(const PmLibrary& library, uint32_t device)
-        : library_(library), device_(device), metrics_(library) {}
+    PmGpu(const PmLibrary& library, uint32_t device) : library_(library), device_(device), metrics_(library) {}
 
     /// Chooses metrics, which takes 0.5 s, and returns CUPTI's result. `takePeriodNs` is the time
     /// between calls of `take`.
     CUptiResult prepare(double hz, int64_t takePeriodNs);
     /// Starts sampling. From here on, `take` must be called before the GPU's buffer is full.
     CUptiResult start();
-    /// Reads the samples since the last call: `1 + metrics` words per sample, as in the log. Clears
-    /// `words` first. If samples are missing, a sample with NaN metrics ends where the next one
-    /// begins.
+    /// Reads the samples since the last call: `1 + metrics` words per sample, as in the log. Clears `words` first. If
+    /// samples are missing, a sample with NaN metrics ends where the next one begins.
     CUptiResult take(std::vector<uint64_t>& words);
     void stop();
 

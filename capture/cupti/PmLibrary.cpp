@@ -15,8 +15,8 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
         return false;
     }
     if (const char* missing = findDriver(driver)) {
-        problem = std::string("The NVIDIA driver has no ") + missing +
-                  "; no GPU metrics were sampled. Use a newer driver.";
+        problem =
+            std::string("The NVIDIA driver has no ") + missing + "; no GPU metrics were sampled. Use a newer driver.";
         return false;
     }
     agent::OpenedCupti cupti = agent::findCupti(environment(agent::cuptiVariable));
@@ -32,8 +32,7 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
         }
     }
     if (missing != nullptr && *missing != '\0')
-        problem = cupti.path + " has no " + missing +
-                  "; no GPU metrics were sampled. Use CUPTI of CUDA 12.6 or newer.";
+        problem = cupti.path + " has no " + missing + "; no GPU metrics were sampled. Use CUPTI of CUDA 12.6 or newer.";
     else
         problem =
             "No CUPTI library was found; no GPU metrics were sampled. Set LANESCOPE_CUPTI to the "
@@ -82,8 +81,7 @@ const char* PmLibrary::findCuptiFunctions(DynamicLibrary& cupti) {
 std::string PmLibrary::describe(CUptiResult result) const {
     const char* text = nullptr;
     if (resultString != nullptr) resultString(result, &text);
-    return std::string(text != nullptr ? text : "CUPTI error") + " (" + std::to_string(result) +
-           ")";
+    return std::string(text != nullptr ? text : "CUPTI error") + " (" + std::to_string(result) + ")";
 }
 
 }  // namespace lanescope::capture

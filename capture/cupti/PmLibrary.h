@@ -54,15 +54,13 @@ struct PmLibrary {
     decltype(&cuptiPmSamplingGetCounterDataInfo) counterDataInfo = nullptr;
     decltype(&cuptiPmSamplingCounterDataGetSampleInfo) sampleInfo = nullptr;
 
-    /// Opens both libraries: CUPTI as `findCupti` does, or else from one of `folders`. On failure
-    /// returns false and the reason, as a sentence. `LANESCOPE_CUDA`, for tests, names another
-    /// driver.
+    /// Opens both libraries: CUPTI as `findCupti` does, or else from one of `folders`. On failure returns false and the
+    /// reason, as a sentence. `LANESCOPE_CUDA`, for tests, names another driver.
     bool open(const std::vector<std::filesystem::path>& folders, std::string& problem);
     std::string describe(CUptiResult result) const;
 
   private:
-    /// Looks up the driver's functions. Returns the name of the first missing one, or null. The
-    /// library stays loaded.
+    /// Looks up the driver's functions. Returns the name of the first missing one, or null. The library stays loaded.
     const char* findDriver(DynamicLibrary& driver);
     const char* findCuptiFunctions(DynamicLibrary& cupti);
 };

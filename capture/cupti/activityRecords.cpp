@@ -23,8 +23,7 @@ constexpr uint32_t oldest = CuptiLibrary::version11_8;
 // By kind, oldest first; the last available version counts.
 constexpr Layout layouts[] = {
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, oldest, sizeof(CUpti_ActivityKernel8)},
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CuptiLibrary::version12_0,
-     sizeof(CUpti_ActivityKernel9)},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CuptiLibrary::version12_0, sizeof(CUpti_ActivityKernel9)},
     {CUPTI_ACTIVITY_KIND_KERNEL, oldest, sizeof(CUpti_ActivityKernel8)},
     {CUPTI_ACTIVITY_KIND_KERNEL, CuptiLibrary::version12_0, sizeof(CUpti_ActivityKernel9)},
     {CUPTI_ACTIVITY_KIND_MEMCPY, oldest, sizeof(CUpti_ActivityMemcpy5)},
@@ -33,8 +32,7 @@ constexpr Layout layouts[] = {
     {CUPTI_ACTIVITY_KIND_RUNTIME, oldest, sizeof(CUpti_ActivityAPI)},
     {CUPTI_ACTIVITY_KIND_DRIVER, oldest, sizeof(CUpti_ActivityAPI)},
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, oldest, sizeof(CUpti_ActivitySynchronization)},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CuptiLibrary::version12_8,
-     sizeof(CUpti_ActivitySynchronization2)},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CuptiLibrary::version12_8, sizeof(CUpti_ActivitySynchronization2)},
     {CUPTI_ACTIVITY_KIND_CUDA_EVENT, oldest, sizeof(CUpti_ActivityCudaEvent)},
     {CUPTI_ACTIVITY_KIND_CUDA_EVENT, CuptiLibrary::version12_8, sizeof(CUpti_ActivityCudaEvent2)},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, oldest, sizeof(CUpti_ActivityOverhead)},
@@ -46,8 +44,7 @@ constexpr Layout layouts[] = {
     {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, oldest, sizeof(CUpti_ActivityGraphTrace)},
     {CUPTI_ACTIVITY_KIND_MEMORY2, oldest, sizeof(CUpti_ActivityMemory3)},
     {CUPTI_ACTIVITY_KIND_MEMORY_POOL, oldest, sizeof(CUpti_ActivityMemoryPool2)},
-    {CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, oldest,
-     sizeof(CUpti_ActivityUnifiedMemoryCounter2)},
+    {CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, oldest, sizeof(CUpti_ActivityUnifiedMemoryCounter2)},
 };
 
 // Assumptions of these layouts: the headers' structs are those of the versions above, and a newer
@@ -55,10 +52,8 @@ constexpr Layout layouts[] = {
 static_assert(sizeof(CUpti_ActivityKernel8) == 200 && sizeof(CUpti_ActivityKernel9) == 208);
 static_assert(offsetof(CUpti_ActivityKernel8, start) == offsetof(CUpti_ActivityKernel10, start));
 static_assert(offsetof(CUpti_ActivityKernel8, name) == offsetof(CUpti_ActivityKernel10, name));
-static_assert(offsetof(CUpti_ActivityKernel8, graphNodeId) ==
-              offsetof(CUpti_ActivityKernel10, graphNodeId));
-static_assert(offsetof(CUpti_ActivityKernel8, clusterX) ==
-              offsetof(CUpti_ActivityKernel10, clusterX));
+static_assert(offsetof(CUpti_ActivityKernel8, graphNodeId) == offsetof(CUpti_ActivityKernel10, graphNodeId));
+static_assert(offsetof(CUpti_ActivityKernel8, clusterX) == offsetof(CUpti_ActivityKernel10, clusterX));
 static_assert(offsetof(CUpti_ActivityKernel9, localMemoryTotal_v2) ==
               offsetof(CUpti_ActivityKernel10, localMemoryTotal_v2));
 static_assert(offsetof(CUpti_ActivityKernel8, localMemoryTotal_v2) ==
@@ -66,8 +61,7 @@ static_assert(offsetof(CUpti_ActivityKernel8, localMemoryTotal_v2) ==
 static_assert(sizeof(CUpti_ActivityMemcpy5) == 88 && sizeof(CUpti_ActivityMemcpyPtoP4) == 96);
 static_assert(offsetof(CUpti_ActivityMemcpy5, graphId) == offsetof(CUpti_ActivityMemcpy6, graphId));
 static_assert(sizeof(CUpti_ActivityMemset4) == 88 && sizeof(CUpti_ActivityAPI) == 40);
-static_assert(sizeof(CUpti_ActivitySynchronization) == 40 &&
-              sizeof(CUpti_ActivitySynchronization2) == 56);
+static_assert(sizeof(CUpti_ActivitySynchronization) == 40 && sizeof(CUpti_ActivitySynchronization2) == 56);
 static_assert(offsetof(CUpti_ActivitySynchronization, cudaEventId) ==
               offsetof(CUpti_ActivitySynchronization2, cudaEventId));
 static_assert(sizeof(CUpti_ActivityCudaEvent) == 24 && sizeof(CUpti_ActivityCudaEvent2) == 56);
@@ -78,15 +72,11 @@ static_assert(sizeof(CUpti_ActivityDevice4) == 176 && sizeof(CUpti_ActivityStrea
 static_assert(offsetof(CUpti_ActivityDevice4, uuid) == offsetof(CUpti_ActivityDevice5, uuid));
 static_assert(offsetof(CUpti_ActivityDevice4, name) == offsetof(CUpti_ActivityDevice5, name));
 static_assert(sizeof(CUpti_ActivityContext) == 16);
-static_assert(offsetof(CUpti_ActivityContext, nullStreamId) ==
-              offsetof(CUpti_ActivityContext3, nullStreamId));
-static_assert(offsetof(CUpti_ActivityGraphTrace, streamId) ==
-              offsetof(CUpti_ActivityGraphTrace2, streamId));
+static_assert(offsetof(CUpti_ActivityContext, nullStreamId) == offsetof(CUpti_ActivityContext3, nullStreamId));
+static_assert(offsetof(CUpti_ActivityGraphTrace, streamId) == offsetof(CUpti_ActivityGraphTrace2, streamId));
 static_assert(sizeof(CUpti_ActivityMemory3) == 120 && sizeof(CUpti_ActivityMemoryPool2) == 72);
-static_assert(offsetof(CUpti_ActivityMemory3, memoryPoolConfig) ==
-              offsetof(CUpti_ActivityMemory4, memoryPoolConfig));
-static_assert(offsetof(CUpti_ActivityMemoryPool2, utilizedSize) ==
-              offsetof(CUpti_ActivityMemoryPool3, utilizedSize));
+static_assert(offsetof(CUpti_ActivityMemory3, memoryPoolConfig) == offsetof(CUpti_ActivityMemory4, memoryPoolConfig));
+static_assert(offsetof(CUpti_ActivityMemoryPool2, utilizedSize) == offsetof(CUpti_ActivityMemoryPool3, utilizedSize));
 static_assert(sizeof(CUpti_ActivityUnifiedMemoryCounter2) == 64);
 static_assert(offsetof(CUpti_ActivityUnifiedMemoryCounter2, flags) ==
               offsetof(CUpti_ActivityUnifiedMemoryCounter3, flags));
@@ -105,13 +95,10 @@ namespace {
 
 constexpr uint32_t notApplicable = 0xffffffff;
 
-int64_t signedNs(uint64_t ns) {
-    return static_cast<int64_t>(ns);
-}
+int64_t signedNs(uint64_t ns) { return static_cast<int64_t>(ns); }
 
-/// Returns the raw value of an enumeration field, which may be unknown to the CUPTI header. Takes
-/// the field, not its value: records are packed, a reference to a field binds to a copy, and an
-/// unknown value must not be copied.
+/// Returns the raw value of an enumeration field, which may be unknown to the CUPTI header. Takes the field, not its
+/// value: records are packed, a reference to a field binds to a copy, and an unknown value must not be copied.
 template <class Record, class Enum>
 uint32_t numberIn(const Record& record, Enum Record::*field) {
     static_assert(sizeof(Enum) == sizeof(uint32_t));
@@ -166,16 +153,13 @@ log::KernelRecord toLog(const CUpti_ActivityKernel9& from) {
     to.localBytesTotal = from.localMemoryTotal_v2;
     to.cacheConfig = from.cacheConfig.config.executed;
     to.launchType = from.launchType;
-    to.sharedMemoryLimitConfig =
-        static_cast<uint8_t>(numberIn(from, &CUpti_ActivityKernel9::shmemLimitConfig));
+    to.sharedMemoryLimitConfig = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityKernel9::shmemLimitConfig));
     to.clusterSchedulingPolicy = static_cast<uint8_t>(from.clusterSchedulingPolicy);
     to.sharedMemoryCarveoutPercent = from.sharedMemoryCarveoutRequested;
     return to;
 }
 
-log::MemcpyRecord toLog(const CUpti_ActivityMemcpy5& from) {
-    return memcpyRecord(from);
-}
+log::MemcpyRecord toLog(const CUpti_ActivityMemcpy5& from) { return memcpyRecord(from); }
 
 log::MemcpyRecord toLog(const CUpti_ActivityMemcpyPtoP4& from) {
     log::MemcpyRecord to = memcpyRecord(from);
@@ -265,8 +249,7 @@ log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
     to.contextId = from.contextId;
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
-    to.operation =
-        static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemory3::memoryOperationType));
+    to.operation = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemory3::memoryOperationType));
     to.memoryKind = static_cast<uint8_t>(from.memoryKind);
     to.isAsync = from.isAsync != 0;
     const auto& pool = from.memoryPoolConfig;
@@ -295,8 +278,7 @@ log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
     to.deviceId = from.deviceId;
     to.correlationId = from.correlationId;
     to.processId = from.processId;
-    to.operation =
-        static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolOperationType));
+    to.operation = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolOperationType));
     to.poolType = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolType));
     return to;
 }
@@ -318,10 +300,8 @@ log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) 
 
 log::DeviceRecord toLog(const CUpti_ActivityDevice4& from) {
     log::DeviceRecord to{};
-    // A slice of a GPU (MIG) has its own UUID, which NVML does not list: the slice does not own the
-    // GPU's links.
-    std::memcpy(to.uuid, from.isMigEnabled != 0 ? from.migUuid.bytes : from.uuid.bytes,
-                sizeof to.uuid);
+    // A slice of a GPU (MIG) has its own UUID, which NVML does not list: the slice does not own the GPU's links.
+    std::memcpy(to.uuid, from.isMigEnabled != 0 ? from.migUuid.bytes : from.uuid.bytes, sizeof to.uuid);
     to.memoryBytes = from.globalMemorySize;
     to.memoryBandwidthKBps = from.globalMemoryBandwidth;
     to.deviceId = from.id;

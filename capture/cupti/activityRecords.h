@@ -11,10 +11,9 @@
 
 namespace lanescope::agent {
 
-/// Returns the minimum size, in bytes, of a record of `kind` in the CUPTI of `version`, as far as
-/// the agent can read it. Returns 0 for kinds that the agent does not read. The layout is that of
-/// the loaded library, not that of the headers. Records only grow at their end, so an older one
-/// lacks the last fields of a newer one.
+/// Returns the minimum size, in bytes, of a record of `kind` in the CUPTI of `version`, as far as the agent can read
+/// it. Returns 0 for kinds that the agent does not read. The layout is that of the loaded library, not that of the
+/// headers. Records only grow at their end, so an older one lacks the last fields of a newer one.
 size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version);
 
 // Conversion of CUPTI's records to log records. Pure functions; the caller sets names, which are

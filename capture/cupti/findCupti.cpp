@@ -14,8 +14,7 @@ namespace lanescope::agent {
 
 namespace {
 
-/// Returns the paths of shared objects mapped into this process whose file name begins with
-/// `prefix`.
+/// Returns the paths of shared objects mapped into this process whose file name begins with `prefix`.
 std::vector<std::string> mappedLibraries(std::string_view prefix) {
     std::vector<std::string> found;
     std::ifstream maps("/proc/self/maps");
@@ -33,8 +32,7 @@ std::vector<std::string> mappedLibraries(std::string_view prefix) {
 /// Returns the file names of CUPTI: first that of the CUDA major version in use, then newest first.
 std::vector<std::string> cuptiNames() {
     std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
-    const std::pair<std::string_view, size_t> runtimes[] = {{"libcudart.so.12", 1},
-                                                            {"libcudart.so.11", 2}};
+    const std::pair<std::string_view, size_t> runtimes[] = {{"libcudart.so.12", 1}, {"libcudart.so.11", 2}};
     for (const auto& [runtime, at] : runtimes) {
         const auto own = names.begin() + static_cast<std::ptrdiff_t>(at);
         if (!mappedLibraries(runtime).empty()) std::rotate(names.begin(), own, own + 1);
@@ -42,9 +40,7 @@ std::vector<std::string> cuptiNames() {
     return names;
 }
 
-std::string folderOf(const std::string& path) {
-    return path.substr(0, path.rfind('/'));
-}
+std::string folderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 }  // namespace
 

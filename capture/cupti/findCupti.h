@@ -13,10 +13,9 @@ struct OpenedCupti {
     std::string searched;            ///< Searched places, for the error message.
 };
 
-/// Opens the CUPTI that suits this process. Takes the first of: one already loaded, since two
-/// copies conflict in the driver; `overridePath`; libraries next to the CUDA runtime in use;
-/// CUDA_HOME and CUDA_PATH; the loader's cache. Prefers the runtime's major version. Opens nothing
-/// twice. Takes some ms; any thread.
+/// Opens the CUPTI that suits this process. Takes the first of: one already loaded, since two copies conflict in the
+/// driver; `overridePath`; libraries next to the CUDA runtime in use; CUDA_HOME and CUDA_PATH; the loader's cache.
+/// Prefers the runtime's major version. Opens nothing twice. Takes some ms; any thread.
 OpenedCupti findCupti(const std::string& overridePath);
 
 }  // namespace lanescope::agent

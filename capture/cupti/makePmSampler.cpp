@@ -38,8 +38,7 @@ class ParallelTurns {
 
     /// Calls `work` with 0 to `count - 1`, at most one per thread, and waits for all.
     void run(size_t count, const std::function<void(size_t)>& work);
-    /// Returns the processor time, in ns, of all threads but the caller's, as of the last `run`.
-    /// Any thread.
+    /// Returns the processor time, in ns, of all threads but the caller's, as of the last `run`. Any thread.
     int64_t cpuNs() const { return cpuNs_.load(); }
 
   private:
@@ -55,14 +54,12 @@ class ParallelTurns {
     std::vector<std::thread> threads_;
 };
 
-/// Sampler of the hardware counters of all GPUs visible to this process. Each call of `sample`
-/// writes the samples since the last one. At high rates a GPU takes half of a core, so each GPU
-/// then has a thread of its own.
+/// Sampler of the hardware counters of all GPUs visible to this process. Each call of `sample` writes the samples since
+/// the last one. At high rates a GPU takes half of a core, so each GPU then has a thread of its own.
 class PmSampler : public Sampler {
   public:
     /// `takePeriodNs` is the time between calls of `sample`.
-    PmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
-              std::vector<std::filesystem::path> folders)
+    PmSampler(SampleLog& log, double hz, int64_t takePeriodNs, std::vector<std::filesystem::path> folders)
         : log_(log), hz_(hz), takePeriodNs_(takePeriodNs), folders_(std::move(folders)) {}
 
     const char* source() const override { return "pm"; }
@@ -94,8 +91,7 @@ class PmSampler : public Sampler {
 };
 
 ParallelTurns::ParallelTurns(size_t count) {
-    for (size_t index = 1; index < count; ++index)
-        threads_.emplace_back([this, index] { serve(index); });
+    for (size_t index = 1; index < count; ++index) threads_.emplace_back([this, index] { serve(index); });
 }
 
 ParallelTurns::~ParallelTurns() {
@@ -164,21 +160,18 @@ bool PmSampler::begin() {
         log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent, problem);
         return false;
     }
-    if (library_.init(0) != CUDA_SUCCESS || library_.deviceCount(&count) != CUDA_SUCCESS ||
-        count == 0) {
+    if (library_.init(0) != CUDA_SUCCESS || library_.deviceCount(&count) != CUDA_SUCCESS || count == 0) {
         log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
                   "CUDA finds no GPU here; no GPU metrics were sampled.");
         return false;
     }
-    auto initialized =
-        parameters<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
+    auto initialized = parameters<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
     if (const CUptiResult result = library_.initialize(&initialized)) {
         reportRefusals({{result, {}}});
         return false;
     }
     Refusals refusals;
-    for (uint32_t device = 0; device < static_cast<uint32_t>(std::min(count, maxDevices));
-         ++device) {
+    for (uint32_t device = 0; device < static_cast<uint32_t>(std::min(count, maxDevices)); ++device) {
         CUdevice handle = 0;
         CUuuid uuid{};
         char name[96] = {};
@@ -215,15 +208,13 @@ void PmSampler::reportRefusals(const Refusals& refusals) {
                 "this user may not read hardware counters; run as root or with CAP_SYS_ADMIN, or "
                 "load the driver with NVreg_RestrictProfilingToAdminUsers=0";
         if (result == CUPTI_ERROR_HARDWARE_BUSY)
-            reason =
-                "another tool uses the hardware counters, such as DCGM, Nsight or another record";
+            reason = "another tool uses the hardware counters, such as DCGM, Nsight or another record";
         if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED ||
             result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
             reason = "virtual GPUs hide them unless the host permits access";
         std::string which;
         if (!devices.empty())
-            which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s",
-                                fmt::join(devices, ", "));
+            which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s", fmt::join(devices, ", "));
         log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
                   fmt::format("No GPU metrics were sampled{}: {}.", which, reason));
     }
@@ -243,16 +234,15 @@ void PmSampler::take(Sampled& sampled) {
     sampled.result = gpu.take(sampled.words);
     log_.writeMetrics(gpu.device(), static_cast<uint32_t>(gpu.titles().size()), sampled.words);
     if (sampled.result == CUPTI_SUCCESS) return;
-    log_.note(Severity::Warning, HealthCode::GpuMetricsEnded,
-              fmt::format("CUDA GPU {}: sampling ended early (CUPTI: {}).", gpu.device(),
-                          library_.describe(sampled.result)));
+    log_.note(
+        Severity::Warning, HealthCode::GpuMetricsEnded,
+        fmt::format("CUDA GPU {}: sampling ended early (CUPTI: {}).", gpu.device(), library_.describe(sampled.result)));
 }
 
 void PmSampler::reportLosses() {
     for (const Sampled& each : gpus_)
-        log_.property(
-            numberedFactName(facts::gpuMetricsLost, each.gpu->device()),
-            fmt::format("{} of {}", each.gpu->lost(), each.gpu->lost() + each.gpu->taken()));
+        log_.property(numberedFactName(facts::gpuMetricsLost, each.gpu->device()),
+                      fmt::format("{} of {}", each.gpu->lost(), each.gpu->lost() + each.gpu->taken()));
 }
 
 void PmSampler::end() {
@@ -261,8 +251,7 @@ void PmSampler::end() {
         PmGpu& gpu = *each.gpu;
         gpu.stop();
         take(each);
-        log_.property(numberedFactName(facts::gpuMetricsClock, gpu.device()),
-                      gpu.clock().describe());
+        log_.property(numberedFactName(facts::gpuMetricsClock, gpu.device()), gpu.clock().describe());
         lost += gpu.lost();
         all += gpu.lost() + gpu.taken();
         overflows += gpu.overflows();
@@ -270,10 +259,9 @@ void PmSampler::end() {
     reportLosses();
     if (lost == 0) return;
     log_.note(Severity::Warning, HealthCode::GpuMetricsLost,
-              fmt::format(
-                  "Lost {:.2g} % of the samples at {:g} Hz{}. Use a lower rate: --gpu-metrics=HZ.",
-                  100 * static_cast<double>(lost) / static_cast<double>(all), hz_,
-                  overflows > 0 ? " (GPU buffer full)" : ""),
+              fmt::format("Lost {:.2g} % of the samples at {:g} Hz{}. Use a lower rate: --gpu-metrics=HZ.",
+                          100 * static_cast<double>(lost) / static_cast<double>(all), hz_,
+                          overflows > 0 ? " (GPU buffer full)" : ""),
               lost);
 }
 

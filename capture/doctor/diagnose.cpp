@@ -58,9 +58,7 @@ CheckStatus worstOf(const std::vector<Check>& checks) {
     return worst;
 }
 
-bool canRecord(const std::vector<Check>& checks) {
-    return worstOf(checks) < CheckStatus::NoCuda;
-}
+bool canRecord(const std::vector<Check>& checks) { return worstOf(checks) < CheckStatus::NoCuda; }
 
 std::vector<Check> diagnose(const std::filesystem::path& agent) {
     std::error_code error;
@@ -80,8 +78,7 @@ std::vector<Check> diagnose(const std::filesystem::path& agent) {
 Check checkGpus() {
     const Machine machine = queryMachine();
     if (machine.driverVersion.empty())
-        return {CheckStatus::Warning, "nvml",
-                "NVML is not available; traces will lack the GPU topology.",
+        return {CheckStatus::Warning, "nvml", "NVML is not available; traces will lack the GPU topology.",
                 "In a container, allow NVIDIA_DRIVER_CAPABILITIES=compute,utility."};
     std::map<std::string, int> kinds;
     for (const MachineGpu& gpu : machine.gpus) ++kinds[gpu.name];
@@ -90,23 +87,20 @@ Check checkGpus() {
         if (!names.empty()) names += ", ";
         names += count > 1 ? fmt::format("{} x {}", count, name) : name;
     }
-    return {
-        CheckStatus::Ok,
-        "nvml",
-        fmt::format("Driver {}; GPUs: {}.", machine.driverVersion, names.empty() ? "none" : names),
-        {}};
+    return {CheckStatus::Ok,
+            "nvml",
+            fmt::format("Driver {}; GPUs: {}.", machine.driverVersion, names.empty() ? "none" : names),
+            {}};
 }
 
 Check checkAgent(const std::filesystem::path& agent) {
     const auto found = findAgent(agent);
     if (!found) return {CheckStatus::Failure, "agent", found.error().sentence, {}};
-    if (auto fits = checkIsAgent(*found); !fits)
-        return {CheckStatus::Failure, "agent", fits.error().sentence, {}};
+    if (auto fits = checkIsAgent(*found); !fits) return {CheckStatus::Failure, "agent", fits.error().sentence, {}};
     // An agent with CUPTI contains the name of this function, which it looks up at run time.
     if (readAll(*found).find("cuptiActivityEnable") == std::string::npos)
         return {CheckStatus::NoCuda, "agent",
-                fmt::format("The agent {} was built without CUPTI and records only NVTX.",
-                            found->string()),
+                fmt::format("The agent {} was built without CUPTI and records only NVTX.", found->string()),
                 "Build Lanescope on a machine with the CUPTI headers."};
     return {CheckStatus::Ok, "agent", fmt::format("The agent is {}.", found->string()), {}};
 }
@@ -116,8 +110,7 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
     static constexpr std::string_view key = "RmProfilingAdminOnly: ";
     const size_t at = text.find(key);
     if (at == std::string::npos || ::geteuid() == 0 || text.substr(at + key.size(), 1) == "0")
-        return {
-            CheckStatus::Ok, "permission", "Profiling is not restricted to administrators.", {}};
+        return {CheckStatus::Ok, "permission", "Profiling is not restricted to administrators.", {}};
     return {CheckStatus::Warning, "permission",
             "The driver restricts GPU counters to administrators. Recording works, sampled "
             "counters do not.",
@@ -133,8 +126,7 @@ Check checkInjectionVariables(const std::filesystem::path& agent) {
 
 Check checkNcclVariables() {
     if (const std::string off = environment("NCCL_NVTX_DISABLE"); !off.empty() && off != "0")
-        return {CheckStatus::Warning, "nccl",
-                "NCCL_NVTX_DISABLE is set; NCCL calls will not be recorded.",
+        return {CheckStatus::Warning, "nccl", "NCCL_NVTX_DISABLE is set; NCCL calls will not be recorded.",
                 "Unset it, or record with --nccl plugin."};
     if (const std::string plugin = environment("NCCL_PROFILER_PLUGIN"); !plugin.empty())
         return {CheckStatus::Warning, "nccl",
@@ -144,22 +136,18 @@ Check checkNcclVariables() {
 }
 
 Check checkOtherProfilers(const std::filesystem::path& processes) {
-    static constexpr std::string_view otherProfilers[] = {"nsys", "ncu", "nv-hostengine", "dcgmi",
-                                                          "compute-saniti"};
+    static constexpr std::string_view otherProfilers[] = {"nsys", "ncu", "nv-hostengine", "dcgmi", "compute-saniti"};
     std::string found;
     for (const std::string& pid : log::namesIn(processes)) {
         if (!isNumber(pid)) continue;
         std::string name = readAll(processes / pid / "comm");
         while (!name.empty() && name.back() == '\n') name.pop_back();
         const bool isOtherProfiler =
-            std::any_of(std::begin(otherProfilers), std::end(otherProfilers), [&](auto program) {
-                return std::string_view(name).substr(0, program.size()) == program;
-            });
-        if (isOtherProfiler)
-            found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
+            std::any_of(std::begin(otherProfilers), std::end(otherProfilers),
+                        [&](auto program) { return std::string_view(name).substr(0, program.size()) == program; });
+        if (isOtherProfiler) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
     }
-    if (found.empty())
-        return {CheckStatus::Ok, "profilers", "No other GPU profiler is running.", {}};
+    if (found.empty()) return {CheckStatus::Ok, "profilers", "No other GPU profiler is running.", {}};
     return {CheckStatus::Warning, "profilers", fmt::format("Other tools are running: {}.", found),
             "Only one tool can trace a process. Stop them if a recording stays empty."};
 }
@@ -176,13 +164,9 @@ Check checkFolder(const std::filesystem::path& folder) {
     const uint64_t free = uint64_t{space.f_bavail} * space.f_frsize;
     const double freeGib = static_cast<double>(free) / (1 << 30);
     if (free < minFreeBytes)
-        return {CheckStatus::Warning, "folder",
-                fmt::format("{1}: only {0:.1f} GiB free.", freeGib, shown),
+        return {CheckStatus::Warning, "folder", fmt::format("{1}: only {0:.1f} GiB free.", freeGib, shown),
                 "Record to another disk with -o."};
-    return {CheckStatus::Ok,
-            "folder",
-            fmt::format("{}: writable, {:.0f} GiB free.", shown, freeGib),
-            {}};
+    return {CheckStatus::Ok, "folder", fmt::format("{}: writable, {:.0f} GiB free.", shown, freeGib), {}};
 }
 
 namespace {
@@ -239,15 +223,12 @@ std::string askDriver() {
 
 Check checkDriver() {
     const std::optional<std::string> answer = probe(askDriver);
-    if (!answer)
-        return {CheckStatus::NoCuda, "driver", "The CUDA driver crashed or timed out.",
-                "Check nvidia-smi."};
+    if (!answer) return {CheckStatus::NoCuda, "driver", "The CUDA driver crashed or timed out.", "Check nvidia-smi."};
     if (*answer == noLibrary)
         return {CheckStatus::NoCuda, "driver", "The CUDA driver (libcuda.so.1) is missing.",
                 "Install it. In a container, start the container with GPUs (--gpus all)."};
     if (answer->rfind(failedPrefix, 0) == 0)
-        return {CheckStatus::NoCuda, "driver",
-                fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
+        return {CheckStatus::NoCuda, "driver", fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
                 "Check nvidia-smi, and that CUDA_VISIBLE_DEVICES names a GPU."};
     return {CheckStatus::Ok, "driver", fmt::format("The driver supports CUDA {}.", *answer), {}};
 }
@@ -260,13 +241,11 @@ constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "lib
 std::vector<std::filesystem::path> pythonFolders() {
     std::vector<std::filesystem::path> folders;
     const std::unique_ptr<FILE, int (*)(FILE*)> python(
-        ::popen("python3 -c 'import sys; print(\"\\n\".join(sys.path))' 2>/dev/null", "re"),
-        ::pclose);
+        ::popen("python3 -c 'import sys; print(\"\\n\".join(sys.path))' 2>/dev/null", "re"), ::pclose);
     if (!python) return folders;
     std::string text;
     char buffer[4096];
-    while (const size_t got = std::fread(buffer, 1, sizeof(buffer), python.get()))
-        text.append(buffer, got);
+    while (const size_t got = std::fread(buffer, 1, sizeof(buffer), python.get())) text.append(buffer, got);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
         if (!line.empty()) folders.emplace_back(line);
@@ -314,8 +293,7 @@ std::string askLibrary(const std::filesystem::path& path) {
 Check checkCupti() {
     for (const std::filesystem::path& path : candidates()) {
         const auto answer = probe([&] { return askLibrary(path); });
-        if (answer && !answer->empty())
-            return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
+        if (answer && !answer->empty()) return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
     }
     return {CheckStatus::NoCuda, "cupti",
             "CUPTI (libcupti.so.13, .12 or .11.8) was not found by the loader, in CUDA_HOME or in "
@@ -335,19 +313,14 @@ Check checkThreads() {
                 {}};
     std::vector<char> buffer;
     const auto file = [&](const char* name) {
-        return ProcFile(fmt::format("/proc/{}/task/{}/{}", child.pid(), child.pid(), name))
-            .read(buffer);
+        return ProcFile(fmt::format("/proc/{}/task/{}/{}", child.pid(), child.pid(), name)).read(buffer);
     };
     const bool hasTimes = !file("schedstat").empty();
     const bool hasCalls = parseSystemCall(file("syscall")).isKnown;
     uint64_t read = 0;
-    const bool hasMemory =
-        ForeignMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
+    const bool hasMemory = ForeignMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
     if (hasTimes && hasCalls && hasMemory)
-        return {CheckStatus::Ok,
-                "threads",
-                "Threads can be sampled, with wait reasons and Python lines.",
-                {}};
+        return {CheckStatus::Ok, "threads", "Threads can be sampled, with wait reasons and Python lines.", {}};
     std::string missing;
     const auto add = [&](bool isThere, const char* what) {
         if (!isThere) missing += (missing.empty() ? "" : ", ") + std::string(what);
@@ -355,9 +328,8 @@ Check checkThreads() {
     add(hasMemory, "Python lines between CUDA calls (process_vm_readv)");
     add(hasCalls, "wait reasons (/proc/PID/syscall)");
     add(hasTimes, "running and runnable times (/proc/PID/schedstat)");
-    return {
-        CheckStatus::Warning, "threads", fmt::format("This system does not provide {}.", missing),
-        "In a container, use a runtime on Linux 4.8 or later with its default seccomp profile."};
+    return {CheckStatus::Warning, "threads", fmt::format("This system does not provide {}.", missing),
+            "In a container, use a runtime on Linux 4.8 or later with its default seccomp profile."};
 }
 
 Check checkPerf() {
@@ -366,8 +338,7 @@ Check checkPerf() {
     if (!allowed)
         return {CheckStatus::Ok,
                 "perf",
-                fmt::format("record --cpu-samples perf is not available here (optional): {}",
-                            allowed.error().sentence),
+                fmt::format("record --cpu-samples perf is not available here (optional): {}", allowed.error().sentence),
                 {}};
     const LibDw libDw;
     return {CheckStatus::Ok,
@@ -375,8 +346,7 @@ Check checkPerf() {
             fmt::format("perf events are available (record --cpu-samples perf){}; {}.",
                         allowed->seesKernel ? "" : ", without kernel threads",
                         libDw ? "libdw found, stacks can be unwound"
-                              : fmt::format("stacks are unwound by frame pointers only: {}",
-                                            LibDw::absence())),
+                              : fmt::format("stacks are unwound by frame pointers only: {}", LibDw::absence())),
             {}};
 }
 

@@ -36,8 +36,7 @@ Check checkDriver();
 Check checkGpus();
 /// Checks that threads of other processes can be sampled; tries it with a child.
 Check checkThreads();
-/// Checks that the kernel's perf events are available, and the stack unwinder; tries it on this
-/// process.
+/// Checks that the kernel's perf events are available, and the stack unwinder; tries it on this process.
 Check checkPerf();
 Check checkAgent(const std::filesystem::path& agent);
 Check checkCupti();
@@ -48,9 +47,8 @@ Check checkNcclVariables();
 Check checkOtherProfilers(const std::filesystem::path& processes);
 Check checkFolder(const std::filesystem::path& folder);
 
-/// Runs `question` in a forked process without the variables that load tools, and returns its text.
-/// Returns nullopt if it crashed or took over 20 s, as with a broken driver. Call it
-/// single-threaded.
+/// Runs `question` in a forked process without the variables that load tools, and returns its text. Returns nullopt if
+/// it crashed or took over 20 s, as with a broken driver. Call it single-threaded.
 std::optional<std::string> probe(const std::function<std::string()>& question);
 
 }  // namespace lanescope::capture

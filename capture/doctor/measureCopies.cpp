@@ -13,17 +13,13 @@ namespace lanescope::capture {
 
 Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const char* library) {
     DynamicLibrary opened(library);
-    if (!opened)
-        return fail(
-            "The CUDA driver is missing ({}). Install it, or start the container with GPUs.",
-            library);
+    if (!opened) return fail("The CUDA driver is missing ({}). Install it, or start the container with GPUs.", library);
     std::unique_ptr<CudaDriver> driver(new CudaDriver);
     driver->findAll(opened);
     if (opened.missing() != nullptr)
         return fail("The CUDA driver {} is too old to measure (no {}).", library, opened.missing());
     int (*initialise)(unsigned) = nullptr;
-    if (!opened.find(initialise, "cuInit"))
-        return fail("{}: not a CUDA driver (no cuInit).", library);
+    if (!opened.find(initialise, "cuInit")) return fail("{}: not a CUDA driver (no cuInit).", library);
     if (const int code = initialise(0); code != 0)
         return fail("The CUDA driver does not start (cuInit {}). Check nvidia-smi.", code);
     opened.stay();  // it keeps threads of its own
@@ -79,8 +75,8 @@ class GpuContext {
     GpuContext(const CudaDriver& driver, int device) : driver_(driver), device_(device) {
         isRetained_ = driver.retainContext(&context_, device) == 0;
         isReady_ = isRetained_ && driver.setContext(context_) == 0 &&
-                   driver.createStream(&stream_, nonBlockingStream) == 0 &&
-                   driver.createEvent(&before_, 0) == 0 && driver.createEvent(&after_, 0) == 0;
+                   driver.createStream(&stream_, nonBlockingStream) == 0 && driver.createEvent(&before_, 0) == 0 &&
+                   driver.createEvent(&after_, 0) == 0;
     }
     ~GpuContext() {
         if (isRetained_) driver_.setContext(context_);
@@ -114,8 +110,7 @@ class GpuContext {
     double timeNs(Copy copy) const {
         float milliseconds = 0;
         const bool isDone = driver_.recordEvent(before_, stream_) == 0 && copy() == 0 &&
-                            driver_.recordEvent(after_, stream_) == 0 &&
-                            driver_.synchronizeStream(stream_) == 0 &&
+                            driver_.recordEvent(after_, stream_) == 0 && driver_.synchronizeStream(stream_) == 0 &&
                             driver_.elapsedMilliseconds(&milliseconds, before_, after_) == 0;
         return isDone ? static_cast<double>(milliseconds) * 1e6 : 0;
     }
@@ -132,8 +127,7 @@ class GpuContext {
 /// reserved, so it must not outlive `place`: its address may then be memory of another GPU.
 class HostMemory {
   public:
-    HostMemory(const CudaDriver& driver, const GpuContext& place)
-        : driver_(driver), place_(place) {}
+    HostMemory(const CudaDriver& driver, const GpuContext& place) : driver_(driver), place_(place) {}
     ~HostMemory() {
         if (pinned_ != nullptr && place_.enter()) driver_.releaseHost(pinned_);
     }
@@ -145,8 +139,7 @@ class HostMemory {
         if (!place_.enter()) return 0;
         for (; bytes >= minCopyBytes; bytes /= sizeStep) {
             pageable_.reset(static_cast<char*>(std::malloc(bytes)));
-            if (!pageable_ || driver_.allocateHost(&pinned_, bytes, portableHostMemory) != 0)
-                continue;
+            if (!pageable_ || driver_.allocateHost(&pinned_, bytes, portableHostMemory) != 0) continue;
             // Pages that were never written are not allocated.
             std::memset(pageable_.get(), 1, bytes);
             std::memset(pinned_, 1, bytes);
@@ -184,8 +177,7 @@ int64_t bestRate(const GpuContext& place, size_t maxBytes, Clock::time_point end
 
 class Measurer {
   public:
-    Measurer(const CudaDriver& driver, const MeasureOptions& options)
-        : driver_(driver), options_(options) {}
+    Measurer(const CudaDriver& driver, const MeasureOptions& options) : driver_(driver), options_(options) {}
 
     Result<Measurement> measure() {
         int count = 0;
@@ -282,8 +274,8 @@ class Measurer {
     }
 
     template <class Keep>
-    void measurePeer(const MeasuredGpu& gpu, const GpuContext& place, Pointer from,
-                     size_t availableBytes, int ordinal, Keep keep) {
+    void measurePeer(const MeasuredGpu& gpu, const GpuContext& place, Pointer from, size_t availableBytes, int ordinal,
+                     Keep keep) {
         const MeasuredGpu& peer = result_.gpus[static_cast<size_t>(ordinal)];
         int device = 0, peerDevice = 0, reaches = 0;
         driver_.device(&device, gpu.ordinal);
@@ -299,8 +291,7 @@ class Measurer {
             // An error for already enabled access is harmless.
             if (reaches != 0) driver_.enablePeer(other.context(), 0);
             keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes, [&](size_t size) {
-                return driver_.copyToPeer(to, other.context(), from, place.context(), size,
-                                          place.stream());
+                return driver_.copyToPeer(to, other.context(), from, place.context(), size, place.stream());
             });
             place.enter();
         });

@@ -75,8 +75,7 @@ struct MeasuredGpu {
     int ordinal = 0;
     std::string name;
     std::string uuid;  ///< "GPU-...", as NVML reports it.
-    /// Memory bandwidth by clock and width, in bytes per second; 0 if the driver does not report
-    /// it.
+    /// Memory bandwidth by clock and width, in bytes per second; 0 if the driver does not report it.
     int64_t nominalMemoryBytesPerSecond = 0;
     std::string refusal;  ///< Reason why it was not measured; empty if it was.
 };
@@ -86,10 +85,9 @@ struct Measurement {
     std::vector<MeasuredPeak> peaks;
 };
 
-/// Measures copies between pinned and pageable host memory and each GPU, within each GPU, and from
-/// it to each other GPU. Uses sizes from 16 MiB to 1 GiB or a quarter of the free memory, and keeps
-/// the best rate by CUDA's events. Skips a GPU in use unless forced. Fails if there is no GPU.
-/// Takes a little over `secondsPerGpu` per GPU.
+/// Measures copies between pinned and pageable host memory and each GPU, within each GPU, and from it to each other
+/// GPU. Uses sizes from 16 MiB to 1 GiB or a quarter of the free memory, and keeps the best rate by CUDA's events.
+/// Skips a GPU in use unless forced. Fails if there is no GPU. Takes a little over `secondsPerGpu` per GPU.
 Result<Measurement> measureCopies(const CudaDriver& driver, const MeasureOptions& options);
 
 }  // namespace lanescope::capture

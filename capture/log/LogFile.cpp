@@ -52,9 +52,7 @@ LogFile::LogFile(std::string pathWithoutSuffix, std::string door)
     block_.reserve(flushBytes + (64u << 10));
 }
 
-LogFile::~LogFile() {
-    close();
-}
+LogFile::~LogFile() { close(); }
 
 void LogFile::close() {
     if (file_.descriptor >= 0 && isStillOurs()) ::close(file_.descriptor);
@@ -63,8 +61,7 @@ void LogFile::close() {
 
 bool LogFile::isStillOurs() const {
     struct stat now {};
-    return ::fstat(file_.descriptor, &now) == 0 && now.st_dev == file_.deviceNumber &&
-           now.st_ino == file_.fileNumber;
+    return ::fstat(file_.descriptor, &now) == 0 && now.st_dev == file_.deviceNumber && now.st_ino == file_.fileNumber;
 }
 
 void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
@@ -136,8 +133,7 @@ void LogFile::loseBlock() {
 
 LogFile::Disk LogFile::disk() const {
     struct statvfs status {};
-    if (file_.descriptor < 0 || !isStillOurs() || ::fstatvfs(file_.descriptor, &status) != 0)
-        return {};
+    if (file_.descriptor < 0 || !isStillOurs() || ::fstatvfs(file_.descriptor, &status) != 0) return {};
     const uint64_t unit = status.f_frsize;
     return {status.f_bavail * unit, status.f_blocks * unit};
 }
@@ -160,15 +156,14 @@ bool LogFile::open() {
     return false;
 }
 
-/// Opens the file again after the program has closed our descriptor. Returns false if the file has
-/// changed.
+/// Opens the file again after the program has closed our descriptor. Returns false if the file has changed.
 bool LogFile::openAgain() {
     const Opened before = file_;
     const Opened again = openFile(path_, 0);
     struct stat now {};
     const bool isSame = again.descriptor >= 0 && again.deviceNumber == before.deviceNumber &&
-                        again.fileNumber == before.fileNumber &&
-                        ::fstat(again.descriptor, &now) == 0 && now.st_size == fileBytes_;
+                        again.fileNumber == before.fileNumber && ::fstat(again.descriptor, &now) == 0 &&
+                        now.st_size == fileBytes_;
     if (isSame)
         file_ = again;
     else if (again.descriptor >= 0)
@@ -204,13 +199,10 @@ void LogFile::finish() {
 
 LogFile::Opened LogFile::openFile(const std::string& path, int flags) const {
     Opened file;
-    file.descriptor =
-        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    if (file.descriptor < 0 && errno != EEXIST && errno != EINTR && errno != ENOSPC &&
-        !door_.empty())
-        file.descriptor =
-            requestLog(door_, flags & O_CREAT ? DoorAction::BeginLog : DoorAction::OpenAgain,
-                       std::string_view(path).substr(path.rfind('/') + 1));
+    file.descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (file.descriptor < 0 && errno != EEXIST && errno != EINTR && errno != ENOSPC && !door_.empty())
+        file.descriptor = requestLog(door_, flags & O_CREAT ? DoorAction::BeginLog : DoorAction::OpenAgain,
+                                     std::string_view(path).substr(path.rfind('/') + 1));
     for (const int minDescriptor : minDescriptors) {
         if (file.descriptor < 0 || file.descriptor >= minDescriptor) break;
         const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, minDescriptor);
@@ -243,8 +235,7 @@ bool LogFile::writeHeader(const Opened& file, uint32_t part) {
 namespace {
 
 constexpr size_t maxStringBytes = 32u << 10;
-constexpr size_t maxTotalStringBytes = 256u
-                                       << 20;  // maximum memory for names in the traced process
+constexpr size_t maxTotalStringBytes = 256u << 20;  // maximum memory for names in the traced process
 
 }  // namespace
 
@@ -293,8 +284,7 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
     write(record);
 }
 
-void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence,
-                        uint64_t count) {
+void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count) {
     log::NoteRecord record{};
     record.timestampNs = eventTimeNs();
     record.severity = severity;
@@ -312,8 +302,8 @@ void RecordWriter::dropped(Loss what, uint64_t count) {
     write(record, record.timestampNs);
 }
 
-void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes,
-                                 log::RecordKind kind, std::string_view tail, int64_t timeNs) {
+void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes, log::RecordKind kind,
+                                 std::string_view tail, int64_t timeNs) {
     const size_t padded = (structBytes + tail.size() + 7) & ~size_t{7};
     header = {static_cast<uint16_t>(kind), header.flags, static_cast<uint32_t>(padded)};
     // The header is the first member, so its address is the record's.

@@ -15,12 +15,11 @@
 
 namespace lanescope::log {
 
-/// Appends checksummed blocks of records to the log of this process. Flushed data survives any end
-/// of the process, since the page cache is the kernel's. The first flush creates the file, readable
-/// by its owner only. Its descriptor avoids the low numbers, which programs close and expect to
-/// get. If the program closes it anyway, as a daemon does, the file is opened again; nothing is
-/// ever written into another file that got the number. Writer thread only; nothing here throws for
-/// I/O.
+/// Appends checksummed blocks of records to the log of this process. Flushed data survives any end of the process,
+/// since the page cache is the kernel's. The first flush creates the file, readable by its owner only. Its descriptor
+/// avoids the low numbers, which programs close and expect to get. If the program closes it anyway, as a daemon does,
+/// the file is opened again; nothing is ever written into another file that got the number. Writer thread only; nothing
+/// here throws for I/O.
 class LogFile {
   public:
     /// Appends ".log" to `pathWithoutSuffix`, or ".2.log" and so on if that file exists. Requests a
@@ -44,8 +43,7 @@ class LogFile {
     bool isBegun() const { return !firstPath_.empty() && !cannotOpen_; }
     /// Returns the errno that prevented the creation of the file, or 0.
     int beginProblem() const { return beginProblem_; }
-    /// Free space for non-root users and total size of the file's disk, in bytes; 0 and 0 without a
-    /// file or if unknown.
+    /// Free space for non-root users and total size of the file's disk, in bytes; 0 and 0 without a file or if unknown.
     struct Disk {
         uint64_t freeBytes = 0, bytes = 0;
     };
@@ -94,15 +92,13 @@ class LogFile {
     std::vector<unsigned char> block_;
 };
 
-/// Converts records to bytes of the log and each distinct string to an id, once. Writer thread
-/// only.
+/// Converts records to bytes of the log and each distinct string to an id, once. Writer thread only.
 class RecordWriter {
   public:
     explicit RecordWriter(LogFile& file) : file_(file) {}
 
-    /// Returns the id of a string and writes the string if it is new. Returns 0 for the empty
-    /// string. Truncates strings longer than 32 KiB. If a program makes millions of different ones,
-    /// the rest share one id.
+    /// Returns the id of a string and writes the string if it is new. Returns 0 for the empty string. Truncates strings
+    /// longer than 32 KiB. If a program makes millions of different ones, the rest share one id.
     uint32_t string(std::string_view text);
 
     /// Writes a record and fills in its header. `timeNs` as in `LogFile::append`.
@@ -122,8 +118,7 @@ class RecordWriter {
 
     void stop();
 
-    /// Forgets all written strings after blocks were lost: every string gets a new id with its next
-    /// use.
+    /// Forgets all written strings after blocks were lost: every string gets a new id with its next use.
     void startAgain();
     /// Returns the number of `startAgain` calls; ids from before the last one are void.
     uint32_t generation() const { return generation_; }
@@ -133,8 +128,8 @@ class RecordWriter {
     void dropped(Loss what, uint64_t count);
 
   private:
-    void writeWithTail(log::RecordHeader& header, size_t structBytes, log::RecordKind kind,
-                       std::string_view tail, int64_t timeNs);
+    void writeWithTail(log::RecordHeader& header, size_t structBytes, log::RecordKind kind, std::string_view tail,
+                       int64_t timeNs);
 
     LogFile& file_;
     std::deque<std::string> strings_;

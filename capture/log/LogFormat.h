@@ -5,16 +5,15 @@
 
 namespace lanescope::log {
 
-// The append-only log of one traced process: a file header, then blocks, each a header and a run of
-// records. Little-endian, as written by the process. A reader validates everything: it checks
-// magic, length and checksum of each block and stops at the first bad one, so any prefix of a log
-// is a log. Every size is a multiple of 8, so records are aligned in a block read to aligned
-// memory.
+// The append-only log of one traced process: a file header, then blocks, each a header and a run of records.
+// Little-endian, as written by the process. A reader validates everything: it checks magic, length and checksum of each
+// block and stops at the first bad one, so any prefix of a log is a log. Every size is a multiple of 8, so records are
+// aligned in a block read to aligned memory.
 //
-// A long log is split into files: "<name>.log", then "<name>.log.1", "<name>.log.2" and so on. Each
-// begins with a file header; sequence numbers and string numbers continue. A writer begins a part
-// after the last block of the previous part, and then repeats all definitions that later records
-// refer to. A part is therefore usable even if an earlier one is damaged.
+// A long log is split into files: "<name>.log", then "<name>.log.1", "<name>.log.2" and so on. Each begins with a file
+// header; sequence numbers and string numbers continue. A writer begins a part after the last block of the previous
+// part, and then repeats all definitions that later records refer to. A part is therefore usable even if an earlier one
+// is damaged.
 
 inline constexpr char fileMagic[8] = {'L', 'N', 'S', 'C', 'L', 'O', 'G', '1'};
 inline constexpr uint32_t formatVersion = 1;
@@ -44,9 +43,9 @@ struct BlockHeader {
     BlockType type;
     uint16_t flags;         ///< 0.
     uint32_t payloadBytes;  ///< Multiple of 8.
-    uint32_t checksum;  ///< zlib crc32 of the payload, seeded with the crc32 of the fields below.
-    uint64_t sequence;  ///< 0, 1, 2, ... A gap means a lost block.
-    int64_t minTimeNs;  ///< Time of the earliest and latest event; 0 if there is none.
+    uint32_t checksum;      ///< zlib crc32 of the payload, seeded with the crc32 of the fields below.
+    uint64_t sequence;      ///< 0, 1, 2, ... A gap means a lost block.
+    int64_t minTimeNs;      ///< Time of the earliest and latest event; 0 if there is none.
     int64_t maxTimeNs;
 };
 static_assert(sizeof(BlockHeader) == 40);

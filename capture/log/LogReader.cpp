@@ -23,13 +23,12 @@ uint32_t checksumOf(const BlockHeader& header, const void* payload) {
     static_assert(fieldBytes == 24);
     const auto* fields = reinterpret_cast<const Bytef*>(&header.sequence);
     const uLong begun = crc32(0, fields, fieldBytes);
-    return static_cast<uint32_t>(
-        crc32(begun, static_cast<const Bytef*>(payload), header.payloadBytes));
+    return static_cast<uint32_t>(crc32(begun, static_cast<const Bytef*>(payload), header.payloadBytes));
 }
 
 bool isGoodBlock(const BlockHeader& block) {
-    return block.magic == blockMagic && block.type == BlockType::Records &&
-           block.payloadBytes <= maxBlockBytes && block.payloadBytes % 8 == 0;
+    return block.magic == blockMagic && block.type == BlockType::Records && block.payloadBytes <= maxBlockBytes &&
+           block.payloadBytes % 8 == 0;
 }
 
 }  // namespace
@@ -38,8 +37,7 @@ Result<LogReader> LogReader::open(const std::filesystem::path& path) {
     LogReader reader;
     reader.path_ = path;
     reader.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (reader.file_ < 0)
-        return fail("{}: cannot read the log: {}.", path.string(), std::strerror(errno));
+    if (reader.file_ < 0) return fail("{}: cannot read the log: {}.", path.string(), std::strerror(errno));
     struct stat status {};
     if (fstat(reader.file_, &status) != 0 || !S_ISREG(status.st_mode))
         return fail("{}: not a regular file, not a log.", path.string());
@@ -48,8 +46,7 @@ Result<LogReader> LogReader::open(const std::filesystem::path& path) {
 
 Result<uint64_t> LogReader::fileBytes() const {
     struct stat status {};
-    if (fstat(file_, &status) != 0)
-        return fail("{}: cannot read the log: {}.", path_.string(), std::strerror(errno));
+    if (fstat(file_, &status) != 0) return fail("{}: cannot read the log: {}.", path_.string(), std::strerror(errno));
     return static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
 }
 
@@ -80,9 +77,8 @@ Result<size_t> LogReader::pollBlocks(const PassRecord& pass, size_t maxBlocks) {
     return blocks;
 }
 
-/// Continues in the next file of the log if that exists and the present one was read. Errors in the
-/// present file are final then, since its writer has left it. Returns true too if the present file
-/// turns out to have more data.
+/// Continues in the next file of the log if that exists and the present one was read. Errors in the present file are
+/// final then, since its writer has left it. Returns true too if the present file turns out to have more data.
 bool LogReader::goToNextPart() {
     if (!header_) return false;
     const std::string next = path_.string() + "." + std::to_string(part_ + 1);
@@ -95,8 +91,7 @@ bool LogReader::goToNextPart() {
     const bool isNext = fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && read && *read &&
                         std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
                         header.version <= formatVersion && header.headerBytes >= sizeof header &&
-                        header.headerBytes <= maxHeaderBytes && header.pid == header_->pid &&
-                        header.part == part_ + 1;
+                        header.headerBytes <= maxHeaderBytes && header.pid == header_->pid && header.part == part_ + 1;
     std::swap(file, file_);
     const Result<uint64_t> bytes = fileBytes();
     if (!isNext || !bytes) return false;
@@ -104,8 +99,7 @@ bool LogReader::goToNextPart() {
     BlockHeader block{};
     const uint64_t left = *bytes - std::min(*bytes, offset_);
     const Result<bool> more = left >= sizeof block ? readAt(&block, sizeof block, offset_) : false;
-    if (more && *more && isGoodBlock(block) && left >= sizeof block + block.payloadBytes &&
-        offset_ != retriedAt_) {
+    if (more && *more && isGoodBlock(block) && left >= sizeof block + block.payloadBytes && offset_ != retriedAt_) {
         retriedAt_ = offset_;
         return true;
     }
@@ -128,8 +122,8 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
         return fail("{}: not a log of the agent, or its start is corrupt.", path_.string());
     if (header.version > formatVersion)
-        return fail("{}: written by a newer Lanescope (format {}). Recover it with that version.",
-                    path_.string(), header.version);
+        return fail("{}: written by a newer Lanescope (format {}). Recover it with that version.", path_.string(),
+                    header.version);
     if (header.headerBytes < minHeaderBytes || header.headerBytes > maxHeaderBytes)
         return fail("{}: the start of the log is corrupt.", path_.string());
     if (fileBytes < header.headerBytes) return Step::Wait;
@@ -180,13 +174,11 @@ Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) cons
 void LogReader::passRecords(std::span<const std::byte> payload, const PassRecord& pass) {
     while (payload.size() >= sizeof(RecordHeader)) {
         const auto& record = *reinterpret_cast<const RecordHeader*>(payload.data());
-        if (record.bytes < sizeof(RecordHeader) || record.bytes % 8 != 0 ||
-            record.bytes > payload.size()) {
+        if (record.bytes < sizeof(RecordHeader) || record.bytes % 8 != 0 || record.bytes > payload.size()) {
             ++progress_.oddRecords;  // The start of the next record is unknown.
             return;
         }
-        const std::optional<bool> passed =
-            pass(static_cast<RecordKind>(record.kind), payload.first(record.bytes));
+        const std::optional<bool> passed = pass(static_cast<RecordKind>(record.kind), payload.first(record.bytes));
         ++progress_.records;
         if (!passed)
             ++progress_.unknownRecords;

@@ -17,9 +17,8 @@
 
 namespace lanescope::log {
 
-/// Reader of one log while it grows. It validates everything: any prefix and any corruption is
-/// safe. Reads whole blocks only and stops at the first bad block of a file. Follows the log
-/// through its files. One thread at a time.
+/// Reader of one log while it grows. It validates everything: any prefix and any corruption is safe. Reads whole blocks
+/// only and stops at the first bad block of a file. Follows the log through its files. One thread at a time.
 class LogReader {
   public:
     struct Progress {
@@ -36,13 +35,12 @@ class LogReader {
     /// regular file or cannot be opened. Never follows a symbolic link.
     static Result<LogReader> open(const std::filesystem::path& path);
 
-    /// Passes the records of at most `maxBlocks` whole new blocks to `receive`, in order. A
-    /// receiver is a function object with an overload for each record that it wants: `receive(const
-    /// KernelRecord&)`, or with the variable part, such as `receive(const StringRecord&,
-    /// std::string_view)`; other records are skipped. References and views are valid during the
-    /// call. Numbers in them are unchecked values of the traced process: a receiver validates those
-    /// that it uses as an index or enum. Returns the number of blocks read, 0 if there are none for
-    /// now. Fails if the file cannot be read or is no log.
+    /// Passes the records of at most `maxBlocks` whole new blocks to `receive`, in order. A receiver is a function
+    /// object with an overload for each record that it wants: `receive(const KernelRecord&)`, or with the variable
+    /// part, such as `receive(const StringRecord&, std::string_view)`; other records are skipped. References and views
+    /// are valid during the call. Numbers in them are unchecked values of the traced process: a receiver validates
+    /// those that it uses as an index or enum. Returns the number of blocks read, 0 if there are none for now. Fails if
+    /// the file cannot be read or is no log.
     template <class Receiver>
     Result<size_t> poll(Receiver&& receive, size_t maxBlocks = SIZE_MAX) {
         return pollBlocks(

@@ -28,17 +28,14 @@ class MonotonicCondition {
 
     void notify_all() { ::pthread_cond_broadcast(&condition_); }
 
-    /// Waits until `holds()`, called with the lock held, or until the timeout. Returns the last
-    /// result of `holds()`.
+    /// Waits until `holds()`, called with the lock held, or until the timeout. Returns the last result of `holds()`.
     template <typename Predicate>
-    bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time,
-                  Predicate holds) {
+    bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time, Predicate holds) {
         constexpr int64_t second = 1'000'000'000;
         const int64_t untilNs = monotonicNs() + time.count();
         const timespec until{untilNs / second, untilNs % second};
         while (!holds()) {
-            if (::pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &until) ==
-                ETIMEDOUT)
+            if (::pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &until) == ETIMEDOUT)
                 return holds();
         }
         return true;

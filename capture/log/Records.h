@@ -68,8 +68,7 @@ struct StringRecord {
     uint32_t length;
 };
 
-/// A fact about the process or its machine, for example "program", "rank", "cuptiVersion". Strings
-/// by id.
+/// A fact about the process or its machine, for example "program", "rank", "cuptiVersion". Strings by id.
 struct PropertyRecord {
     static constexpr RecordKind kind = RecordKind::Property;
     RecordHeader header;
@@ -243,15 +242,7 @@ struct WindowRecord {
 
 enum class NvtxEvent : uint8_t { Push = 1, Pop = 2, Start = 3, End = 4, Mark = 5 };
 /// Member of the NVTX payload union that is set; `None` if the program passed none.
-enum class NvtxPayload : uint8_t {
-    None = 0,
-    UInt64 = 1,
-    Int64 = 2,
-    Double = 3,
-    UInt32 = 4,
-    Int32 = 5,
-    Float = 6
-};
+enum class NvtxPayload : uint8_t { None = 0, UInt64 = 1, Int64 = 2, Double = 3, UInt32 = 4, Int32 = 5, Float = 6 };
 
 /// One NVTX call. Followed by `extendedBytes` bytes of payload in the layout of schema `schemaId`
 /// of the domain, padded with zeros. `RecordHeader::flags` 1: the payload was truncated.
@@ -267,7 +258,7 @@ struct NvtxRecord {
     uint32_t text;
     uint32_t category;
     uint32_t colorArgb;  ///< 0 if none was given.
-    int32_t level;  ///< Number of open ranges of the thread and domain: before a Push, after a Pop.
+    int32_t level;       ///< Number of open ranges of the thread and domain: before a Push, after a Pop.
     uint16_t extendedBytes;
     uint16_t upperStack;  ///< See `stackOf`, which also uses the last field.
     NvtxEvent event;
@@ -278,9 +269,7 @@ static_assert(sizeof(NvtxRecord) == 72);
 
 /// Returns the number of the `StackRecord` of the call's place, or 0 without one. It is stored in
 /// two pieces, which are zero in the first logs.
-inline uint32_t stackOf(const NvtxRecord& record) {
-    return uint32_t{record.upperStack} << 16 | record.lowerStack;
-}
+inline uint32_t stackOf(const NvtxRecord& record) { return uint32_t{record.upperStack} << 16 | record.lowerStack; }
 inline void setStack(NvtxRecord& record, uint32_t stack) {
     record.upperStack = static_cast<uint16_t>(stack >> 16);
     record.lowerStack = static_cast<uint16_t>(stack);
@@ -393,8 +382,7 @@ struct ThreadNameRecord {
     uint32_t threadId, name;
 };
 
-/// The same instant on several clocks, to synchronize hosts and tools and to detect changes of the
-/// system time.
+/// The same instant on several clocks, to synchronize hosts and tools and to detect changes of the system time.
 struct ClockRecord {
     static constexpr RecordKind kind = RecordKind::Clock;
     RecordHeader header;
@@ -457,8 +445,7 @@ struct SampleValue {
 };
 static_assert(sizeof(SampleValue) == 16);
 
-/// Values of several counters at one time. Followed by `count` values. Unchanged values may be
-/// omitted.
+/// Values of several counters at one time. Followed by `count` values. Unchanged values may be omitted.
 struct SamplesRecord {
     static constexpr RecordKind kind = RecordKind::Samples;
     RecordHeader header;
@@ -466,8 +453,7 @@ struct SamplesRecord {
     uint32_t count, reserved;
 };
 
-/// A process that uses a GPU. All processes of a GPU at one time are consecutive; an omitted one
-/// has left.
+/// A process that uses a GPU. All processes of a GPU at one time are consecutive; an omitted one has left.
 struct GpuProcessRecord {
     static constexpr RecordKind kind = RecordKind::GpuProcess;
     RecordHeader header;
@@ -514,8 +500,7 @@ struct EndRecord {
 
 // Places in the program at which calls were made. Strings are ids of `StringRecord`s.
 
-/// A Python stack: its innermost frame, and the stack without that frame. Precedes all records that
-/// refer to it.
+/// A Python stack: its innermost frame, and the stack without that frame. Precedes all records that refer to it.
 struct StackRecord {
     static constexpr RecordKind kind = RecordKind::Stack;
     RecordHeader header;
@@ -572,15 +557,13 @@ struct ThreadRunRecord {
 template <class... Records>
 struct RecordList {};
 using AllRecords =
-    RecordList<StringRecord, PropertyRecord, KernelRecord, MemcpyRecord, MemsetRecord, ApiRecord,
-               SyncRecord, CudaEventRecord, OverheadRecord, DeviceRecord, ContextRecord,
-               StreamRecord, GraphRecord, DeviceMemoryRecord, MemoryPoolRecord, UnifiedMemoryRecord,
-               StackRecord, GraphNodeRecord, NvtxRecord, NvtxDomainRecord, NvtxCategoryRecord,
-               NvtxSchemaRecord, NvtxSchemaEntryRecord, NvtxEnumRecord, NvtxEnumEntryRecord,
-               ThreadNameRecord, ClockRecord, DroppedRecord, NoteRecord, EndRecord, WindowRecord,
-               NcclCommunicatorRecord, NcclOperationRecord, NcclStopRecord, CounterRecord,
-               SamplesRecord, SampledGpuRecord, GpuProcessRecord, SamplingMomentRecord,
-               GpuMetricRecord, GpuMetricSamplesRecord, WatchedProcessRecord, WatchedThreadRecord,
-               ThreadRunRecord>;
+    RecordList<StringRecord, PropertyRecord, KernelRecord, MemcpyRecord, MemsetRecord, ApiRecord, SyncRecord,
+               CudaEventRecord, OverheadRecord, DeviceRecord, ContextRecord, StreamRecord, GraphRecord,
+               DeviceMemoryRecord, MemoryPoolRecord, UnifiedMemoryRecord, StackRecord, GraphNodeRecord, NvtxRecord,
+               NvtxDomainRecord, NvtxCategoryRecord, NvtxSchemaRecord, NvtxSchemaEntryRecord, NvtxEnumRecord,
+               NvtxEnumEntryRecord, ThreadNameRecord, ClockRecord, DroppedRecord, NoteRecord, EndRecord, WindowRecord,
+               NcclCommunicatorRecord, NcclOperationRecord, NcclStopRecord, CounterRecord, SamplesRecord,
+               SampledGpuRecord, GpuProcessRecord, SamplingMomentRecord, GpuMetricRecord, GpuMetricSamplesRecord,
+               WatchedProcessRecord, WatchedThreadRecord, ThreadRunRecord>;
 
 }  // namespace lanescope::log

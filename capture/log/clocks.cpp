@@ -26,9 +26,7 @@ std::string monotonicClockName() {
 
 }  // namespace
 
-std::string eventClockText() {
-    return std::to_string(eventOffsetNs()) + "@" + monotonicClockName();
-}
+std::string eventClockText() { return std::to_string(eventOffsetNs()) + "@" + monotonicClockName(); }
 
 void setEventClock(std::string_view text) {
     int64_t offsetNs = 0;

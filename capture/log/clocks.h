@@ -10,8 +10,7 @@
 
 namespace lanescope::log {
 
-/// Returns the CLOCK_REALTIME, in ns since 1970, which people and daemons may set. About 20 ns per
-/// call.
+/// Returns the CLOCK_REALTIME, in ns since 1970, which people and daemons may set. About 20 ns per call.
 inline int64_t realtimeNs() {
     timespec time;
     ::clock_gettime(CLOCK_REALTIME, &time);
@@ -25,10 +24,9 @@ inline int64_t monotonicNs() {
     return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Returns CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. Reads one clock between two readings of the
-/// other, up to ten times, and uses the closest pair of readings. The error is at most half of
-/// their distance. Stops once the distance is at most `closeEnoughNs`. Any thread, about 0.1 us per
-/// reading.
+/// Returns CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. Reads one clock between two readings of the other, up to ten
+/// times, and uses the closest pair of readings. The error is at most half of their distance. Stops once the distance
+/// is at most `closeEnoughNs`. Any thread, about 0.1 us per reading.
 inline int64_t realtimeOffsetNs(int64_t closeEnoughNs) {
     constexpr int maxReadings = 10;
     int64_t minDistanceNs = std::numeric_limits<int64_t>::max(), offsetNs = 0;
@@ -60,15 +58,11 @@ inline int64_t eventOffsetNs() {
 
 /// Sets the offset to that of the recorder, so that all processes of a recording share one time.
 /// Before the first event.
-inline void setEventOffset(int64_t offsetNs) {
-    detail::eventOffset.store(offsetNs, std::memory_order_relaxed);
-}
+inline void setEventOffset(int64_t offsetNs) { detail::eventOffset.store(offsetNs, std::memory_order_relaxed); }
 
 /// Returns the time of events, in ns: CLOCK_REALTIME, continued by CLOCK_MONOTONIC. Durations and
 /// order are therefore right, even if the system time is set. Any thread. About 20 ns per call.
-inline int64_t eventTimeNs() {
-    return monotonicNs() + eventOffsetNs();
-}
+inline int64_t eventTimeNs() { return monotonicNs() + eventOffsetNs(); }
 
 /// Returns the time of events of this process as text for the environment of another process: the
 /// offset of `eventOffsetNs` and an identification of its CLOCK_MONOTONIC. Reads two small files.

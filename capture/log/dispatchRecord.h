@@ -12,17 +12,14 @@
 
 namespace lanescope::log {
 
-// Variable part of a record: what its struct states of the bytes after it. Returns nullopt if they
-// are fewer.
+// Variable part of a record: what its struct states of the bytes after it. Returns nullopt if they are fewer.
 
-inline std::optional<std::string_view> tailOf(const StringRecord& record,
-                                              std::span<const std::byte> rest) {
+inline std::optional<std::string_view> tailOf(const StringRecord& record, std::span<const std::byte> rest) {
     if (record.length > rest.size()) return std::nullopt;
     return std::string_view(reinterpret_cast<const char*>(rest.data()), record.length);
 }
 
-inline std::optional<std::span<const std::byte>> tailOf(const NvtxRecord& record,
-                                                        std::span<const std::byte> rest) {
+inline std::optional<std::span<const std::byte>> tailOf(const NvtxRecord& record, std::span<const std::byte> rest) {
     if (record.extendedBytes > rest.size()) return std::nullopt;
     return rest.first(record.extendedBytes);
 }
@@ -50,8 +47,7 @@ bool deliver(std::span<const std::byte> bytes, Receiver& receive) {
     if constexpr (requires { tailOf(record, bytes); }) {
         const auto tail = tailOf(record, bytes.subspan(sizeof(Record)));
         if (!tail) return false;
-        if constexpr (std::is_invocable_v<Receiver&, const Record&, decltype(*tail)>)
-            receive(record, *tail);
+        if constexpr (std::is_invocable_v<Receiver&, const Record&, decltype(*tail)>) receive(record, *tail);
     } else if constexpr (std::is_invocable_v<Receiver&, const Record&>) {
         receive(record);
     }
@@ -61,8 +57,8 @@ bool deliver(std::span<const std::byte> bytes, Receiver& receive) {
 /// Passes the record in `bytes`, aligned to 8, to `receive` by `deliver`. Returns nullopt if its
 /// kind is not in the list.
 template <class Receiver, class... Records>
-std::optional<bool> dispatchRecord(RecordKind kind, std::span<const std::byte> bytes,
-                                   Receiver& receive, RecordList<Records...>) {
+std::optional<bool> dispatchRecord(RecordKind kind, std::span<const std::byte> bytes, Receiver& receive,
+                                   RecordList<Records...>) {
     std::optional<bool> delivered;
     const auto tryOne = [&]<class Record>(const Record*) {
         if (kind != Record::kind) return false;

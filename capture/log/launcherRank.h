@@ -12,10 +12,9 @@ struct LauncherRank {
     std::string rankVariable;  ///< Environment variable that contained `rank`.
 };
 
-/// Reads the variables of torchrun, Open MPI, MVAPICH, Hydra (MPICH, Intel MPI), Slurm's srun and
-/// PMIx launchers. Returns the values of the first launcher in this order that provides rank and
-/// size, else of the first that provides a rank. A batch script of Slurm is no rank, though Slurm
-/// calls it task 0.
+/// Reads the variables of torchrun, Open MPI, MVAPICH, Hydra (MPICH, Intel MPI), Slurm's srun and PMIx launchers.
+/// Returns the values of the first launcher in this order that provides rank and size, else of the first that provides
+/// a rank. A batch script of Slurm is no rank, though Slurm calls it task 0.
 LauncherRank launcherRank();
 
 }  // namespace lanescope::log

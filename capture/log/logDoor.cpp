@@ -48,8 +48,7 @@ int requestLog(std::string_view door, DoorAction action, std::string_view name, 
     question.action = action;
     question.error = error;
     // The first byte stays 0: an abstract name, not in any file system.
-    if (door.empty() || door.size() + 1 > sizeof address.sun_path ||
-        name.size() >= sizeof question.name) {
+    if (door.empty() || door.size() + 1 > sizeof address.sun_path || name.size() >= sizeof question.name) {
         errno = EINVAL;
         return -1;
     }
@@ -74,10 +73,9 @@ std::string lostLogText(int error, std::string_view program) {
 }
 
 bool isLogName(std::string_view name) {
-    return !name.empty() && name.front() != '.' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return isDigit(c) || isLetter(c) || c == '.' || c == '-' || c == '_';
-           });
+    return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
+        return isDigit(c) || isLetter(c) || c == '.' || c == '-' || c == '_';
+    });
 }
 
 }  // namespace lanescope::log

@@ -21,24 +21,19 @@ struct KnownKey {
     size_t minBytes;
 };
 constexpr std::array knownKeys{
-    KnownKey{"hf_", 20},  KnownKey{"ghp_", 20},        KnownKey{"gho_", 20},
-    KnownKey{"ghs_", 20}, KnownKey{"github_pat_", 20}, KnownKey{"glpat-", 20},
-    KnownKey{"sk-", 20},  KnownKey{"xoxb-", 20},       KnownKey{"xoxp-", 20},
-    KnownKey{"AKIA", 20}, KnownKey{"ASIA", 20},        KnownKey{"AIza", 30},
-    KnownKey{"npm_", 20}, KnownKey{"pypi-", 20},       KnownKey{"eyJ", 30},
+    KnownKey{"hf_", 20},         KnownKey{"ghp_", 20},   KnownKey{"gho_", 20}, KnownKey{"ghs_", 20},
+    KnownKey{"github_pat_", 20}, KnownKey{"glpat-", 20}, KnownKey{"sk-", 20},  KnownKey{"xoxb-", 20},
+    KnownKey{"xoxp-", 20},       KnownKey{"AKIA", 20},   KnownKey{"ASIA", 20}, KnownKey{"AIza", 30},
+    KnownKey{"npm_", 20},        KnownKey{"pypi-", 20},  KnownKey{"eyJ", 30},
 };
 
-bool isOfName(char c) {
-    return isLetter(c) || isDigit(c) || c == '_' || c == '-' || c == '.';
-}
+bool isOfName(char c) { return isLetter(c) || isDigit(c) || c == '_' || c == '-' || c == '.'; }
 /// Returns true if `c` ends an unquoted value.
 bool endsValue(char c) {
-    return isSpace(c) || c == '&' || c == ';' || c == ',' || c == '"' || c == '\'' || c == '}' ||
-           c == ')';
+    return isSpace(c) || c == '&' || c == ';' || c == ',' || c == '"' || c == '\'' || c == '}' || c == ')';
 }
 
-/// Returns the words of a name in small letters: "hfToken", "--hf-token" and "HF_TOKEN" are "hf",
-/// "token".
+/// Returns the words of a name in small letters: "hfToken", "--hf-token" and "HF_TOKEN" are "hf", "token".
 std::vector<std::string> wordsOf(std::string_view name) {
     std::vector<std::string> words;
     bool isInWord = false;
@@ -48,8 +43,7 @@ std::vector<std::string> wordsOf(std::string_view name) {
             isInWord = false;
             continue;
         }
-        const bool beginsByCapital =
-            isUpper(c) && at > 0 && isLetter(name[at - 1]) && !isUpper(name[at - 1]);
+        const bool beginsByCapital = isUpper(c) && at > 0 && isLetter(name[at - 1]) && !isUpper(name[at - 1]);
         if (!isInWord || beginsByCapital) words.emplace_back();
         isInWord = true;
         words.back() += lowerCase(c);
@@ -65,9 +59,8 @@ bool isAmong(const std::string& word, const std::array<const char*, count>& all)
 bool namesASecret(std::string_view name) {
     const std::vector<std::string> words = wordsOf(name);
     return !words.empty() && (isAmong(words.back(), keyWords) ||
-                              std::any_of(words.begin(), words.end(), [](const std::string& word) {
-                                  return isAmong(word, secretWords);
-                              }));
+                              std::any_of(words.begin(), words.end(),
+                                          [](const std::string& word) { return isAmong(word, secretWords); }));
 }
 
 bool isKnownKey(std::string_view word) {
@@ -76,8 +69,7 @@ bool isKnownKey(std::string_view word) {
     });
 }
 
-/// Copies one word of a command line and masks secrets. The word may be a script with several
-/// words.
+/// Copies one word of a command line and masks secrets. The word may be a script with several words.
 class Masker {
   public:
     explicit Masker(std::string_view text) : text_(text) {}
@@ -132,8 +124,8 @@ class Masker {
         if (sign < text_.size() && (text_[sign] == '"' || text_[sign] == '\'')) ++sign;
         while (sign < text_.size() && isSpace(text_[sign])) ++sign;
         const bool isOption = name.starts_with('-');
-        const bool hasSign = sign < text_.size() && (text_[sign] == '=' || text_[sign] == ':') &&
-                             !text_.substr(sign).starts_with("://");
+        const bool hasSign =
+            sign < text_.size() && (text_[sign] == '=' || text_[sign] == ':') && !text_.substr(sign).starts_with("://");
         if (hasSign) {
             copy(sign + 1 - at_);
         } else if (!isOption || at_ >= text_.size() || !isSpace(text_[at_])) {
@@ -177,8 +169,7 @@ std::vector<std::string> maskSecrets(const std::vector<std::string>& words) {
             masked.emplace_back(maskedSecret);
         else
             masked.push_back(Masker(word).masked());
-        isSecret = word.starts_with('-') && std::all_of(word.begin(), word.end(), isOfName) &&
-                   namesASecret(word);
+        isSecret = word.starts_with('-') && std::all_of(word.begin(), word.end(), isOfName) && namesASecret(word);
     }
     return masked;
 }

@@ -17,10 +17,9 @@ inline constexpr std::string_view maskedSecret = "***";
 /// - the password in "scheme://user:password@host";
 /// - a word that begins like the keys of well-known services, such as "hf_..." or "ghp_...".
 ///
-/// The words for a secret are password, passwd, passphrase, pwd, secret, credential, token, auth,
-/// authorization, apikey and, as the last word of a name, key. Plurals count too, except "tokens".
-/// Names are split into words at signs and at capital letters, so "--max-tokens", "--tokenizer" and
-/// "--keyframes" are not masked. O(length).
+/// The words for a secret are password, passwd, passphrase, pwd, secret, credential, token, auth, authorization, apikey
+/// and, as the last word of a name, key. Plurals count too, except "tokens". Names are split into words at signs and at
+/// capital letters, so "--max-tokens", "--tokenizer" and "--keyframes" are not masked. O(length).
 std::vector<std::string> maskSecrets(const std::vector<std::string>& words);
 
 }  // namespace lanescope::log

@@ -8,9 +8,8 @@
 
 namespace lanescope::capture {
 
-/// A shared library opened at run time, and its functions, looked up by name. Closed by the
-/// destructor unless `stay` was called. Header-only, because the agent links nothing of this
-/// folder.
+/// A shared library opened at run time, and its functions, looked up by name. Closed by the destructor unless `stay`
+/// was called. Header-only, because the agent links nothing of this folder.
 class DynamicLibrary {
   public:
     DynamicLibrary() = default;
@@ -30,8 +29,7 @@ class DynamicLibrary {
     }
 
     explicit operator bool() const { return handle_ != nullptr; }
-    /// Keeps the library loaded to the end of the process, because it has threads or pointers of
-    /// its own.
+    /// Keeps the library loaded to the end of the process, because it has threads or pointers of its own.
     void stay() { handle_ = nullptr; }
 
     /// Looks up an optional function. Returns false and sets null if it is absent.

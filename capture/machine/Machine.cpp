@@ -73,8 +73,7 @@ std::string askText(Function function, Args... args) {
 std::string rangesOf(const std::vector<unsigned long>& mask) {
     std::string text;
     const auto isSet = [&](size_t bit) {
-        return bit < mask.size() * bitsPerWord &&
-               (mask[bit / bitsPerWord] >> (bit % bitsPerWord) & 1) != 0;
+        return bit < mask.size() * bitsPerWord && (mask[bit / bitsPerWord] >> (bit % bitsPerWord) & 1) != 0;
     };
     for (size_t bit = 0; bit < mask.size() * bitsPerWord; ++bit) {
         if (!isSet(bit)) continue;
@@ -95,8 +94,7 @@ int numaNodeOf(const std::string& busLocation) {
 
 void describeSurroundings(const NvmlLibrary& nvml, NvmlLibrary::Device device, MachineGpu& gpu) {
     std::vector<unsigned long> mask(affinityWords);
-    if (ask(nvml.deviceCpuAffinity, device, static_cast<unsigned>(mask.size()), mask.data()))
-        gpu.cpus = rangesOf(mask);
+    if (ask(nvml.deviceCpuAffinity, device, static_cast<unsigned>(mask.size()), mask.data())) gpu.cpus = rangesOf(mask);
     gpu.numaNode = numaNodeOf(gpu.busLocation);
     unsigned value = 0;
     if (ask(nvml.deviceMaximumClock, device, int{nvmlMemoryClock}, &value))
@@ -113,8 +111,7 @@ int64_t linkBytesPerSecond(const NvmlLibrary& nvml, NvmlLibrary::Device device) 
         speed.fieldId = nvmlLinkSpeed;
         speed.scopeId = link;
         if (isActive == 0 || !ask(nvml.deviceFieldValues, device, 1, &speed)) continue;
-        if (const auto megabytes = numberIn(speed); megabytes && *megabytes > 0)
-            return *megabytes * bytesPerMb;
+        if (const auto megabytes = numberIn(speed); megabytes && *megabytes > 0) return *megabytes * bytesPerMb;
     }
     return 0;
 }
@@ -128,12 +125,10 @@ MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigne
     if (ask(nvml.devicePciInfo, device, &pci))
         gpu.busLocation = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
     NvmlMemory memory{};
-    if (ask(nvml.deviceMemory, device, &memory))
-        gpu.memoryBytes = static_cast<int64_t>(memory.total);
+    if (ask(nvml.deviceMemory, device, &memory)) gpu.memoryBytes = static_cast<int64_t>(memory.total);
     ask(nvml.deviceComputeCapability, device, &gpu.computeMajor, &gpu.computeMinor);
     unsigned value = 0;
-    if (ask(nvml.devicePcieGeneration, device, &value))
-        gpu.pcieGeneration = static_cast<int>(value);
+    if (ask(nvml.devicePcieGeneration, device, &value)) gpu.pcieGeneration = static_cast<int>(value);
     if (ask(nvml.devicePcieWidth, device, &value)) gpu.pcieWidth = static_cast<int>(value);
     return gpu;
 }
@@ -159,8 +154,7 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
         if (end == nvmlEndSwitch)
             ++ends.toSwitches;
         else if (end == nvmlEndGpu && ask(nvml.deviceLinkPeer, device, link, &peer))
-            ++ends.toGpus[fmt::format("{:04x}:{:02x}:{:02x}.0", peer.domain, peer.bus,
-                                      peer.device)];
+            ++ends.toGpus[fmt::format("{:04x}:{:02x}:{:02x}.0", peer.domain, peer.bus, peer.device)];
     }
     return ends;
 }
@@ -169,43 +163,30 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
 const char* abbreviationOf(int commonAncestor) {
     switch (commonAncestor) {
         case nvmlSameBoard:
-        case nvmlOneSwitch:
-            return "PIX";
-        case nvmlSwitches:
-            return "PXB";
-        case nvmlHostBridge:
-            return "PHB";
-        case nvmlNumaNode:
-            return "NODE";
-        case nvmlWholeSystem:
-            return "SYS";
-        default:
-            return "";
+        case nvmlOneSwitch: return "PIX";
+        case nvmlSwitches: return "PXB";
+        case nvmlHostBridge: return "PHB";
+        case nvmlNumaNode: return "NODE";
+        case nvmlWholeSystem: return "SYS";
+        default: return "";
     }
 }
 
 const char* connectionName(int commonAncestor) {
     switch (commonAncestor) {
-        case nvmlSameBoard:
-            return "same board";
-        case nvmlOneSwitch:
-            return "PCIe switch";
-        case nvmlSwitches:
-            return "PCIe switches";
-        case nvmlHostBridge:
-            return "host bridge";
-        case nvmlNumaNode:
-            return "NUMA node";
-        case nvmlWholeSystem:
-            return "system";
-        default:
-            return "unknown";
+        case nvmlSameBoard: return "same board";
+        case nvmlOneSwitch: return "PCIe switch";
+        case nvmlSwitches: return "PCIe switches";
+        case nvmlHostBridge: return "host bridge";
+        case nvmlNumaNode: return "NUMA node";
+        case nvmlWholeSystem: return "system";
+        default: return "unknown";
     }
 }
 
 MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const MachineGpu& peer,
-                         NvmlLibrary::Device device, NvmlLibrary::Device peerDevice,
-                         const LinkEnds& ends, const LinkEnds& peerEnds) {
+                         NvmlLibrary::Device device, NvmlLibrary::Device peerDevice, const LinkEnds& ends,
+                         const LinkEnds& peerEnds) {
     MachineLink link{gpu.index, peer.index, 0, {}, {}};
     if (const auto direct = ends.toGpus.find(peer.busLocation); direct != ends.toGpus.end()) {
         link.nvlinkCount = direct->second;
@@ -250,9 +231,8 @@ Machine queryMachine() {
     for (size_t gpu = 0; gpu < devices.size(); ++gpu)
         for (size_t peer = 0; peer < devices.size(); ++peer)
             if (gpu != peer)
-                machine.links.push_back(describeLink(*nvml, machine.gpus[gpu], machine.gpus[peer],
-                                                     devices[gpu], devices[peer], ends[gpu],
-                                                     ends[peer]));
+                machine.links.push_back(describeLink(*nvml, machine.gpus[gpu], machine.gpus[peer], devices[gpu],
+                                                     devices[peer], ends[gpu], ends[peer]));
     return machine;
 }
 

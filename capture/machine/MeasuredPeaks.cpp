@@ -51,16 +51,14 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     const Json json = Json::parse(text, nullptr, false);
     const auto peaks = json.is_object() ? json.find("peaks") : json.end();
-    if (!json.is_object() || peaks == json.end() || !peaks->is_array() ||
-        numberIn(json, "version") != version)
+    if (!json.is_object() || peaks == json.end() || !peaks->is_array() || numberIn(json, "version") != version)
         return fail("{}: no measured peaks in it. Remove it and measure again.", file.string());
     MeasuredPeaks result;
     result.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs");
     for (const Json& each : *peaks) {
         if (!each.is_object() || result.peaks.size() >= maxPeaks) continue;
-        MeasuredPeak peak{textIn(each, "kind"),     textIn(each, "gpuUuid"),
-                          textIn(each, "peerUuid"), textIn(each, "direction"),
-                          textIn(each, "memory"),   numberIn(each, "bytesPerSecond")};
+        MeasuredPeak peak{textIn(each, "kind"),      textIn(each, "gpuUuid"), textIn(each, "peerUuid"),
+                          textIn(each, "direction"), textIn(each, "memory"),  numberIn(each, "bytesPerSecond")};
         if (!peak.kind.empty() && !peak.gpuUuid.empty() && peak.bytesPerSecond > 0)
             result.peaks.push_back(std::move(peak));
     }
@@ -76,8 +74,7 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
                         {"direction", peak.direction},
                         {"memory", peak.memory},
                         {"bytesPerSecond", peak.bytesPerSecond}});
-    const Json all{
-        {"version", version}, {"measuredAtUtcNs", measuredAtUtcNs}, {"peaks", std::move(list)}};
+    const Json all{{"version", version}, {"measuredAtUtcNs", measuredAtUtcNs}, {"peaks", std::move(list)}};
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
     return writeAtomically(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",

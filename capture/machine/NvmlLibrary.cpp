@@ -64,9 +64,7 @@ std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
 }
 
 NvmlLibrary::NvmlLibrary(NvmlLibrary&& other) noexcept
-    : NvmlFunctions(other),
-      opened_(std::move(other.opened_)),
-      shutdown_(std::exchange(other.shutdown_, nullptr)) {}
+    : NvmlFunctions(other), opened_(std::move(other.opened_)), shutdown_(std::exchange(other.shutdown_, nullptr)) {}
 
 NvmlLibrary& NvmlLibrary::operator=(NvmlLibrary&& other) noexcept {
     std::swap(static_cast<NvmlFunctions&>(*this), static_cast<NvmlFunctions&>(other));
@@ -82,22 +80,14 @@ NvmlLibrary::~NvmlLibrary() {
 std::optional<int64_t> numberIn(const NvmlFieldValue& field) {
     if (field.result != nvmlSuccess) return std::nullopt;
     switch (field.valueType) {
-        case nvmlDouble:
-            return static_cast<int64_t>(field.value.real);
-        case nvmlUnsignedInt:
-            return field.value.unsignedInt;
-        case nvmlUnsignedLong:
-            return static_cast<int64_t>(field.value.unsignedLong);
-        case nvmlUnsignedLongLong:
-            return static_cast<int64_t>(field.value.unsignedLongLong);
-        case nvmlSignedLongLong:
-            return field.value.signedLongLong;
-        case nvmlSignedInt:
-            return field.value.signedInt;
-        case nvmlUnsignedShort:
-            return field.value.unsignedShort;
-        default:
-            return std::nullopt;
+        case nvmlDouble: return static_cast<int64_t>(field.value.real);
+        case nvmlUnsignedInt: return field.value.unsignedInt;
+        case nvmlUnsignedLong: return static_cast<int64_t>(field.value.unsignedLong);
+        case nvmlUnsignedLongLong: return static_cast<int64_t>(field.value.unsignedLongLong);
+        case nvmlSignedLongLong: return field.value.signedLongLong;
+        case nvmlSignedInt: return field.value.signedInt;
+        case nvmlUnsignedShort: return field.value.unsignedShort;
+        default: return std::nullopt;
     }
 }
 

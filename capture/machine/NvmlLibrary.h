@@ -137,9 +137,7 @@ enum NvmlResult : int {
 };
 
 /// Returns true if the result means that the GPU will provide nothing more.
-constexpr bool isLost(int result) {
-    return result == nvmlGpuIsLost || result == nvmlResetRequired;
-}
+constexpr bool isLost(int result) { return result == nvmlGpuIsLost || result == nvmlResetRequired; }
 
 enum NvmlClock : int { nvmlSmClock = 1, nvmlMemoryClock = 2 };
 
@@ -192,9 +190,8 @@ struct NvmlFunctions {
 /// any thread. A call may take seconds if a GPU sleeps, and hang if a GPU fell off its bus.
 class NvmlLibrary : public NvmlFunctions {
   public:
-    /// Opens NVML. Returns nullopt if there is no driver or it does not work; `result`, if given,
-    /// is then NVML's result, or -1 without a library. `LANESCOPE_NVML`, for tests, names another
-    /// library.
+    /// Opens NVML. Returns nullopt if there is no driver or it does not work; `result`, if given, is then NVML's
+    /// result, or -1 without a library. `LANESCOPE_NVML`, for tests, names another library.
     static std::optional<NvmlLibrary> open(int* result = nullptr);
     NvmlLibrary(NvmlLibrary&& other) noexcept;
     NvmlLibrary& operator=(NvmlLibrary&& other) noexcept;

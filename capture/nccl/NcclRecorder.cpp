@@ -44,8 +44,7 @@ NcclRecorder::NcclRecorder(Agent& agent)
 NcclRecorder* NcclRecorder::current() {
     Agent* const agent = Agent::current();
     NcclRecorder* known = currentRecorder.load(std::memory_order_acquire);
-    // After a fork it is the parent's. Agents are never destroyed, so no other agent has its
-    // address.
+    // After a fork it is the parent's. Agents are never destroyed, so no other agent has its address.
     if (!agent || (known && known->agent_ == agent)) [[likely]]
         return agent ? known : nullptr;
     auto* fresh = new (std::nothrow) NcclRecorder(*agent);
@@ -75,16 +74,13 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     auto* ring = rings_.ofThisThread();
     if (!ring) return 0;
     // Launches are CUDA calls, which have stacks of their own.
-    const uint32_t stack = event.event == log::NcclEvent::Launch
-                               ? uint32_t{0}
-                               : stacks_.number(ring->state.stacks, ring->events);
-    const char* const texts[textCount] = {event.function, event.datatype, event.algorithm,
-                                          event.protocol};
+    const uint32_t stack =
+        event.event == log::NcclEvent::Launch ? uint32_t{0} : stacks_.number(ring->state.stacks, ring->events);
+    const char* const texts[textCount] = {event.function, event.datatype, event.algorithm, event.protocol};
     uint8_t lengths[textCount];
     size_t textBytes = 0;
     for (size_t index = 0; index < textCount; ++index) {
-        lengths[index] =
-            texts[index] ? static_cast<uint8_t>(::strnlen(texts[index], maxTextBytes)) : 0;
+        lengths[index] = texts[index] ? static_cast<uint8_t>(::strnlen(texts[index], maxTextBytes)) : 0;
         textBytes += lengths[index];
     }
     void* room = ring->events.reserve(sizeof(Entry) + textBytes);
@@ -165,8 +161,7 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
         }
         log::NcclOperationRecord record{};
         const char* tail = reinterpret_cast<const char*>(&entry + 1);
-        uint32_t* const texts[textCount] = {&record.function, &record.datatype, &record.algorithm,
-                                            &record.protocol};
+        uint32_t* const texts[textCount] = {&record.function, &record.datatype, &record.algorithm, &record.protocol};
         for (size_t index = 0; index < textCount; ++index) {
             *texts[index] = writer.string(std::string_view(tail, entry.textBytes[index]));
             tail += entry.textBytes[index];
@@ -193,8 +188,7 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
 }
 
 void NcclRecorder::drainCommunicators(log::RecordWriter& writer) {
-    if (std::exchange(writtenGeneration_, writer.generation()) != writer.generation())
-        newestWritten_ = nullptr;
+    if (std::exchange(writtenGeneration_, writer.generation()) != writer.generation()) newestWritten_ = nullptr;
     const NcclCommunicator* const newest = newest_.load(std::memory_order_acquire);
     for (const auto* one = newest; one != newestWritten_; one = one->next) {
         log::NcclCommunicatorRecord record{};
@@ -219,11 +213,10 @@ namespace {
 // Descriptors of version 1 contain NCCL 2.23's own numbers.
 constexpr const char* functionNames[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                          "AllReduce", "SendRecv", "Send",      "Recv"};
-constexpr const char* datatypeNames[] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",
-                                         "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
-                                         "ncclFloat64", "ncclBfloat16"};
-constexpr const char* algorithmNames[] = {
-    "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
+constexpr const char* datatypeNames[] = {"ncclInt8",   "ncclUint8",   "ncclInt32",   "ncclUint32",  "ncclInt64",
+                                         "ncclUint64", "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16"};
+constexpr const char* algorithmNames[] = {"TREE",      "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",
+                                          "NVLS_TREE", "PAT"};
 constexpr const char* protocolNames[] = {"LL", "LL128", "SIMPLE"};
 
 template <size_t N>
@@ -296,17 +289,11 @@ std::optional<NcclStart> readEarly(const Descriptor& descriptor) {
 
 }  // namespace
 
-std::optional<NcclStart> readDescriptor(const DescriptorV1& descriptor) {
-    return readEarly(descriptor);
-}
+std::optional<NcclStart> readDescriptor(const DescriptorV1& descriptor) { return readEarly(descriptor); }
 
-std::optional<NcclStart> readDescriptor(const DescriptorV2& descriptor) {
-    return readEarly(descriptor);
-}
+std::optional<NcclStart> readDescriptor(const DescriptorV2& descriptor) { return readEarly(descriptor); }
 
-std::optional<NcclStart> readDescriptor(const DescriptorV3& descriptor) {
-    return readEarly(descriptor);
-}
+std::optional<NcclStart> readDescriptor(const DescriptorV3& descriptor) { return readEarly(descriptor); }
 
 std::optional<NcclStart> readDescriptor(const DescriptorV4& descriptor) {
     if (descriptor.type == collective) return readCollective(descriptor.collective);
@@ -321,15 +308,10 @@ std::optional<NcclStart> readDescriptor(const DescriptorV5& descriptor) {
             start = readCall(descriptor.collectiveCall);
             start.root = descriptor.collectiveCall.root;
             return start;
-        case pointToPointCall:
-            return readCall(descriptor.pointToPointCall);
-        case kernelLaunch:
-            start.event = log::NcclEvent::Launch;
-            return start;
-        case collective:
-            return readCollective(descriptor.collective);
-        case pointToPoint:
-            return readPointToPoint(descriptor.pointToPoint);
+        case pointToPointCall: return readCall(descriptor.pointToPointCall);
+        case kernelLaunch: start.event = log::NcclEvent::Launch; return start;
+        case collective: return readCollective(descriptor.collective);
+        case pointToPoint: return readPointToPoint(descriptor.pointToPoint);
         case copyEngineCollective:
             start.event = log::NcclEvent::CopyEngine;
             start.count = descriptor.copyEngine.count;
@@ -338,8 +320,7 @@ std::optional<NcclStart> readDescriptor(const DescriptorV5& descriptor) {
             start.datatype = descriptor.copyEngine.datatype;
             start.root = descriptor.copyEngine.root;
             return start;
-        default:
-            return std::nullopt;
+        default: return std::nullopt;
     }
 }
 

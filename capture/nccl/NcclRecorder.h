@@ -47,9 +47,8 @@ struct NcclStart {
 /// thread. The calling thread never waits and, after its first event, never allocates.
 class NcclRecorder final : public EventSource {
   public:
-    /// Returns the recorder of this process's agent, made if there is none. Returns null if the
-    /// environment disables the agent, or without memory. Any thread; a forked child gets one of
-    /// its own.
+    /// Returns the recorder of this process's agent, made if there is none. Returns null if the environment disables
+    /// the agent, or without memory. Any thread; a forked child gets one of its own.
     static NcclRecorder* current();
 
     /// Stores a communicator; returns null without memory. Not for the hot path: allocates.
@@ -79,7 +78,7 @@ class NcclRecorder final : public EventSource {
     std::atomic<NcclCommunicator*> newest_{nullptr};
     const NcclCommunicator* newestWritten_ = nullptr;  // writer thread only
     uint32_t writtenGeneration_ = 0;                   // writer thread only
-    std::unordered_set<uint64_t> keptOpen_;  // with windows: began in one; writer thread only
+    std::unordered_set<uint64_t> keptOpen_;            // with windows: began in one; writer thread only
 };
 
 }  // namespace lanescope::agent

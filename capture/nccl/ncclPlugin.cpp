@@ -14,12 +14,9 @@ namespace {
 
 // NCCL gets a number for an event, never an address. It may come back after the event has ended,
 // from another thread or in a forked child, where an address would be invalid.
-constexpr uint64_t unrecorded =
-    1;  // an event that is not kept, but whose children NCCL then reports
+constexpr uint64_t unrecorded = 1;  // an event that is not kept, but whose children NCCL then reports
 
-void* handleOf(uint64_t id) {
-    return reinterpret_cast<void*>(unrecorded + id);
-}
+void* handleOf(uint64_t id) { return reinterpret_cast<void*>(unrecorded + id); }
 uint64_t idOf(const void* handle) {
     const auto number = reinterpret_cast<uint64_t>(handle);
     return number > unrecorded ? number - unrecorded : 0;
@@ -32,19 +29,16 @@ constinit NcclCommunicator nameless;
 // Groups are requested because NCCL reports no content of a group that it does not report.
 constexpr uint64_t groups = group | groupCall;
 constexpr uint64_t wantedEarly = group | collective | pointToPoint;
-constexpr uint64_t wantedV5 =
-    wantedEarly | groupCall | collectiveCall | pointToPointCall | kernelLaunch;
+constexpr uint64_t wantedV5 = wantedEarly | groupCall | collectiveCall | pointToPointCall | kernelLaunch;
 constexpr uint64_t wantedV6 = wantedV5 | copyEngineCollective;
 
-Result init(void** context, int* activationMask, uint64_t wanted, uint32_t version,
-            const char* name, uint64_t hash, int nodeCount, int rankCount, int rank) {
+Result init(void** context, int* activationMask, uint64_t wanted, uint32_t version, const char* name, uint64_t hash,
+            int nodeCount, int rankCount, int rank) {
     if (context) *context = &nameless;
     try {
         NcclRecorder* const recorder = NcclRecorder::current();
         // All communicators share one mask, and other threads of NCCL may be reading it.
-        if (activationMask)
-            __atomic_store_n(activationMask, recorder ? static_cast<int>(wanted) : 0,
-                             __ATOMIC_RELAXED);
+        if (activationMask) __atomic_store_n(activationMask, recorder ? static_cast<int>(wanted) : 0, __ATOMIC_RELAXED);
         if (!recorder || version < 4) return success;
         NcclCommunicator made;
         made.hash = hash;
@@ -64,14 +58,14 @@ Result initEarly(void** context, int* activationMask) {
     return init(context, activationMask, wantedEarly, 1, nullptr, 0, -1, -1, -1);
 }
 
-Result initV4(void** context, int* activationMask, const char* name, uint64_t hash, int nodeCount,
-              int rankCount, int rank, Logger) {
+Result initV4(void** context, int* activationMask, const char* name, uint64_t hash, int nodeCount, int rankCount,
+              int rank, Logger) {
     return init(context, activationMask, wantedEarly, 4, name, hash, nodeCount, rankCount, rank);
 }
 
 template <uint32_t version, uint64_t wanted>
-Result initV5(void** context, uint64_t hash, int* activationMask, const char* name, int nodeCount,
-              int rankCount, int rank, Logger) {
+Result initV5(void** context, uint64_t hash, int* activationMask, const char* name, int nodeCount, int rankCount,
+              int rank, Logger) {
     return init(context, activationMask, wanted, version, name, hash, nodeCount, rankCount, rank);
 }
 
@@ -86,8 +80,7 @@ Result startEvent(void* context, void** event, Descriptor* descriptor) {
         NcclRecorder* const recorder = start ? NcclRecorder::current() : nullptr;
         if (!recorder) return success;
         constexpr bool isLate = std::is_same_v<Descriptor, DescriptorV5>;
-        if (isLate && start->event != log::NcclEvent::Launch)
-            start->parent = idOf(descriptor->parent);
+        if (isLate && start->event != log::NcclEvent::Launch) start->parent = idOf(descriptor->parent);
         if (isLate || std::is_same_v<Descriptor, DescriptorV4>) {
             const auto* communicator = static_cast<const NcclCommunicator*>(context);
             if (!communicator) communicator = &nameless;
@@ -109,14 +102,10 @@ Result stopEvent(void* event) {
     return success;
 }
 
-Result recordState(void*, int, void*) {
-    return success;
-}
+Result recordState(void*, int, void*) { return success; }
 
 /// Communicators live to the end of the process: a thread of NCCL may still be running.
-Result finalize(void*) {
-    return success;
-}
+Result finalize(void*) { return success; }
 
 template <class Profiler>
 constexpr Profiler profiler(decltype(Profiler::init) init) {
@@ -127,12 +116,9 @@ constexpr Profiler profiler(decltype(Profiler::init) init) {
 
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
-LANESCOPE_EXPORT const ProfilerV1<DescriptorV1> ncclProfiler_v1 =
-    profiler<ProfilerV1<DescriptorV1>>(initEarly);
-LANESCOPE_EXPORT const ProfilerV1<DescriptorV2> ncclProfiler_v2 =
-    profiler<ProfilerV1<DescriptorV2>>(initEarly);
-LANESCOPE_EXPORT const ProfilerV1<DescriptorV3> ncclProfiler_v3 =
-    profiler<ProfilerV1<DescriptorV3>>(initEarly);
+LANESCOPE_EXPORT const ProfilerV1<DescriptorV1> ncclProfiler_v1 = profiler<ProfilerV1<DescriptorV1>>(initEarly);
+LANESCOPE_EXPORT const ProfilerV1<DescriptorV2> ncclProfiler_v2 = profiler<ProfilerV1<DescriptorV2>>(initEarly);
+LANESCOPE_EXPORT const ProfilerV1<DescriptorV3> ncclProfiler_v3 = profiler<ProfilerV1<DescriptorV3>>(initEarly);
 LANESCOPE_EXPORT const ProfilerV4 ncclProfiler_v4 = profiler<ProfilerV4>(initV4);
 LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v5 = profiler<ProfilerV5>(initV5<5, wantedV5>);
 LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v6 = profiler<ProfilerV5>(initV5<6, wantedV6>);

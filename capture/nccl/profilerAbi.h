@@ -66,8 +66,7 @@ struct DescriptorV1 {
     };
 };
 static_assert(offsetof(DescriptorV1, parent) == 8 && offsetof(DescriptorV1, rank) == 16);
-static_assert(offsetof(DescriptorV1, collective) == 24 &&
-              offsetof(DescriptorV1, pointToPoint) == 24);
+static_assert(offsetof(DescriptorV1, collective) == 24 && offsetof(DescriptorV1, pointToPoint) == 24);
 static_assert(offsetof(CollectiveV1, function) == 24 && offsetof(CollectiveV1, count) == 48);
 static_assert(offsetof(CollectiveV1, root) == 56 && offsetof(CollectiveV1, datatype) == 60);
 static_assert(offsetof(CollectiveV1, reduction) == 64 && offsetof(CollectiveV1, channels) == 80);
@@ -240,8 +239,8 @@ struct ProfilerV1 {
 };
 struct ProfilerV4 {
     const char* name;
-    Result (*init)(void** context, int* activationMask, const char* communicatorName,
-                   uint64_t communicator, int nodeCount, int rankCount, int rank, Logger logger);
+    Result (*init)(void** context, int* activationMask, const char* communicatorName, uint64_t communicator,
+                   int nodeCount, int rankCount, int rank, Logger logger);
     Result (*startEvent)(void* context, void** event, DescriptorV4* descriptor);
     StopEvent stopEvent;
     RecordState recordEventState;
@@ -249,9 +248,8 @@ struct ProfilerV4 {
 };
 struct ProfilerV5 {
     const char* name;
-    Result (*init)(void** context, uint64_t communicator, int* activationMask,
-                   const char* communicatorName, int nodeCount, int rankCount, int rank,
-                   Logger logger);
+    Result (*init)(void** context, uint64_t communicator, int* activationMask, const char* communicatorName,
+                   int nodeCount, int rankCount, int rank, Logger logger);
     Result (*startEvent)(void* context, void** event, DescriptorV5* descriptor);
     StopEvent stopEvent;
     RecordState recordEventState;

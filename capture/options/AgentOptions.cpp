@@ -48,8 +48,7 @@ constexpr int64_t maxMb = int64_t{1} << 40;
 std::optional<int64_t> number(std::string_view text, int64_t maxValue) {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maxValue)
-        return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maxValue) return std::nullopt;
     return value;
 }
 
@@ -90,12 +89,9 @@ std::string decoded(std::string_view text) {
 template <class Value, size_t count>
 using Names = std::array<std::pair<Value, std::string_view>, count>;
 
-constexpr Names<ApiCalls, 4> apiNames{{{ApiCalls::Filtered, "filtered"},
-                                       {ApiCalls::All, "all"},
-                                       {ApiCalls::Launch, "launch"},
-                                       {ApiCalls::None, "none"}}};
-constexpr Names<GraphDetail, 2> graphNames{
-    {{GraphDetail::Nodes, "node"}, {GraphDetail::Whole, "whole"}}};
+constexpr Names<ApiCalls, 4> apiNames{
+    {{ApiCalls::Filtered, "filtered"}, {ApiCalls::All, "all"}, {ApiCalls::Launch, "launch"}, {ApiCalls::None, "none"}}};
+constexpr Names<GraphDetail, 2> graphNames{{{GraphDetail::Nodes, "node"}, {GraphDetail::Whole, "whole"}}};
 
 template <class Value, size_t count>
 std::string_view nameIn(const Names<Value, count>& names, Value value) {
@@ -136,8 +132,7 @@ constexpr Option flag(std::string_view name) {
 }
 template <bool AgentOptions::*member>
 constexpr Option flagAlwaysWritten(std::string_view name) {
-    return {name, [](const AgentOptions& options) { return Written(options.*member ? "1" : "0"); },
-            readFlag<member>};
+    return {name, [](const AgentOptions& options) { return Written(options.*member ? "1" : "0"); }, readFlag<member>};
 }
 
 template <uint64_t AgentOptions::*member, int64_t minMb>
@@ -234,16 +229,14 @@ constexpr std::array table = {
     flagAlwaysWritten<&AgentOptions::recordNvtx>("nvtx"),
     Option{"api",
            [](const AgentOptions& options) {
-               return options.apiCalls == ApiCalls::Filtered ? Written()
-                                                             : Written(nameOf(options.apiCalls));
+               return options.apiCalls == ApiCalls::Filtered ? Written() : Written(nameOf(options.apiCalls));
            },
            [](std::string_view value, AgentOptions& options) {
                options.apiCalls = apiCallsNamed(value).value_or(options.apiCalls);
            }},
     Option{"graphs",
            [](const AgentOptions& options) {
-               return options.graphs == GraphDetail::Nodes ? Written()
-                                                           : Written(nameOf(options.graphs));
+               return options.graphs == GraphDetail::Nodes ? Written() : Written(nameOf(options.graphs));
            },
            [](std::string_view value, AgentOptions& options) {
                options.graphs = graphDetailNamed(value).value_or(options.graphs);
@@ -258,12 +251,11 @@ constexpr std::array table = {
     megabytes<&AgentOptions::maxPartBytes, 1>("part-mb"),
     megabytes<&AgentOptions::diskReserveBytes, 0>("reserve-mb"),
     flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
-    Option{
-        "sample-at",
-        [](const AgentOptions& options) {
-            return options.sampleAt.empty() ? Written() : Written(encoded(options.sampleAt));
-        },
-        [](std::string_view value, AgentOptions& options) { options.sampleAt = decoded(value); }},
+    Option{"sample-at",
+           [](const AgentOptions& options) {
+               return options.sampleAt.empty() ? Written() : Written(encoded(options.sampleAt));
+           },
+           [](std::string_view value, AgentOptions& options) { options.sampleAt = decoded(value); }},
     milliseconds<&WindowOptions::delayNs>("delay-ms"),
     milliseconds<&WindowOptions::durationNs>("duration-ms"),
     Option{"base-ns",
@@ -276,9 +268,8 @@ constexpr std::array table = {
            }},
     Option{"range", writeTriggerRange, readTriggerRange},
     Option{"steps", writeSteps, readSteps},
-    Option{
-        "step-range", writeStepRange,
-        [](std::string_view value, AgentOptions& options) { readRange(value, options.windows); }},
+    Option{"step-range", writeStepRange,
+           [](std::string_view value, AgentOptions& options) { readRange(value, options.windows); }},
     Option{"repeat",
            [](const AgentOptions& options) {
                const int64_t repeat = options.windows.repeat;
@@ -290,9 +281,7 @@ constexpr std::array table = {
            }},
 };
 
-std::string_view baseName(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
+std::string_view baseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -329,25 +318,15 @@ std::vector<std::string_view> optionNames() {
     return names;
 }
 
-std::string_view nameOf(ApiCalls calls) {
-    return nameIn(apiNames, calls);
-}
-std::string_view nameOf(GraphDetail graphs) {
-    return nameIn(graphNames, graphs);
-}
-std::optional<ApiCalls> apiCallsNamed(std::string_view name) {
-    return namedIn(apiNames, name);
-}
-std::optional<GraphDetail> graphDetailNamed(std::string_view name) {
-    return namedIn(graphNames, name);
-}
+std::string_view nameOf(ApiCalls calls) { return nameIn(apiNames, calls); }
+std::string_view nameOf(GraphDetail graphs) { return nameIn(graphNames, graphs); }
+std::optional<ApiCalls> apiCallsNamed(std::string_view name) { return namedIn(apiNames, name); }
+std::optional<GraphDetail> graphDetailNamed(std::string_view name) { return namedIn(graphNames, name); }
 
-bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable,
-                    std::string_view calledAs) {
+bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable, std::string_view calledAs) {
     if (patterns.empty()) return true;
     for (const std::string& pattern : patterns) {
-        for (const std::string_view name :
-             {executable, baseName(executable), calledAs, baseName(calledAs)}) {
+        for (const std::string_view name : {executable, baseName(executable), calledAs, baseName(calledAs)}) {
             if (matchesPattern(name, pattern)) return true;
         }
     }

@@ -92,7 +92,7 @@ struct AgentOptions {
     bool yieldCupti = false;
     /// Patterns of program names; other programs are not recorded.
     std::vector<std::string> only;
-    uint64_t maxLogBytes = 0;  ///< Maximum log size of this process, whole MiB; 0 for no limit.
+    uint64_t maxLogBytes = 0;          ///< Maximum log size of this process, whole MiB; 0 for no limit.
     uint64_t maxPartBytes = 1u << 30;  ///< Maximum size of one file of the log, whole MiB.
     /// Free disk space that recording preserves, whole MiB; 0 for none.
     uint64_t diskReserveBytes = defaultReserve;
@@ -111,8 +111,7 @@ bool isDisabled();
 /// number and encodes reserved characters. Omits defaults, except for `cuda` and `nvtx`.
 std::string optionText(const AgentOptions& options);
 
-/// Reads such a text into `options`. Ignores unknown and malformed parts: an older agent may meet a
-/// newer launcher.
+/// Reads such a text into `options`. Ignores unknown and malformed parts: an older agent may meet a newer launcher.
 void readOptionText(std::string_view text, AgentOptions& options);
 
 std::vector<std::string_view> optionNames();
@@ -125,7 +124,6 @@ std::optional<GraphDetail> graphDetailNamed(std::string_view name);
 
 /// Returns true if one of `patterns` matches the executable or its `argv[0]`, as given or without
 /// folders. No patterns match every program.
-bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable,
-                    std::string_view calledAs);
+bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable, std::string_view calledAs);
 
 }  // namespace lanescope::agent

@@ -48,28 +48,23 @@ bool AddressSpaces::hasRoom() {
 }
 
 void AddressSpaces::add(const PerfMapping& mapping) {
-    if (!hasRoom() || mapping.bytes == 0 || mapping.address + mapping.bytes < mapping.address)
-        return;
-    const auto [known, isNew] =
-        numbers_.try_emplace(std::string(mapping.file), static_cast<uint32_t>(files_.size()));
+    if (!hasRoom() || mapping.bytes == 0 || mapping.address + mapping.bytes < mapping.address) return;
+    const auto [known, isNew] = numbers_.try_emplace(std::string(mapping.file), static_cast<uint32_t>(files_.size()));
     if (isNew) files_.push_back(known->first);
-    changes_.push_back(
-        {mapping.place.timeNs,
-         mapping.place.process,
-         0,
-         Kind::Map,
-         {mapping.address, mapping.address + mapping.bytes, mapping.fileOffset, known->second}});
+    changes_.push_back({mapping.place.timeNs,
+                        mapping.place.process,
+                        0,
+                        Kind::Map,
+                        {mapping.address, mapping.address + mapping.bytes, mapping.fileOffset, known->second}});
 }
 
 void AddressSpaces::add(const PerfName& name) {
-    if (name.isExec && hasRoom())
-        changes_.push_back({name.place.timeNs, name.place.process, 0, Kind::Exec, {}});
+    if (name.isExec && hasRoom()) changes_.push_back({name.place.timeNs, name.place.process, 0, Kind::Exec, {}});
 }
 
 void AddressSpaces::add(const PerfFork& fork) {
     if (fork.place.process != fork.parentProcess && hasRoom())
-        changes_.push_back(
-            {fork.place.timeNs, fork.place.process, fork.parentProcess, Kind::Fork, {}});
+        changes_.push_back({fork.place.timeNs, fork.place.process, fork.parentProcess, Kind::Fork, {}});
 }
 
 void AddressSpaces::seal() {
@@ -81,8 +76,7 @@ void AddressSpaces::seal() {
         return number;
     };
     for (const Change& change : changes_) {
-        const uint32_t current =
-            of(change.kind == Kind::Fork ? change.parent : change.process, change.timeNs);
+        const uint32_t current = of(change.kind == Kind::Fork ? change.parent : change.process, change.timeNs);
         if (change.kind == Kind::Exec || (change.kind == Kind::Fork && current == none))
             fresh(change);
         else if (change.kind == Kind::Fork)

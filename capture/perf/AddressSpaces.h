@@ -30,8 +30,7 @@ class AddressSpace {
     std::map<uint64_t, Mapping> mappings_;  ///< By start; they do not overlap.
 };
 
-/// Address spaces of all processes of a recording. Accepts records in any order; `seal` sorts them
-/// by time.
+/// Address spaces of all processes of a recording. Accepts records in any order; `seal` sorts them by time.
 class AddressSpaces {
   public:
     void add(const PerfMapping& mapping);

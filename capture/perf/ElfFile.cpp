@@ -45,8 +45,7 @@ std::optional<ElfFile> ElfFile::open(const std::string& path) {
     struct stat facts {};
     void* memory = MAP_FAILED;
     if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0)
-        memory =
-            ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+        memory = ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
     if (memory == MAP_FAILED) return std::nullopt;
     ElfFile elf({static_cast<const std::byte*>(memory), static_cast<size_t>(facts.st_size)});
     elf.isMapped_ = true;
@@ -75,9 +74,8 @@ ElfFile::~ElfFile() {
 
 bool ElfFile::readHeads() {
     const auto head = structAt<Elf64_Ehdr>(bytes_, 0);
-    if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != perfMachine ||
-        head->e_phentsize < sizeof(Elf64_Phdr))
+    if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+        head->e_machine != perfMachine || head->e_phentsize < sizeof(Elf64_Phdr))
         return false;
     entry_ = head->e_entry;
     bool isFirst = true;
@@ -85,8 +83,7 @@ bool ElfFile::readHeads() {
         const auto part = structAt<Elf64_Phdr>(bytes_, head->e_phoff + number * head->e_phentsize);
         if (!part) return false;
         if (part->p_type != PT_LOAD) continue;
-        if (std::exchange(isFirst, false))
-            firstAddress_ = part->p_vaddr & -std::max<uint64_t>(part->p_align, 1);
+        if (std::exchange(isFirst, false)) firstAddress_ = part->p_vaddr & -std::max<uint64_t>(part->p_align, 1);
         if ((part->p_flags & PF_X) != 0 && executable_.size() < maxSegments)
             executable_.push_back({part->p_offset, part->p_vaddr, part->p_filesz});
     }
@@ -103,16 +100,15 @@ std::optional<uint64_t> ElfFile::bias(uint64_t address, uint64_t fileOffset) con
     return std::nullopt;
 }
 
-void ElfFile::readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes,
-                        size_t& left) {
+void ElfFile::readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes, size_t& left) {
     if (!liesWithin(bytes_, symbols, symbolBytes) || !liesWithin(bytes_, names, nameBytes)) return;
     const size_t count = static_cast<size_t>(symbolBytes) / sizeof(Elf64_Sym);
     for (size_t number = 0; number < count && left > 0; ++number, --left) {
         const Elf64_Sym symbol = *structAt<Elf64_Sym>(bytes_, symbols + number * sizeof(Elf64_Sym));
         const auto type = ELF64_ST_TYPE(symbol.st_info);
         const bool isCode = type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
-        if (!isCode || symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
-            symbol.st_name == 0 || symbol.st_name >= nameBytes)
+        if (!isCode || symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 || symbol.st_name == 0 ||
+            symbol.st_name >= nameBytes)
             continue;
         // Arm's marks of data among code are no functions.
         if (bytes_[names + symbol.st_name] == std::byte{'$'}) continue;
@@ -137,8 +133,7 @@ void ElfFile::readSymbols() {
                 readTable(table->sh_offset, table->sh_size, names->sh_offset, names->sh_size, left);
         }
     }
-    // Sorts the longest of several symbols at one address first; it covers most of the following
-    // code.
+    // Sorts the longest of several symbols at one address first; it covers most of the following code.
     std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
         if (a.address != b.address) return a.address < b.address;
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
@@ -155,8 +150,7 @@ std::string_view ElfFile::nameAt(uint64_t address) {
     const Symbol& symbol = *std::prev(at);
     uint64_t bytes = symbol.bytes;
     if (bytes == 0)
-        bytes = at == symbols_.end() ? maxUnsizedBytes
-                                     : std::min(at->address - symbol.address, maxUnsizedBytes);
+        bytes = at == symbols_.end() ? maxUnsizedBytes : std::min(at->address - symbol.address, maxUnsizedBytes);
     if (address - symbol.address >= bytes) return {};
     const auto* const text = reinterpret_cast<const char*>(bytes_.data()) + symbol.name;
     return {text, ::strnlen(text, std::min<size_t>(bytes_.size() - symbol.name, maxNameBytes))};

@@ -15,8 +15,7 @@ namespace lanescope::capture {
 /// bytes; the time is bounded.
 class ElfFile {
   public:
-    /// Maps the file. Returns nullopt if it is no 64-bit file for this machine. The first query
-    /// reads the names.
+    /// Maps the file. Returns nullopt if it is no 64-bit file for this machine. The first query reads the names.
     static std::optional<ElfFile> open(const std::string& path);
     /// Uses an image in memory that outlives the object.
     static std::optional<ElfFile> at(std::span<const std::byte> bytes);
@@ -48,8 +47,7 @@ class ElfFile {
     explicit ElfFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
     bool readHeads();
     void readSymbols();
-    void readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes,
-                   size_t& left);
+    void readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes, size_t& left);
 
     std::span<const std::byte> bytes_;
     bool isMapped_ = false, hasSymbols_ = false;

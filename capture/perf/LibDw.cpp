@@ -33,14 +33,11 @@ struct LibDw::Functions {
 
     bool areThere() {
         return library && library.need(begin, "dwfl_begin") && library.need(end, "dwfl_end") &&
-               library.need(reportBegin, "dwfl_report_begin") &&
-               library.need(reportElf, "dwfl_report_elf") &&
-               library.need(reportEnd, "dwfl_report_end") &&
-               library.need(attachState, "dwfl_attach_state") &&
+               library.need(reportBegin, "dwfl_report_begin") && library.need(reportElf, "dwfl_report_elf") &&
+               library.need(reportEnd, "dwfl_report_end") && library.need(attachState, "dwfl_attach_state") &&
                library.need(threadFrames, "dwfl_getthread_frames") &&
                library.need(setRegisters, "dwfl_thread_state_registers") &&
-               library.need(setCounter, "dwfl_thread_state_register_pc") &&
-               library.need(framePc, "dwfl_frame_pc") &&
+               library.need(setCounter, "dwfl_thread_state_register_pc") && library.need(framePc, "dwfl_frame_pc") &&
                library.need(sectionAddress, "dwfl_offline_section_address");
     }
 };
@@ -65,14 +62,11 @@ namespace {
 
 constexpr pid_t onlyThread = 1;
 
-int noDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word,
-                char**) {
+int noDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word, char**) {
     return -1;  // The exception tables are in the file itself; nothing is fetched.
 }
 
-int noOtherFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) {
-    return -1;
-}
+int noOtherFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
 
 pid_t nextThread(Dwfl*, void* argument, void** thread) {
     if (*thread != nullptr) return 0;
@@ -88,8 +82,7 @@ bool getThread(Dwfl*, pid_t, void* argument, void** thread) {
 bool readMemory(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* argument) {
     const auto& space = *static_cast<LibDw::Space*>(argument);
     const uint64_t offset = address - space.registers->stackPointer;
-    if (offset >= space.memory.size() || space.memory.size() - offset < sizeof(*result))
-        return false;
+    if (offset >= space.memory.size() || space.memory.size() - offset < sizeof(*result)) return false;
     std::memcpy(result, space.memory.data() + offset, sizeof(*result));
     return true;
 }
@@ -114,14 +107,11 @@ int takeFrame(Dwfl_Frame* frame, void* argument) {
     return space.walked.size() < maxNativeFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-constexpr Dwfl_Thread_Callbacks threadCallbacks{nextThread,   getThread, readMemory,
-                                                setRegisters, nullptr,   nullptr};
+constexpr Dwfl_Thread_Callbacks threadCallbacks{nextThread, getThread, readMemory, setRegisters, nullptr, nullptr};
 
 }  // namespace
 
-const char* LibDw::absence() {
-    return "libdw.so.1 of elfutils is not installed";
-}
+const char* LibDw::absence() { return "libdw.so.1 of elfutils is not installed"; }
 
 LibDw::LibDw() : functions_(std::make_unique<Functions>()) {
     if (!functions_->areThere()) functions_.reset();
@@ -136,9 +126,8 @@ LibDw::SpacePtr LibDw::makeSpace(std::vector<UnwindModule> modules) const {
     if (space->dwfl == nullptr) return nullptr;
     functions_->reportBegin(space->dwfl);
     for (const UnwindModule& module : modules) {
-        const bool isTaken =
-            functions_->reportElf(space->dwfl, module.path.c_str(), module.path.c_str(),
-                                  module.file, module.start, false) != nullptr;
+        const bool isTaken = functions_->reportElf(space->dwfl, module.path.c_str(), module.path.c_str(), module.file,
+                                                   module.start, false) != nullptr;
         if (!isTaken && module.file >= 0) ::close(module.file);
     }
     if (functions_->reportEnd(space->dwfl, nullptr, nullptr) != 0 ||
@@ -163,34 +152,23 @@ std::vector<uint64_t> LibDw::walk(Space& space, const PerfRegisters& registers,
 struct LibDw::Functions {};
 class LibDw::Space {};
 
-const char* LibDw::absence() {
-    return "this program was built without the header of elfutils' libdw";
-}
+const char* LibDw::absence() { return "this program was built without the header of elfutils' libdw"; }
 
 LibDw::LibDw() = default;
 
-LibDw::SpacePtr LibDw::makeSpace(std::vector<UnwindModule>) const {
-    return nullptr;
-}
+LibDw::SpacePtr LibDw::makeSpace(std::vector<UnwindModule>) const { return nullptr; }
 
-std::vector<uint64_t> LibDw::walk(Space&, const PerfRegisters&, std::span<const std::byte>) const {
-    return {};
-}
+std::vector<uint64_t> LibDw::walk(Space&, const PerfRegisters&, std::span<const std::byte>) const { return {}; }
 
 #endif
 
 LibDw::~LibDw() = default;
 
-LibDw::operator bool() const {
-    return functions_ != nullptr;
-}
+LibDw::operator bool() const { return functions_ != nullptr; }
 
-void LibDw::Deleter::operator()(Space* space) const {
-    delete space;
-}
+void LibDw::Deleter::operator()(Space* space) const { delete space; }
 
-std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers,
-                                        std::span<const std::byte> memory) {
+std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers, std::span<const std::byte> memory) {
     std::vector<uint64_t> addresses{registers.programCounter};
     uint64_t frame = registers.framePointer;
     // The next frame must be at a higher address; otherwise it belongs to no stack.

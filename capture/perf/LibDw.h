@@ -38,11 +38,9 @@ class LibDw {
     /// Returns null on failure. Skips files that are not ELF.
     SpacePtr makeSpace(std::vector<UnwindModule> modules) const;
 
-    /// Unwinds a stack from its registers as far as possible; `memory` is the stack from the stack
-    /// pointer on. Returns addresses, innermost first; for callers those of the call itself. About
-    /// 10 us.
-    std::vector<uint64_t> walk(Space& space, const PerfRegisters& registers,
-                               std::span<const std::byte> memory) const;
+    /// Unwinds a stack from its registers as far as possible; `memory` is the stack from the stack pointer on. Returns
+    /// addresses, innermost first; for callers those of the call itself. About 10 us.
+    std::vector<uint64_t> walk(Space& space, const PerfRegisters& registers, std::span<const std::byte> memory) const;
 
   private:
     struct Functions;
@@ -51,7 +49,6 @@ class LibDw {
 
 /// Unwinds a stack by frame pointers. Code compiled without them yields only the innermost
 /// function, or skips callers. Result as for `LibDw::walk`. O(frames).
-std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers,
-                                        std::span<const std::byte> memory);
+std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers, std::span<const std::byte> memory);
 
 }  // namespace lanescope::capture

@@ -32,8 +32,7 @@ namespace lanescope::capture {
 
 PerfRing::PerfRing(int event, size_t dataBytes) {
     const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-    void* const memory =
-        ::mmap(nullptr, page + dataBytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    void* const memory = ::mmap(nullptr, page + dataBytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
     if (memory == MAP_FAILED) return;
     page_ = static_cast<perf_event_mmap_page*>(memory);
     data_ = static_cast<std::byte*>(memory) + page;
@@ -55,9 +54,7 @@ PerfRing::Waiting PerfRing::waiting() const {
     return {{data_ + from, untilEnd}, {data_, bytes - untilEnd}, head};
 }
 
-void PerfRing::release(uint64_t head) {
-    __atomic_store_n(&page_->data_tail, head, __ATOMIC_RELEASE);
-}
+void PerfRing::release(uint64_t head) { __atomic_store_n(&page_->data_tail, head, __ATOMIC_RELEASE); }
 
 namespace {
 
@@ -67,8 +64,8 @@ constexpr size_t maxRingBytes = size_t{512} << 10, minRingBytes = size_t{64} << 
 constexpr int maxCores = 8192;
 
 int openEvent(perf_event_attr& asked, pid_t process, int core) {
-    return static_cast<int>(::syscall(SYS_perf_event_open, &asked, process, core, -1,
-                                      static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC)));
+    return static_cast<int>(
+        ::syscall(SYS_perf_event_open, &asked, process, core, -1, static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC)));
 }
 
 std::string lineOf(const char* file) {
@@ -103,8 +100,7 @@ std::vector<int> onlineCores() {
         for (int core = from; core <= std::min(until, maxCores); ++core) cores.push_back(core);
     }
     if (cores.empty())
-        for (long core = 0; core < ::sysconf(_SC_NPROCESSORS_ONLN); ++core)
-            cores.push_back(static_cast<int>(core));
+        for (long core = 0; core < ::sysconf(_SC_NPROCESSORS_ONLN); ++core) cores.push_back(static_cast<int>(core));
     return cores;
 }
 
@@ -120,11 +116,9 @@ PerfRing mapRing(int event, size_t& bytes) {
 }  // namespace
 
 std::string perfRefusal(int error, const std::string& paranoid, bool isFiltered) {
-    if (error == ENOSYS || error == ENOENT)
-        return "The kernel of this system has no perf events (perf_event_open).";
+    if (error == ENOSYS || error == ENOENT) return "The kernel of this system has no perf events (perf_event_open).";
     if (error != EPERM && error != EACCES)
-        return fmt::format("The kernel refuses perf events (perf_event_open): {}.",
-                           std::strerror(error));
+        return fmt::format("The kernel refuses perf events (perf_event_open): {}.", std::strerror(error));
     const int level = paranoid.empty() ? 0 : std::atoi(paranoid.c_str());
     if (isFiltered && (error == EPERM || level <= 2))
         return "A seccomp filter, usual in containers, refuses perf events (perf_event_open). "
@@ -159,8 +153,8 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
     settings.seesKernel = settings.seesKernel && allowed->seesKernel;
     raiseFileLimit();
     const std::vector<int> cores = onlineCores();
-    size_t ringBytes = std::clamp(std::bit_floor(allRingBytes / std::max<size_t>(cores.size(), 1)),
-                                  minRingBytes, maxRingBytes);
+    size_t ringBytes =
+        std::clamp(std::bit_floor(allRingBytes / std::max<size_t>(cores.size(), 1)), minRingBytes, maxRingBytes);
     PerfEvents events;
     events.settings_ = settings;
     for (const int core : cores) {
@@ -199,9 +193,7 @@ int64_t threadCpuTimeNs() {
 
 struct PerfDrain::Work {
     Work(PerfEvents ofKernel, PerfLog file)
-        : events(std::move(ofKernel)),
-          log(std::move(file)),
-          wakeUp(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+        : events(std::move(ofKernel)), log(std::move(file)), wakeUp(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
     void run();
     void drain();
@@ -232,11 +224,9 @@ bool PerfDrain::start() {
     try {
         // Allocates now, because a later lack of memory could not be reported.
         size_t maxDataBytes = 0;
-        for (const PerfRing& ring : work_->events.rings())
-            maxDataBytes = std::max(maxDataBytes, ring.dataBytes());
+        for (const PerfRing& ring : work_->events.rings()) maxDataBytes = std::max(maxDataBytes, ring.dataBytes());
         work_->taken.reserve(maxDataBytes);
-        for (const int event : work_->events.descriptors())
-            work_->waiting.push_back({event, POLLIN, 0});
+        for (const int event : work_->events.descriptors()) work_->waiting.push_back({event, POLLIN, 0});
         work_->waiting.push_back({work_->wakeUp, POLLIN, 0});
         thread_ = std::thread([work = work_] { work->run(); });
     } catch (const std::exception&) {
@@ -284,8 +274,7 @@ void PerfDrain::Work::drain() {
             taken.insert(taken.end(), rest.begin(), rest.end());
         });
         // Returns the space to the kernel before the write to disk.
-        if (!taken.empty())
-            log.add(core, std::span(taken).first(dropEmptyStacks(taken, perfRegisterCount)));
+        if (!taken.empty()) log.add(core, std::span(taken).first(dropEmptyStacks(taken, perfRegisterCount)));
         taken.clear();
         ++core;
     }

@@ -88,9 +88,8 @@ class PerfEvents {
 /// granted settings may exclude the kernel.
 Result<PerfSettings> tryPerfEvents();
 
-/// Returns the reason of a refusal, and the remedy. `paranoid` is the content of
-/// /proc/sys/kernel/perf_event_paranoid, empty if missing; `isFiltered` is true if a seccomp filter
-/// is active.
+/// Returns the reason of a refusal, and the remedy. `paranoid` is the content of /proc/sys/kernel/perf_event_paranoid,
+/// empty if missing; `isFiltered` is true if a seccomp filter is active.
 std::string perfRefusal(int error, const std::string& paranoid, bool isFiltered);
 
 /// Writer of the kernel's records to a file, on a thread of its own that takes no signals. Needs
@@ -100,8 +99,7 @@ class PerfDrain {
     static constexpr std::chrono::milliseconds defaultTimeout{30'000};
 
     PerfDrain(PerfEvents events, PerfLog log);
-    /// Starts the thread. Returns false without a thread or memory; from then on it allocates
-    /// nothing.
+    /// Starts the thread. Returns false without a thread or memory; from then on it allocates nothing.
     bool start();
     /// Writes the rest and the end. Waits for the disk, but at most `timeout`. Returns false on
     /// timeout; the thread then keeps its file, without an end. Once; the destructor does it too.

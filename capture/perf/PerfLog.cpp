@@ -22,13 +22,9 @@ constexpr uint64_t endBytes = 4096;
 
 }  // namespace
 
-Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSettings& settings,
-                                uint64_t maxBytes) {
-    const int file =
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0)
-        return fail("{}: cannot create the file of samples: {}.", path.string(),
-                    std::strerror(errno));
+Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSettings& settings, uint64_t maxBytes) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) return fail("{}: cannot create the file of samples: {}.", path.string(), std::strerror(errno));
     auto log = into(file, settings, maxBytes);
     if (!log) return fail("Cannot write {}: {}", path.string(), log.error().sentence);
     return log;
@@ -51,10 +47,8 @@ Result<PerfLog> PerfLog::into(int file, const PerfSettings& settings, uint64_t m
 }
 
 void PerfLog::add(uint32_t core, std::span<const std::byte> records) {
-    const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, core,
-                          static_cast<uint32_t>(records.size())};
-    const bool hasRoom =
-        bytesNotKept_ == 0 && bytes_ + sizeof(piece) + records.size() + endBytes <= maxBytes_;
+    const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, core, static_cast<uint32_t>(records.size())};
+    const bool hasRoom = bytesNotKept_ == 0 && bytes_ + sizeof(piece) + records.size() + endBytes <= maxBytes_;
     if (!hasRoom || !write(piece, records)) bytesNotKept_ += records.size();
 }
 
@@ -73,8 +67,7 @@ bool PerfLog::write(const PerfPiece& piece, std::span<const std::byte> body) {
         bytes_ += static_cast<uint64_t>(whole);
         return true;
     }
-    if (::ftruncate(file_, static_cast<off_t>(bytes_)) == 0)
-        ::lseek(file_, static_cast<off_t>(bytes_), SEEK_SET);
+    if (::ftruncate(file_, static_cast<off_t>(bytes_)) == 0) ::lseek(file_, static_cast<off_t>(bytes_), SEEK_SET);
     return false;
 }
 
@@ -85,20 +78,16 @@ Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
     void* memory = MAP_FAILED;
     const bool isFile = ::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
                         facts.st_size >= static_cast<off_t>(sizeof(PerfLogHead));
-    if (isFile)
-        memory =
-            ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+    if (isFile) memory = ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
     if (memory == MAP_FAILED)
-        return fail("{}: no samples in it. The file is truncated or cannot be read.",
-                    path.string());
+        return fail("{}: no samples in it. The file is truncated or cannot be read.", path.string());
     PerfLogFile log({static_cast<const std::byte*>(memory), static_cast<size_t>(facts.st_size)});
     std::memcpy(&log.head_, memory, sizeof(log.head_));
     if (std::memcmp(log.head_.magic, perfLogMagic, sizeof(perfLogMagic)) != 0 ||
         log.head_.headBytes < sizeof(PerfLogHead) || log.head_.headBytes > log.bytes_.size())
         return fail("{}: not a Lanescope file of samples.", path.string());
     if (log.head_.machine != perfMachine || log.head_.registerCount != perfRegisterCount)
-        return fail("{}: samples of another processor architecture. Stacks cannot be unwound here.",
-                    path.string());
+        return fail("{}: samples of another processor architecture. Stacks cannot be unwound here.", path.string());
     return log;
 }
 

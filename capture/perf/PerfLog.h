@@ -54,8 +54,7 @@ static_assert(sizeof(PerfEnd) == 24);
 class PerfLog {
   public:
     /// Creates the file, readable by its owner only.
-    static Result<PerfLog> create(const std::filesystem::path& path, const PerfSettings& settings,
-                                  uint64_t maxBytes);
+    static Result<PerfLog> create(const std::filesystem::path& path, const PerfSettings& settings, uint64_t maxBytes);
     /// Uses an open file and takes its ownership.
     static Result<PerfLog> into(int file, const PerfSettings& settings, uint64_t maxBytes);
 
@@ -75,8 +74,7 @@ class PerfLog {
 /// A file of `PerfLog`, perhaps truncated, or any other file. One thread.
 class PerfLogFile {
   public:
-    /// Maps the file. Fails if it cannot be read, is no perf log, or comes from another kind of
-    /// machine.
+    /// Maps the file. Fails if it cannot be read, is no perf log, or comes from another kind of machine.
     static Result<PerfLogFile> open(const std::filesystem::path& path);
     PerfLogFile(PerfLogFile&& other) noexcept;
     PerfLogFile& operator=(PerfLogFile&&) = delete;

@@ -43,8 +43,7 @@ int vdsoFile() {
     return file.release();
 }
 
-/// Returns true for `_start` and for the thread starters of C libraries, but not for every function
-/// that clones.
+/// Returns true for `_start` and for the thread starters of C libraries, but not for every function that clones.
 bool beginsThread(std::string_view function) {
     if (function == "_start" || function == "thread_start") return true;
     function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
@@ -65,8 +64,7 @@ PerfStacks::PerfStacks(const AddressSpaces& spaces, bool usesLibDw, int64_t unwi
 PerfStacks::~PerfStacks() = default;
 
 uint32_t PerfStacks::number(std::string name, const std::string& file, bool isNamed) {
-    const auto [known, isNew] =
-        numbers_.try_emplace({std::move(name), file}, static_cast<uint32_t>(functions_.size()));
+    const auto [known, isNew] = numbers_.try_emplace({std::move(name), file}, static_cast<uint32_t>(functions_.size()));
     if (isNew) functions_.push_back({known->first.first, file, isNamed});
     return known->second;
 }
@@ -98,8 +96,7 @@ LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
         const std::string& path = spaces_.file(mapping.file);
         UnwindModule module{path, *bias + file->firstAddress(), -1};
         // Several mappings of one file are one module.
-        if (!modules.empty() && modules.back().path == path && modules.back().start == module.start)
-            continue;
+        if (!modules.empty() && modules.back().path == path && modules.back().start == module.start) continue;
         if (start < untilNow) continue;
         untilNow = mapping.end;
         if (path == vdsoName) {
@@ -113,17 +110,13 @@ LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
 
 /// Returns true if a thread or a program begins in that function, the outermost of a stack. An end
 /// of the stack without an error is no proof: a wrongly unwound stack may end so too.
-bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function,
-                             bool isInnermost) {
+bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function, bool isInnermost) {
     const NativeFunction& outermost = functions_[function];
     if (outermost.isNamed && beginsThread(outermost.name)) return true;
     // Threads begin in unnamed functions of the C library. Many of its other functions have no name
     // either, and are often the innermost.
-    const std::string_view file =
-        std::string_view(outermost.file).substr(outermost.file.rfind('/') + 1);
-    if (!outermost.isNamed && !isInnermost &&
-        (file.starts_with("libc.so") || file.starts_with("libc-")))
-        return true;
+    const std::string_view file = std::string_view(outermost.file).substr(outermost.file.rfind('/') + 1);
+    if (!outermost.isNamed && !isInnermost && (file.starts_with("libc.so") || file.starts_with("libc-"))) return true;
     constexpr uint64_t entryBytes = 96;
     const Mapping* const mapping = spaces_.space(space).find(address);
     ElfFile* const elf = mapping == nullptr ? nullptr : fileOf(mapping->file);
@@ -134,8 +127,7 @@ bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function
 
 uint32_t PerfStacks::functionAt(uint32_t space, uint64_t address) {
     const Mapping* const mapping = spaces_.space(space).find(address);
-    if (mapping == nullptr || spaces_.file(mapping->file).empty())
-        return number("[unknown]", "[unknown]", false);
+    if (mapping == nullptr || spaces_.file(mapping->file).empty()) return number("[unknown]", "[unknown]", false);
     const std::string& path = spaces_.file(mapping->file);
     if (ElfFile* const file = fileOf(mapping->file))
         if (const auto bias = file->bias(mapping->start, mapping->fileOffset))
@@ -149,9 +141,7 @@ NativeStack PerfStacks::of(const PerfSample& sample) {
     NativeStack stack;
     if (sample.isInKernel) stack.functions.push_back(0);
     const uint32_t space = spaces_.of(sample.place.process, sample.place.timeNs);
-    if (sample.registers.size() != perfRegisterCount * sizeof(uint64_t) ||
-        space == AddressSpaces::none)
-        return stack;
+    if (sample.registers.size() != perfRegisterCount * sizeof(uint64_t) || space == AddressSpaces::none) return stack;
     uint64_t values[PerfRegisters::maxRegisters];
     std::memcpy(values, sample.registers.data(), sample.registers.size());
     const PerfRegisters registers = dwarfRegisters(values);
@@ -160,8 +150,7 @@ NativeStack PerfStacks::of(const PerfSample& sample) {
     if (libDw_ && !hasTime) ++outOfTime_;
     if (libDw_ && hasTime) {
         const int64_t begunNs = log::monotonicNs();
-        if (LibDw::Space* const known = spaceOf(space))
-            addresses = libDw_->walk(*known, registers, sample.stack);
+        if (LibDw::Space* const known = spaceOf(space)) addresses = libDw_->walk(*known, registers, sample.stack);
         spentNs_ += log::monotonicNs() - begunNs;
     }
     if (addresses.empty()) addresses = walkFramePointers(registers, sample.stack);
@@ -178,8 +167,7 @@ NativeStack PerfStacks::of(const PerfSample& sample) {
         }
         stack.functions.push_back(place->second);
     }
-    stack.isWhole =
-        isBeginning(space, addresses.back(), stack.functions.back(), addresses.size() == 1);
+    stack.isWhole = isBeginning(space, addresses.back(), stack.functions.back(), addresses.size() == 1);
     return stack;
 }
 

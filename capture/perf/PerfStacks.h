@@ -28,8 +28,7 @@ struct NativeStack {
     bool isWhole = false;  ///< Complete to the beginning of the thread.
 };
 
-/// Unwinder of the stacks of samples, which names functions by the files that are on this machine
-/// now. One thread.
+/// Unwinder of the stacks of samples, which names functions by the files that are on this machine now. One thread.
 class PerfStacks {
   public:
     /// `spaces` is sealed and outlives it. With `usesLibDw`, stacks are unwound by libdw, if

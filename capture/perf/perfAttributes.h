@@ -8,8 +8,7 @@
 
 namespace lanescope::capture {
 
-/// A prime: at 100 samples per second, a program with a 10 ms cycle would always be sampled at the
-/// same place.
+/// A prime: at 100 samples per second, a program with a 10 ms cycle would always be sampled at the same place.
 inline constexpr double defaultPerfHz = 97, maxPerfHz = 2'000;
 
 struct PerfSettings {
@@ -32,9 +31,8 @@ extern const size_t perfRegisterCount;
 /// Number of `PerfRegisters::values` that DWARF has on this machine.
 extern const size_t dwarfRegisterCount;
 
-/// Returns the attributes of one software event for everything: periodic samples, switches of
-/// threads, and mappings, forks, execs and exits. It begins when its process executes another
-/// program, and continues in its children.
+/// Returns the attributes of one software event for everything: periodic samples, switches of threads, and mappings,
+/// forks, execs and exits. It begins when its process executes another program, and continues in its children.
 perf_event_attr perfAttributes(const PerfSettings& settings);
 
 /// Converts the kernel's order to DWARF's; `values` has `perfRegisterCount` values.

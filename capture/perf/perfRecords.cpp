@@ -83,8 +83,8 @@ bool readSample(Fields fields, uint16_t misc, size_t registerCount, PerfVisitor&
     return true;
 }
 
-bool readRecord(const perf_event_header& header, std::span<const std::byte> body,
-                size_t registerCount, PerfVisitor& visitor) {
+bool readRecord(const perf_event_header& header, std::span<const std::byte> body, size_t registerCount,
+                PerfVisitor& visitor) {
     Fields fields(body);
     const auto atEnd = [&] {
         if (body.size() < placeBytes) return PerfPlace{};
@@ -92,8 +92,7 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
         return takePlace(last);
     };
     switch (header.type) {
-        case PERF_RECORD_SAMPLE:
-            return readSample(fields, header.misc, registerCount, visitor);
+        case PERF_RECORD_SAMPLE: return readSample(fields, header.misc, registerCount, visitor);
         case PERF_RECORD_SWITCH: {
             const PerfPlace place = takePlace(fields);
             const bool isOut = (header.misc & isOutBit) != 0;
@@ -162,11 +161,8 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             visitor.lost(count);
             return true;
         }
-        case PERF_RECORD_THROTTLE:
-            visitor.throttled();
-            return true;
-        default:
-            return true;
+        case PERF_RECORD_THROTTLE: visitor.throttled(); return true;
+        default: return true;
     }
 }
 
@@ -180,8 +176,8 @@ size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
         if (header.size < sizeof(header) || header.size > bytes.size() - from) break;
         const size_t next = from + header.size;
         // The address, the place and the registers precede the stack.
-        const size_t size = from + sizeof(header) + sizeof(uint64_t) + placeBytes +
-                            (1 + registerCount) * sizeof(uint64_t);
+        const size_t size =
+            from + sizeof(header) + sizeof(uint64_t) + placeBytes + (1 + registerCount) * sizeof(uint64_t);
         uint64_t whole = 0, used = 0;
         if (header.type == PERF_RECORD_SAMPLE && size + 2 * sizeof(whole) <= next) {
             std::memcpy(&whole, bytes.data() + size, sizeof(whole));
@@ -207,15 +203,13 @@ size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
     return to + bytes.size() - from;
 }
 
-size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount,
-                       PerfVisitor& visitor) {
+size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount, PerfVisitor& visitor) {
     size_t odd = 0;
     while (bytes.size() >= sizeof(perf_event_header)) {
         perf_event_header header;
         std::memcpy(&header, bytes.data(), sizeof(header));
         if (header.size < sizeof(header) || header.size > bytes.size()) break;
-        if (!readRecord(header, bytes.subspan(sizeof(header), header.size - sizeof(header)),
-                        registerCount, visitor))
+        if (!readRecord(header, bytes.subspan(sizeof(header), header.size - sizeof(header)), registerCount, visitor))
             odd += header.size;
         bytes = bytes.subspan(header.size);
     }

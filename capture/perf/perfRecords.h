@@ -72,7 +72,6 @@ size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount);
 /// Reads records of one core, made with `perfAttributes`, whose samples have `registerCount`
 /// registers. Accepts any bytes: skips an invalid record if its end is known, else stops. Returns
 /// the number of bytes that it did not understand. O(bytes).
-size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount,
-                       PerfVisitor& visitor);
+size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount, PerfVisitor& visitor);
 
 }  // namespace lanescope::capture

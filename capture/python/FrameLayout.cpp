@@ -156,21 +156,15 @@ static_assert((runtimeOffsetsOf(true).collecting + 1) * sizeof(uint64_t) <= runt
 std::optional<FrameLayout> layoutOf(int major, int minor) {
     if (major != 3) return std::nullopt;
     switch (minor) {
-        case 9:
-            return of39();
-        case 10:
-            return of310();
-        case 11:
-            return of311();
-        case 12:
-            return of312();
-        default:
-            return std::nullopt;
+        case 9: return of39();
+        case 10: return of310();
+        case 11: return of311();
+        case 12: return of312();
+        default: return std::nullopt;
     }
 }
 
-std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, int major,
-                                           int minor) {
+std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, int major, int minor) {
     constexpr char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
     if (runtime.size() < runtimeBytes || major != 3 || (minor != 13 && minor != 14) ||
         std::memcmp(runtime.data(), cookie, sizeof cookie) != 0)
@@ -182,8 +176,8 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     };
     const uint64_t version = number(1);
     constexpr uint64_t candidate = 0xc;  // value of the four bits for the release state
-    if (version >> 24 != static_cast<uint64_t>(major) ||
-        (version >> 16 & 0xff) != static_cast<uint64_t>(minor) || (version >> 4 & 0xf) < candidate)
+    if (version >> 24 != static_cast<uint64_t>(major) || (version >> 16 & 0xff) != static_cast<uint64_t>(minor) ||
+        (version >> 4 & 0xf) < candidate)
         return std::nullopt;
     const bool is314 = minor == 14, isFreeThreaded = number(2) != 0;
     const RuntimeOffsets runtimeOffsets = runtimeOffsetsOf(is314);
@@ -196,11 +190,10 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     const auto offset = [&](size_t index) { return below(2'048, index); };
     FrameLayout layout;
     layout.interpreters = offset(runtimeOffsets.interpreters);
-    layout.threads =
-        below(FrameLayout::none, runtimeOffsets.threads);  // far into a large structure
+    layout.threads = below(FrameLayout::none, runtimeOffsets.threads);  // far into a large structure
     layout.nextThread = offset(runtimeOffsets.nextThread);
-    layout.collecting = static_cast<uint16_t>(below(FrameLayout::none / 2, runtimeOffsets.garbage) +
-                                              offset(runtimeOffsets.collecting));
+    layout.collecting =
+        static_cast<uint16_t>(below(FrameLayout::none / 2, runtimeOffsets.garbage) + offset(runtimeOffsets.collecting));
     layout.pointerToGil = below(FrameLayout::none, runtimeOffsets.pointerToGil);
     layout.kernelThread = offset(runtimeOffsets.kernelThread);
     layout.threadFrame = offset(runtimeOffsets.currentFrame);
@@ -236,8 +229,7 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     lies(layout.code, layout.frameBytes);
     lies(layout.instruction, layout.frameBytes);
     isGood &= layout.owner < layout.frameBytes;
-    for (const uint16_t at : {layout.file, layout.name, layout.lineTable})
-        lies(at, layout.codeBytes);
+    for (const uint16_t at : {layout.file, layout.name, layout.lineTable}) lies(at, layout.codeBytes);
     lies(static_cast<uint16_t>(layout.version - 4), layout.codeBytes);
     return isGood ? std::optional(layout) : std::nullopt;
 }

@@ -72,13 +72,11 @@ void Interpreter::search() {
     const std::string_view version = versionOf();
     version_ = version.substr(0, version.find(' '));
     names.find(runtime, "_PyRuntime");
-    if (!names.find(isFinalizing_, "Py_IsFinalizing"))
-        names.find(isFinalizing_, "_Py_IsFinalizing");
+    if (!names.find(isFinalizing_, "Py_IsFinalizing")) names.find(isFinalizing_, "_Py_IsFinalizing");
     int major = 0, minor = 0;
-    const bool isKnown =
-        readVersion(version, major, minor) && isFinalizing_ &&
-        names.find(types_.code, "PyCode_Type") && names.find(types_.text, "PyUnicode_Type") &&
-        names.find(types_.bytes, "PyBytes_Type") && takeLayout(runtime, major, minor);
+    const bool isKnown = readVersion(version, major, minor) && isFinalizing_ &&
+                         names.find(types_.code, "PyCode_Type") && names.find(types_.text, "PyUnicode_Type") &&
+                         names.find(types_.bytes, "PyBytes_Type") && takeLayout(runtime, major, minor);
     if (!isKnown) {
         refuse(Refusal::UnknownVersion);
         return;

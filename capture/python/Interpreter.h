@@ -10,9 +10,8 @@
 
 namespace lanescope::agent::python {
 
-/// The Python interpreter of this process, if there is one. Found by the names of its functions,
-/// and read by a layout that is checked against it. Calls no function of it that takes the GIL, a
-/// lock or memory.
+/// The Python interpreter of this process, if there is one. Found by the names of its functions, and read by a layout
+/// that is checked against it. Calls no function of it that takes the GIL, a lock or memory.
 class Interpreter {
   public:
     enum class State : uint8_t {
@@ -27,8 +26,7 @@ class Interpreter {
         OtherLayout,     ///< Its memory does not match its version.
     };
 
-    /// Searches for it unless it was found. May wait for the loader of shared libraries. One thread
-    /// at a time.
+    /// Searches for it unless it was found. May wait for the loader of shared libraries. One thread at a time.
     void search();
     /// Copies the state of the parent process's object after a fork. Before all other calls.
     void takeFrom(const Interpreter& parents);
@@ -38,8 +36,7 @@ class Interpreter {
     /// Returns its version, "3.12.3"; empty before it was found.
     const std::string& version() const { return version_; }
 
-    /// Returns the state of the calling thread; 0 if it has none, or while Python ends. Once found,
-    /// any thread.
+    /// Returns the state of the calling thread; 0 if it has none, or while Python ends. Once found, any thread.
     uint64_t threadState();
 
     const FrameLayout& layout() const { return layout_; }

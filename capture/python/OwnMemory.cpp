@@ -15,13 +15,11 @@ namespace {
 
 constexpr uint64_t pageBytes = 4'096;
 
-/// Returns true if the page is readable: the kernel reads a signal set from it before it finds the
-/// invalid command.
+/// Returns true if the page is readable: the kernel reads a signal set from it before it finds the invalid command.
 bool isReadable(uint64_t page) {
     constexpr int nothingToDo = 0x7fff;
     constexpr size_t setBytes = 8;
-    return ::syscall(SYS_rt_sigprocmask, nothingToDo, page, nullptr, setBytes) == 0 ||
-           errno != EFAULT;
+    return ::syscall(SYS_rt_sigprocmask, nothingToDo, page, nullptr, setBytes) == 0 || errno != EFAULT;
 }
 
 /// Reads pages where process_vm_readv is refused, as by some sandboxes.
@@ -35,8 +33,7 @@ bool readPages(uint64_t address, void* into, size_t bytes) {
 }  // namespace
 
 bool CarefulMemory::read(uint64_t address, void* into, size_t bytes) const {
-    if (address < pageBytes || address >= endOfMemory || bytes > endOfMemory - address)
-        return false;
+    if (address < pageBytes || address >= endOfMemory || bytes > endOfMemory - address) return false;
     const int errnoBefore = errno;
     iovec local{into, bytes}, remote{reinterpret_cast<void*>(address), bytes};
     const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);

@@ -17,9 +17,7 @@ inline constexpr uint64_t endOfMemory = uint64_t{1} << 48;
 
 /// Returns true if an object of the program could be at `address`: not null, not odd, within the
 /// address range of programs.
-inline bool isPlausible(uint64_t address) {
-    return address >= 4'096 && address < endOfMemory && (address & 7) == 0;
-}
+inline bool isPlausible(uint64_t address) { return address >= 4'096 && address < endOfMemory && (address & 7) == 0; }
 
 /// Memory that may be unmapped: of this process, or of another.
 class Memory {
@@ -57,9 +55,7 @@ class PlainMemory {
         return true;
     }
     /// Prefetches `address`; harmless if it is unmapped.
-    static void expect(uint64_t address) {
-        __builtin_prefetch(reinterpret_cast<const void*>(address));
-    }
+    static void expect(uint64_t address) { __builtin_prefetch(reinterpret_cast<const void*>(address)); }
 };
 
 }  // namespace lanescope::agent::python

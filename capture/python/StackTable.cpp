@@ -56,8 +56,8 @@ void StackTable::Map<capacity>::insert(uint64_t key, uint32_t number) {
 
 StackTable* StackTable::make() {
     const int errnoBefore = errno;
-    void* const memory = ::mmap(nullptr, sizeof(StackTable), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, sizeof(StackTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = errnoBefore;
     // Zero pages, most of which are never touched.
     return memory == MAP_FAILED ? nullptr : static_cast<StackTable*>(memory);
@@ -80,8 +80,7 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     if (const Entry* known = known_.find(key)) [[likely]]
         return known->number;
     if (numbers.isFull()) return 0;
-    const uint32_t number =
-        addFrames(interpreter, numbers, sink, walkFrames(PlainMemory(), layout, state, frames_));
+    const uint32_t number = addFrames(interpreter, numbers, sink, walkFrames(PlainMemory(), layout, state, frames_));
     if (number != 0) known_.insert(key, number);
     return number;
 }
@@ -93,8 +92,7 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
     bool isGood = walked.isWhole;
     CodeFacts facts;
     for (uint32_t i = 0; isGood && i < walked.count; ++i) {
-        isGood = readCode(CarefulMemory(), interpreter.layout(), interpreter.types(),
-                          frames_[i].code, i == 0, facts) &&
+        isGood = readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frames_[i].code, i == 0, facts) &&
                  isWithinCode(CarefulMemory(), interpreter.layout(), frames_[i]);
     }
     if (!isGood) {
@@ -108,8 +106,7 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
 }
 
 /// Adds the new part of the stack in `frames_`, from the outermost frame inwards.
-uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
-                               const Walked& walked) {
+uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked) {
     uint64_t key = walked.isCut ? cutSeed : seed;
     for (uint32_t depth = 0; depth < walked.count; ++depth) {
         key += share(frames_[walked.count - 1 - depth], depth);
@@ -126,20 +123,17 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
     }
     if (depth == 0 && walked.isCut && !addCut(numbers, sink, number)) return 0;
     for (; depth < walked.count; ++depth) {
-        if (!addFrame(interpreter, numbers, sink, frames_[walked.count - 1 - depth], keys_[depth],
-                      number))
-            return 0;
+        if (!addFrame(interpreter, numbers, sink, frames_[walked.count - 1 - depth], keys_[depth], number)) return 0;
     }
     return number;
 }
 
 /// Replaces the number of a stack by that of the stack with one more frame.
-bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
-                          const Frame& frame, uint64_t key, uint32_t& number) {
+bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
+                          uint64_t key, uint32_t& number) {
     constexpr uint32_t maxUnreadable = 64;
     CodeFacts facts;
-    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false,
-                  facts)) {
+    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false, facts)) {
         // An object of an extension in place of a frame. If that is common, the layout is wrong.
         if (++unreadable_ > maxUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
         stacks_.insert(key, number);
@@ -148,8 +142,7 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     const uint32_t code = codeNumber(interpreter, numbers, sink, frame);
     if (code == 0) return false;
     const uint32_t stack = take(spareStack_, numbers.stacks);
-    if (!sink.addStack(stack, number, code,
-                       lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
+    if (!sink.addStack(stack, number, code, lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
         return false;
     spareStack_ = 0;
     stacks_.insert(key, stack);
@@ -157,17 +150,13 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     return true;
 }
 
-uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
-                                const Frame& frame) {
+uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame) {
     const uint64_t key = share({frame.code, 0, frame.identity, 0}, 0) | 1;
     if (const Entry* known = codes_.find(key)) return known->number;
     CodeFacts facts;
-    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, true,
-                  facts))
-        return 0;
+    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, true, facts)) return 0;
     const uint32_t number = take(spareCode_, numbers.codes);
-    if (!sink.addCode(number, {facts.function, facts.functionBytes}, {facts.file, facts.fileBytes}))
-        return 0;
+    if (!sink.addCode(number, {facts.function, facts.functionBytes}, {facts.file, facts.fileBytes})) return 0;
     spareCode_ = 0;
     codes_.insert(key, number);
     return number;

@@ -30,13 +30,11 @@ struct StackNumbers {
     std::atomic<uint32_t> stacks{0}, codes{0};
 
     bool isFull() const {
-        return stacks.load(std::memory_order_relaxed) >= maxStacks ||
-               codes.load(std::memory_order_relaxed) >= maxCodes;
+        return stacks.load(std::memory_order_relaxed) >= maxStacks || codes.load(std::memory_order_relaxed) >= maxCodes;
     }
 };
 
-/// Stacks of one thread: a repeated stack costs a walk and a table lookup. Takes its memory from
-/// the system, once.
+/// Stacks of one thread: a repeated stack costs a walk and a table lookup. Takes its memory from the system, once.
 class StackTable {
   public:
     /// Maximum number of frames, the innermost; one entry replaces all others.
@@ -70,12 +68,10 @@ class StackTable {
     };
 
     bool prove(Interpreter& interpreter, uint64_t threadState);
-    uint32_t addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
-                       const Walked& walked);
-    bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
-                  const Frame& frame, uint64_t key, uint32_t& number);
-    uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
-                        const Frame& frame);
+    uint32_t addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked);
+    bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame, uint64_t key,
+                  uint32_t& number);
+    uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame);
     bool addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number);
 
     // All zeros is an empty map.

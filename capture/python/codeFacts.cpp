@@ -68,9 +68,7 @@ class ByteReader {
     uint8_t piece_[512];
 };
 
-int32_t bounded(int64_t line) {
-    return line > 0 && line <= INT32_MAX ? static_cast<int32_t>(line) : 0;
-}
+int32_t bounded(int64_t line) { return line > 0 && line <= INT32_MAX ? static_cast<int32_t>(line) : 0; }
 
 int32_t byPairs(ByteReader& table, int64_t line, int64_t byteIndex) {
     int64_t at = 0;
@@ -97,13 +95,7 @@ int32_t byRanges(ByteReader& table, int64_t line, int64_t byteIndex) {
 }
 
 /// Kinds of entries, by their column data, which is skipped.
-enum Form : uint8_t {
-    FirstWithLine = 10,
-    LastWithLine = 12,
-    OnlyLine = 13,
-    Long = 14,
-    NoLine = 15
-};
+enum Form : uint8_t { FirstWithLine = 10, LastWithLine = 12, OnlyLine = 13, Long = 14, NoLine = 15 };
 
 int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
     int64_t end = 0;
@@ -117,8 +109,8 @@ int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
         bool isWhole = true;
         if (form == NoLine) {
         } else if (form == Long) {
-            isWhole = table.takeSigned(lines) && table.takeNumber(unused) &&
-                      table.takeNumber(unused) && table.takeNumber(unused);
+            isWhole = table.takeSigned(lines) && table.takeNumber(unused) && table.takeNumber(unused) &&
+                      table.takeNumber(unused);
         } else if (form == OnlyLine) {
             isWhole = table.takeSigned(lines);
         } else if (form >= FirstWithLine) {
@@ -136,18 +128,15 @@ int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
 
 }  // namespace
 
-int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes,
-               int32_t firstLine, int64_t byteIndex) {
+int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes, int32_t firstLine,
+               int64_t byteIndex) {
     // A frame that has not begun is in the first line of its function.
     if (byteIndex < 0) return bounded(firstLine);
     ByteReader table(memory, address, bytes);
     switch (kind) {
-        case LineTableKind::Pairs:
-            return byPairs(table, firstLine, byteIndex);
-        case LineTableKind::Ranges:
-            return byRanges(table, firstLine, byteIndex);
-        case LineTableKind::Locations:
-            return byLocations(table, firstLine, byteIndex);
+        case LineTableKind::Pairs: return byPairs(table, firstLine, byteIndex);
+        case LineTableKind::Ranges: return byRanges(table, firstLine, byteIndex);
+        case LineTableKind::Locations: return byLocations(table, firstLine, byteIndex);
     }
     return 0;
 }
@@ -212,24 +201,22 @@ size_t putUtf8(uint32_t character, char* into) {
 
 /// Reads a text, or the beginning or end of one that is too long. Sets the number of UTF-8 bytes.
 /// Returns false if there is no text at `address`.
-bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
-              uint64_t address, bool keepsEnd, char* into, size_t room, size_t& bytes) {
+bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool keepsEnd,
+              char* into, size_t room, size_t& bytes) {
     bytes = 0;
     uint64_t type = 0, length = 0;
     uint32_t bits = 0;
     TextState state;
     if (!isPlausible(address) || !memory.get(address + layout.type, type) || type != types.text ||
-        !memory.get(address + layout.textLength, length) ||
-        !memory.get(address + layout.textState, bits) || !readState(bits, state) ||
-        length > uint64_t{1} << 40)
+        !memory.get(address + layout.textLength, length) || !memory.get(address + layout.textState, bits) ||
+        !readState(bits, state) || length > uint64_t{1} << 40)
         return false;
     // Number of characters that fit in any case.
     constexpr size_t widest = 4;
     const uint64_t maxCharacters = state.isAscii ? room : room / widest;
     const uint64_t count = std::min(length, maxCharacters);
     const uint64_t skipped = keepsEnd ? length - count : 0;
-    const uint64_t text =
-        address + (state.isAscii ? layout.asciiText : layout.otherText) + skipped * state.width;
+    const uint64_t text = address + (state.isAscii ? layout.asciiText : layout.otherText) + skipped * state.width;
     if (state.isAscii) {
         bytes = static_cast<size_t>(count);
         return count == 0 || memory.read(text, into, bytes);
@@ -238,8 +225,7 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     const uint64_t perPiece = sizeof piece / state.width;
     for (uint64_t done = 0; done < count; done += perPiece) {
         const uint64_t now = std::min(perPiece, count - done);
-        if (!memory.read(text + done * state.width, piece, static_cast<size_t>(now * state.width)))
-            return false;
+        if (!memory.read(text + done * state.width, piece, static_cast<size_t>(now * state.width))) return false;
         for (uint64_t i = 0; i < now; ++i) {
             uint32_t character = 0;
             std::memcpy(&character, piece + i * state.width, state.width);
@@ -251,12 +237,10 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
 
 /// Returns the address of a frame's first instruction; 0 if it cannot be read.
 uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
-    if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0)
-        return frame.code + layout.bytecode;
+    if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0) return frame.code + layout.bytecode;
     uint64_t list = 0, count = 0, copy = 0;
-    if (!memory.get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) ||
-        !memory.get(list, count) || frame.copy >= count ||
-        !memory.get(list + 8 + uint64_t{frame.copy} * 8, copy))
+    if (!memory.get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) || !memory.get(list, count) ||
+        frame.copy >= count || !memory.get(list + 8 + uint64_t{frame.copy} * 8, copy))
         return 0;
     return copy;
 }
@@ -264,14 +248,12 @@ uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const
 /// Returns the frame's offset, in bytes, from the first instruction; negative before it.
 int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     switch (layout.instructionKind) {
-        case InstructionKind::ByteIndex:
-            return static_cast<int64_t>(frame.instruction);
+        case InstructionKind::ByteIndex: return static_cast<int64_t>(frame.instruction);
         case InstructionKind::UnitIndex: {
             const auto index = static_cast<int32_t>(frame.instruction);
             return index < 0 ? -1 : int64_t{index} * 2;
         }
-        case InstructionKind::Pointer:
-            break;
+        case InstructionKind::Pointer: break;
     }
     const uint64_t first = firstInstruction(memory, layout, frame);
     return first == 0 ? -1 : static_cast<int64_t>(frame.instruction - first);
@@ -279,31 +261,29 @@ int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame
 
 }  // namespace
 
-bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
-              uint64_t address, bool withTexts, CodeFacts& facts) {
+bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address,
+              bool withTexts, CodeFacts& facts) {
     unsigned char code[maxCodeObjectBytes];
-    if (!isPlausible(address) || layout.codeBytes > sizeof code ||
-        !memory.read(address, code, layout.codeBytes) ||
+    if (!isPlausible(address) || layout.codeBytes > sizeof code || !memory.read(address, code, layout.codeBytes) ||
         valueAt<uint64_t>(code, layout.type) != types.code)
         return false;
     facts.firstLine = valueAt<int32_t>(code, layout.firstLine);
     const auto table = valueAt<uint64_t>(code, layout.lineTable);
     uint64_t type = 0;
-    if (facts.firstLine < 0 || !isPlausible(table) || !memory.get(table + layout.type, type) ||
-        type != types.bytes || !memory.get(table + layout.bytesLength, facts.lineTableBytes))
+    if (facts.firstLine < 0 || !isPlausible(table) || !memory.get(table + layout.type, type) || type != types.bytes ||
+        !memory.get(table + layout.bytesLength, facts.lineTableBytes))
         return false;
     facts.lineTable = table + layout.bytesData;
     if (!withTexts) return true;
-    return readText(memory, layout, types, valueAt<uint64_t>(code, layout.name), false,
-                    facts.function, sizeof facts.function, facts.functionBytes) &&
-           readText(memory, layout, types, valueAt<uint64_t>(code, layout.file), true, facts.file,
-                    sizeof facts.file, facts.fileBytes);
+    return readText(memory, layout, types, valueAt<uint64_t>(code, layout.name), false, facts.function,
+                    sizeof facts.function, facts.functionBytes) &&
+           readText(memory, layout, types, valueAt<uint64_t>(code, layout.file), true, facts.file, sizeof facts.file,
+                    facts.fileBytes);
 }
 
-int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts,
-                    const Frame& frame) {
-    return lineOf(memory, layout.lineTableKind, facts.lineTable, facts.lineTableBytes,
-                  facts.firstLine, byteIndexOf(memory, layout, frame));
+int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts, const Frame& frame) {
+    return lineOf(memory, layout.lineTableKind, facts.lineTable, facts.lineTableBytes, facts.firstLine,
+                  byteIndexOf(memory, layout, frame));
 }
 
 bool isWithinCode(const Memory& memory, const FrameLayout& layout, const Frame& frame) {

@@ -13,8 +13,8 @@ namespace lanescope::agent::python {
 /// Returns the line of the instruction `byteIndex` bytes after the first one of a code object.
 /// `firstLine` is the code's first line; `address` and `bytes` are its line table. Returns 0 if it
 /// belongs to no line, or if the table cannot be read. O(bytes), at most 0.5 MiB are read.
-int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes,
-               int32_t firstLine, int64_t byteIndex);
+int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes, int32_t firstLine,
+               int64_t byteIndex);
 
 /// Addresses of the interpreter's types, which identify objects.
 struct KnownTypes {
@@ -35,11 +35,10 @@ struct CodeFacts {
 
 /// Reads and validates the code object at `address`. Returns false if there is none, whatever bytes
 /// are there. `withTexts`: also reads its names. Some microseconds.
-bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
-              uint64_t address, bool withTexts, CodeFacts& facts);
+bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address,
+              bool withTexts, CodeFacts& facts);
 
-int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts,
-                    const Frame& frame);
+int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts, const Frame& frame);
 
 /// Returns true if the frame's instruction is in its code, as far as that can be determined.
 bool isWithinCode(const Memory& memory, const FrameLayout& layout, const Frame& frame);

@@ -13,8 +13,8 @@ namespace lanescope::agent::python {
 struct Frame {
     uint64_t code = 0;         ///< Address of the code object.
     uint64_t instruction = 0;  ///< As `FrameLayout::instructionKind` defines.
-    uint64_t identity = 0;  ///< Distinguishes the code object from an earlier one at its address.
-    uint32_t copy = 0;      ///< Index of the copy of its instructions, in a free-threaded build.
+    uint64_t identity = 0;     ///< Distinguishes the code object from an earlier one at its address.
+    uint32_t copy = 0;         ///< Index of the copy of its instructions, in a free-threaded build.
 };
 
 struct Walked {
@@ -27,14 +27,13 @@ struct Walked {
 /// `FrameLayout`. As constants they need no registers, which a walk is short of otherwise.
 template <uint16_t ownerAt>
 struct ReleasedLayout {
-    static constexpr uint16_t previous = 8, code = 0, instruction = 56, owner = ownerAt,
-                              firstLine = 68, version = 92, bytecodeIndex = FrameLayout::none;
+    static constexpr uint16_t previous = 8, code = 0, instruction = 56, owner = ownerAt, firstLine = 68, version = 92,
+                              bytecodeIndex = FrameLayout::none;
     static constexpr InstructionKind instructionKind = InstructionKind::Pointer;
 
     static bool isThatOf(const FrameLayout& layout) {
-        return layout.previous == previous && layout.code == code &&
-               layout.instruction == instruction && layout.owner == owner &&
-               layout.firstLine == firstLine && layout.version == version &&
+        return layout.previous == previous && layout.code == code && layout.instruction == instruction &&
+               layout.owner == owner && layout.firstLine == firstLine && layout.version == version &&
                layout.bytecodeIndex == bytecodeIndex && layout.instructionKind == instructionKind;
     }
 };
@@ -43,14 +42,11 @@ using ReleasedLayout14 = ReleasedLayout<74>;
 
 /// Returns the identity of code without a number.
 template <class Memory>
-bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32_t firstLine,
-                         Frame& frame) {
+bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32_t firstLine, Frame& frame) {
     uint64_t file = 0, name = 0, lines = 0, fileLength = 0, lineBytes = 0;
-    if (!memory.get(frame.code + layout.file, file) ||
-        !memory.get(frame.code + layout.name, name) ||
-        !memory.get(frame.code + layout.lineTable, lines) || !isPlausible(file) ||
-        !isPlausible(lines) || !memory.get(file + layout.textLength, fileLength) ||
-        !memory.get(lines + layout.bytesLength, lineBytes))
+    if (!memory.get(frame.code + layout.file, file) || !memory.get(frame.code + layout.name, name) ||
+        !memory.get(frame.code + layout.lineTable, lines) || !isPlausible(file) || !isPlausible(lines) ||
+        !memory.get(file + layout.textLength, fileLength) || !memory.get(lines + layout.bytesLength, lineBytes))
         return false;
     // Each part has its own factor, so that the multiplications run in parallel.
     uint64_t mixed = name * 0xd6e8feb86659fd93 + lines * 0xa0761d6478bd642f + firstLine;
@@ -60,16 +56,15 @@ bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32
         mixed += (piece ^ piece >> 32) * factor;
         return true;
     };
-    // A piece of eight bytes is readable even if a text is shorter: objects are allocated in
-    // multiples of 16.
+    // A piece of eight bytes is readable even if a text is shorter: objects are allocated in multiples of 16.
     constexpr uint64_t pieceBytes = 8, maxCount = uint64_t{1} << 24;
     const auto lastPiece = [](uint64_t length) {
         return length > pieceBytes && length < maxCount ? length - pieceBytes : 0;
     };
     const uint64_t data = lines + layout.bytesData, last = lastPiece(lineBytes);
-    if (!add(file + layout.asciiText + lastPiece(fileLength), 0xe7037ed1a0b428db) ||
-        !add(data, 0x8ebc6af09c88c6e3) || !add(data + last / 3, 0x589965cc75374cc3) ||
-        !add(data + last * 2 / 3, 0x1d8e4e27c47d124f) || !add(data + last, 0xeb44accab455d165))
+    if (!add(file + layout.asciiText + lastPiece(fileLength), 0xe7037ed1a0b428db) || !add(data, 0x8ebc6af09c88c6e3) ||
+        !add(data + last / 3, 0x589965cc75374cc3) || !add(data + last * 2 / 3, 0x1d8e4e27c47d124f) ||
+        !add(data + last, 0xeb44accab455d165))
         return false;
     frame.identity = mixed + fileLength + (lineBytes << 20);
     return true;
@@ -88,20 +83,17 @@ bool readIdentity(const Memory& memory, const Layout& layout, Frame& frame) {
         frame.identity = uint64_t{firstLine} << 32 | version;
         return true;
     }
-    if constexpr (std::is_same_v<Layout, FrameLayout>)
-        return readIdentityOfParts(memory, layout, firstLine, frame);
+    if constexpr (std::is_same_v<Layout, FrameLayout>) return readIdentityOfParts(memory, layout, firstLine, frame);
     return false;
 }
 
-/// Calls `take(const Frame&)` for each frame from the one at `at` outwards, up to `maxCount` of
-/// them. The calling thread's own frames do not change during the call. Frames of another thread
-/// may change, which may show as a walk that is not whole. With any `Memory` but `PlainMemory`, any
-/// bytes are allowed. Ends after twice as many steps as `maxCount`. With `PlainMemory` and warm
-/// caches takes 1.3 to 2.5 ns per frame with a `ReleasedLayout`, up to 7 ns with a `FrameLayout`.
-/// Without `hasIdentity` code objects are not read.
+/// Calls `take(const Frame&)` for each frame from the one at `at` outwards, up to `maxCount` of them. The calling
+/// thread's own frames do not change during the call. Frames of another thread may change, which may show as a walk
+/// that is not whole. With any `Memory` but `PlainMemory`, any bytes are allowed. Ends after twice as many steps as
+/// `maxCount`. With `PlainMemory` and warm caches takes 1.3 to 2.5 ns per frame with a `ReleasedLayout`, up to 7 ns
+/// with a `FrameLayout`. Without `hasIdentity` code objects are not read.
 template <bool hasIdentity, class Memory, class Layout, class Take>
-Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32_t maxCount,
-                 Take&& take) {
+Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32_t maxCount, Take&& take) {
     // Outer frames are usually at lower addresses: prefetches far enough to have them in time.
     constexpr uint64_t ahead = 256;
     Walked walked;
@@ -110,8 +102,7 @@ Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32
         if (!isPlausible(at)) return walked;
         memory.expect(at - ahead);
         uint8_t owner = 0;
-        if (layout.owner != FrameLayout::none && !memory.get(at + layout.owner, owner))
-            return walked;
+        if (layout.owner != FrameLayout::none && !memory.get(at + layout.owner, owner)) return walked;
         if (!FrameLayout::isInternalFrame(owner)) {
             if (walked.count == maxCount) {
                 walked.isCut = walked.isWhole = true;
@@ -127,8 +118,7 @@ Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32
                 if (!memory.get(at + layout.instruction, index)) return walked;
                 frame.instruction = static_cast<uint64_t>(int64_t{index});
             }
-            if (layout.bytecodeIndex != FrameLayout::none &&
-                !memory.get(at + layout.bytecodeIndex, frame.copy))
+            if (layout.bytecodeIndex != FrameLayout::none && !memory.get(at + layout.bytecodeIndex, frame.copy))
                 return walked;
             if constexpr (hasIdentity)
                 if (!readIdentity(memory, layout, frame)) return walked;
@@ -143,8 +133,8 @@ Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32
 
 /// Runs `visitFrom` for the thread whose state is at `threadState`, from its innermost frame on.
 template <bool hasIdentity = true, class Memory, class Take>
-Walked visitFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState,
-                   uint32_t maxCount, Take&& take) {
+Walked visitFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState, uint32_t maxCount,
+                   Take&& take) {
     uint64_t at = 0;
     if (!isPlausible(threadState) || !memory.get(threadState + layout.threadFrame, at)) return {};
     if (layout.frameOfThreadFrame != FrameLayout::none) {
@@ -162,8 +152,7 @@ Walked visitFrames(const Memory& memory, const FrameLayout& layout, uint64_t thr
 
 /// Copies the frames of `visitFrames`, as many as fit.
 template <bool hasIdentity = true, class Memory>
-Walked walkFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState,
-                  std::span<Frame> into) {
+Walked walkFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState, std::span<Frame> into) {
     Frame* next = into.data();
     return visitFrames<hasIdentity>(memory, layout, threadState, static_cast<uint32_t>(into.size()),
                                     [&next](const Frame& frame) { *next++ = frame; });

@@ -32,8 +32,7 @@ std::vector<const char*> variablesOf(const Injections& injections) {
     return names;
 }
 
-/// Sentence part for a tool that `variable` loads, and the option that leaves the feature to that
-/// tool.
+/// Sentence part for a tool that `variable` loads, and the option that leaves the feature to that tool.
 struct Claim {
     const char* what;
     const char* option;
@@ -70,8 +69,7 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
     const std::filesystem::path root = self.parent_path().parent_path();
     for (const std::filesystem::path& folder : {root / "libexec" / "lanescope", root / "lib"}) {
         const std::filesystem::path candidate = folder / agentFileName;
-        if (std::filesystem::is_regular_file(candidate, error))
-            return std::filesystem::canonical(candidate, error);
+        if (std::filesystem::is_regular_file(candidate, error)) return std::filesystem::canonical(candidate, error);
     }
     return fail("The agent {} is not in {}. Install it, or name it with --agent.", agentFileName,
                 (root / "libexec" / "lanescope").string());
@@ -82,17 +80,14 @@ Result<void> checkIsAgent(const std::filesystem::path& agent) {
     Result<std::string> read = wholeFile(agent);
     if (!read) return fail(read.error());
     const std::string& bytes = *read;
-    const bool isLibrary =
-        bytes.size() > typeAt && bytes.compare(0, 4, "\177ELF") == 0 && bytes[typeAt] == 3;
+    const bool isLibrary = bytes.size() > typeAt && bytes.compare(0, 4, "\177ELF") == 0 && bytes[typeAt] == 3;
     if (isLibrary && bytes.find("InitializeInjectionNvtx2") != std::string::npos &&
         bytes.find(agent::folderVariable) != std::string::npos)
         return {};
-    return fail("{}: not an agent of Lanescope. Remove --agent to load the default.",
-                agent.string());
+    return fail("{}: not an agent of Lanescope. Remove --agent to load the default.", agent.string());
 }
 
-Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
-                                    const Injections& injections) {
+Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const Injections& injections) {
     for (const char* name : variablesOf(injections)) {
         const std::string value = environment(name);
         if (value.empty() || isSameFile(value, agent)) continue;
@@ -110,26 +105,23 @@ Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
     return {};
 }
 
-std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
-                                          const Injections& injections) {
+std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, const Injections& injections) {
     const std::vector<const char*> set = variablesOf(injections);
-    std::vector<std::string_view> replaced{agent::folderVariable, agent::optionsVariable,
-                                           agent::clockVariable, agent::doorVariable};
+    std::vector<std::string_view> replaced{agent::folderVariable, agent::optionsVariable, agent::clockVariable,
+                                           agent::doorVariable};
     replaced.insert(replaced.end(), set.begin(), set.end());
     std::vector<std::string> result;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::string_view name = text.substr(0, text.find('='));
-        if (std::find(replaced.begin(), replaced.end(), name) == replaced.end())
-            result.emplace_back(text);
+        if (std::find(replaced.begin(), replaced.end(), name) == replaced.end()) result.emplace_back(text);
     }
     for (const char* name : set) result.push_back(fmt::format("{}={}", name, agent.string()));
     return result;
 }
 
-std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
-                                      agent::AgentOptions options, int64_t baseRealtimeNs,
-                                      const std::string& door) {
+std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, agent::AgentOptions options,
+                                      int64_t baseRealtimeNs, const std::string& door) {
     if (options.windows.hasTimes()) options.windows.baseNs = baseRealtimeNs;
     return {fmt::format("{}={}", agent::folderVariable, runFolder.string()),
             fmt::format("{}={}", agent::optionsVariable, agent::optionText(options)),

@@ -25,18 +25,15 @@ Result<void> checkIsAgent(const std::filesystem::path& agent);
 
 /// Fails if another tool has set the variables that load the agent, or if this process runs under
 /// `lanescope record` itself.
-Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
-                                    const Injections& injections);
+Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const Injections& injections);
 
 /// Returns this process's environment plus the variables that load the agent, as "NAME=value".
 /// `agentEntries` is the rest.
-std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
-                                          const Injections& injections);
+std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, const Injections& injections);
 
 /// Returns the entries with the agent's log folder, options and clock. `baseRealtimeNs` is the time
 /// from which delays count, `door` the name of a `LogDoor`.
-std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
-                                      agent::AgentOptions options, int64_t baseRealtimeNs,
-                                      const std::string& door);
+std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, agent::AgentOptions options,
+                                      int64_t baseRealtimeNs, const std::string& door);
 
 }  // namespace lanescope::capture

@@ -37,21 +37,18 @@ struct Launch {
     size_t lastEntriesRoom;
 };
 
-/// Waits in the child for the start and executes the program. Only calls that are safe after a
-/// fork.
+/// Waits in the child for the start and executes the program. Only calls that are safe after a fork.
 [[noreturn]] void executeProgram(int gate, int failure, const Launch& launch) {
     size_t length = 0;
     while (length < launch.lastEntriesRoom) {
-        const ssize_t got =
-            ::read(gate, launch.lastEntries + length, launch.lastEntriesRoom - length);
+        const ssize_t got = ::read(gate, launch.lastEntries + length, launch.lastEntriesRoom - length);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         length += static_cast<size_t>(got);
     }
-    // The zero-terminated entries are complete if an empty one ends them. Without entries there is
-    // only that one.
-    const bool areWhole = length > 0 && launch.lastEntries[length - 1] == '\0' &&
-                          (length == 1 || launch.lastEntries[length - 2] == '\0');
+    // The zero-terminated entries are complete if an empty one ends them. Without entries there is only that one.
+    const bool areWhole =
+        length > 0 && launch.lastEntries[length - 1] == '\0' && (length == 1 || launch.lastEntries[length - 2] == '\0');
     if (areWhole) {
         size_t count = launch.environmentSize;
         for (size_t at = 0; at + 1 < length; at += std::strlen(launch.lastEntries + at) + 1)
@@ -65,20 +62,18 @@ struct Launch {
     ::_exit(127);
 }
 
-/// Returns the error for a program that exists, as `findProgram` found, but whose interpreter does
-/// not.
+/// Returns the error for a program that exists, as `findProgram` found, but whose interpreter does not.
 Error missingInterpreter(const std::string& program) {
     char line[256] = {};
     const UniqueFd file(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
     std::string_view rest(line, readAll(file, line, sizeof line - 1));
     if (!rest.starts_with("#!"))
-        return {fmt::format(
-            "{}: cannot run, its loader is not on this machine (a program for another C library?).",
-            program)};
+        return {fmt::format("{}: cannot run, its loader is not on this machine (a program for another C library?).",
+                            program)};
     rest.remove_prefix(2);
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    return {fmt::format("{}: cannot run, the interpreter {} in its first line does not exist.",
-                        program, rest.substr(0, rest.find_first_of(" \t\r\n")))};
+    return {fmt::format("{}: cannot run, the interpreter {} in its first line does not exist.", program,
+                        rest.substr(0, rest.find_first_of(" \t\r\n")))};
 }
 
 int exitStatusOf(int waitStatus) {
@@ -88,8 +83,7 @@ int exitStatusOf(int waitStatus) {
 
 }  // namespace
 
-Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
-                                        const std::vector<std::string>& arguments,
+Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                         const std::vector<std::string>& environment) {
     int gate[2] = {-1, -1};
     int failure[2] = {-1, -1};
@@ -102,8 +96,7 @@ Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
     // Everything that the child needs is made before the fork.
     const std::string path = program.string();
     std::vector<std::string> shellWords{"/bin/sh", path};
-    if (!arguments.empty())
-        shellWords.insert(shellWords.end(), arguments.begin() + 1, arguments.end());
+    if (!arguments.empty()) shellWords.insert(shellWords.end(), arguments.begin() + 1, arguments.end());
     const std::vector<char*> argv = pointersTo(arguments);
     const std::vector<char*> shellArgv = pointersTo(shellWords);
     std::vector<char*> envp = pointersTo(environment);
@@ -144,8 +137,7 @@ Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& l
     if (lastEntries.size() > maxEntries || text.size() > maxEntriesBytes)
         return problemOf({"The output path or the options of record are too long."});
     if (!writeAll(gate_, text.data(), text.size())) {
-        if (errno != EPIPE)
-            return problemOf({fmt::format("Cannot start {}: {}.", program_, std::strerror(errno))});
+        if (errno != EPIPE) return problemOf({fmt::format("Cannot start {}: {}.", program_, std::strerror(errno))});
         const int status = wait();
         return problemOf({fmt::format("{} was not started: a signal came first.", program_)},
                          status > firstSignalStatus ? status - firstSignalStatus : 0);
@@ -189,12 +181,10 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
         return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     };
     if (name.find('/') != std::string::npos) {
-        if (::stat(name.c_str(), &status) != 0)
-            return problem(false, "{}: no such program. Check the path.");
+        if (::stat(name.c_str(), &status) != 0) return problem(false, "{}: no such program. Check the path.");
         if (!S_ISREG(status.st_mode)) return problem(true, "{}: not a program.");
         if (::access(name.c_str(), X_OK) != 0)
-            return problem(true,
-                           "{}: not executable. Run chmod +x on it, or name its interpreter.");
+            return problem(true, "{}: not executable. Run chmod +x on it, or name its interpreter.");
         return std::filesystem::path(name);
     }
     const char* variable = std::getenv("PATH");
@@ -256,8 +246,7 @@ SignalForwarder::SignalForwarder(pid_t target) {
     sigemptyset(&action.sa_mask);
     for (size_t index = 0; index < forwardedSignals.size(); ++index) {
         sigaction(forwardedSignals[index], nullptr, &previous_[index]);
-        if (previous_[index].sa_handler != SIG_IGN)
-            sigaction(forwardedSignals[index], &action, nullptr);
+        if (previous_[index].sa_handler != SIG_IGN) sigaction(forwardedSignals[index], &action, nullptr);
     }
 }
 
@@ -276,8 +265,6 @@ void SignalForwarder::stopForwarding() {
     isProgramOver = true;
 }
 
-bool SignalForwarder::hasSignalAfterEnd() const {
-    return isEndRequested.load();
-}
+bool SignalForwarder::hasSignalAfterEnd() const { return isEndRequested.load(); }
 
 }  // namespace lanescope::capture

@@ -25,8 +25,7 @@ struct StartProblem {
 class ChildProcess {
   public:
     /// Forks. `environment` contains "NAME=value" entries; `begin` adds more.
-    static Result<ChildProcess> fork(const std::filesystem::path& program,
-                                     const std::vector<std::string>& arguments,
+    static Result<ChildProcess> fork(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                      const std::vector<std::string>& environment);
     ChildProcess(ChildProcess&& other) noexcept;
     ChildProcess& operator=(ChildProcess&&) = delete;
@@ -47,7 +46,7 @@ class ChildProcess {
 
     std::string program_;
     pid_t pid_ = -1;
-    UniqueFd gate_;  ///< Writing the last entries starts the program; closing it cancels the start.
+    UniqueFd gate_;     ///< Writing the last entries starts the program; closing it cancels the start.
     UniqueFd failure_;  ///< Receives the child's errno if it could not begin.
 };
 
@@ -64,10 +63,9 @@ struct ProgramProblem {
 /// executable of that name in PATH.
 Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
 
-/// Forwards signals for the program during its lifetime: SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2. It
-/// forwards SIGINT and SIGQUIT unless they come from the terminal, which sends them to both
-/// processes. This process survives to write the trace. Signals that were ignored before stay
-/// ignored. At most one instance at a time; make it on the main thread.
+/// Forwards signals for the program during its lifetime: SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2. It forwards SIGINT and
+/// SIGQUIT unless they come from the terminal, which sends them to both processes. This process survives to write the
+/// trace. Signals that were ignored before stay ignored. At most one instance at a time; make it on the main thread.
 class SignalForwarder {
   public:
     explicit SignalForwarder(pid_t target);
@@ -84,8 +82,7 @@ class SignalForwarder {
     bool hasSignalAfterEnd() const;
 
   private:
-    static constexpr std::array<int, 6> forwardedSignals{SIGTERM, SIGHUP, SIGUSR1,
-                                                         SIGUSR2, SIGINT, SIGQUIT};
+    static constexpr std::array<int, 6> forwardedSignals{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
     std::array<struct sigaction, forwardedSignals.size()> previous_{};
 };
 

@@ -71,14 +71,11 @@ namespace {
 
 constexpr int64_t settlingNs = 1'000'000'000;
 
-bool isAlive(uint32_t pid) {
-    return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
-}
+bool isAlive(uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }
 
 }  // namespace
 
-EndOfWindows::EndOfWindows(const agent::WindowOptions& windows, int64_t startRealtimeNs)
-    : count_(windows.count()) {
+EndOfWindows::EndOfWindows(const agent::WindowOptions& windows, int64_t startRealtimeNs) : count_(windows.count()) {
     if (!windows.areInsideProgram() && windows.durationNs > 0)
         endRealtimeNs_ = startRealtimeNs + windows.delayNs + windows.durationNs;
 }

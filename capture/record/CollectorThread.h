@@ -41,8 +41,7 @@ class CollectorThread {
     bool isStopping_ = false;
     Result<void> result_;
     // Created while there is memory for it.
-    Result<void> outOfMemory_ =
-        fail("Out of memory: the logs could not be read while the program ran.");
+    Result<void> outOfMemory_ = fail("Out of memory: the logs could not be read while the program ran.");
     std::thread thread_;
 };
 

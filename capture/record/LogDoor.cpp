@@ -64,8 +64,7 @@ bool isLogFile(std::string_view name) {
 LogDoor::LogDoor() {
     uint64_t number[2] = {};
     if (::getrandom(number, sizeof number, GRND_NONBLOCK) != sizeof number) return;
-    const std::string name =
-        "lanescope-" + std::to_string(number[0]) + "-" + std::to_string(number[1]);
+    const std::string name = "lanescope-" + std::to_string(number[0]) + "-" + std::to_string(number[1]);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.data(), name.size());
@@ -121,8 +120,7 @@ void LogDoor::answer(int connection) const {
     ucred peer{};
     socklen_t length = sizeof peer;
     log::DoorRequest question;
-    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
-        !isDescendant(peer.pid) ||
+    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || !isDescendant(peer.pid) ||
         ::recv(connection, &question, sizeof question, 0) != sizeof question)
         return;
     UniqueFd descriptor;
@@ -147,19 +145,16 @@ void LogDoor::answer(int connection) const {
 /// Opens the requested file and sets `descriptor`. Returns 0, or errno.
 int LogDoor::fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) const {
     const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
-    if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name))
-        return EINVAL;
+    if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name)) return EINVAL;
     if (question.action == log::DoorAction::Lost) {
         if (!name.ends_with(log::lostLogEnding)) return EINVAL;
         const std::string text = log::lostLogText(question.error, programOf(pid));
         return ::symlinkat(text.c_str(), folder_, name.c_str()) == 0 ? 0 : errno;
     }
     const bool isNew = question.action == log::DoorAction::BeginLog;
-    if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain))
-        return EINVAL;
-    descriptor.reset(::openat(
-        folder_, name.c_str(),
-        O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600));
+    if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain)) return EINVAL;
+    descriptor.reset(::openat(folder_, name.c_str(),
+                              O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600));
     return descriptor >= 0 ? 0 : errno;
 }
 

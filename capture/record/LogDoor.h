@@ -11,10 +11,9 @@
 
 namespace lanescope::capture {
 
-/// Server that opens logs for processes of the run that gave up their rights or see other folders.
-/// They connect to a socket and get a descriptor. It answers only descendants of this process and
-/// opens only files of logs in the run folder. Without support for such sockets it does nothing and
-/// reports nothing.
+/// Server that opens logs for processes of the run that gave up their rights or see other folders. They connect to a
+/// socket and get a descriptor. It answers only descendants of this process and opens only files of logs in the run
+/// folder. Without support for such sockets it does nothing and reports nothing.
 class LogDoor {
   public:
     /// Makes the socket; requests are not answered yet.

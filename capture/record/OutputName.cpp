@@ -48,21 +48,16 @@ Result<Placeholder> takePlaceholder(std::string_view& rest) {
 
 Result<std::string> valueOf(const Placeholder& placeholder, const OutputNameParts& parts) {
     switch (placeholder.code) {
-        case 'p':
-            return std::to_string(parts.pid);
-        case 'n':
-            return std::to_string(parts.number);
-        case 'h':
-            return hostName();
+        case 'p': return std::to_string(parts.pid);
+        case 'n': return std::to_string(parts.number);
+        case 'h': return hostName();
         case 'q': {
             const char* value = std::getenv(placeholder.variable.c_str());
             if (value == nullptr)
-                return fail("Output name: the environment variable {} is not set.",
-                            placeholder.variable);
+                return fail("Output name: the environment variable {} is not set.", placeholder.variable);
             return std::string(value);
         }
-        default:
-            return std::string("%");
+        default: return std::string("%");
     }
 }
 
@@ -79,9 +74,8 @@ std::vector<Placeholder> placeholdersOf(std::string_view pattern) {
 
 /// Returns true if a variable has one value for the whole job, judging by its name.
 bool isSameForAll(std::string_view variable) {
-    static constexpr std::string_view endings[] = {"_SIZE", "JOB_ID",    "JOBID",    "JOB_NAME",
-                                                   "USER",  "STEP_ID",   "NTASKS",   "NNODES",
-                                                   "HOME",  "NUM_NODES", "NUM_TASKS"};
+    static constexpr std::string_view endings[] = {"_SIZE",  "JOB_ID", "JOBID", "JOB_NAME",  "USER",     "STEP_ID",
+                                                   "NTASKS", "NNODES", "HOME",  "NUM_NODES", "NUM_TASKS"};
     return std::any_of(std::begin(endings), std::end(endings),
                        [&](std::string_view ending) { return variable.ends_with(ending); });
 }
@@ -138,20 +132,16 @@ Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {
     const std::filesystem::path folder = folderOf(output);
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error))
-        return fail("{}: no such folder. Create it, or choose another output with -o.",
-                    folder.string());
+        return fail("{}: no such folder. Create it, or choose another output with -o.", folder.string());
     if (!output.has_filename() || std::filesystem::is_directory(output, error))
         return fail("{}: this is a folder. Name a file for the trace.", output.string());
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return fail("{}: the folder is not writable: {}.", folder.string(), std::strerror(errno));
     if (!mayExist(output)) return {};
     if (!std::filesystem::is_regular_file(output, error))
-        return fail("{}: not a regular file, will not be overwritten. Choose another name with -o.",
-                    output.string());
+        return fail("{}: not a regular file, will not be overwritten. Choose another name with -o.", output.string());
     if (!overwrite)
-        return fail(
-            "{}: the file exists. Choose another name with -o, or overwrite it with --force.",
-            output.string());
+        return fail("{}: the file exists. Choose another name with -o, or overwrite it with --force.", output.string());
     return {};
 }
 

@@ -14,9 +14,8 @@ struct OutputNameParts {
     int number = 1;  ///< Number of the trace among several of one name.
 };
 
-/// Expands a pattern for a file name: %p the program's process id, %n the number, %h the host,
-/// %q{NAME} the environment variable NAME, %% a percent sign. Fails for anything else after a %,
-/// and for a variable that is not set.
+/// Expands a pattern for a file name: %p the program's process id, %n the number, %h the host, %q{NAME} the environment
+/// variable NAME, %% a percent sign. Fails for anything else after a %, and for a variable that is not set.
 Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNameParts& parts);
 
 /// Returns true if the pattern has a %n, so that a free name always exists.

@@ -39,8 +39,7 @@ using namespace std::chrono_literals;
 /// Time for processes that outlive the program to write their logs.
 constexpr auto descendantTimeout = 4s;
 constexpr auto descendantPollInterval = 50ms;
-/// Maximum time for the driver to describe the machine; it takes a second or two for each GPU that
-/// was asleep.
+/// Maximum time for the driver to describe the machine; it takes a second or two for each GPU that was asleep.
 constexpr auto machineTimeout = 30s;
 
 using TimePoint = std::chrono::steady_clock::time_point;
@@ -51,9 +50,8 @@ Injections injectionsOf(const RecordOptions& options) {
 
 RunInfo describeRun(const RecordOptions& options) {
     RunInfo info;
-    info.commandLine = options.agentOptions.keepsCommandLine
-                           ? options.commandLine
-                           : log::maskSecrets(options.commandLine);
+    info.commandLine =
+        options.agentOptions.keepsCommandLine ? options.commandLine : log::maskSecrets(options.commandLine);
     std::error_code error;
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.homeDirectory = environment("HOME");
@@ -95,9 +93,7 @@ void startMachineQuery(Collector& collector, RunInfo info, const RunFolder& fold
         answer->hasCome.notify_one();
     }).detach();
     std::unique_lock lock(answer->mutex);
-    if (!answer->hasCome.wait_for(lock, machineTimeout,
-                                  [&] { return answer->machine.has_value(); }))
-        return;
+    if (!answer->hasCome.wait_for(lock, machineTimeout, [&] { return answer->machine.has_value(); })) return;
     info.machine = std::move(*answer->machine);
     lock.unlock();
     if (!info.machine.driverVersion.empty())
@@ -109,20 +105,18 @@ void startMachineQuery(Collector& collector, RunInfo info, const RunFolder& fold
 /// Waits for processes that outlived the program to finish their logs, for a limited time or
 /// without limit; a signal ends the wait. Processes that still run then are cut. Returns the time
 /// at which the last of all processes had ended, given that the program did at `ended`.
-Result<TimePoint> waitForDescendants(Collector& collector, const SignalForwarder& signals,
-                                     const RunSamplers& samplers, bool forAll, TimePoint ended) {
+Result<TimePoint> waitForDescendants(Collector& collector, const SignalForwarder& signals, const RunSamplers& samplers,
+                                     bool forAll, TimePoint ended) {
     const TimePoint deadline = std::chrono::steady_clock::now() + descendantTimeout;
     for (;;) {
         // Also waits for a child that has not begun a log yet.
         const bool hasChildren = reapOrphans() && samplers.areNotAlone();
         if (auto polled = collector.poll(); !polled) return fail(polled.error());
         std::vector<uint32_t> running = collector.openProcesses();
-        running.erase(std::remove_if(running.begin(), running.end(),
-                                     [](uint32_t pid) {
-                                         return ::kill(static_cast<pid_t>(pid), 0) != 0 &&
-                                                errno != EPERM;
-                                     }),
-                      running.end());
+        running.erase(
+            std::remove_if(running.begin(), running.end(),
+                           [](uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM; }),
+            running.end());
         if (!hasChildren && running.empty()) return ended;
         const bool isTimeUp = !forAll && std::chrono::steady_clock::now() > deadline;
         if (isTimeUp || signals.hasSignalAfterEnd()) {
@@ -151,14 +145,12 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
         return refuse({"Name the program to record: lanescope record -- PROGRAM ARGUMENTS."});
     auto program = findProgram(options.commandLine.front());
     if (!program)
-        return refuse(program.error().error, program.error().isFound
-                                                 ? RefusalCause::ProgramCannotRun
-                                                 : RefusalCause::NoProgram);
+        return refuse(program.error().error,
+                      program.error().isFound ? RefusalCause::ProgramCannotRun : RefusalCause::NoProgram);
     auto agent = findAgent(options.agent);
     if (!agent) return refuse(agent.error());
     if (auto fits = checkIsAgent(*agent); !fits) return refuse(fits.error());
-    if (auto alone = checkForOtherProfilers(*agent, injectionsOf(options)); !alone)
-        return refuse(alone.error());
+    if (auto alone = checkForOtherProfilers(*agent, injectionsOf(options)); !alone) return refuse(alone.error());
     if (auto allowed = PerfWatch::check(options); !allowed) return refuse(allowed.error());
     std::string pattern = options.outputPattern;
     if (pattern.empty()) pattern = defaultOutputPattern(*program);
@@ -166,21 +158,17 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     return Prepared{std::move(*program), std::move(*agent), std::move(pattern)};
 }
 
-Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
-                                 const SignalForwarder& signals, RunSamplers& samplers,
-                                 ThreadWatch& threads, PerfWatch& perf, const MainProcess& program,
-                                 TimePoint ended, const RecordOptions& options) {
+Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, const SignalForwarder& signals,
+                                 RunSamplers& samplers, ThreadWatch& threads, PerfWatch& perf,
+                                 const MainProcess& program, TimePoint ended, const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
-    const auto lastEnded =
-        waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
+    const auto lastEnded = waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
     if (!lastEnded) return fail(lastEnded.error());
     samplers.end(collector);
     threads.end();
     perf.end(collector);
     Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
-    if (run)
-        run->closingNs =
-            std::chrono::nanoseconds(std::chrono::steady_clock::now() - *lastEnded).count();
+    if (run) run->closingNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - *lastEnded).count();
     return run;
 }
 
@@ -210,9 +198,8 @@ void follow(const Running& run, RecordOutcome& outcome) {
         wasKilled = true;
         run.signals.send(SIGTERM);
     };
-    CollectorThread tail(
-        run.collector,
-        {[&] { startMachineQuery(run.collector, run.info, run.place.logs); }, killAtEnd});
+    CollectorThread tail(run.collector,
+                         {[&] { startMachineQuery(run.collector, run.info, run.place.logs); }, killAtEnd});
     outcome.exitStatus = program.exitStatus = run.child.wait();
     const TimePoint ended = std::chrono::steady_clock::now();
     program.endRealtimeNs = log::eventTimeNs();
@@ -222,8 +209,7 @@ void follow(const Running& run, RecordOutcome& outcome) {
     // Processes that the program started may not have received the signal.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    outcome.run = collectRest(run.collector, tail, run.signals, samplers, threads, run.perf,
-                              program, ended, options);
+    outcome.run = collectRest(run.collector, tail, run.signals, samplers, threads, run.perf, program, ended, options);
 }
 
 }  // namespace
@@ -231,17 +217,15 @@ void follow(const Running& run, RecordOutcome& outcome) {
 Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     const auto prepared = prepare(options);
     if (!prepared) return tl::unexpected(prepared.error());
-    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording,
-                           int signal = 0) {
+    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording, int signal = 0) {
         return tl::unexpected(RecordRefusal{error, cause, signal});
     };
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
                                     agentEnvironment(prepared->agent, injectionsOf(options)));
     if (!child) return refuse(child.error(), RefusalCause::ProgramCannotRun);
-    // The program keeps its own signal handling. From here on this process forwards its signals, so
-    // that no half-made file remains. It writes the trace even if no process reads its messages and
-    // the file size limit is reached.
+    // The program keeps its own signal handling. From here on this process forwards its signals, so that no half-made
+    // file remains. It writes the trace even if no process reads its messages and the file size limit is reached.
     SignalForwarder signals(child->pid());
     for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     const RunInfo info = describeRun(options);
@@ -268,8 +252,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
                           fail("Out of memory: the trace could not be written."),
                           runFolderFor(place->trace),
                           {}};
-    if (auto begun = child->begin(
-            agentEntries(folder.path(), options.agentOptions, info.startRealtimeNs, door.name()));
+    if (auto begun = child->begin(agentEntries(folder.path(), options.agentOptions, info.startRealtimeNs, door.name()));
         !begun) {
         folder.remove();
         return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);

@@ -29,8 +29,7 @@ struct RecordOptions {
     ClosingSteps closing;  ///< Hooks that run before the trace gets its name.
 };
 
-/// Outcome of a recording. The program's status is valid even if the trace failed or memory ran
-/// out.
+/// Outcome of a recording. The program's status is valid even if the trace failed or memory ran out.
 struct RecordOutcome {
     int exitStatus = 0;
     std::string program;
@@ -48,9 +47,8 @@ struct RecordRefusal {
     int signal = 0;  ///< Signal that ended the program before it began; 0 if none did.
 };
 
-/// Runs a program under the agent and makes a trace of the logs of its processes. Blocks until the
-/// program has ended and the trace is written. Call it on the main thread before any other thread
-/// is made.
+/// Runs a program under the agent and makes a trace of the logs of its processes. Blocks until the program has ended
+/// and the trace is written. Call it on the main thread before any other thread is made.
 Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
 
 }  // namespace lanescope::capture

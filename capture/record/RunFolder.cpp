@@ -30,28 +30,23 @@ namespace {
 /// Returns true while another process records into the folder. Keeps errno.
 bool isLockedByAnother(const std::filesystem::path& folder) {
     const int saved = errno;
-    const UniqueFd file(
-        ::open((folder / runInfoFileName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    const bool isLocked =
-        file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const UniqueFd file(::open((folder / runInfoFileName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const bool isLocked = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     errno = saved;
     return isLocked;
 }
 
-/// Returns true if a file is a log, a further part of one, "<name>.log.1", the sign of a lost one,
-/// or a perf log.
+/// Returns true if a file is a log, a further part of one, "<name>.log.1", the sign of a lost one, or a perf log.
 bool isOfLog(const std::filesystem::path& file) {
     const std::string ending = file.extension().string();
-    const bool isPart = ending.size() > 1 &&
-                        ending.find_first_not_of("0123456789", 1) == std::string::npos &&
+    const bool isPart = ending.size() > 1 && ending.find_first_not_of("0123456789", 1) == std::string::npos &&
                         file.stem().extension() == ".log";
     return isPart || ending == ".log" || ending == log::lostLogEnding || ending == perfLogEnding;
 }
 
 /// Renames the folder. Returns 0 or an errno: EEXIST if `wanted` exists.
 int assignName(const std::string& unnamed, const std::filesystem::path& wanted) {
-    if (::renameat2(AT_FDCWD, unnamed.c_str(), AT_FDCWD, wanted.c_str(), RENAME_NOREPLACE) == 0)
-        return 0;
+    if (::renameat2(AT_FDCWD, unnamed.c_str(), AT_FDCWD, wanted.c_str(), RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return errno;
     // For file systems without that call: a rename replaces at most an empty folder.
     if (std::rename(unnamed.c_str(), wanted.c_str()) == 0) return 0;
@@ -95,8 +90,7 @@ Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const Run
 Result<RunFolder> RunFolder::takeOver(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error))
-        return fail("{}: no such folder. Name the folder with the logs of a recording.",
-                    path.string());
+        return fail("{}: no such folder. Name the folder with the logs of a recording.", path.string());
     RunFolder folder(std::filesystem::absolute(path, error));
     if (error) return fail("{}: cannot open the folder: {}.", path.string(), error.message());
     if (auto locked = folder.lock(); !locked) return fail(locked.error());
@@ -116,13 +110,11 @@ Result<void> RunFolder::lock() {
     const std::filesystem::path file = path_ / runInfoFileName;
     lock_.reset(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail("{}: still being recorded. Wait for the recording, or stop it.",
-                    path_.string());
+        return fail("{}: still being recorded. Wait for the recording, or stop it.", path_.string());
     return {};
 }
 
-Result<OutputPlace> OutputPlace::claim(const std::string& pattern, int pid, bool overwrite,
-                                       const RunInfo& info) {
+Result<OutputPlace> OutputPlace::claim(const std::string& pattern, int pid, bool overwrite, const RunInfo& info) {
     const bool canCount = isNumbered(pattern);
     for (int number = 1;; ++number) {
         const auto name = expandOutputPattern(pattern, {pid, number});
@@ -176,8 +168,7 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
     const auto folder = RunFolder::takeOver(options.runFolder);
     if (!folder) return fail(folder.error());
     const FoundLogs logs = findLogs(folder->path());
-    if (logs.count == 0)
-        return fail("{}: no log in this folder, nothing to recover.", options.runFolder.string());
+    if (logs.count == 0) return fail("{}: no log in this folder, nothing to recover.", options.runFolder.string());
     if (logs.readable == 0)
         return fail(
             "{}: no readable Lanescope log in this folder. Its files are truncated, or are not "
@@ -185,8 +176,7 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
             options.runFolder.string());
     const std::filesystem::path output =
         options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;
-    if (auto possible = checkOutput(output, options.overwrite); !possible)
-        return fail(possible.error());
+    if (auto possible = checkOutput(output, options.overwrite); !possible) return fail(possible.error());
 
     // Without the facts of `record`, time 0 is the begin of the first log.
     RunInfo info;

@@ -17,13 +17,11 @@ class RunFolder {
   public:
     /// Makes `path`, which must not exist, accessible by its owner only, and writes `info` into it.
     static Result<RunFolder> create(const std::filesystem::path& path, const RunInfo& info);
-    /// Takes over a folder that `record` left. Fails if it does not exist or is still being
-    /// recorded.
+    /// Takes over a folder that `record` left. Fails if it does not exist or is still being recorded.
     static Result<RunFolder> takeOver(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
-    /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains
-    /// anything else.
+    /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains anything else.
     void remove();
 
   private:
@@ -40,11 +38,9 @@ struct OutputPlace {
     std::filesystem::path trace;
     RunFolder logs;
 
-    /// Claims the place named by `pattern`, checked like `checkOutput`. A numbered pattern gets the
-    /// first free number, even if other processes are choosing at the same time. `pid` is the
-    /// program's. Leaves nothing on failure.
-    static Result<OutputPlace> claim(const std::string& pattern, int pid, bool overwrite,
-                                     const RunInfo& info);
+    /// Claims the place named by `pattern`, checked like `checkOutput`. A numbered pattern gets the first free number,
+    /// even if other processes are choosing at the same time. `pid` is the program's. Leaves nothing on failure.
+    static Result<OutputPlace> claim(const std::string& pattern, int pid, bool overwrite, const RunInfo& info);
 };
 
 struct RecoverOptions {

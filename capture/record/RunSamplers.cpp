@@ -37,8 +37,7 @@ std::vector<pid_t> livingDescendants() {
     std::multimap<pid_t, pid_t> childrenOf;
     for (const std::string& name : log::namesIn("/proc")) {
         pid_t pid = 0;
-        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{})
-            continue;
+        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{}) continue;
         std::ifstream file(std::filesystem::path("/proc") / name / "stat");
         std::string line;
         std::getline(file, line);
@@ -69,8 +68,7 @@ std::vector<char*> samplerEnvironment() {
     std::vector<char*> entries;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
-        if (!text.starts_with("CUDA_INJECTION64_PATH=") &&
-            !text.starts_with("NVTX_INJECTION64_PATH="))
+        if (!text.starts_with("CUDA_INJECTION64_PATH=") && !text.starts_with("NVTX_INJECTION64_PATH="))
             entries.push_back(*entry);
     }
     entries.push_back(nullptr);
@@ -81,8 +79,8 @@ bool endsUntil(int process, std::chrono::steady_clock::time_point deadline) {
     pollfd ended{process, POLLIN, 0};
     int result = 0;
     do {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-            deadline - std::chrono::steady_clock::now());
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         result = ::poll(&ended, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
     } while (result < 0 && errno == EINTR);
     return result != 0;
@@ -94,8 +92,7 @@ Result<SamplerProcess> SamplerProcess::start(const SamplerOptions& options) {
     std::vector<std::string> words{"lanescope", std::string(samplerCommand)};
     for (std::string& word : options.words()) words.push_back(std::move(word));
     int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return fail("Cannot start a sampler: {}.", std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail("Cannot start a sampler: {}.", std::strerror(errno));
     const UniqueFd input(ends[0]);
     SamplerProcess sampler;
     sampler.input_.reset(ends[1]);
@@ -194,11 +191,9 @@ void RunSamplers::end(Collector& collector) {
     const auto deadline = std::chrono::steady_clock::now() + endTimeout;
     for (SamplerProcess& process : processes_) process.waitUntil(deadline);
     processes_.clear();
-    if (!problem_.empty())
-        collector.note(HealthCode::SamplerAbsent, problem_ + " The trace has no counters.");
+    if (!problem_.empty()) collector.note(HealthCode::SamplerAbsent, problem_ + " The trace has no counters.");
     if (!otherRank_.empty())
-        collector.property(facts::samplers,
-                           "none here: local rank 0 samples this host, and this is " + otherRank_);
+        collector.property(facts::samplers, "none here: local rank 0 samples this host, and this is " + otherRank_);
 }
 
 }  // namespace lanescope::capture

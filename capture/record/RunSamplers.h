@@ -19,10 +19,9 @@ namespace lanescope::capture {
 /// if /proc is unavailable. Reads all of /proc: not for a busy loop.
 std::vector<pid_t> livingDescendants();
 
-/// Child of `lanescope record` that samples counters: this program again, in its own process group,
-/// so that Ctrl-C does not end it before the recorded program. Neither the program nor `record`
-/// ever waits long for it. It ends when its standard input closes, thus also when `record` is
-/// killed.
+/// Child of `lanescope record` that samples counters: this program again, in its own process group, so that Ctrl-C does
+/// not end it before the recorded program. Neither the program nor `record` ever waits long for it. It ends when its
+/// standard input closes, thus also when `record` is killed.
 class SamplerProcess {
   public:
     /// Starts one; does not wait until it samples.
@@ -43,9 +42,8 @@ class SamplerProcess {
 
 struct RecordOptions;
 
-/// Sampler processes of a run: one for NVML, GPM and the host, and another for hardware counters. A
-/// crash in CUPTI ends only the latter. If a launcher started several recordings on a host, only
-/// that of the first local rank samples.
+/// Sampler processes of a run: one for NVML, GPM and the host, and another for hardware counters. A crash in CUPTI ends
+/// only the latter. If a launcher started several recordings on a host, only that of the first local rank samples.
 class RunSamplers {
   public:
     /// Makes the pipe through which agents report chosen ranges, before the program begins.

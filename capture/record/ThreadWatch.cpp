@@ -28,21 +28,19 @@ constexpr int64_t endTimeoutNs = 1'000'000'000;
 
 ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder) {
     if (options.threadsHz <= 0) return;
-    log_ = std::make_unique<SampleLog>(
-        (runFolder / (hostName() + ".sampler." + std::to_string(::getpid()))).string(),
-        maxLogBytes);
+    log_ = std::make_unique<SampleLog>((runFolder / (hostName() + ".sampler." + std::to_string(::getpid()))).string(),
+                                       maxLogBytes);
     sigset_t all, previous;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
     try {
         thread_ = std::make_unique<SamplerThread>(
-            std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(),
-                                            options.agentOptions.recordPython),
+            std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(), options.agentOptions.recordPython),
             ThreadSampler::gridNs, *log_, nullptr);
     } catch (const std::system_error& error) {
-        log_->note(Severity::Warning, HealthCode::SamplerAbsent,
-                   fmt::format("Threads are not sampled: no thread can be started for it ({}).",
-                               error.code().message()));
+        log_->note(
+            Severity::Warning, HealthCode::SamplerAbsent,
+            fmt::format("Threads are not sampled: no thread can be started for it ({}).", error.code().message()));
         log_->end();
     }
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
@@ -77,9 +75,7 @@ namespace {
 
 constexpr uint64_t maxFileBytes = uint64_t{4} << 30;
 
-Error without(const Error& error) {
-    return {error.sentence + " Without --cpu-samples threads are still sampled."};
-}
+Error without(const Error& error) { return {error.sentence + " Without --cpu-samples threads are still sampled."}; }
 
 }  // namespace
 
@@ -89,17 +85,15 @@ Result<void> PerfWatch::check(const RecordOptions& options) {
     return {};
 }
 
-Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program,
-                                  const std::filesystem::path& runFolder) {
+Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program, const std::filesystem::path& runFolder) {
     PerfWatch watch;
     if (options.cpuSamplesHz <= 0) return watch;
     PerfSettings settings;
     settings.hz = options.cpuSamplesHz;
     auto events = PerfEvents::open(program, settings);
     if (!events) return fail(without(events.error()));
-    auto log =
-        PerfLog::create(runFolder / fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
-                        events->settings(), maxFileBytes);
+    auto log = PerfLog::create(runFolder / fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
+                               events->settings(), maxFileBytes);
     if (!log) return fail(log.error());
     watch.drain_ = std::make_unique<PerfDrain>(std::move(*events), std::move(*log));
     return watch;
@@ -115,12 +109,10 @@ void PerfWatch::start(Collector& collector) {
 
 void PerfWatch::end(Collector& collector) {
     if (!drain_ || drain_->end()) return;
-    collector.note(
-        HealthCode::SamplerAbsent,
-        fmt::format(
-            "The last CPU samples and context switches are missing: the disk did not accept them "
-            "within {} s.",
-            std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
+    collector.note(HealthCode::SamplerAbsent,
+                   fmt::format("The last CPU samples and context switches are missing: the disk did not accept them "
+                               "within {} s.",
+                               std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
 }
 
 }  // namespace lanescope::capture

@@ -38,12 +38,10 @@ class ThreadWatch {
 /// The kernel's perf events of a recording, if requested, written into the run folder.
 class PerfWatch {
   public:
-    /// Checks that the system allows the perf events requested by `options`, before anything is
-    /// started.
+    /// Checks that the system allows the perf events requested by `options`, before anything is started.
     static Result<void> check(const RecordOptions& options);
     /// Opens the events of `program`, which has not begun. Does nothing unless requested.
-    static Result<PerfWatch> open(const RecordOptions& options, pid_t program,
-                                  const std::filesystem::path& runFolder);
+    static Result<PerfWatch> open(const RecordOptions& options, pid_t program, const std::filesystem::path& runFolder);
     /// Starts writing on a thread, once the program runs.
     void start(Collector& collector);
     /// Writes the rest, before the trace is finished.

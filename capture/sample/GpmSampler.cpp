@@ -47,16 +47,14 @@ GpmSampler::~GpmSampler() {
 
 void GpmSampler::release(Gpu& gpu) {
     for (void** sample : {&gpu.before, &gpu.now})
-        if (*sample != nullptr && nvml_->gpmFree != nullptr)
-            nvml_->gpmFree(std::exchange(*sample, nullptr));
+        if (*sample != nullptr && nvml_->gpmFree != nullptr) nvml_->gpmFree(std::exchange(*sample, nullptr));
 }
 
 bool GpmSampler::begin() {
     nvml_ = NvmlLibrary::open();  // The NVML sampler reports why it is missing.
     unsigned count = 0;
-    if (!nvml_ || nvml_->gpmSupport == nullptr || nvml_->gpmAllocate == nullptr ||
-        nvml_->gpmSample == nullptr || nvml_->gpmMetrics == nullptr ||
-        nvml_->deviceCount == nullptr || nvml_->deviceByIndex == nullptr ||
+    if (!nvml_ || nvml_->gpmSupport == nullptr || nvml_->gpmAllocate == nullptr || nvml_->gpmSample == nullptr ||
+        nvml_->gpmMetrics == nullptr || nvml_->deviceCount == nullptr || nvml_->deviceByIndex == nullptr ||
         nvml_->deviceCount(&count) != nvmlSuccess)
         return false;
     answer_.resize(1);
@@ -66,8 +64,7 @@ bool GpmSampler::begin() {
         NvmlGpmSupport support{nvmlGpmVersion, 0};
         if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess ||
             nvml_->gpmSupport(gpu.device, &support) != nvmlSuccess || support.isSupported == 0 ||
-            nvml_->gpmAllocate(&gpu.before) != nvmlSuccess ||
-            nvml_->gpmAllocate(&gpu.now) != nvmlSuccess) {
+            nvml_->gpmAllocate(&gpu.before) != nvmlSuccess || nvml_->gpmAllocate(&gpu.now) != nvmlSuccess) {
             release(gpu);
             continue;
         }
@@ -98,8 +95,7 @@ bool GpmSampler::sample(Gpu& gpu) {
     if (result != nvmlSuccess) {
         log_.writeUnknown(nowNs, source(), gpu.index);
         log_.note(Severity::Info, HealthCode::GpmAbsent,
-                  fmt::format("GPU {}: no GPM samples{}.", gpu.index,
-                              gpu.beforeNs != 0 ? " any more" : ""));
+                  fmt::format("GPU {}: no GPM samples{}.", gpu.index, gpu.beforeNs != 0 ? " any more" : ""));
         release(gpu);
         return false;
     }
@@ -139,8 +135,7 @@ void GpmSampler::addCounters(Gpu& gpu) {
         const Metric& metric = metrics[at];
         uint32_t number = 0;
         if (answer_.front().metrics[at].result == nvmlSuccess) {
-            CounterDescription counter{source(), metric.name, metric.title, metric.unit,
-                                       log::CounterMeaning::Average};
+            CounterDescription counter{source(), metric.name, metric.title, metric.unit, log::CounterMeaning::Average};
             counter.gpu = gpu.index;
             counter.direction = metric.direction;
             number = log_.addCounter(std::move(counter));

@@ -13,9 +13,8 @@
 
 namespace lanescope::capture {
 
-/// Sampler of the GPU performance metrics that NVML provides from Hopper on, without any privilege:
-/// averages over at least 100 ms. For shorter intervals the GPU returns zeros, so the interval is
-/// never shorter.
+/// Sampler of the GPU performance metrics that NVML provides from Hopper on, without any privilege: averages over at
+/// least 100 ms. For shorter intervals the GPU returns zeros, so the interval is never shorter.
 class GpmSampler : public Sampler {
   public:
     static constexpr int64_t minPeriodNs = 100'000'000;
@@ -49,8 +48,7 @@ class GpmSampler : public Sampler {
     void addCounters(Gpu& gpu);
     void release(Gpu& gpu);
     bool sample(Gpu& gpu);
-    /// Returns true if every metric of the last answer is 0, including the management traffic on
-    /// PCIe.
+    /// Returns true if every metric of the last answer is 0, including the management traffic on PCIe.
     bool isArtefact() const;
 
     SampleLog& log_;

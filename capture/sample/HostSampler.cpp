@@ -37,8 +37,7 @@ std::map<std::string, std::string> ownGroups() {
     return groups;
 }
 
-/// Returns the folder of a group below `mount`, or the mount itself, as in a container that sees
-/// its own group only.
+/// Returns the folder of a group below `mount`, or the mount itself, as in a container that sees its own group only.
 std::string folderOf(const std::string& mount, const std::string& group, const char* file) {
     const std::string folder = mount + (group == "/" ? "" : group);
     return ProcFile(folder + "/" + file).isOpen() ? folder : mount;
@@ -59,28 +58,23 @@ bool CgroupLimits::begin() {
     const char* memoryUsed = "Memory used by the control group";
     const std::string two = folderOf(root, groupOf(""), "memory.current");
     add(two + "/cpu.max", "", quota, "cgroup.cpu.limit", limit, "%", Gauge);
-    add(two + "/cpu.stat", "throttled_usec", 1e-6, "cgroup.cpu.throttled", throttled, "s",
-        Cumulative);
+    add(two + "/cpu.stat", "throttled_usec", 1e-6, "cgroup.cpu.throttled", throttled, "s", Cumulative);
     add(two + "/memory.max", "", 1, "cgroup.memory.limit", memoryLimit, "B", Gauge);
     add(two + "/memory.current", "", 1, "cgroup.memory.used", memoryUsed, "B", Gauge);
     if (!values_.empty()) return true;
 
-    const std::string processors =
-        folderOf(std::string(root) + "/cpu", groupOf("cpu"), "cpu.cfs_quota_us");
-    const std::string memory =
-        folderOf(std::string(root) + "/memory", groupOf("memory"), "memory.usage_in_bytes");
+    const std::string processors = folderOf(std::string(root) + "/cpu", groupOf("cpu"), "cpu.cfs_quota_us");
+    const std::string memory = folderOf(std::string(root) + "/memory", groupOf("memory"), "memory.usage_in_bytes");
     period_ = ProcFile(processors + "/cpu.cfs_period_us");
     add(processors + "/cpu.cfs_quota_us", "", quota, "cgroup.cpu.limit", limit, "%", Gauge);
-    add(processors + "/cpu.stat", "throttled_time", 1e-9, "cgroup.cpu.throttled", throttled, "s",
-        Cumulative);
+    add(processors + "/cpu.stat", "throttled_time", 1e-9, "cgroup.cpu.throttled", throttled, "s", Cumulative);
     add(memory + "/memory.limit_in_bytes", "", 1, "cgroup.memory.limit", memoryLimit, "B", Gauge);
     add(memory + "/memory.usage_in_bytes", "", 1, "cgroup.memory.used", memoryUsed, "B", Gauge);
     return !values_.empty();
 }
 
-void CgroupLimits::add(const std::string& path, std::string_view key, double factor,
-                       const char* name, const char* title, const char* unit,
-                       log::CounterMeaning meaning) {
+void CgroupLimits::add(const std::string& path, std::string_view key, double factor, const char* name,
+                       const char* title, const char* unit, log::CounterMeaning meaning) {
     Value value{ProcFile(path), 0, key, factor};
     std::vector<char> buffer;
     double ignored = 0;
@@ -159,9 +153,8 @@ bool HostSampler::begin() {
     network_ = ProcFile("/proc/net/dev");
     const bool hasCgroup = cgroup_.begin();
     std::string absent;
-    for (const auto& [isThere, name] :
-         {std::pair(stat_.isOpen(), "processors"), std::pair(memory_.isOpen(), "memory"),
-          std::pair(disks_.isOpen(), "disks"), std::pair(network_.isOpen(), "network")})
+    for (const auto& [isThere, name] : {std::pair(stat_.isOpen(), "processors"), std::pair(memory_.isOpen(), "memory"),
+                                        std::pair(disks_.isOpen(), "disks"), std::pair(network_.isOpen(), "network")})
         if (!isThere) absent += (absent.empty() ? "" : ", ") + std::string(name);
     if (!absent.empty())
         log_.note(Severity::Info, HealthCode::HostCountersAbsent,
@@ -192,8 +185,7 @@ void HostSampler::ask(size_t query) {
     cgroup_.sample(batch_, buffer_);
 }
 
-uint32_t HostSampler::addCounter(const char* name, std::string title, const char* unit,
-                                 CounterMeaning meaning) {
+uint32_t HostSampler::addCounter(const char* name, std::string title, const char* unit, CounterMeaning meaning) {
     return log_.addCounter({source(), name, std::move(title), unit, meaning});
 }
 
@@ -211,10 +203,9 @@ void HostSampler::sampleCores() {
         if (place >= cores_.size()) cores_.resize(place + 1);
         Core& core = cores_[place];
         if (core.counter == 0) {
-            CounterDescription counter{
-                source(), "cpu.share",
-                place == 0 ? std::string("Processors") : fmt::format("Processor {}", place - 1),
-                "%", CounterMeaning::Average};
+            CounterDescription counter{source(), "cpu.share",
+                                       place == 0 ? std::string("Processors") : fmt::format("Processor {}", place - 1),
+                                       "%", CounterMeaning::Average};
             counter.core = static_cast<int>(place) - 1;
             core.counter = log_.addCounter(std::move(counter));
         }
@@ -237,8 +228,8 @@ void HostSampler::sampleCores() {
 void HostSampler::sampleStolen(long long ticks) {
     if (ticks == 0) return;
     if (stolen_ == 0)
-        stolen_ = addCounter("cpu.steal", "Time that the host of this virtual machine took", "s",
-                             CounterMeaning::Cumulative);
+        stolen_ =
+            addCounter("cpu.steal", "Time that the host of this virtual machine took", "s", CounterMeaning::Cumulative);
     batch_.add(stolen_, static_cast<double>(ticks) * nsPerTick_ / 1e9);
 }
 
@@ -248,25 +239,23 @@ void HostSampler::sampleMemory() {
         std::string_view line = takeUntil(text, '\n');
         if (takeWord(line) != "MemAvailable:") continue;
         if (availableMemory_ == 0)
-            availableMemory_ =
-                addCounter("memory.available", "Memory available", "B", CounterMeaning::Gauge);
+            availableMemory_ = addCounter("memory.available", "Memory available", "B", CounterMeaning::Gauge);
         batch_.add(availableMemory_, int64_t{numberIn(takeWord(line)) * 1024});
         return;
     }
 }
 
 /// Adds the traffic of a device. A device without traffic gets no counters.
-void HostSampler::addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic,
-                             int64_t first, int64_t second) {
+void HostSampler::addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic, int64_t first,
+                             int64_t second) {
     auto known = devices.find(device);
     if (known == devices.end()) {
         if ((first == 0 && second == 0) || devices.size() >= maxDevices) return;
         uint32_t counters[2] = {};
         for (int which = 0; which < 2; ++which) {
-            CounterDescription counter{
-                source(), traffic.names[which],
-                fmt::format("{} {}, {}", traffic.what, device, traffic.directions[which]), "B",
-                CounterMeaning::Cumulative};
+            CounterDescription counter{source(), traffic.names[which],
+                                       fmt::format("{} {}, {}", traffic.what, device, traffic.directions[which]), "B",
+                                       CounterMeaning::Cumulative};
             counter.device = device;
             counter.direction = traffic.directions[which];
             counters[which] = log_.addCounter(std::move(counter));
@@ -288,20 +277,17 @@ void HostSampler::sampleDisks() {
         if (device.empty() || !isDisk(device)) continue;
         long long columns[8] = {};
         for (long long& column : columns) column = numberIn(takeWord(line));
-        addTraffic(diskCounters_, device, traffic, columns[2] * bytesPerSector,
-                   columns[6] * bytesPerSector);
+        addTraffic(diskCounters_, device, traffic, columns[2] * bytesPerSector, columns[6] * bytesPerSector);
     }
 }
 
-/// Returns true for disks. Partitions have no folder there; their traffic is included in that of
-/// the disk.
+/// Returns true for disks. Partitions have no folder there; their traffic is included in that of the disk.
 bool HostSampler::isDisk(std::string_view device) {
     if (device.starts_with("loop") || device.starts_with("ram")) return false;
     const auto known = isDisk_.find(device);
     if (known != isDisk_.end()) return known->second;
     std::error_code error;
-    const bool isThere =
-        std::filesystem::exists(std::string("/sys/block/") + std::string(device), error);
+    const bool isThere = std::filesystem::exists(std::string("/sys/block/") + std::string(device), error);
     if (isDisk_.size() < maxPartitions) isDisk_.emplace(device, isThere);
     return isThere;
 }

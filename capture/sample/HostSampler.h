@@ -34,8 +34,8 @@ class CgroupLimits {
         std::string_view key;  ///< Key of the line with the number; empty: the first number.
         double factor = 1;     ///< From the file's unit to the counter's; 0 for "quota period".
     };
-    void add(const std::string& path, std::string_view key, double factor, const char* name,
-             const char* title, const char* unit, log::CounterMeaning meaning);
+    void add(const std::string& path, std::string_view key, double factor, const char* name, const char* title,
+             const char* unit, log::CounterMeaning meaning);
     bool read(const Value& value, std::vector<char>& buffer, double& number) const;
 
     SampleLog& log_;
@@ -71,8 +71,7 @@ class HostSampler : public Sampler {
     };
     using PerDevice = std::map<std::string, std::pair<uint32_t, uint32_t>, std::less<>>;
 
-    uint32_t addCounter(const char* name, std::string title, const char* unit,
-                        log::CounterMeaning meaning);
+    uint32_t addCounter(const char* name, std::string title, const char* unit, log::CounterMeaning meaning);
     void ask(size_t query);
     void sampleCores();
     void sampleStolen(long long ticks);
@@ -80,8 +79,7 @@ class HostSampler : public Sampler {
     void sampleDisks();
     void sampleNetwork();
     bool isDisk(std::string_view device);
-    void addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic,
-                    int64_t first, int64_t second);
+    void addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic, int64_t first, int64_t second);
 
     SampleLog& log_;
     Pace pace_;

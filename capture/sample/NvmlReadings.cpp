@@ -29,16 +29,15 @@ NvmlFieldValue question(NvmlField field, int link) {
 }
 
 CounterDescription describe(const char* name, std::string title, const char* unit, int gpu) {
-    CounterDescription counter{"nvml", name, std::move(title), unit,
-                               log::CounterMeaning::Cumulative};
+    CounterDescription counter{"nvml", name, std::move(title), unit, log::CounterMeaning::Cumulative};
     counter.gpu = gpu;
     return counter;
 }
 
 }  // namespace
 
-void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
-                       SampleLog& log, std::vector<std::string>& absent) {
+void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
+                       std::vector<std::string>& absent) {
     if (nvml.deviceFieldValues == nullptr) {
         absent.insert(absent.end(), {"energy", "nvlink"});
         return;
@@ -62,15 +61,13 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
             break;
         if (isActive == 0) continue;
         isAny = true;
-        if (!addLinks(nvml, device, gpu, link, log))
-            absent.push_back(fmt::format("nvlink {}", link));
+        if (!addLinks(nvml, device, gpu, link, log)) absent.push_back(fmt::format("nvlink {}", link));
     }
     if (isAny && !addLinks(nvml, device, gpu, allLinks, log)) absent.emplace_back("nvlink sums");
 }
 
 /// Adds both directions of a link or of all links. Returns false if the GPU does not report them.
-bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
-                          int link, SampleLog& log) {
+bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, int link, SampleLog& log) {
     Part part;
     const int64_t askedNs = sampleTimeNs();
     part.fields = {question(nvmlLinkTransmittedKiB, link), question(nvmlLinkReceivedKiB, link)};
@@ -79,9 +76,8 @@ bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device devic
         if (!numberIn(field)) return false;
     const std::string subject = link == allLinks ? "NVLink" : fmt::format("NVLink {}", link);
     for (const bool isReceived : {false, true}) {
-        CounterDescription counter =
-            describe(isReceived ? "nvlink.rx" : "nvlink.tx",
-                     subject + (isReceived ? " received" : " transmitted"), "B", gpu);
+        CounterDescription counter = describe(isReceived ? "nvlink.rx" : "nvlink.tx",
+                                              subject + (isReceived ? " received" : " transmitted"), "B", gpu);
         counter.link = link;
         counter.direction = std::string(isReceived ? "rx" : "tx");
         counter.granularity = bytesPerKiB;
@@ -92,8 +88,8 @@ bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device devic
     return true;
 }
 
-int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group,
-                       SampleLog& log, const std::function<bool()>& isWantedElsewhere) {
+int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, SampleLog& log,
+                       const std::function<bool()>& isWantedElsewhere) {
     int firstProblem = nvmlSuccess;
     for (Part& part : partsOf(group)) {
         if (isWantedElsewhere && isWantedElsewhere()) break;
@@ -103,11 +99,9 @@ int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
     return firstProblem;
 }
 
-int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part,
-                       SampleLog& log) {
+int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part, SampleLog& log) {
     const int64_t askedNs = sampleTimeNs();
-    int firstProblem =
-        nvml.deviceFieldValues(device, static_cast<int>(part.fields.size()), part.fields.data());
+    int firstProblem = nvml.deviceFieldValues(device, static_cast<int>(part.fields.size()), part.fields.data());
     write(part, askedNs, firstProblem == nvmlSuccess, log);
     for (const NvmlFieldValue& field : part.fields)
         if (firstProblem == nvmlSuccess) firstProblem = field.result;
@@ -122,8 +116,7 @@ void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, Sampl
         const std::optional<int64_t> number = isAnswered ? numberIn(field) : std::nullopt;
         // NVML reports CLOCK_REALTIME.
         const int64_t reportedNs = static_cast<int64_t>(field.timestampUs) * 1000 - aheadNs;
-        const bool isReported = number && ownNs == askedNs && reportedNs >= askedNs - maxAgeNs &&
-                                reportedNs <= nowNs &&
+        const bool isReported = number && ownNs == askedNs && reportedNs >= askedNs - maxAgeNs && reportedNs <= nowNs &&
                                 (reportedNs >= askedNs || reportedNs <= askedNs - coarseClockNs);
         const int64_t timeNs = isReported ? reportedNs : ownNs;
         batch_.clear();
@@ -144,8 +137,8 @@ constexpr int temperatureOfGpu = 0;
 
 }  // namespace
 
-void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
-                         SampleLog& log, std::vector<std::string>& absent) {
+void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
+                         std::vector<std::string>& absent) {
     struct Kind {
         Value value;
         const char *name, *title, *unit;
@@ -153,15 +146,13 @@ void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device
     };
     // The driver itself averages utilization over up to a second.
     static constexpr Kind kinds[] = {
-        {Value::Utilization, "gpu.utilization", "GPU utilization", "%", "memory.utilization",
-         "Memory utilization"},
+        {Value::Utilization, "gpu.utilization", "GPU utilization", "%", "memory.utilization", "Memory utilization"},
         {Value::Memory, "memory.used", "Memory used", "B", "memory.total", "Memory"},
         {Value::Power, "power", "Power", "W", nullptr, nullptr},
         {Value::Temperature, "temperature", "Temperature", "C", nullptr, nullptr},
         {Value::SmClock, "clock.sm", "SM clock", "Hz", nullptr, nullptr},
         {Value::MemoryClock, "clock.memory", "Memory clock", "Hz", nullptr, nullptr},
-        {Value::ThrottleReasons, "throttle.reasons", "Reasons for reduced clocks", "flags", nullptr,
-         nullptr},
+        {Value::ThrottleReasons, "throttle.reasons", "Reasons for reduced clocks", "flags", nullptr, nullptr},
     };
     for (const Kind& kind : kinds) {
         SampleBatch ignored;
@@ -177,14 +168,12 @@ void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device
             return log.addCounter(std::move(counter));
         };
         Reading reading{kind.value, addCounter(kind.name, kind.title), 0};
-        if (kind.secondName != nullptr)
-            reading.second = addCounter(kind.secondName, kind.secondTitle);
+        if (kind.secondName != nullptr) reading.second = addCounter(kind.secondName, kind.secondTitle);
         readings_.push_back(reading);
     }
 }
 
-int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value,
-                         SampleLog& log) {
+int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value, SampleLog& log) {
     for (const Reading& reading : readings_) {
         if (reading.value != value) continue;
         batch_.clear();
@@ -207,8 +196,8 @@ void NvmlReadings::markUnknown(Value value, SampleLog& log) {
     log.write(sampleTimeNs(), batch_);
 }
 
-int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device,
-                       const Reading& reading, SampleBatch& batch) {
+int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device, const Reading& reading,
+                       SampleBatch& batch) {
     const auto call = [&](auto function, auto... arguments) {
         return function == nullptr ? int{nvmlNotSupported} : function(device, arguments...);
     };
@@ -248,8 +237,7 @@ int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device,
         case Value::SmClock:
         case Value::MemoryClock:
             result =
-                call(nvml.deviceClock,
-                     int{reading.value == Value::SmClock ? nvmlSmClock : nvmlMemoryClock}, &number);
+                call(nvml.deviceClock, int{reading.value == Value::SmClock ? nvmlSmClock : nvmlMemoryClock}, &number);
             if (result == nvmlSuccess) batch.add(reading.counter, number * hzPerMhz);
             break;
         case Value::ThrottleReasons: {

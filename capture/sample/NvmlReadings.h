@@ -18,13 +18,11 @@ class NvmlFields {
   public:
     enum class Group { Energy, LinkSums, Links };
 
-    /// Finds and announces the GPU's fields and writes their first values. Adds missing ones to
-    /// `absent`.
+    /// Finds and announces the GPU's fields and writes their first values. Adds missing ones to `absent`.
     void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
     bool isEmpty(Group group) const { return partsOf(group).empty(); }
-    /// Reads a group, until `isWantedElsewhere`, if given, returns true. Returns the first result
-    /// other than success.
+    /// Reads a group, until `isWantedElsewhere`, if given, returns true. Returns the first result other than success.
     int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, SampleLog& log,
                const std::function<bool()>& isWantedElsewhere = {});
 
@@ -35,11 +33,8 @@ class NvmlFields {
         std::vector<uint32_t> counters;
     };
     std::vector<Part>& partsOf(Group group) { return parts_[static_cast<size_t>(group)]; }
-    const std::vector<Part>& partsOf(Group group) const {
-        return parts_[static_cast<size_t>(group)];
-    }
-    bool addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, int link,
-                  SampleLog& log);
+    const std::vector<Part>& partsOf(Group group) const { return parts_[static_cast<size_t>(group)]; }
+    bool addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, int link, SampleLog& log);
     int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part, SampleLog& log);
     void write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log);
 
@@ -47,8 +42,7 @@ class NvmlFields {
     SampleBatch batch_;
 };
 
-/// Values of a GPU with calls of their own, one or two values each: utilization, memory, power,
-/// temperature and clocks.
+/// Values of a GPU with calls of their own, one or two values each: utilization, memory, power, temperature and clocks.
 class NvmlReadings {
   public:
     enum class Value {
@@ -66,8 +60,7 @@ class NvmlReadings {
     void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
     /// Reads a value, if the GPU has it. Returns NVML's result; writes nothing if the GPU is lost.
-    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value,
-               SampleLog& log);
+    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value, SampleLog& log);
 
     void markUnknown(Value value, SampleLog& log);
 

@@ -36,8 +36,7 @@ bool PcieSampler::begin() {
         NvmlGpmSupport support{gpmVersion, 0};
         unsigned ignored = 0;
         if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess) continue;
-        const bool hasGpm = nvml_->gpmSupport != nullptr &&
-                            nvml_->gpmSupport(gpu.device, &support) == nvmlSuccess &&
+        const bool hasGpm = nvml_->gpmSupport != nullptr && nvml_->gpmSupport(gpu.device, &support) == nvmlSuccess &&
                             support.isSupported != 0;
         if (hasGpm || nvml_->devicePcieThroughput(gpu.device, 0, &ignored) != nvmlSuccess) continue;
         for (const bool isReceived : {false, true}) {
@@ -74,8 +73,7 @@ constexpr unsigned maxGpus = 1024;
 constexpr size_t maxProcesses = 256;
 
 constexpr int64_t defaultPeriodNs = 100'000'000;
-/// Minimum intervals of event readings. The driver does not update energy faster; all links take a
-/// millisecond each.
+/// Minimum intervals of event readings. The driver does not update energy faster; all links take a millisecond each.
 constexpr int64_t energyAgainNs = 10'000'000, linksAgainNs = 1'000'000'000;
 constexpr int64_t reportPeriodNs = 10'000'000'000;
 
@@ -84,24 +82,16 @@ struct Query {
     int64_t periodNs;  ///< Period at the default rate, if it is cheap enough.
     double weight;
 };
-/// Queries: the values of `NvmlReadings` in their order, then the others. The driver itself
-/// averages utilization over more than 100 ms. Processes come and go slowly, and memory clocks
-/// rarely change.
+/// Queries: the values of `NvmlReadings` in their order, then the others. The driver itself averages utilization over
+/// more than 100 ms. Processes come and go slowly, and memory clocks rarely change.
 constexpr Query queries[] = {
-    {"utilization", 200'000'000, 2},
-    {"memory", 100'000'000, 1},
-    {"power", 100'000'000, 1},
-    {"temperature", 500'000'000, 1},
-    {"SM clock", 500'000'000, 1},
-    {"memory clock", 1'000'000'000, 0.25},
-    {"throttle reasons", 100'000'000, 1},
-    {"energy", 1'000'000'000, 1},
-    {"NVLink sums", 100'000'000, 2},
+    {"utilization", 200'000'000, 2},      {"memory", 100'000'000, 1},   {"power", 100'000'000, 1},
+    {"temperature", 500'000'000, 1},      {"SM clock", 500'000'000, 1}, {"memory clock", 1'000'000'000, 0.25},
+    {"throttle reasons", 100'000'000, 1}, {"energy", 1'000'000'000, 1}, {"NVLink sums", 100'000'000, 2},
     {"processes", 1'000'000'000, 0.5},
 };
-/// Maximum age of a value that should have been read sooner; an older one becomes unknown.
-/// Otherwise a GPU whose memory was read before the program used it would stay empty. Longer than
-/// the trust in a guess of `Pace`.
+/// Maximum age of a value that should have been read sooner; an older one becomes unknown. Otherwise a GPU whose memory
+/// was read before the program used it would stay empty. Longer than the trust in a guess of `Pace`.
 constexpr int64_t maxAgeNs = 6'000'000'000;
 constexpr size_t energyQuery = 7, linkSumsQuery = 8, processesQuery = 9;
 constexpr size_t queryCount = std::size(queries);
@@ -111,8 +101,7 @@ static_assert(energyQuery == static_cast<size_t>(NvmlReadings::Value::ThrottleRe
 /// Returns "GPU 0 is", "GPUs 0, 1 are".
 std::string namesOf(const std::vector<int>& gpus, const char* one, const char* several) {
     const bool isOne = gpus.size() == 1;
-    return fmt::format("GPU{} {} {}", isOne ? "" : "s", fmt::join(gpus, ", "),
-                       isOne ? one : several);
+    return fmt::format("GPU{} {} {}", isOne ? "" : "s", fmt::join(gpus, ", "), isOne ? one : several);
 }
 
 }  // namespace
@@ -131,9 +120,7 @@ bool NvmlSampler::begin() {
     for (unsigned index = 0; index < std::min(count, maxGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
-        if (nvml_->deviceByIndex == nullptr ||
-            nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess)
-            continue;
+        if (nvml_->deviceByIndex == nullptr || nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess) continue;
         describe(gpu);
         gpus_.push_back(std::move(gpu));
     }
@@ -145,8 +132,7 @@ bool NvmlSampler::begin() {
         ask(query);
     }
     if (gpus_.empty())
-        log_.note(Severity::Info, HealthCode::NvmlAbsent,
-                  "The driver shows no GPU here; there are no GPU counters.");
+        log_.note(Severity::Info, HealthCode::NvmlAbsent, "The driver shows no GPU here; there are no GPU counters.");
     return !gpus_.empty();
 }
 
@@ -154,8 +140,7 @@ bool NvmlSampler::reportFailure(int result) {
     const char* reason = "the driver does not answer";
     if (result == -1 || result == nvmlDriverNotLoaded) reason = "there is no NVIDIA driver";
     if (result == nvmlNoPermission) reason = "the driver denies access to this user";
-    if (result == nvmlVersionMismatch)
-        reason = "the driver's library and kernel module have different versions";
+    if (result == nvmlVersionMismatch) reason = "the driver's library and kernel module have different versions";
     log_.note(Severity::Info, HealthCode::NvmlAbsent,
               fmt::format("NVML cannot be used, because {}; there are no GPU counters.", reason));
     return false;
@@ -171,8 +156,8 @@ void NvmlSampler::describe(Gpu& gpu) {
     gpu.fields.begin(*nvml_, gpu.device, gpu.index, log_, absent);
     gpu.hasProcesses = nvml_->deviceProcesses != nullptr;
     unsigned isMig = 0, isPending = 0;
-    const bool asksMig = nvml_->deviceMigMode != nullptr &&
-                         nvml_->deviceMigMode(gpu.device, &isMig, &isPending) == nvmlSuccess;
+    const bool asksMig =
+        nvml_->deviceMigMode != nullptr && nvml_->deviceMigMode(gpu.device, &isMig, &isPending) == nvmlSuccess;
     if (asksMig && isMig != 0) splitGpus_.push_back(gpu.index);
     if (!absent.empty()) absent_[fmt::format("{}", fmt::join(absent, ", "))].push_back(gpu.index);
 }
@@ -181,16 +166,15 @@ void NvmlSampler::describe(Gpu& gpu) {
 void NvmlSampler::reportAbsent() const {
     for (const auto& [values, gpus] : absent_)
         log_.note(Severity::Info, HealthCode::CountersAbsent,
-                  fmt::format("{} not report {} {}.", namesOf(gpus, "does", "do"),
-                              gpus.size() == 1 ? "its" : "their", values));
+                  fmt::format("{} not report {} {}.", namesOf(gpus, "does", "do"), gpus.size() == 1 ? "its" : "their",
+                              values));
     if (splitGpus_.empty()) return;
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     const bool isInstance = visible != nullptr && isMigUuid(visible);
     log_.note(Severity::Info, HealthCode::CountersOfWholeGpu,
               fmt::format("{} split by MIG: counters are of the whole GPU with all instances, and "
                           "counters of an instance{} are unknown.",
-                          namesOf(splitGpus_, "is", "are"),
-                          isInstance ? fmt::format(" ({})", visible) : ""));
+                          namesOf(splitGpus_, "is", "are"), isInstance ? fmt::format(" ({})", visible) : ""));
 }
 
 bool NvmlSampler::sample() {
@@ -208,12 +192,10 @@ bool NvmlSampler::sample() {
 void NvmlSampler::expireOldValues(int64_t nowNs) {
     for (size_t query = 0; query < readNs_.size(); ++query) {
         const int64_t wantedNs = std::max(periodNs_, queries[query].periodNs);
-        if (readNs_[query] == 0 || nowNs - readNs_[query] < std::max(maxAgeNs, 2 * wantedNs))
-            continue;
+        if (readNs_[query] == 0 || nowNs - readNs_[query] < std::max(maxAgeNs, 2 * wantedNs)) continue;
         readNs_[query] = 0;
         for (Gpu& gpu : gpus_)
-            if (!gpu.isLost)
-                gpu.readings.markUnknown(static_cast<NvmlReadings::Value>(query), log_);
+            if (!gpu.isLost) gpu.readings.markUnknown(static_cast<NvmlReadings::Value>(query), log_);
     }
 }
 
@@ -227,8 +209,7 @@ void NvmlSampler::ask(size_t query) {
 
 void NvmlSampler::ask(Gpu& gpu, size_t query) {
     if (query == energyQuery || query == linkSumsQuery) {
-        const auto group =
-            query == energyQuery ? NvmlFields::Group::Energy : NvmlFields::Group::LinkSums;
+        const auto group = query == energyQuery ? NvmlFields::Group::Energy : NvmlFields::Group::LinkSums;
         noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_));
         return;
     }
@@ -250,11 +231,9 @@ void NvmlSampler::reportPeriods(int64_t nowNs) {
     log_.property(facts::samplerIntervals, reported_);
 }
 
-void NvmlSampler::sampleGroup(NvmlFields::Group group,
-                              const std::function<bool()>& isWantedElsewhere) {
+void NvmlSampler::sampleGroup(NvmlFields::Group group, const std::function<bool()>& isWantedElsewhere) {
     for (Gpu& gpu : gpus_)
-        if (!gpu.isLost)
-            noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_, isWantedElsewhere));
+        if (!gpu.isLost) noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_, isWantedElsewhere));
 }
 
 /// Requested readings do not count as cost.
@@ -323,8 +302,7 @@ bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
               fmt::format("GPU {} was lost: the driver reports that it {}. Its counters are "
                           "unknown from then on.",
                           gpu.index,
-                          result == nvmlGpuIsLost ? "has fallen off its bus or cannot be reached"
-                                                  : "must be reset"));
+                          result == nvmlGpuIsLost ? "has fallen off its bus or cannot be reached" : "must be reset"));
     return true;
 }
 

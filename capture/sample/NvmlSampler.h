@@ -50,8 +50,7 @@ class NvmlSampler : public Sampler {
     static constexpr double shareOfCore = 0.0028;
 
     /// Values that change slowly or are expensive to query are read more rarely than `periodNs`.
-    NvmlSampler(SampleLog& log, int64_t periodNs)
-        : log_(log), periodNs_(periodNs), pace_(shareOfCore, periodNs) {}
+    NvmlSampler(SampleLog& log, int64_t periodNs) : log_(log), periodNs_(periodNs), pace_(shareOfCore, periodNs) {}
 
     const char* source() const override { return "nvml"; }
     const char* title() const override { return "NVML"; }

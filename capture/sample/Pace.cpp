@@ -42,18 +42,13 @@ bool Pace::isDue(size_t query, int64_t nowNs) {
 
 int64_t Pace::nextDueNs() const {
     int64_t nextNs = std::numeric_limits<int64_t>::max();
-    for (const Query& each : queries_)
-        nextNs = std::min(nextNs, each.lastNs < 0 ? 0 : each.lastNs + each.periodNs);
+    for (const Query& each : queries_) nextNs = std::min(nextNs, each.lastNs < 0 ? 0 : each.lastNs + each.periodNs);
     return nextNs;
 }
 
-void Pace::begin() {
-    begunNs_ = threadCpuNs();
-}
+void Pace::begin() { begunNs_ = threadCpuNs(); }
 
-void Pace::end(size_t query) {
-    addCost(query, threadCpuNs() - begunNs_);
-}
+void Pace::end(size_t query) { addCost(query, threadCpuNs() - begunNs_); }
 
 void Pace::addCost(size_t query, int64_t costNs) {
     Query& each = queries_[query];
@@ -80,9 +75,8 @@ void Pace::decide() {
         each.periodNs = each.wantedNs;
         if (each.costNs > 0) judged.push_back(&each);
     }
-    std::sort(judged.begin(), judged.end(), [](const Query* left, const Query* right) {
-        return left->wantedShare() < right->wantedShare();
-    });
+    std::sort(judged.begin(), judged.end(),
+              [](const Query* left, const Query* right) { return left->wantedShare() < right->wantedShare(); });
     double wanted = 0;
     for (const Query* each : judged) wanted += each->wantedShare();
     if (wanted <= shareOfCore_) return;
@@ -97,9 +91,7 @@ void Pace::decide() {
 
 /// Sets the periods that minimize the sum of weight times period at the cost `share`.
 void Pace::slowDown(std::vector<Query*> queries, double share) const {
-    const auto rootOf = [](const Query* each) {
-        return std::sqrt(static_cast<double>(each->costNs) / each->weight);
-    };
+    const auto rootOf = [](const Query* each) { return std::sqrt(static_cast<double>(each->costNs) / each->weight); };
     while (!queries.empty()) {
         double sum = 0;
         for (const Query* each : queries) sum += static_cast<double>(each->costNs) / rootOf(each);
@@ -117,8 +109,7 @@ void Pace::slowDown(std::vector<Query*> queries, double share) const {
         if (fixed == queries.end()) {
             for (Query* each : queries) {
                 const double turns = std::ceil(periodOf(each) / static_cast<double>(turnNs_));
-                each->periodNs =
-                    std::min(static_cast<int64_t>(turns) * turnNs_, each->periodLimitNs());
+                each->periodNs = std::min(static_cast<int64_t>(turns) * turnNs_, each->periodLimitNs());
             }
             return;
         }

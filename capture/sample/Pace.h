@@ -10,11 +10,10 @@
 
 namespace lanescope::capture {
 
-/// Schedule of several queries that together take at most a share of a core. Each query's cost is
-/// the median of its own processor time, never a single call. If not all fit at their desired
-/// rates, the cheapest keep theirs, up to half of the share. The others are slowed down in
-/// proportion to the square root of their cost, which minimizes the age of the values. All run on
-/// one grid of turns, so that the thread wakes up once for all. One thread.
+/// Schedule of several queries that together take at most a share of a core. Each query's cost is the median of its own
+/// processor time, never a single call. If not all fit at their desired rates, the cheapest keep theirs, up to half of
+/// the share. The others are slowed down in proportion to the square root of their cost, which minimizes the age of the
+/// values. All run on one grid of turns, so that the thread wakes up once for all. One thread.
 class Pace {
   public:
     /// `turnNs` is the grid on which queries run, from 0 of CLOCK_MONOTONIC.
@@ -22,17 +21,14 @@ class Pace {
 
     static constexpr int64_t anyPeriod = 3'600'000'000'000;
 
-    /// Adds a query and returns its number, counted from 0. Of two with equal cost, one of `weight`
-    /// 4 runs twice as often. No query runs more rarely than each `maxPeriodNs`, whatever it
-    /// costs.
-    size_t add(std::string name, int64_t wantedPeriodNs, double weight = 1,
-               int64_t maxPeriodNs = anyPeriod);
+    /// Adds a query and returns its number, counted from 0. Of two with equal cost, one of `weight` 4 runs twice as
+    /// often. No query runs more rarely than each `maxPeriodNs`, whatever it costs.
+    size_t add(std::string name, int64_t wantedPeriodNs, double weight = 1, int64_t maxPeriodNs = anyPeriod);
     /// Returns true if a query is due, and then counts it as run.
     bool isDue(size_t query, int64_t nowNs);
     /// Returns the time of the next due query, on the grid; 0: at once.
     int64_t nextDueNs() const;
-    /// Measures this thread's processor time from `begin` to `end` as the cost of a query, for all
-    /// GPUs together.
+    /// Measures this thread's processor time from `begin` to `end` as the cost of a query, for all GPUs together.
     void begin();
     void end(size_t query);
     /// Adds a cost that was measured elsewhere.
@@ -43,9 +39,8 @@ class Pace {
     std::string describe() const;
 
   private:
-    /// The first call initializes what later calls reuse, so it is skipped. While there are at most
-    /// a few inconsistent calls, the cheapest is the estimate, for a limited time; then the median
-    /// counts.
+    /// The first call initializes what later calls reuse, so it is skipped. While there are at most a few inconsistent
+    /// calls, the cheapest is the estimate, for a limited time; then the median counts.
     static constexpr int64_t skippedCalls = 1, guessedCalls = 4;
     static constexpr int64_t maxGuessNs = 5'000'000'000;
     static constexpr size_t keptCosts = 9;
@@ -59,12 +54,8 @@ class Pace {
         int64_t costNs = 0;                      ///< Assumed cost; 0: unknown.
         bool isGuess = true;
 
-        int64_t periodLimitNs() const {
-            return isGuess ? std::min(maxNs, std::max(wantedNs, maxGuessNs)) : maxNs;
-        }
-        double wantedShare() const {
-            return static_cast<double>(costNs) / static_cast<double>(wantedNs);
-        }
+        int64_t periodLimitNs() const { return isGuess ? std::min(maxNs, std::max(wantedNs, maxGuessNs)) : maxNs; }
+        double wantedShare() const { return static_cast<double>(costNs) / static_cast<double>(wantedNs); }
     };
     void decide();
     void judge(Query& query) const;

@@ -21,15 +21,14 @@ constexpr size_t maxBytes = 4u << 20;
 
 }  // namespace
 
-ProcFile::ProcFile(const std::string& path)
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+ProcFile::ProcFile(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
 std::string_view ProcFile::read(std::vector<char>& buffer) const {
     if (buffer.size() < firstBytes) buffer.resize(firstBytes);
     size_t length = 0;
     while (descriptor_ >= 0) {
-        const ssize_t count = ::pread(descriptor_, buffer.data() + length, buffer.size() - length,
-                                      static_cast<off_t>(length));
+        const ssize_t count =
+            ::pread(descriptor_, buffer.data() + length, buffer.size() - length, static_cast<off_t>(length));
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
         length += static_cast<size_t>(count);
@@ -77,10 +76,8 @@ constexpr const char* deletedMark = " (deleted)";
 
 std::string programOf(pid_t pid) {
     std::error_code error;
-    std::string program =
-        std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
-    if (program.ends_with(deletedMark))
-        program.resize(program.size() - std::string_view(deletedMark).size());
+    std::string program = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
+    if (program.ends_with(deletedMark)) program.resize(program.size() - std::string_view(deletedMark).size());
     return program;
 }
 
@@ -115,8 +112,7 @@ void ProcessTree::addChildren(pid_t parent, bool ofAllThreads, std::vector<pid_t
         std::string_view text = ProcFile(folder + "/" + thread + "/children").read(buffer_);
         for (std::string_view word = takeWord(text); !word.empty(); word = takeWord(text)) {
             const auto pid = static_cast<pid_t>(numberIn(word));
-            if (pid > 0 && found.size() < maxProcesses && !contains(found, pid))
-                found.push_back(pid);
+            if (pid > 0 && found.size() < maxProcesses && !contains(found, pid)) found.push_back(pid);
         }
     };
     if (!ofAllThreads) {

@@ -37,8 +37,7 @@ std::string_view takeUntil(std::string_view& text, char separator);
 std::string_view takeWord(std::string_view& text);
 long long numberIn(std::string_view word, long long otherwise = 0);
 
-/// Processes below a recorder, without its own samplers. Reads the threads of known processes only,
-/// never all of /proc.
+/// Processes below a recorder, without its own samplers. Reads the threads of known processes only, never all of /proc.
 class ProcessTree {
   public:
     explicit ProcessTree(pid_t root);

@@ -17,8 +17,7 @@ namespace {
 
 using log::CounterMeaning;
 
-/// Only each fifth search reads all threads, because few processes are started by a thread other
-/// than the first.
+/// Only each fifth search reads all threads, because few processes are started by a thread other than the first.
 constexpr uint32_t fullSearchInterval = 5;
 /// This number of processes must be found twice, the same number again four times, and so on.
 constexpr size_t processesPerDoubling = 32;
@@ -84,14 +83,13 @@ void ProcessCounters::search(SampleBatch& batch, std::vector<char>& buffer) {
     }
     for (auto& [pid, process] : processes_) {
         ++process.searches;
-        if (process.shareCounter == 0 && withOwn_ < maxWithOwn &&
-            process.searches >= searchesUntilOwn())
+        if (process.shareCounter == 0 && withOwn_ < maxWithOwn && process.searches >= searchesUntilOwn())
             addOwn(process, pid);
     }
 }
 
-uint32_t ProcessCounters::addCounter(const char* name, std::string title, const char* unit,
-                                     CounterMeaning meaning, pid_t pid) {
+uint32_t ProcessCounters::addCounter(const char* name, std::string title, const char* unit, CounterMeaning meaning,
+                                     pid_t pid) {
     CounterDescription counter{source_, name, std::move(title), unit, meaning};
     counter.processId = static_cast<uint32_t>(pid);
     return log_.addCounter(std::move(counter));
@@ -99,10 +97,10 @@ uint32_t ProcessCounters::addCounter(const char* name, std::string title, const 
 
 void ProcessCounters::addOwn(Process& process, pid_t pid) {
     ++withOwn_;
-    process.shareCounter = addCounter("cpu.share", fmt::format("Processors, process {}", pid), "%",
-                                      CounterMeaning::Average, pid);
-    process.memoryCounter = addCounter("memory.rss", fmt::format("Memory of process {}", pid), "B",
-                                       CounterMeaning::Gauge, pid);
+    process.shareCounter =
+        addCounter("cpu.share", fmt::format("Processors, process {}", pid), "%", CounterMeaning::Average, pid);
+    process.memoryCounter =
+        addCounter("memory.rss", fmt::format("Memory of process {}", pid), "B", CounterMeaning::Gauge, pid);
 }
 
 void ProcessCounters::writeEnd(const Process& process, SampleBatch& batch) {
@@ -117,8 +115,7 @@ void ProcessCounters::sample(SampleBatch& batch, std::vector<char>& buffer) {
     write(others, batch);
 }
 
-void ProcessCounters::sample(Process& process, std::vector<char>& buffer, SampleBatch& batch,
-                             Others& others) {
+void ProcessCounters::sample(Process& process, std::vector<char>& buffer, SampleBatch& batch, Others& others) {
     const std::optional<Usage> usage = usageIn(process.file.read(buffer));
     if (!usage) {
         if (!std::exchange(process.hasEnded, true)) writeEnd(process, batch);
@@ -146,10 +143,10 @@ void ProcessCounters::sample(Process& process, std::vector<char>& buffer, Sample
 void ProcessCounters::write(const Others& others, SampleBatch& batch) {
     if (othersShare_ == 0) {
         if (others.count == 0) return;
-        othersShare_ = addCounter("cpu.others", "Processors, other processes of the program", "%",
-                                  CounterMeaning::Average, 0);
-        othersMemory_ = addCounter("memory.others", "Memory of other processes of the program", "B",
-                                   CounterMeaning::Gauge, 0);
+        othersShare_ =
+            addCounter("cpu.others", "Processors, other processes of the program", "%", CounterMeaning::Average, 0);
+        othersMemory_ =
+            addCounter("memory.others", "Memory of other processes of the program", "B", CounterMeaning::Gauge, 0);
     }
     if (others.count > 0 && others.readBefore == 0)
         batch.addUnknown(othersShare_);

@@ -23,8 +23,7 @@ class CpuShare {
     std::optional<double> read(long long ticks, int64_t elapsedNs, double nsPerTick) {
         const long long before = std::exchange(ticks_, ticks);
         if (before < 0 || elapsedNs <= 0 || ticks < before) return std::nullopt;
-        return 100.0 * static_cast<double>(ticks - before) * nsPerTick /
-               static_cast<double>(elapsedNs);
+        return 100.0 * static_cast<double>(ticks - before) * nsPerTick / static_cast<double>(elapsedNs);
     }
 
   private:
@@ -56,7 +55,7 @@ class ProcessCounters {
         int64_t readNs = 0;
         uint32_t searches = 0;
         uint32_t shareCounter = 0, memoryCounter = 0;  ///< 0: no counter of its own.
-        bool hasEnded = false;  ///< A process with its number is a different one.
+        bool hasEnded = false;                         ///< A process with its number is a different one.
     };
     /// Sums of the processes without counters of their own.
     struct Others {
@@ -70,8 +69,7 @@ class ProcessCounters {
     static void writeEnd(const Process& process, SampleBatch& batch);
     void sample(Process& process, std::vector<char>& buffer, SampleBatch& batch, Others& others);
     void write(const Others& others, SampleBatch& batch);
-    uint32_t addCounter(const char* name, std::string title, const char* unit,
-                        log::CounterMeaning meaning, pid_t pid);
+    uint32_t addCounter(const char* name, std::string title, const char* unit, log::CounterMeaning meaning, pid_t pid);
 
     SampleLog& log_;
     const char* const source_;

@@ -21,9 +21,7 @@ namespace {
 constexpr int64_t minSettingNs = 500'000'000;
 constexpr int maxSettings = 10;
 
-std::string_view bytesOf(const void* data, size_t bytes) {
-    return {static_cast<const char*>(data), bytes};
-}
+std::string_view bytesOf(const void* data, size_t bytes) { return {static_cast<const char*>(data), bytes}; }
 
 }  // namespace
 
@@ -107,8 +105,7 @@ uint32_t SampleLog::code(std::string_view function, std::string_view file) {
     const std::lock_guard lock(mutex_);
     if (codes_.size() >= maxCodes) return 0;
     const auto next = static_cast<uint32_t>(codes_.size() + 1);
-    const auto [known, isNew] =
-        codeNumbers_.try_emplace({std::string(function), std::string(file)}, next);
+    const auto [known, isNew] = codeNumbers_.try_emplace({std::string(function), std::string(file)}, next);
     if (isNew) codes_.push_back(&known->first);
     return known->second;
 }
@@ -135,8 +132,7 @@ void SampleLog::writeStack(uint32_t number) {
     writer_.write(record);
 }
 
-void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view program,
-                           std::string_view python) {
+void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view program, std::string_view python) {
     const std::lock_guard lock(mutex_);
     log::WatchedProcessRecord record{};
     record.processId = process;
@@ -162,16 +158,15 @@ void SampleLog::write(const log::ThreadRunRecord& run, std::string_view call) {
     writer_.write(record, record.endNs);
 }
 
-void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence,
-                     uint64_t count) {
+void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count) {
     const std::lock_guard lock(mutex_);
     writer_.note(severity, code, sentence, count);
 }
 
 void SampleLog::property(std::string_view name, std::string_view value) {
     const std::lock_guard lock(mutex_);
-    const auto known = std::find_if(properties_.begin(), properties_.end(),
-                                    [&](const auto& each) { return each.first == name; });
+    const auto known =
+        std::find_if(properties_.begin(), properties_.end(), [&](const auto& each) { return each.first == name; });
     if (known == properties_.end())
         properties_.emplace_back(name, value);
     else

@@ -53,8 +53,7 @@ class SampleBatch {
     std::vector<log::SampleValue> values_;
 };
 
-/// Log of a sampler process, in the format of the agent's logs. Any thread; calls wait only for the
-/// disk.
+/// Log of a sampler process, in the format of the agent's logs. Any thread; calls wait only for the disk.
 class SampleLog {
   public:
     /// `pathWithoutSuffix` as in `log::LogFile`. At `maxBytes` the log ends with a note.
@@ -76,12 +75,10 @@ class SampleLog {
 
     /// Returns the number of a Python function in this log; equal for equal functions.
     uint32_t code(std::string_view function, std::string_view file);
-    /// Returns the number of a Python stack and writes the stack if it is new. A stack is its
-    /// innermost frame and the number of the stack without that frame, 0 for none. Returns 0 once
-    /// there are too many. `line` 0: unknown.
+    /// Returns the number of a Python stack and writes the stack if it is new. A stack is its innermost frame and the
+    /// number of the stack without that frame, 0 for none. Returns 0 once there are too many. `line` 0: unknown.
     uint32_t stack(uint32_t parent, uint32_t code, int32_t line);
-    void addProcess(uint32_t process, uint32_t parent, std::string_view program,
-                    std::string_view python);
+    void addProcess(uint32_t process, uint32_t parent, std::string_view program, std::string_view python);
     void addThread(uint32_t process, uint32_t thread, std::string_view name);
     void write(const log::ThreadRunRecord& run, std::string_view call);
 
@@ -89,8 +86,7 @@ class SampleLog {
     /// Writes a fact; it replaces an earlier one of that name.
     void property(std::string_view name, std::string_view value);
 
-    /// Writes the data to the system, so that it survives the end of this process. Also a sign of
-    /// life.
+    /// Writes the data to the system, so that it survives the end of this process. Also a sign of life.
     void flush();
     void end();
 

@@ -13,8 +13,7 @@ class Sampler {
     virtual ~Sampler() = default;
     virtual const char* source() const = 0;
     virtual const char* title() const = 0;
-    /// Finds and announces the readable values. Returns false if there are none; the reason is then
-    /// a note in the log.
+    /// Finds and announces the readable values. Returns false if there are none; the reason is then a note in the log.
     virtual bool begin() = 0;
     /// Reads once. Returns false if there will be nothing more.
     virtual bool sample() = 0;
@@ -33,8 +32,7 @@ class Sampler {
     virtual int64_t elsewhereCpuNs() const { return 0; }
     /// Called after the last reading, if the thread ends normally.
     virtual void end() {}
-    /// Returns the maximum delay of a wake-up, so that the kernel wakes up once for several
-    /// threads.
+    /// Returns the maximum delay of a wake-up, so that the kernel wakes up once for several threads.
     virtual int64_t slackNs() const { return 1'000'000; }
 };
 

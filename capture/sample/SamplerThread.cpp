@@ -31,17 +31,14 @@ constexpr size_t maxAtOnce = 4096;
 
 MomentPipe::MomentPipe(const std::filesystem::path& runFolder) {
     // Opened for writing too, so that it does not end when the last process closes it.
-    descriptor_.reset(::open((runFolder / log::momentPipeName).c_str(),
-                             O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+    descriptor_.reset(::open((runFolder / log::momentPipeName).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
     struct stat status {};
-    if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISFIFO(status.st_mode)))
-        descriptor_.reset();
+    if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISFIFO(status.st_mode))) descriptor_.reset();
 }
 
 void MomentPipe::take(std::vector<log::MomentMessage>& moments) {
     log::MomentMessage message{};
-    while (moments.size() < maxAtOnce &&
-           ::read(descriptor_, &message, sizeof message) == sizeof message)
+    while (moments.size() < maxAtOnce && ::read(descriptor_, &message, sizeof message) == sizeof message)
         moments.push_back(message);
 }
 
@@ -55,8 +52,7 @@ constexpr int maxReportedHangs = 5;
 
 }  // namespace
 
-SamplerThread::SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log,
-                             MomentPipe* moments)
+SamplerThread::SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log, MomentPipe* moments)
     : sampler_(std::move(sampler)),
       periodNs_(periodNs),
       log_(log),
@@ -82,8 +78,7 @@ void SamplerThread::watch(int64_t nowNs) {
         const double seconds = static_cast<double>(nowNs - hungSinceNs_) / 1e9;
         if (hangs_ <= maxReportedHangs)
             log_.note(Severity::Info, HealthCode::SamplerAnswers,
-                      fmt::format("{} answers again, after {:.0f} s without counters.",
-                                  sampler_->title(), seconds));
+                      fmt::format("{} answers again, after {:.0f} s without counters.", sampler_->title(), seconds));
         hungSinceNs_ = 0;
     }
     const int64_t maxNs = isSampling_.load() ? maxCallNs : maxBeginNs;
@@ -104,9 +99,7 @@ SamplerThread::Cost SamplerThread::cost() const {
             static_cast<double>(steadyNs) / 1e9};
 }
 
-int64_t SamplerThread::cpuNs() const {
-    return threadCpuNs() + sampler_->elsewhereCpuNs();
-}
+int64_t SamplerThread::cpuNs() const { return threadCpuNs() + sampler_->elsewhereCpuNs(); }
 
 void SamplerThread::run() {
     ::pthread_setname_np(::pthread_self(), sampler_->source());
@@ -140,26 +133,20 @@ void SamplerThread::giveUp() {
     try {
         log_.writeUnknown(log::eventTimeNs(), sampler_->source());
         log_.note(Severity::Warning, HealthCode::SamplerEnded,
-                  fmt::format("Reading {} ended early (out of memory); later values are unknown.",
-                              sampler_->title()));
+                  fmt::format("Reading {} ended early (out of memory); later values are unknown.", sampler_->title()));
     } catch (const std::exception&) {
         // No memory for the sentence either.
     }
 }
 
-/// Returns the next turn. Threads of one period share their turns, so that the processor wakes up
-/// once.
-int64_t SamplerThread::nextTurnNs() const {
-    return (log::monotonicNs() / periodNs_ + 1) * periodNs_;
-}
+/// Returns the next turn. Threads of one period share their turns, so that the processor wakes up once.
+int64_t SamplerThread::nextTurnNs() const { return (log::monotonicNs() / periodNs_ + 1) * periodNs_; }
 
 void SamplerThread::loop() {
-    pollfd sources[] = {{stop_, POLLIN, 0},
-                        {moments_ != nullptr ? moments_->descriptor() : -1, POLLIN, 0}};
+    pollfd sources[] = {{stop_, POLLIN, 0}, {moments_ != nullptr ? moments_->descriptor() : -1, POLLIN, 0}};
     int64_t nextNs = 0;
     for (bool goesOn = true; goesOn;) {
-        const int64_t waitNs =
-            waiting_.empty() ? std::max<int64_t>(0, nextNs - log::monotonicNs()) : int64_t{0};
+        const int64_t waitNs = waiting_.empty() ? std::max<int64_t>(0, nextNs - log::monotonicNs()) : int64_t{0};
         const timespec wait{waitNs / 1'000'000'000, waitNs % 1'000'000'000};
         if (::ppoll(sources, 2, &wait, nullptr) < 0) continue;
         if (sources[0].revents != 0) {
@@ -198,16 +185,14 @@ void SamplerThread::readMoments() {
         MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
         const int64_t ageNs = sampler_->sampleMoment([&] {
             moments_->take(waiting_);
-            return std::any_of(waiting_.begin() + asked, waiting_.end(), [&](const auto& moment) {
-                return !reading.serves(moment.timestampNs);
-            });
+            return std::any_of(waiting_.begin() + asked, waiting_.end(),
+                               [&](const auto& moment) { return !reading.serves(moment.timestampNs); });
         });
         reading.endNs = sampleTimeNs();
         reading.validFromNs = reading.beginNs - ageNs;
         callBegunNs_.store(0);
         last_ = reading;
-        for (auto moment = waiting_.begin(); moment != waiting_.begin() + asked; ++moment)
-            write(*moment, reading);
+        for (auto moment = waiting_.begin(); moment != waiting_.begin() + asked; ++moment) write(*moment, reading);
         waiting_.erase(waiting_.begin(), waiting_.begin() + asked);
     }
     const int64_t nowCpuNs = cpuNs();
@@ -223,8 +208,7 @@ void SamplerThread::write(const log::MomentMessage& moment, const MomentReading&
     record.occurrence = moment.occurrence;
     record.processId = moment.processId;
     record.isEnd = moment.isEnd != 0 ? 1 : 0;
-    log_.write(record, std::string_view(moment.name,
-                                        std::min<size_t>(moment.nameBytes, sizeof moment.name)));
+    log_.write(record, std::string_view(moment.name, std::min<size_t>(moment.nameBytes, sizeof moment.name)));
 }
 
 void SamplerThread::end() {

@@ -17,8 +17,7 @@
 
 namespace lanescope::capture {
 
-/// A reading of counters at the begin or end of chosen ranges. All times are those of samples
-/// (`sampleTimeNs`).
+/// A reading of counters at the begin or end of chosen ranges. All times are those of samples (`sampleTimeNs`).
 struct MomentReading {
     /// Maximum time between events served by one reading: the end of a range and the begin of the
     /// next, or the same range of several ranks.
@@ -57,8 +56,7 @@ class SamplerThread {
     };
 
     /// `moments` may be null; it wakes the sampler when a chosen range begins or ends.
-    SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log,
-                  MomentPipe* moments);
+    SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log, MomentPipe* moments);
 
     void requestStop();
     /// Returns true if it ended before the deadline, CLOCK_MONOTONIC.

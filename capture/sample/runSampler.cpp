@@ -40,8 +40,7 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
     for (const std::string& word : words) {
         const size_t equals = word.find('=');
         const std::string_view name = std::string_view(word).substr(0, equals);
-        const std::string_view value =
-            equals == std::string::npos ? "" : std::string_view(word).substr(equals + 1);
+        const std::string_view value = equals == std::string::npos ? "" : std::string_view(word).substr(equals + 1);
         double number = 0;
         std::from_chars(value.data(), value.data() + value.size(), number);
         if (name == "folder") options.runFolder = value;
@@ -51,8 +50,7 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
         if (name == "gpm") options.usesGpm = number != 0;
         if (name == "metrics") options.metricsHz = number;
         if (name == "program") options.program = value;
-        if (name == "clock")
-            std::from_chars(value.data(), value.data() + value.size(), options.eventOffsetNs);
+        if (name == "clock") std::from_chars(value.data(), value.data() + value.size(), options.eventOffsetNs);
     }
     if (options.runFolder.empty() || options.host.empty() || options.recorder <= 0)
         return fail("{}: internal command of 'lanescope record'.", samplerCommand);
@@ -68,19 +66,15 @@ constexpr size_t maxFirstLineBytes = 512;
 /// Returns the path of a program called by that name; empty if it does not exist.
 path pathOfProgram(const std::string& program) {
     if (program.empty()) return {};
-    if (program.find('/') != std::string::npos)
-        return ::access(program.c_str(), X_OK) == 0 ? path(program) : path();
+    if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? path(program) : path();
     std::istringstream folders(environment("PATH"));
     for (std::string folder; std::getline(folders, folder, ':');)
-        if (const path candidate = path(folder) / program;
-            !folder.empty() && ::access(candidate.c_str(), X_OK) == 0)
+        if (const path candidate = path(folder) / program; !folder.empty() && ::access(candidate.c_str(), X_OK) == 0)
             return candidate;
     return {};
 }
 
-bool isPython(const path& program) {
-    return program.filename().string().starts_with("python");
-}
+bool isPython(const path& program) { return program.filename().string().starts_with("python"); }
 
 /// Returns the interpreter in the first line of a script; empty if there is none.
 path interpreterOf(const path& script) {
@@ -112,8 +106,7 @@ class Folders {
         }
     }
 
-    /// Adds the interpreter, and the target of its link: a virtual environment may use the target's
-    /// packages.
+    /// Adds the interpreter, and the target of its link: a virtual environment may use the target's packages.
     void addPython(const path& python) {
         if (python.empty()) return;
         addPrefix(python.parent_path().parent_path());
@@ -151,8 +144,7 @@ std::vector<path> pythonCuptiFolders(const std::string& program) {
     folders.addPrefix(path(environment("VIRTUAL_ENV")));
     folders.addPrefix(path(environment("CONDA_PREFIX")));
     folders.addPython(pathOfProgram("python3"));
-    if (const path home = path(environment("HOME")); !home.empty())
-        folders.addPrefix(home / ".local");
+    if (const path home = path(environment("HOME")); !home.empty()) folders.addPrefix(home / ".local");
     return folders.take();
 }
 
@@ -171,25 +163,20 @@ class Samplers {
   public:
     Samplers(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler)
         : options_(options),
-          log_(options.runFolder.string() + "/" + options.host + ".sampler." +
-                   std::to_string(::getpid()),
-               maxLogBytes),
+          log_(options.runFolder.string() + "/" + options.host + ".sampler." + std::to_string(::getpid()), maxLogBytes),
           moments_(options.runFolder),
           begunNs_(log::monotonicNs()) {
         if (options.counterHz > 0) {
             const auto periodNs = static_cast<int64_t>(1e9 / options.counterHz);
             add(std::make_unique<NvmlSampler>(log_, periodNs), periodNs, &moments_);
             add(std::make_unique<HostSampler>(log_, periodNs, options.recorder), periodNs);
-            add(std::make_unique<PcieSampler>(log_),
-                std::max<int64_t>(periodNs, PcieSampler::periodNs));
+            add(std::make_unique<PcieSampler>(log_), std::max<int64_t>(periodNs, PcieSampler::periodNs));
             if (options.usesGpm) addGpm(periodNs);
         }
         if (options.metricsHz > 0) {
-            const int64_t periodNs =
-                options.metricsHz > usualRateThresholdHz ? fastDecodePeriodNs : decodePeriodNs;
+            const int64_t periodNs = options.metricsHz > usualRateThresholdHz ? fastDecodePeriodNs : decodePeriodNs;
             if (makeMetricsSampler)
-                add(makeMetricsSampler(log_, options.metricsHz, periodNs,
-                                       pythonCuptiFolders(options.program)),
+                add(makeMetricsSampler(log_, options.metricsHz, periodNs, pythonCuptiFolders(options.program)),
                     periodNs);
             else
                 log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
@@ -208,8 +195,7 @@ class Samplers {
         }
     }
 
-    /// Returns the time until a little after the samplers' next turn, so that the processor wakes
-    /// up once.
+    /// Returns the time until a little after the samplers' next turn, so that the processor wakes up once.
     static int untilFlushMs() {
         return flushPeriodMs - static_cast<int>(log::monotonicNs() / 1'000'000 % flushPeriodMs) + 1;
     }
@@ -224,8 +210,7 @@ class Samplers {
 
   private:
     void add(std::unique_ptr<Sampler> sampler, int64_t periodNs, MomentPipe* moments = nullptr) {
-        threads_.push_back(
-            std::make_unique<SamplerThread>(std::move(sampler), periodNs, log_, moments));
+        threads_.push_back(std::make_unique<SamplerThread>(std::move(sampler), periodNs, log_, moments));
     }
 
     void addGpm(int64_t periodNs) {
@@ -244,8 +229,7 @@ class Samplers {
     /// Writes "0.41 % of a core: NVML 0.30 % at 10 Hz, /proc 0.09 % at 10 Hz, the log 0.02 %; once
     /// 0.24 s: NVML 0.21 s". At the end only, so that a killed sampler leaves no partial values.
     void writeCost() {
-        const double seconds =
-            std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
+        const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
         const auto percent = [&](double cpuSeconds) { return 100 * cpuSeconds / seconds; };
         std::string parts, once;
         double onceSeconds = processCpuAtBegin_;
@@ -262,18 +246,16 @@ class Samplers {
             const char* title = thread->sampler().title();
             parts += fmt::format("{} {:.2f} % at {:g} Hz", title, percent(cost.steadySeconds),
                                  1e9 / static_cast<double>(thread->periodNs()));
-            if (cost.momentSeconds > 0)
-                parts += fmt::format(" and {:.2f} % at ranges", percent(cost.momentSeconds));
+            if (cost.momentSeconds > 0) parts += fmt::format(" and {:.2f} % at ranges", percent(cost.momentSeconds));
             parts += ", ";
             if (cost.onceSeconds < shownSeconds) continue;
             once += fmt::format("{}{} {:.2f} s", onceSeparator, title, cost.onceSeconds);
             onceSeparator = ", ";
         }
-        const std::string_view which =
-            options_.counterHz > 0 ? facts::samplers : facts::gpuMetricsSampler;
-        log_.property(which, fmt::format("{:.2f} % of a core: {}the log {:.2f} %; once {:.2f} s{}",
-                                         percent(std::max(whole, 0.0)), parts,
-                                         percent(std::max(rest, 0.0)), onceSeconds, once));
+        const std::string_view which = options_.counterHz > 0 ? facts::samplers : facts::gpuMetricsSampler;
+        log_.property(
+            which, fmt::format("{:.2f} % of a core: {}the log {:.2f} %; once {:.2f} s{}", percent(std::max(whole, 0.0)),
+                               parts, percent(std::max(rest, 0.0)), onceSeconds, once));
     }
 
     static double processCpuSeconds() {

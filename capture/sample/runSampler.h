@@ -36,21 +36,19 @@ struct SamplerOptions {
 /// First word of the command line that makes this program a sampler.
 inline constexpr std::string_view samplerCommand = "__sample";
 
-/// Returns the existing folders in which Python's packages keep a CUPTI, those of `program`'s
-/// Python first. Searches next to the interpreter (the program itself or named by its "#!" line),
-/// in the active virtual or Conda environment, and next to the first python3 in PATH. Runs nothing;
-/// reads some folders. Any thread that may call getenv.
+/// Returns the existing folders in which Python's packages keep a CUPTI, those of `program`'s Python first. Searches
+/// next to the interpreter (the program itself or named by its "#!" line), in the active virtual or Conda environment,
+/// and next to the first python3 in PATH. Runs nothing; reads some folders. Any thread that may call getenv.
 std::vector<std::filesystem::path> pythonCuptiFolders(const std::string& program);
 
 /// Factory of a sampler of the GPUs' hardware counters at `hz` samples per second, whose `sample`
 /// is called each `takePeriodNs`. Searches CUPTI in `folders` too. Its calls may crash.
-using MakeMetricsSampler = std::function<std::unique_ptr<Sampler>(
-    SampleLog& log, double hz, int64_t takePeriodNs, std::vector<std::filesystem::path> folders)>;
+using MakeMetricsSampler = std::function<std::unique_ptr<Sampler>(SampleLog& log, double hz, int64_t takePeriodNs,
+                                                                  std::vector<std::filesystem::path> folders)>;
 
 /// Runs a sampler process: samples until standard input, which the recorder keeps open, ends, then
 /// writes its last record and exits. Never prints, never returns. `makeMetricsSampler` is empty in
 /// a program built without CUPTI; the log reports that if GPU metrics are requested.
-[[noreturn]] void runSampler(const SamplerOptions& options,
-                             const MakeMetricsSampler& makeMetricsSampler);
+[[noreturn]] void runSampler(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler);
 
 }  // namespace lanescope::capture

@@ -43,8 +43,7 @@ void ForeignMemory::begin(Trail& trail) {
 }
 
 const ForeignMemory::Block* ForeignMemory::used(Block& block) const {
-    if (!block.isUsed && trail_ && trail_->count_ < Trail::maxPages)
-        trail_->pages_[trail_->count_++] = block.number;
+    if (!block.isUsed && trail_ && trail_->count_ < Trail::maxPages) trail_->pages_[trail_->count_++] = block.number;
     block.isUsed = true;
     return &block;
 }
@@ -68,8 +67,7 @@ const ForeignMemory::Block* ForeignMemory::block(uint64_t number) const {
 
 bool ForeignMemory::read(uint64_t address, void* into, size_t bytes) const {
     constexpr uint64_t firstPage = 4'096;
-    if (address < firstPage || address >= agent::python::endOfMemory ||
-        bytes > agent::python::endOfMemory - address)
+    if (address < firstPage || address >= agent::python::endOfMemory || bytes > agent::python::endOfMemory - address)
         return false;
     auto* next = static_cast<unsigned char*>(into);
     while (bytes > 0) {

@@ -11,9 +11,8 @@
 
 namespace lanescope::capture {
 
-/// Reader of another process's memory, without stopping or affecting it (`process_vm_readv`). Reads
-/// page by page and caches the latest, so that a sample of a thread costs a few system calls,
-/// whatever it reads. One thread.
+/// Reader of another process's memory, without stopping or affecting it (`process_vm_readv`). Reads page by page and
+/// caches the latest, so that a sample of a thread costs a few system calls, whatever it reads. One thread.
 class ForeignMemory final : public agent::python::Memory {
   public:
     /// Pages that a sample used, so that the next similar one reads them with one call.

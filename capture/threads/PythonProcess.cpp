@@ -29,8 +29,7 @@ constexpr uint64_t maxIntervalUs = 10'000'000;
 
 }  // namespace
 
-bool GilWatch::isAt(const agent::python::Memory& memory, uint64_t address,
-                    std::span<const uint64_t> states) const {
+bool GilWatch::isAt(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states) const {
     uint64_t interval = 0, holder = 0;
     int32_t held = 0;
     return memory.get(address + intervalAt, interval) && memory.get(address + holderAt, holder) &&
@@ -38,13 +37,11 @@ bool GilWatch::isAt(const agent::python::Memory& memory, uint64_t address,
            (held == 0 || held == 1) && std::ranges::find(states, holder) != states.end();
 }
 
-void GilWatch::setAddress(const agent::python::Memory& memory, uint64_t address,
-                          std::span<const uint64_t> states) {
+void GilWatch::setAddress(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states) {
     if (isAt(memory, address, states)) address_ = address;
 }
 
-bool GilWatch::isWaitedFor(const agent::python::Memory& memory, uint64_t address,
-                           std::span<const uint64_t> states) {
+bool GilWatch::isWaitedFor(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states) {
     if (address_ != 0) return address >= address_ + sleepersAt && address < address_ + maxLockBytes;
     constexpr uint64_t aligned = 8;
     const uint64_t last = address / aligned * aligned;
@@ -59,8 +56,7 @@ bool GilWatch::isWaitedFor(const agent::python::Memory& memory, uint64_t address
 std::optional<uint64_t> GilWatch::holder(const agent::python::Memory& memory) const {
     uint64_t holder = 0;
     int32_t held = 0;
-    if (address_ == 0 || !memory.get(address_ + holderAt, holder) ||
-        !memory.get(address_ + heldAt, held) || held != 1)
+    if (address_ == 0 || !memory.get(address_ + holderAt, holder) || !memory.get(address_ + heldAt, held) || held != 1)
         return std::nullopt;
     return holder;
 }
@@ -91,16 +87,14 @@ std::optional<LoadedImage> LoadedImage::at(const agent::python::Memory& memory, 
     const uint16_t count = std::min(header.e_phnum, maxProgramHeaders);
     for (uint16_t i = 0; i < count; ++i) {
         Elf64_Phdr segment{};
-        if (!memory.get(address + header.e_phoff + i * sizeof segment, segment))
-            return std::nullopt;
+        if (!memory.get(address + header.e_phoff + i * sizeof segment, segment)) return std::nullopt;
         if (segment.p_type == PT_LOAD && segment.p_offset == 0 && !hasBase) {
             image.base_ = address - (segment.p_vaddr & pageMask);
             hasBase = true;
         }
         if (segment.p_type == PT_DYNAMIC) dynamic = segment;
     }
-    if (!hasBase || dynamic.p_memsz == 0 ||
-        !image.readDynamic(image.base_ + dynamic.p_vaddr, dynamic.p_memsz))
+    if (!hasBase || dynamic.p_memsz == 0 || !image.readDynamic(image.base_ + dynamic.p_vaddr, dynamic.p_memsz))
         return std::nullopt;
     return image;
 }
@@ -112,8 +106,7 @@ bool LoadedImage::readDynamic(uint64_t address, uint64_t bytes) {
         if (!memory_->get(address + i * sizeof entry, entry)) return false;
         if (entry.d_tag == DT_NULL) break;
         // glibc stores addresses of this process there, other loaders keep those of the file.
-        const uint64_t value =
-            entry.d_un.d_ptr < base_ ? entry.d_un.d_ptr + base_ : entry.d_un.d_ptr;
+        const uint64_t value = entry.d_un.d_ptr < base_ ? entry.d_un.d_ptr + base_ : entry.d_un.d_ptr;
         if (entry.d_tag == DT_SYMTAB) symbols_ = value;
         if (entry.d_tag == DT_STRTAB) names_ = value;
         if (entry.d_tag == DT_GNU_HASH) hashes_ = value;
@@ -123,8 +116,7 @@ bool LoadedImage::readDynamic(uint64_t address, uint64_t bytes) {
 
 bool LoadedImage::isNamed(uint64_t text, std::string_view name) const {
     std::array<char, 64> found{};
-    if (name.size() >= found.size() || !memory_->read(text, found.data(), name.size() + 1))
-        return false;
+    if (name.size() >= found.size() || !memory_->read(text, found.data(), name.size() + 1)) return false;
     return found[name.size()] == '\0' && std::string_view(found.data(), name.size()) == name;
 }
 
@@ -138,16 +130,13 @@ std::optional<LoadedImage::Symbol> LoadedImage::find(std::string_view name) cons
     const uint64_t bucketsAt = hashes_ + sizeof sizes + uint64_t{filterWords} * 8;
     const uint64_t chainsAt = bucketsAt + uint64_t{buckets} * 4;
     uint32_t symbol = 0;
-    if (!memory_->get(bucketsAt + uint64_t{hash % buckets} * 4, symbol) || symbol < firstSymbol)
-        return std::nullopt;
+    if (!memory_->get(bucketsAt + uint64_t{hash % buckets} * 4, symbol) || symbol < firstSymbol) return std::nullopt;
     for (uint32_t step = 0; step < maxChainLength; ++step, ++symbol) {
         uint32_t chained = 0;
-        if (!memory_->get(chainsAt + uint64_t{symbol - firstSymbol} * 4, chained))
-            return std::nullopt;
+        if (!memory_->get(chainsAt + uint64_t{symbol - firstSymbol} * 4, chained)) return std::nullopt;
         if ((chained | 1) == (hash | 1)) {
             Elf64_Sym found{};
-            if (!memory_->get(symbols_ + uint64_t{symbol} * sizeof found, found))
-                return std::nullopt;
+            if (!memory_->get(symbols_ + uint64_t{symbol} * sizeof found, found)) return std::nullopt;
             if (found.st_shndx != SHN_UNDEF && isNamed(names_ + found.st_name, name))
                 return Symbol{base_ + found.st_value, found.st_size};
         }
@@ -198,16 +187,14 @@ std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std:
     int major = 0, minor = 0;
     uint64_t number = 0;
     // From 3.11 on a constant contains it: 0x030b07f0.
-    if (const auto version = image->find("Py_Version");
-        version && memory.get(version->address, number)) {
+    if (const auto version = image->find("Py_Version"); version && memory.get(version->address, number)) {
         major = static_cast<int>(number >> 24 & 0xff);
         minor = static_cast<int>(number >> 16 & 0xff);
     } else if (!versionInName(file, major, minor)) {
         return std::nullopt;
     }
     std::optional<FrameLayout> layout = layoutOf(major, minor);
-    if (std::array<std::byte, runtimeBytes> told{};
-        !layout && memory.read(runtime->address, told.data(), told.size()))
+    if (std::array<std::byte, runtimeBytes> told{}; !layout && memory.read(runtime->address, told.data(), told.size()))
         layout = layoutOfRuntime(told, major, minor);
     return FoundPython{{runtime->address,
                         {code->address, text->address, bytes->address},
@@ -233,13 +220,10 @@ ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory) {
         takeWord(line);
         takeWord(line);
         const std::string_view path = takeWord(line);
-        if (path.empty() || path.front() != '/' ||
-            offset.find_first_not_of('0') != std::string_view::npos)
-            continue;
+        if (path.empty() || path.front() != '/' || offset.find_first_not_of('0') != std::string_view::npos) continue;
         const std::string_view file = path.substr(path.rfind('/') + 1);
         found.usesCuda |= file.starts_with("libcuda.so") || file.starts_with("liblanescope-agent");
-        const bool mayBePython =
-            isProgram || file.starts_with("libpython3") || file.starts_with("python");
+        const bool mayBePython = isProgram || file.starts_with("libpython3") || file.starts_with("python");
         isProgram = false;
         if (found.python || !mayBePython) continue;
         uint64_t address = 0;
@@ -257,13 +241,9 @@ ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory) {
     return found;
 }
 
-PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory,
-                             SampleLog& log, StackReading& reading)
-    : image_(std::move(image)),
-      memory_(memory),
-      log_(log),
-      reading_(reading),
-      frames_(StackTable::maxFrames) {}
+PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory, SampleLog& log,
+                             StackReading& reading)
+    : image_(std::move(image)), memory_(memory), log_(log), reading_(reading), frames_(StackTable::maxFrames) {}
 
 /// Returns the kernel's number of a thread. glibc keeps it after the word that `pthread_self`
 /// returns; from 3.11 on Python has it as well. Returns 0 if unknown.
@@ -280,8 +260,7 @@ pid_t PythonProcess::threadOf(uint64_t state) const {
 #endif
     uint64_t self = 0;
     int32_t number = 0;
-    return memory_.get(state + layout.threadId, self) && isPlausible(self) &&
-                   memory_.get(self + numberAt, number)
+    return memory_.get(state + layout.threadId, self) && isPlausible(self) && memory_.get(self + numberAt, number)
                ? static_cast<pid_t>(number)
                : 0;
 }
@@ -299,9 +278,7 @@ void PythonProcess::findThreads(int64_t nowNs) {
     const FrameLayout& layout = image_->layout;
     interpreter_ = 0;
     uint64_t interpreter = 0;
-    if (!memory_.get(image_->runtime + layout.interpreters, interpreter) ||
-        !isPlausible(interpreter))
-        return;
+    if (!memory_.get(image_->runtime + layout.interpreters, interpreter) || !isPlausible(interpreter)) return;
     interpreter_ = interpreter;
     uint64_t state = 0;
     if (!memory_.get(interpreter + layout.threads, state)) return;
@@ -320,8 +297,7 @@ void PythonProcess::findGil() {
     uint64_t address = 0;
     if (layout.gil != FrameLayout::none)
         address = image_->runtime + layout.gil;
-    else if (layout.pointerToGil == FrameLayout::none ||
-             !memory_.get(interpreter_ + layout.pointerToGil, address))
+    else if (layout.pointerToGil == FrameLayout::none || !memory_.get(interpreter_ + layout.pointerToGil, address))
         return;
     if (isPlausible(address)) gil_.setAddress(memory_, address, states_);
 }
@@ -340,11 +316,8 @@ pid_t PythonProcess::gilHolder() const {
     return state && std::ranges::find(states_, *state) != states_.end() ? threadOf(*state) : 0;
 }
 
-/// Returns true if the state still belongs to the thread: a freed state may be another thread's
-/// now.
-bool PythonProcess::isStill(pid_t thread, uint64_t state) const {
-    return threadOf(state) == thread;
-}
+/// Returns true if the state still belongs to the thread: a freed state may be another thread's now.
+bool PythonProcess::isStill(pid_t thread, uint64_t state) const { return threadOf(state) == thread; }
 
 uint32_t PythonProcess::stackOf(pid_t thread) {
     const auto found = stateOf_.find(thread);
@@ -369,8 +342,7 @@ PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uin
     if (walked.count == 0) return Outcome::None;
     const bool collects = isCollecting(state);
     uint64_t key = (walked.isCut ? 1 : 0) + (collects ? 2 : 0);
-    for (uint32_t i = 0; i < walked.count; ++i)
-        key = mixed(mixed(key, frames_[i].code), frames_[i].instruction);
+    for (uint32_t i = 0; i < walked.count; ++i) key = mixed(mixed(key, frames_[i].code), frames_[i].instruction);
     if (const auto known = known_.find(key); known != known_.end()) {
         number = known->second;
         return Outcome::Whole;
@@ -395,13 +367,12 @@ bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
         if (!readIdentity(memory_, layout, frame)) return false;
         const bool isKnown = code != codes_.end() && code->second.identity == frame.identity;
         if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
-        const uint32_t known = isKnown ? code->second.number
-                                       : log_.code({facts.function, facts.functionBytes},
-                                                   {facts.file, facts.fileBytes});
+        const uint32_t known = isKnown
+                                   ? code->second.number
+                                   : log_.code({facts.function, facts.functionBytes}, {facts.file, facts.fileBytes});
         code = codes_.insert_or_assign(frame.code, KnownCode{frame.identity, known, round_}).first;
     }
-    const uint64_t place =
-        mixed(mixed(mixed(frame.copy, frame.code), code->second.identity), frame.instruction);
+    const uint64_t place = mixed(mixed(mixed(frame.copy, frame.code), code->second.identity), frame.instruction);
     auto line = lines_.find(place);
     if (line == lines_.end()) {
         if (!readCode(memory_, layout, image_->types, frame.code, false, facts) ||

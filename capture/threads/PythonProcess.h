@@ -27,20 +27,16 @@ namespace lanescope::capture {
 class GilWatch {
   public:
     /// Sets the lock's address, if the memory there is valid for a lock.
-    void setAddress(const agent::python::Memory& memory, uint64_t address,
-                    std::span<const uint64_t> states);
+    void setAddress(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states);
     bool isFound() const { return address_ != 0; }
     /// Returns true if a thread that sleeps in futex on the word at `address` waits for the lock.
     /// `states` are the states of the interpreter's threads.
-    bool isWaitedFor(const agent::python::Memory& memory, uint64_t address,
-                     std::span<const uint64_t> states);
-    /// Returns the state of the thread that holds the lock; nullopt if there is none or it is
-    /// unknown.
+    bool isWaitedFor(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states);
+    /// Returns the state of the thread that holds the lock; nullopt if there is none or it is unknown.
     std::optional<uint64_t> holder(const agent::python::Memory& memory) const;
 
   private:
-    bool isAt(const agent::python::Memory& memory, uint64_t address,
-              std::span<const uint64_t> states) const;
+    bool isAt(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states) const;
 
     uint64_t address_ = 0;  ///< 0: not found yet.
 };
@@ -79,8 +75,8 @@ struct PythonImage {
 struct ImagesOfProcess {
     std::shared_ptr<const PythonImage> python;  ///< Null if there is no readable one.
     std::string unknownVersion;                 ///< Version of an unsupported interpreter: "3.16".
-    bool isHidden = false;  ///< A file called Python is loaded, but its memory is not readable.
-    bool usesCuda = false;  ///< The driver or our agent is loaded.
+    bool isHidden = false;                      ///< A file called Python is loaded, but its memory is not readable.
+    bool usesCuda = false;                      ///< The driver or our agent is loaded.
 };
 /// Reads the memory map. 1 ms for a process with thousands of libraries.
 ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory);
@@ -91,9 +87,8 @@ struct StackReading {
     uint64_t inconsistent = 0;  ///< Changed during the reading and its repetitions.
 };
 
-/// Reader of the Python stacks of one process's threads, from outside: nothing in it is stopped,
-/// called or changed. A stack that changed meanwhile is detected as inconsistent, and never
-/// guessed. One thread.
+/// Reader of the Python stacks of one process's threads, from outside: nothing in it is stopped, called or changed. A
+/// stack that changed meanwhile is detected as inconsistent, and never guessed. One thread.
 class PythonProcess {
   public:
     PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory, SampleLog& log,
@@ -134,7 +129,7 @@ class PythonProcess {
     std::vector<uint64_t> states_;
     std::unordered_map<uint64_t, uint32_t> known_;  ///< Whole stacks by a hash of their frames.
     std::unordered_map<uint64_t, int32_t> lines_;   ///< By code, its identity and instruction.
-    uint32_t round_ = 0;  ///< During one round, cached code facts are valid.
+    uint32_t round_ = 0;                            ///< During one round, cached code facts are valid.
     int64_t roundBegunNs_ = 0;
     std::unordered_map<uint64_t, KnownCode> codes_;  ///< By address.
     std::vector<agent::python::Frame> frames_;

@@ -67,8 +67,8 @@ constexpr Call calls[] = {
 };
 
 const Call* find(int64_t number) {
-    const auto* const found = std::find_if(std::begin(calls), std::end(calls),
-                                           [&](const Call& call) { return call.number == number; });
+    const auto* const found =
+        std::find_if(std::begin(calls), std::end(calls), [&](const Call& call) { return call.number == number; });
     return found == std::end(calls) ? nullptr : found;
 }
 
@@ -104,9 +104,7 @@ std::string_view nameOfCall(int64_t number) {
     return known ? known->name : std::string_view{};
 }
 
-bool isFutex(int64_t number) {
-    return number == SYS_futex;
-}
+bool isFutex(int64_t number) { return number == SYS_futex; }
 
 bool mayBeDisk(const SystemCall& call) {
     return call.number == SYS_read || call.number == SYS_readv || call.number == SYS_pread64 ||
@@ -116,36 +114,28 @@ bool mayBeDisk(const SystemCall& call) {
 
 namespace {
 
-/// Number of latest samples that determine how much a thread waits for the GIL, and minimum share
-/// that counts.
+/// Number of latest samples that determine how much a thread waits for the GIL, and minimum share that counts.
 constexpr double gilSamples = 16, minGilShare = 0.05, maxGilShare = 0.9;
 
 /// Returns true if the thread runs Python code, or would with the GIL.
-bool isActive(ThreadState state) {
-    return !isWaiting(state) || state == ThreadState::Gil;
-}
+bool isActive(ThreadState state) { return !isWaiting(state) || state == ThreadState::Gil; }
 
-/// Returns true if a thread that had or wanted a core for `ranNs` of `passedNs` both ran and
-/// waited.
-bool didBoth(int64_t ranNs, int64_t passedNs) {
-    return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10;
-}
+/// Returns true if a thread that had or wanted a core for `ranNs` of `passedNs` both ran and waited.
+bool didBoth(int64_t ranNs, int64_t passedNs) { return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10; }
 
 }  // namespace
 
-void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
-                    int64_t slices, int64_t waits) {
-    if (isActive(seen.state))
-        gilShare_ += ((seen.state == ThreadState::Gil ? 1.0 : 0.0) - gilShare_) / gilSamples;
+void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t slices,
+                    int64_t waits) {
+    if (isActive(seen.state)) gilShare_ += ((seen.state == ThreadState::Gil ? 1.0 : 0.0) - gilShare_) / gilSamples;
     const bool isContended = gilShare_ > minGilShare;
     // One edge takes one turn on a core, and one more if other threads want it too.
     constexpr int64_t minSlicesOfSeveralEdges = 3;
     if (latestNs_ != 0) keepWait(seen, nowNs - latestNs_);
     if (latestNs_ == 0) {
         begin(nowNs, seen);
-    } else if (const auto wait = isUnseenBetween(seen, nowNs - latestNs_ - cpuNs - delayNs, waits)
-                                     ? lackingWait()
-                                     : std::nullopt) {
+    } else if (const auto wait =
+                   isUnseenBetween(seen, nowNs - latestNs_ - cpuNs - delayNs, waits) ? lackingWait() : std::nullopt) {
         waitBetween(nowNs, seen, cpuNs, delayNs, *wait);
     } else if (seen == seen_) {
         cpuNs_ += cpuNs;
@@ -156,8 +146,7 @@ void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int6
         }
     } else if (isContended && isActive(seen_.state) != isActive(seen.state)) {
         leaveOrEnterContended(nowNs, seen, cpuNs, delayNs);
-    } else if (slices >= minSlicesOfSeveralEdges &&
-               (isWaiting(seen_.state) || isWaiting(seen.state)) &&
+    } else if (slices >= minSlicesOfSeveralEdges && (isWaiting(seen_.state) || isWaiting(seen.state)) &&
                didBoth(cpuNs + delayNs, nowNs - latestNs_)) {
         goToAndFro(nowNs, seen, cpuNs, delayNs);
     } else {
@@ -172,16 +161,13 @@ bool StateRuns::isUnseenBetween(const ThreadSample& seen, int64_t waitedNs, int6
            waitedNs >= minUnseenNs && gilShare_ <= minGilShare;
 }
 
-/// Handles the time between a sample in which the thread was active and one in which it waited for
-/// something other than the GIL. Its time on a core is counted; its wait for the GIL in addition is
-/// estimated from its samples.
-void StateRuns::leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs,
-                                      int64_t delayNs) {
+/// Handles the time between a sample in which the thread was active and one in which it waited for something other than
+/// the GIL. Its time on a core is counted; its wait for the GIL in addition is estimated from its samples.
+void StateRuns::leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs) {
     const int64_t passedNs = nowNs - latestNs_;
     const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
     const double freeShare = 1 - std::min(gilShare_, maxGilShare);
-    const auto activeNs =
-        std::min(passedNs, static_cast<int64_t>(static_cast<double>(ranNs) / freeShare));
+    const auto activeNs = std::min(passedNs, static_cast<int64_t>(static_cast<double>(ranNs) / freeShare));
     const bool wasActive = isActive(seen_.state);
     ThreadSample active = wasActive ? seen_ : seen;
     active.state = ThreadState::Gil;
@@ -218,17 +204,14 @@ std::optional<ThreadSample> StateRuns::lackingWait() const {
     }
     if (seenNs == 0) return std::nullopt;
     const auto lackOf = [&](const Wait& each) {
-        return each.seenNs > 0 ? each.seenNs / seenNs * givenNs - each.givenNs
-                               : std::numeric_limits<double>::lowest();
+        return each.seenNs > 0 ? each.seenNs / seenNs * givenNs - each.givenNs : std::numeric_limits<double>::lowest();
     };
     const auto largest = std::ranges::max_element(waits_, {}, lackOf);
-    return ThreadSample{.state = static_cast<ThreadState>(largest - waits_.begin()),
-                        .call = largest->call};
+    return ThreadSample{.state = static_cast<ThreadState>(largest - waits_.begin()), .call = largest->call};
 }
 
 ThreadSample StateRuns::unsampledWait(const ThreadSample& wait) const {
-    // A thread that alternately waits for the GIL also alternately has it; samples show that on
-    // average.
+    // A thread that alternately waits for the GIL also alternately has it; samples show that on average.
     if (isActive(wait.state)) return wait;
     const std::optional<ThreadSample> lacking = lackingWait();
     return lacking && lacking->state != wait.state ? *lacking : wait;
@@ -249,8 +232,7 @@ void StateRuns::waitBetween(int64_t nowNs, const ThreadSample& seen, int64_t cpu
     delayNs_ = delayNs - delayNs / 2;
 }
 
-void StateRuns::goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs,
-                           int64_t delayNs) {
+void StateRuns::goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs) {
     const bool didWait = isWaiting(seen_.state);
     // Two waits get equal shares of the time: samples fall into both alike, whichever it was.
     const ThreadSample first = didWait ? seen_ : unsampledWait(seen);
@@ -274,16 +256,14 @@ void StateRuns::goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuN
     begin(nowNs, seen);
 }
 
-void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
-                       int64_t waitsBegun) {
+void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t waitsBegun) {
     const int64_t passedNs = nowNs - latestNs_;
     const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
     const int64_t waitedNs = passedNs - ranNs;
     const bool didWait = isWaiting(seen_.state), waits = isWaiting(seen.state);
     // A running thread begins only the wait in which it is sampled next. A thread sampled in a wait
     // has begun it before.
-    const bool isUnseen =
-        didWait != waits && waitsBegun > (didWait ? 0 : 1) && waitedNs >= minUnseenNs;
+    const bool isUnseen = didWait != waits && waitsBegun > (didWait ? 0 : 1) && waitedNs >= minUnseenNs;
     if (didWait && waits && ranNs >= minRunNs) {
         // It ran in between, at an unsampled line.
         const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;

@@ -20,8 +20,7 @@ struct SystemCall {
 };
 SystemCall parseSystemCall(std::string_view text);
 
-/// Returns the reason of a thread's sleep in a system call, as far as the call shows it; a lock may
-/// be Python's.
+/// Returns the reason of a thread's sleep in a system call, as far as the call shows it; a lock may be Python's.
 ThreadState sleepReason(const SystemCall& call);
 /// Returns the name of the call, "futex"; empty if it is not a common wait.
 std::string_view nameOfCall(int64_t number);
@@ -37,24 +36,21 @@ struct ThreadSample {
     bool operator==(const ThreadSample&) const = default;
 };
 
-/// Builder of runs from the samples of one thread: intervals in one state at one line. Between two
-/// different samples the kernel's time on a core determines the boundary. If the thread was put on
-/// a core too often for that, the time between is a wait with its time on a core, or half each of
-/// two waits.
+/// Builder of runs from the samples of one thread: intervals in one state at one line. Between two different samples
+/// the kernel's time on a core determines the boundary. If the thread was put on a core too often for that, the time
+/// between is a wait with its time on a core, or half each of two waits.
 ///
-/// A wait without a sample has no line and no known kind. It is assigned to the kind that lacks the
-/// largest part of its expected time. Samples fall into all waits alike, so their shares are that
-/// expectation; otherwise long waits would take the time of short ones. One thread.
+/// A wait without a sample has no line and no known kind. It is assigned to the kind that lacks the largest part of its
+/// expected time. Samples fall into all waits alike, so their shares are that expectation; otherwise long waits would
+/// take the time of short ones. One thread.
 class StateRuns {
   public:
-    StateRuns(SampleLog& log, uint32_t process, uint32_t thread)
-        : log_(log), process_(process), thread_(thread) {}
+    StateRuns(SampleLog& log, uint32_t process, uint32_t thread) : log_(log), process_(process), thread_(thread) {}
 
-    /// Adds a sample at `nowNs` (the time of samples). Since the last sample the thread had a core
-    /// for `cpuNs` and wanted one for `delayNs`. It was put on one `slices` times and began to wait
-    /// `waits` times; 0 if unknown.
-    void add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
-             int64_t slices = 0, int64_t waits = 0);
+    /// Adds a sample at `nowNs` (the time of samples). Since the last sample the thread had a core for `cpuNs` and
+    /// wanted one for `delayNs`. It was put on one `slices` times and began to wait `waits` times; 0 if unknown.
+    void add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t slices = 0,
+             int64_t waits = 0);
     /// Ends the last run: the thread has ended, or the sampling.
     void end();
 
@@ -62,8 +58,7 @@ class StateRuns {
     int64_t latestNs() const { return latestNs_; }
 
   private:
-    /// Maximum length before a run is written, so that the state of a long sleep survives the end
-    /// of the recorder.
+    /// Maximum length before a run is written, so that the state of a long sleep survives the end of the recorder.
     static constexpr int64_t maxRunNs = 30'000'000'000;
     /// Minimum length of a run between two waits.
     static constexpr int64_t minRunNs = 1'000'000;
@@ -71,19 +66,16 @@ class StateRuns {
     /// Minimum distance of samples that may have an unsampled wait between them.
     static constexpr int64_t minUnseenNs = 10'000'000;
 
-    void change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
-                int64_t waits);
+    void change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t waits);
     void keepWait(const ThreadSample& seen, int64_t passedNs);
     /// Returns true if it ran in both samples and waited between them.
     bool isUnseenBetween(const ThreadSample& seen, int64_t waitedNs, int64_t waits) const;
-    void waitBetween(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
-                     const ThreadSample& wait);
+    void waitBetween(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, const ThreadSample& wait);
     /// Returns the kind of wait that lacks most of its share; nullopt if none was sampled.
     std::optional<ThreadSample> lackingWait() const;
     /// Returns the unsampled wait before or after `wait`; `wait` itself if that lacks most time.
     ThreadSample unsampledWait(const ThreadSample& wait) const;
-    void leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs,
-                               int64_t delayNs);
+    void leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs);
     void goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs);
     void close(int64_t endNs);
     void begin(int64_t startNs, const ThreadSample& seen);

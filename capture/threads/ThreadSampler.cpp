@@ -68,8 +68,8 @@ ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder, bool rea
 
 bool ThreadSampler::begin() {
     raiseFileLimit();
-    shareOfCore_ = shareOfGpu * usableGpus() *
-                   std::max(1.0, static_cast<double>(10 * ms) / static_cast<double>(periodNs_));
+    shareOfCore_ =
+        shareOfGpu * usableGpus() * std::max(1.0, static_cast<double>(10 * ms) / static_cast<double>(periodNs_));
     begunNs_ = judgedNs_ = log::monotonicNs();
     judgedCpuNs_ = threadCpuNs();
     random_ ^= static_cast<uint64_t>(begunNs_);
@@ -110,9 +110,8 @@ void ThreadSampler::findProcesses(int64_t nowNs) {
     for (auto at = processes_.begin(); at != processes_.end();) {
         // A process started by a thread other than the first is not found each time.
         std::error_code error;
-        const bool isThere =
-            std::ranges::find(found, at->first) != found.end() ||
-            std::filesystem::exists(fmt::format("/proc/{}/task", at->first), error);
+        const bool isThere = std::ranges::find(found, at->first) != found.end() ||
+                             std::filesystem::exists(fmt::format("/proc/{}/task", at->first), error);
         if (isThere) {
             ++at;
             continue;
@@ -139,15 +138,13 @@ void ThreadSampler::findProcesses(int64_t nowNs) {
 void ThreadSampler::noteRefusals() {
     for (const auto& [pid, process] : processes_) {
         if (!process->isWatched() || process->threadCount() == 0) continue;
-        if (process->runsPython() && process->isMemoryRefused() &&
-            !std::exchange(hasReportedMemory_, true))
+        if (process->runsPython() && process->isMemoryRefused() && !std::exchange(hasReportedMemory_, true))
             log_.note(Severity::Info, HealthCode::ThreadStacksRefused,
                       "This system does not allow reading the memory of another process; thread "
                       "states have no Python lines. CUDA calls still have them.");
         if (process->areCallsRefused() && !std::exchange(hasReportedCalls_, true))
-            log_.note(
-                Severity::Info, HealthCode::ThreadCallsRefused,
-                "This system does not report system calls of threads; wait reasons are unknown.");
+            log_.note(Severity::Info, HealthCode::ThreadCallsRefused,
+                      "This system does not report system calls of threads; wait reasons are unknown.");
     }
     if (!unknownVersion_.empty() && !std::exchange(hasReportedUnknown_, true))
         log_.note(Severity::Info, HealthCode::PythonUnknown,
@@ -156,8 +153,7 @@ void ThreadSampler::noteRefusals() {
                               unknownVersion_));
 }
 
-/// Slows all turns down if there are too many threads, so that the mean cost of turns fits into the
-/// rest of the share.
+/// Slows all turns down if there are too many threads, so that the mean cost of turns fits into the rest of the share.
 void ThreadSampler::keepToShare(int64_t nowNs) {
     if (nowNs - judgedNs_ < judgeNs) return;
     const int64_t cpuNs = threadCpuNs();
@@ -171,8 +167,7 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
         costOfTurn_ += part * (turnsCost / turns - costOfTurn_);
         shareOfOther_ += part * (other / passed - shareOfOther_);
         const double left = std::max(shareOfCore_ - shareOfOther_, shareOfCore_ / maxSlowness);
-        slowness_ =
-            std::clamp(costOfTurn_ / (left * static_cast<double>(periodNs_)), 1.0, maxSlowness);
+        slowness_ = std::clamp(costOfTurn_ / (left * static_cast<double>(periodNs_)), 1.0, maxSlowness);
     }
     judgedNs_ = nowNs;
     judgedCpuNs_ = cpuNs;
@@ -180,16 +175,13 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
     turnsCpuNs_ = 0;
 }
 
-/// Returns a summary such as "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412
-/// stacks read".
+/// Returns a summary such as "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412 stacks read".
 std::string ThreadSampler::describe() const {
     const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
-    return fmt::format(
-        "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} inconsistent",
-        100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
-        static_cast<double>(turns_) / seconds, maxThreads_,
-        maxProcesses_ == 1 ? "1 process" : fmt::format("{} processes", maxProcesses_),
-        reading_.whole, reading_.inconsistent);
+    return fmt::format("{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} inconsistent",
+                       100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds, static_cast<double>(turns_) / seconds,
+                       maxThreads_, maxProcesses_ == 1 ? "1 process" : fmt::format("{} processes", maxProcesses_),
+                       reading_.whole, reading_.inconsistent);
 }
 
 void ThreadSampler::end() {

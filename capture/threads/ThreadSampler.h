@@ -17,9 +17,8 @@
 
 namespace lanescope::capture {
 
-/// Returns the number of GPUs that the recorded processes can use; 1 if none. CUDA_VISIBLE_DEVICES
-/// of the recorder limits the driver's number; its list ends at the first negative number. Any
-/// thread.
+/// Returns the number of GPUs that the recorded processes can use; 1 if none. CUDA_VISIBLE_DEVICES of the recorder
+/// limits the driver's number; its list ends at the first negative number. Any thread.
 int usableGpus();
 /// Returns the number for `shown` GPUs of the driver and the value of that variable, if it is set.
 int usableGpus(int shown, std::optional<std::string_view> listed);

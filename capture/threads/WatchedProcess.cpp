@@ -17,8 +17,7 @@ namespace {
 
 /// Maximum length of a tick; a core adds the time of its running thread at each tick.
 constexpr int64_t tickNs = 8'000'000;
-/// Divisor of the passed time: with less time on a core, nothing was counted, so the thread waits
-/// for a core.
+/// Divisor of the passed time: with less time on a core, nothing was counted, so the thread waits for a core.
 constexpr int64_t shareOfNothing = 16;
 
 }  // namespace
@@ -68,16 +67,13 @@ char WatchedThread::readState(std::vector<char>& buffer) const {
     return end == std::string_view::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
 }
 
-bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
-                           std::vector<char>& buffer) {
+bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory, std::vector<char>& buffer) {
     Times times;
     const bool hasTimes = readTimes(buffer, times);
     if (times_.isOpen() && !hasTimes) return false;
     const bool isFirst = runs_.latestNs() == 0;
-    const Times since{times.cpuNs - latest_.cpuNs, times.delayNs - latest_.delayNs,
-                      times.slices - latest_.slices};
-    const bool hasSlept =
-        hasTimes && !isFirst && since == Times{} && isWaiting(runs_.latest().state);
+    const Times since{times.cpuNs - latest_.cpuNs, times.delayNs - latest_.delayNs, times.slices - latest_.slices};
+    const bool hasSlept = hasTimes && !isFirst && since == Times{} && isWaiting(runs_.latest().state);
     latest_ = times;
     busy_ = std::clamp(busy_ + (hasSlept ? -1 : 1), 0, maxBusy);
     if (hasSlept) {
@@ -102,8 +98,8 @@ bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, ForeignMemory& 
     }
     const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
     const ThreadSample seen = sampleOf(call, passedNs, since, python, buffer);
-    runs_.add(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
-              isFirst ? 0 : since.slices, waitsSince);
+    runs_.add(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs, isFirst ? 0 : since.slices,
+              waitsSince);
     return true;
 }
 
@@ -114,8 +110,7 @@ ThreadSample WatchedThread::sampleOf(const SystemCall& call, int64_t passedNs, c
     if (call.isRunning) {
         // A running thread is counted at each tick; a runnable thread without counted time waits
         // for a core. The duration of that wait is counted when it has got one.
-        const bool hasNothing = times_.isOpen() && passedNs >= tickNs &&
-                                since.cpuNs < passedNs / shareOfNothing &&
+        const bool hasNothing = times_.isOpen() && passedNs >= tickNs && since.cpuNs < passedNs / shareOfNothing &&
                                 !isWaiting(runs_.latest().state);
         const bool hasWaited = passedNs > 0 && since.delayNs > passedNs / 2;
         seen.state = hasNothing || hasWaited ? ThreadState::Runnable : ThreadState::Running;
@@ -161,11 +156,7 @@ constexpr int maxDoublings = 7;
 }  // namespace
 
 WatchedProcess::WatchedProcess(pid_t pid, SampleLog& log, StackReading& reading)
-    : log_(log),
-      reading_(reading),
-      pid_(pid),
-      folder_(fmt::format("/proc/{}/", pid)),
-      memory_(pid) {}
+    : log_(log), reading_(reading), pid_(pid), folder_(fmt::format("/proc/{}/", pid)), memory_(pid) {}
 
 void WatchedProcess::find(int64_t nowNs, std::vector<char>& buffer) {
     std::error_code error;
@@ -193,9 +184,8 @@ void WatchedProcess::findImages(int64_t nowNs) {
     isWatched_ |= found.python || found.usesCuda || found.isHidden || !found.unknownVersion.empty();
     if (found.python) python_.emplace(found.python, memory_, log_, reading_);
     if (isWatched_ && (!wasWatched || found.python))
-        log_.addProcess(
-            static_cast<uint32_t>(pid_), parent(), program_,
-            found.python ? std::string_view(found.python->version) : std::string_view());
+        log_.addProcess(static_cast<uint32_t>(pid_), parent(), program_,
+                        found.python ? std::string_view(found.python->version) : std::string_view());
 }
 
 uint32_t WatchedProcess::parent() const {
@@ -220,8 +210,8 @@ void WatchedProcess::findThreads(std::vector<char>& buffer) {
 void WatchedProcess::sample(bool isTurnOfAll, std::vector<char>& buffer) {
     for (auto at = threads_.begin(); at != threads_.end();) {
         auto& [number, thread] = *at;
-        const bool isOften = number == pid_ || thread.isBusy() ||
-                             (python_ && python_->hasThread(number) && !thread.isIdle());
+        const bool isOften =
+            number == pid_ || thread.isBusy() || (python_ && python_->hasThread(number) && !thread.isIdle());
         PythonProcess* const python = python_ ? &*python_ : nullptr;
         if ((isOften || isTurnOfAll) && !thread.sample(sampleTimeNs(), python, memory_, buffer)) {
             thread.end();
@@ -238,8 +228,7 @@ void WatchedProcess::end() {
 }
 
 bool WatchedProcess::areCallsRefused() const {
-    return !threads_.empty() &&
-           std::ranges::none_of(threads_, [](const auto& each) { return each.second.hasCalls(); });
+    return !threads_.empty() && std::ranges::none_of(threads_, [](const auto& each) { return each.second.hasCalls(); });
 }
 
 }  // namespace lanescope::capture

@@ -23,10 +23,8 @@ class WatchedThread {
   public:
     WatchedThread(pid_t process, pid_t thread, SampleLog& log);
 
-    /// Samples it. Returns false if it has ended. `python` is null if there is none, `memory` is
-    /// its reader.
-    bool sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
-                std::vector<char>& buffer);
+    /// Samples it. Returns false if it has ended. `python` is null if there is none, `memory` is its reader.
+    bool sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory, std::vector<char>& buffer);
     void end() { runs_.end(); }
     /// Returns true if it ran in most of the latest samples.
     bool isBusy() const { return busy_ >= maxBusy / 2; }
@@ -46,8 +44,8 @@ class WatchedThread {
     int64_t readWaits(std::vector<char>& buffer);
     SystemCall readCall(std::vector<char>& buffer);
     char readState(std::vector<char>& buffer) const;
-    ThreadSample sampleOf(const SystemCall& call, int64_t passedNs, const Times& since,
-                          PythonProcess* python, std::vector<char>& buffer);
+    ThreadSample sampleOf(const SystemCall& call, int64_t passedNs, const Times& since, PythonProcess* python,
+                          std::vector<char>& buffer);
 
     SampleLog& log_;
     const pid_t process_, thread_;

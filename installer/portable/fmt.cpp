@@ -14,7 +14,7 @@ template auto locale_ref::get<std::locale>() const -> std::locale;
 template auto thousands_sep_impl(locale_ref locale) -> thousands_sep_result<char>;
 template auto decimal_point_impl(locale_ref locale) -> char;
 template void buffer<char>::append(const char* begin, const char* end);
-template void vformat_to(buffer<char>& out, string_view format,
-                         basic_format_args<buffer_context<char>> arguments, locale_ref locale);
+template void vformat_to(buffer<char>& out, string_view format, basic_format_args<buffer_context<char>> arguments,
+                         locale_ref locale);
 
 }  // namespace fmt::detail

@@ -31,8 +31,8 @@ std::string makePrivate(const fs::path& folder) {
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
         return folder.string() + " cannot be made: " + std::strerror(errno);
     struct stat found {};
-    if (::lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
-        found.st_uid != ::geteuid() || (found.st_mode & 0022) != 0)
+    if (::lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() ||
+        (found.st_mode & 0022) != 0)
         return folder.string() + " is not a folder of this user alone";
     if (::access(folder.c_str(), W_OK) != 0) return folder.string() + " cannot be written to";
     struct statvfs system {};
@@ -87,18 +87,15 @@ bool putInPlace(const fs::path& fresh, const fs::path& target) {
 std::vector<fs::path> possiblePlaces() {
     std::vector<fs::path> places;
     fs::path cache = folderFrom("XDG_CACHE_HOME");
-    if (const fs::path home = folderFrom("HOME"); cache.empty() && !home.empty())
-        cache = home / ".cache";
+    if (const fs::path home = folderFrom("HOME"); cache.empty() && !home.empty()) cache = home / ".cache";
     if (!cache.empty()) places.push_back(cache / "lanescope-viewer");
     const std::string own = "lanescope-viewer-" + std::to_string(::geteuid());
-    if (const fs::path temporary = folderFrom("TMPDIR"); !temporary.empty())
-        places.push_back(temporary / own);
+    if (const fs::path temporary = folderFrom("TMPDIR"); !temporary.empty()) places.push_back(temporary / own);
     places.push_back(fs::path("/tmp") / own);
     return places;
 }
 
-std::optional<fs::path> unpackedIn(const fs::path& place, const Payload& payload,
-                                   std::string& problem) {
+std::optional<fs::path> unpackedIn(const fs::path& place, const Payload& payload, std::string& problem) {
     problem = makePrivate(place);
     if (!problem.empty()) return std::nullopt;
     const fs::path target = place / payload.identifier;

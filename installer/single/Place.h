@@ -18,7 +18,7 @@ std::vector<std::filesystem::path> possiblePlaces();
 /// the user can write into it, it is never seen half filled, and it stays for as long as this
 /// process, or what it becomes, lives. What other versions left and no process uses is removed.
 /// Nothing, and why in `problem`, if it cannot be there.
-std::optional<std::filesystem::path> unpackedIn(const std::filesystem::path& place,
-                                                const Payload& payload, std::string& problem);
+std::optional<std::filesystem::path> unpackedIn(const std::filesystem::path& place, const Payload& payload,
+                                                std::string& problem);
 
 }  // namespace lanescope::single

@@ -15,8 +15,7 @@ XzReader::XzReader(const Payload& payload)
 
 void XzReader::fill() {
     if (stream_.avail_in > 0 || left_ == 0) return;
-    const auto wanted =
-        static_cast<size_t>(std::min<off_t>(left_, static_cast<off_t>(packed_.size())));
+    const auto wanted = static_cast<size_t>(std::min<off_t>(left_, static_cast<off_t>(packed_.size())));
     const ssize_t got = ::pread(file_, packed_.data(), wanted, place_);
     if (got <= 0) {
         left_ = 0;

@@ -26,8 +26,7 @@ int complain(const std::string& problem) {
 int extract(const Payload& payload, const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error || !fs::is_empty(folder, error) || error)
-        return complain(folder.string() + " is not an empty folder");
+    if (error || !fs::is_empty(folder, error) || error) return complain(folder.string() + " is not an empty folder");
     if (const std::string problem = unpack(payload, folder); !problem.empty())
         return complain("cannot unpack this file: " + problem);
     std::printf("%s\n", (folder / "bin/lanescope-viewer").c_str());

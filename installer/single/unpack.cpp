@@ -55,8 +55,8 @@ Entry entryOf(const Block& header) {
     const std::string before = textAt(header, 345, 155);
     const std::string name = textAt(header, 0, 100);
     return {before.empty() ? name : before + "/" + name, octalAt(header, 124, 12),
-            static_cast<mode_t>(octalAt(header, 100, 8)),
-            static_cast<int64_t>(octalAt(header, 136, 12)), static_cast<char>(header[156])};
+            static_cast<mode_t>(octalAt(header, 100, 8)), static_cast<int64_t>(octalAt(header, 136, 12)),
+            static_cast<char>(header[156])};
 }
 
 bool staysInside(const fs::path& path) {
@@ -72,8 +72,7 @@ std::string systemProblem(const fs::path& path) {
 
 /// Copies an entry's content, with what fills its last block.
 std::string writeFile(XzReader& reader, const Entry& entry, const fs::path& path) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                            entry.mode & 0700);
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, entry.mode & 0700);
     if (file < 0) return systemProblem(path);
     std::vector<uint8_t> piece(256 * blockSize);
     std::string problem;
@@ -105,8 +104,7 @@ Payload findPayload(std::string& problem) {
     const off_t size = file < 0 ? 0 : ::lseek(file, 0, SEEK_END);
     std::array<char, trailerSize> trailer{};
     const auto length = static_cast<off_t>(trailerSize);
-    const bool isRead =
-        size > length && ::pread(file, trailer.data(), trailerSize, size - length) == length;
+    const bool isRead = size > length && ::pread(file, trailer.data(), trailerSize, size - length) == length;
     const std::string_view text(trailer.data(), trailer.size());
     if (isRead && text.starts_with(trailerName) && text.back() == '\n') {
         const std::string_view digits = text.substr(trailerName.size(), sizeDigits);
@@ -138,10 +136,8 @@ std::string unpack(const Payload& payload, const fs::path& folder) {
             continue;
         }
         if (entry.type != '0') return "it is damaged";
-        if (const std::string problem = writeFile(reader, entry, path); !problem.empty())
-            return problem;
-        list += std::to_string(entry.size) + " " + std::to_string(entry.seconds) + " " +
-                entry.path + "\n";
+        if (const std::string problem = writeFile(reader, entry, path); !problem.empty()) return problem;
+        list += std::to_string(entry.size) + " " + std::to_string(entry.seconds) + " " + entry.path + "\n";
     }
     if (!reader.isAtSoundEnd()) return "it is damaged";
     std::ofstream file(folder / listName);

@@ -21,13 +21,11 @@ uint32_t processOfCall(const Trace& trace, uint32_t row) {
 std::map<uint64_t, std::set<uint32_t>> ranksByCommunicator(const Trace& trace) {
     std::map<uint64_t, std::set<uint32_t>> ranks;
     for (uint32_t row = 0; row < trace.nccl.size(); ++row)
-        if (trace.nccl.communicator[row] != 0)
-            ranks[trace.nccl.communicator[row]].insert(processOfCall(trace, row));
+        if (trace.nccl.communicator[row] != 0) ranks[trace.nccl.communicator[row]].insert(processOfCall(trace, row));
     return ranks;
 }
 
-/// Returns NCCL's rank count, else the ranks seen in the trace, else the number of processes on
-/// GPUs.
+/// Returns NCCL's rank count, else the ranks seen in the trace, else the number of processes on GPUs.
 int32_t rankCountOf(const NcclFacts& facts, size_t seenRanks, int64_t worldSize) {
     if (facts.rankCount > 0) return facts.rankCount;
     const int64_t count = seenRanks > 1 ? static_cast<int64_t>(seenRanks) : worldSize;
@@ -50,8 +48,8 @@ Collectives::Collectives(const Trace& trace, int64_t worldSize)
         const auto known = ranks.find(trace.nccl.communicator[row]);
         const size_t seen = known == ranks.end() ? 0 : known->second.size();
         const int64_t bytes = trace.nccl.bytes[row];
-        const auto traffic = ncclTraffic(trace.strings.at(trace.nccl.operation[row]), bytes,
-                                         rankCountOf(facts, seen, worldSize));
+        const auto traffic =
+            ncclTraffic(trace.strings.at(trace.nccl.operation[row]), bytes, rankCountOf(facts, seen, worldSize));
         const uint32_t nvtx = trace.nccl.nvtx[row];
         const bool isLaunchKnown = facts.launchThread != noIndex;
         callsOf_[isLaunchKnown ? facts.launchThread : trace.nvtx.thread[nvtx]].push_back(
@@ -66,8 +64,7 @@ CollectiveBytes Collectives::Taker::take(uint32_t thread, int64_t callStartNs) {
     CollectiveBytes sum;
     if (thread >= collectives_.callsOf_.size()) return sum;
     const LargeVector<Call>& calls = collectives_.callsOf_[thread];
-    for (size_t& next = taken_[thread]; next < calls.size() && calls[next].startNs <= callStartNs;
-         ++next) {
+    for (size_t& next = taken_[thread]; next < calls.size() && calls[next].startNs <= callStartNs; ++next) {
         sum.bytes = saturatingSum(sum.bytes, calls[next].amount.bytes);
         sum.busBytes = saturatingSum(sum.busBytes, calls[next].amount.busBytes);
     }

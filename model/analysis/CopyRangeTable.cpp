@@ -68,14 +68,12 @@ std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view n
                                  ranges.process,
                                  {trace.nvtx.startNs[row], trace.nvtx.endNs[row]}});
     }
-    std::stable_sort(instances.begin(), instances.end(), [](const auto& a, const auto& b) {
-        return a.range.startNs < b.range.startNs;
-    });
+    std::stable_sort(instances.begin(), instances.end(),
+                     [](const auto& a, const auto& b) { return a.range.startNs < b.range.startNs; });
     return instances;
 }
 
-std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
-                                         const std::vector<RangeInstance>& instances,
+std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index, const std::vector<RangeInstance>& instances,
                                          CopyGrouping grouping, std::optional<TimeRange> within) {
     std::vector<CopiesOfRange> result;
     for (const RangeInstance& instance : instances) {
@@ -86,10 +84,8 @@ std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
     return result;
 }
 
-std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index,
-                                                       const std::vector<CopiesOfRange>& ranges,
-                                                       CopyGrouping grouping,
-                                                       std::optional<TimeRange> within) {
+std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index, const std::vector<CopiesOfRange>& ranges,
+                                                       CopyGrouping grouping, std::optional<TimeRange> within) {
     struct Named {
         std::string name;
         bool isOneName = true;
@@ -99,39 +95,32 @@ std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index,
     std::map<std::string, Named> byPattern;
     for (const CopiesOfRange& each : ranges) {
         Named& named = byPattern[rangePattern(each.instance.name)];
-        named.isOneName =
-            named.instanceCount == 0 || (named.isOneName && named.name == each.instance.name);
+        named.isOneName = named.instanceCount == 0 || (named.isOneName && named.name == each.instance.name);
         named.name = each.instance.name;
         ++named.instanceCount;
         for (const CopyStatistics& row : each.rows) named.groups[row.group].add(row);
         // The rate of a clipped copy is that of the whole copy.
-        const TimeRange range =
-            within ? each.instance.range.intersected(*within) : each.instance.range;
+        const TimeRange range = within ? each.instance.range.intersected(*within) : each.instance.range;
         std::vector<CopyGroup> groups;
-        index.visitRated({grouping, range, each.instance.process}, groups,
-                         [&](std::span<const CopyPoint> copies) {
-                             for (const CopyPoint& copy : copies) {
-                                 CopyGroup group = groups[copy.group];
-                                 if (grouping == CopyGrouping::Size)
-                                     group.sizeBucket = sizeBucketOf(copy.bytes);
-                                 named.groups[group].rates.push_back(copy.gigabytesPerSecond);
-                             }
-                         });
+        index.visitRated({grouping, range, each.instance.process}, groups, [&](std::span<const CopyPoint> copies) {
+            for (const CopyPoint& copy : copies) {
+                CopyGroup group = groups[copy.group];
+                if (grouping == CopyGrouping::Size) group.sizeBucket = sizeBucketOf(copy.bytes);
+                named.groups[group].rates.push_back(copy.gigabytesPerSecond);
+            }
+        });
     }
     std::vector<CopiesOfAllInstances> result;
     for (auto& [pattern, named] : byPattern) {
         const size_t first = result.size();
         for (auto& [group, of] : named.groups) {
             if (!of.rates.empty()) of.total.rates = ratesOf(of.rates);
-            result.push_back({named.isOneName ? named.name : pattern,
-                              static_cast<int64_t>(named.instanceCount), of.total,
-                              medianOfAll(of.counts, named.instanceCount),
-                              medianOfAll(of.bytes, named.instanceCount),
-                              medianOfAll(of.busyNs, named.instanceCount)});
+            result.push_back({named.isOneName ? named.name : pattern, static_cast<int64_t>(named.instanceCount),
+                              of.total, medianOfAll(of.counts, named.instanceCount),
+                              medianOfAll(of.bytes, named.instanceCount), medianOfAll(of.busyNs, named.instanceCount)});
         }
-        std::stable_sort(
-            result.begin() + static_cast<ptrdiff_t>(first), result.end(),
-            [](const auto& a, const auto& b) { return a.total.bytes > b.total.bytes; });
+        std::stable_sort(result.begin() + static_cast<ptrdiff_t>(first), result.end(),
+                         [](const auto& a, const auto& b) { return a.total.bytes > b.total.bytes; });
     }
     return result;
 }

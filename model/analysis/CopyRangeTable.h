@@ -14,8 +14,7 @@ struct RangeInstance {
     std::string name;
     int64_t number = 0;  ///< Number within its process, from 0.
     uint32_t process = 0;
-    /// Time of its work on the GPU, as of a step (`StepSpan::range`); for a process without GPU
-    /// work the NVTX range.
+    /// Time of its work on the GPU, as of a step (`StepSpan::range`); for a process without GPU work the NVTX range.
     TimeRange range;
 };
 
@@ -40,14 +39,12 @@ struct CopiesOfAllInstances {
 };
 
 /// O(copies + instances * log n) as long as instances of one process do not overlap.
-std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
-                                         const std::vector<RangeInstance>& instances,
-                                         CopyGrouping grouping,
-                                         std::optional<TimeRange> within = std::nullopt);
+std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index, const std::vector<RangeInstance>& instances,
+                                         CopyGrouping grouping, std::optional<TimeRange> within = std::nullopt);
 
 /// Returns the sums of the same instances, most bytes first. O(copies + instances * groups).
-std::vector<CopiesOfAllInstances> copiesOfAllInstances(
-    const CopyIndex& index, const std::vector<CopiesOfRange>& ranges, CopyGrouping grouping,
-    std::optional<TimeRange> within = std::nullopt);
+std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index, const std::vector<CopiesOfRange>& ranges,
+                                                       CopyGrouping grouping,
+                                                       std::optional<TimeRange> within = std::nullopt);
 
 }  // namespace lanescope

@@ -16,14 +16,10 @@ namespace {
 
 StepPart partOf(MemcpyKind kind) {
     switch (memcpyCategory(kind)) {
-        case SliceCategory::MemcpyHtoD:
-            return StepPart::ExposedHtoD;
-        case SliceCategory::MemcpyDtoH:
-            return StepPart::ExposedDtoH;
-        case SliceCategory::MemcpyDtoD:
-            return StepPart::ExposedDtoD;
-        case SliceCategory::MemcpyPtoP:
-            return StepPart::ExposedPtoP;
+        case SliceCategory::MemcpyHtoD: return StepPart::ExposedHtoD;
+        case SliceCategory::MemcpyDtoH: return StepPart::ExposedDtoH;
+        case SliceCategory::MemcpyDtoD: return StepPart::ExposedDtoD;
+        case SliceCategory::MemcpyPtoP: return StepPart::ExposedPtoP;
         default:  // No other category contains copies.
             return StepPart::ExposedOtherCopy;
     }
@@ -59,8 +55,7 @@ class Gatherer {
         for (const uint32_t row : rows_.kernels) {
             GpuWork work = workAt(table, {EventKind::Kernel, row}, run_.calls.ofKernel);
             const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
-            const bool isNccl =
-                kernelCategory(trace_.strings.at(config.shortName)) == SliceCategory::NcclKernel;
+            const bool isNccl = kernelCategory(trace_.strings.at(config.shortName)) == SliceCategory::NcclKernel;
             if (isNccl)
                 describeCollective(trace_.strings.at(config.shortName), work);
             else
@@ -76,13 +71,10 @@ class Gatherer {
             work.part = partOf(copies.kind[row]);
             work.bytes = copies.bytes[row];
             const MemoryKind host = hostMemory(copies, row);
-            const auto key =
-                static_cast<uint32_t>(copies.kind[row]) << 8 | static_cast<uint32_t>(host);
-            work.contributor =
-                contributors_.find(work.part, ContributorKind::Copy, key, work.path, run_.paths,
-                                   [&] { return copyName(copies.kind[row], host); });
-            if (host == MemoryKind::Pageable)
-                contributors_.setTrait(work.contributor, ContributorTrait::Pageable);
+            const auto key = static_cast<uint32_t>(copies.kind[row]) << 8 | static_cast<uint32_t>(host);
+            work.contributor = contributors_.find(work.part, ContributorKind::Copy, key, work.path, run_.paths,
+                                                  [&] { return copyName(copies.kind[row], host); });
+            if (host == MemoryKind::Pageable) contributors_.setTrait(work.contributor, ContributorTrait::Pageable);
             work_.push_back(work);
         }
         const MemsetTable& sets = trace_.memsets;
@@ -90,8 +82,8 @@ class Gatherer {
             GpuWork work = workAt(sets, {EventKind::Memset, row}, run_.calls.ofMemset);
             work.part = StepPart::Memset;
             work.bytes = sets.bytes[row];
-            work.contributor = contributors_.find(work.part, ContributorKind::Memset, 0, work.path,
-                                                  run_.paths, [] { return std::string("memset"); });
+            work.contributor = contributors_.find(work.part, ContributorKind::Memset, 0, work.path, run_.paths,
+                                                  [] { return std::string("memset"); });
             work_.push_back(work);
         }
     }
@@ -102,9 +94,8 @@ class Gatherer {
         for (const uint32_t row : rows_.graphs) {
             GpuWork work = workAt(graphs, {EventKind::Graph, row}, run_.calls.ofGraph);
             work.part = StepPart::Compute;
-            work.contributor =
-                contributors_.find(work.part, ContributorKind::Graph, 0, work.path, run_.paths,
-                                   [] { return std::string("CUDA graphs"); });
+            work.contributor = contributors_.find(work.part, ContributorKind::Graph, 0, work.path, run_.paths,
+                                                  [] { return std::string("CUDA graphs"); });
             work_.push_back(work);
         }
     }
@@ -126,14 +117,14 @@ class Gatherer {
         work.movingFromNs = work.startNs;
         work.call = calls[row];
         if (work.call != noIndex)
-            work.path = run_.pathAt(trace_.apiCalls.thread[work.call], worker_.stepThread,
-                                    trace_.apiCalls.startNs[work.call]);
+            work.path =
+                run_.pathAt(trace_.apiCalls.thread[work.call], worker_.stepThread, trace_.apiCalls.startNs[work.call]);
         return work;
     }
 
     ContributorTable::Id kernel(StringIndex name, RangePaths::Id path) {
-        return contributors_.find(StepPart::Compute, ContributorKind::Kernel, name, path,
-                                  run_.paths, [&] { return std::string(trace_.strings.at(name)); });
+        return contributors_.find(StepPart::Compute, ContributorKind::Kernel, name, path, run_.paths,
+                                  [&] { return std::string(trace_.strings.at(name)); });
     }
 
     void describeCollective(std::string_view kernelName, GpuWork& work) {
@@ -146,11 +137,9 @@ class Gatherer {
     }
 
     /// Kernels of one operation differ by algorithm and data type; they are one collective.
-    ContributorTable::Id collective(StepPart part, std::string_view kernelName,
-                                    RangePaths::Id path) {
+    ContributorTable::Id collective(StepPart part, std::string_view kernelName, RangePaths::Id path) {
         std::string name = collectiveName(kernelName);
-        const auto key =
-            operations_.try_emplace(name, static_cast<uint32_t>(operations_.size())).first->second;
+        const auto key = operations_.try_emplace(name, static_cast<uint32_t>(operations_.size())).first->second;
         return contributors_.find(part, ContributorKind::Collective, key, path, run_.paths,
                                   [&] { return std::move(name); });
     }
@@ -159,16 +148,13 @@ class Gatherer {
     void addCollectiveBytes() {
         LargeVector<GpuWork*> kernels(trace_.memory.get());
         for (GpuWork& work : work_)
-            if (work.part == StepPart::ExposedCommunication && work.call != noIndex)
-                kernels.push_back(&work);
+            if (work.part == StepPart::ExposedCommunication && work.call != noIndex) kernels.push_back(&work);
         const ApiTable& calls = trace_.apiCalls;
-        sortLarge(kernels, [&](const auto* a, const auto* b) {
-            return calls.startNs[a->call] < calls.startNs[b->call];
-        });
+        sortLarge(kernels,
+                  [&](const auto* a, const auto* b) { return calls.startNs[a->call] < calls.startNs[b->call]; });
         Collectives::Taker collectives(run_.collectives);
         for (GpuWork* work : kernels) {
-            const CollectiveBytes amount =
-                collectives.take(calls.thread[work->call], calls.startNs[work->call]);
+            const CollectiveBytes amount = collectives.take(calls.thread[work->call], calls.startNs[work->call]);
             work->bytes = amount.bytes;
             work->busBytes = amount.busBytes;
         }
@@ -185,8 +171,7 @@ class Gatherer {
 
 }  // namespace
 
-LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
-                            ContributorTable& contributors) {
+LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker, ContributorTable& contributors) {
     Gatherer gatherer(run, worker, contributors);
     gatherer.addKernels();
     gatherer.addMemory();

@@ -21,8 +21,8 @@ class ContributorTable {
     /// Returns the id of a contributor. `nameKey` identifies the name within the part and kind.
     /// `makeName` is called only for a new contributor.
     template <class MakeName>
-    Id find(StepPart part, ContributorKind kind, uint32_t nameKey, RangePaths::Id path,
-            const RangePaths& paths, MakeName makeName) {
+    Id find(StepPart part, ContributorKind kind, uint32_t nameKey, RangePaths::Id path, const RangePaths& paths,
+            MakeName makeName) {
         const Key key{static_cast<uint64_t>(nameKey) << 32 | path, part, kind};
         const auto [known, isNew] = ids_.try_emplace(key, static_cast<Id>(contributors_.size()));
         if (isNew) {
@@ -49,8 +49,7 @@ class ContributorTable {
     struct Hash {
         size_t operator()(const Key& key) const {
             return std::hash<uint64_t>()(key.nameAndPath * 0x9e3779b97f4a7c15ULL +
-                                         static_cast<uint64_t>(key.part) * 16 +
-                                         static_cast<uint64_t>(key.kind));
+                                         static_cast<uint64_t>(key.part) * 16 + static_cast<uint64_t>(key.kind));
         }
     };
     std::unordered_map<Key, Id, Hash> ids_;
@@ -79,9 +78,7 @@ struct WorkerId {
     uint32_t gpu = 0;
     uint32_t stepThread = noIndex;  ///< Its ranges are used for threads without ranges.
 };
-inline WorkerId workerOf(const WorkerSteps& steps) {
-    return {steps.process, steps.gpu, steps.stepThread};
-}
+inline WorkerId workerOf(const WorkerSteps& steps) { return {steps.process, steps.gpu, steps.stepThread}; }
 
 /// Returns the start of the launching call, or nullopt if the call was not recorded.
 inline std::optional<int64_t> launchedNs(const RunContext& run, const GpuWork& work) {
@@ -89,9 +86,7 @@ inline std::optional<int64_t> launchedNs(const RunContext& run, const GpuWork& w
     return run.trace.apiCalls.startNs[work.call];
 }
 
-/// Returns all work of a worker, by start, with its contributors, in the memory of the trace. O(n
-/// log n) in its work.
-LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
-                            ContributorTable& contributors);
+/// Returns all work of a worker, by start, with its contributors, in the memory of the trace. O(n log n) in its work.
+LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker, ContributorTable& contributors);
 
 }  // namespace lanescope::analysis

@@ -37,36 +37,24 @@ std::string holderText(const ThreadActivity& activity) {
 /// Returns the part of the words before the thread.
 std::string headText(const IdleCause& cause) {
     switch (cause.kind) {
-        case CauseKind::InCall:
-            return "in " + cause.call;
+        case CauseKind::InCall: return "in " + cause.call;
         case CauseKind::AfterCall:
-            return "after " + cause.call +
-                   (cause.copy.empty() ? "" : fmt::format(" for a copy ({})", cause.copy));
-        case CauseKind::OutsideCalls:
-            return fmt::format("outside {} calls", name(cause.api));
+            return "after " + cause.call + (cause.copy.empty() ? "" : fmt::format(" for a copy ({})", cause.copy));
+        case CauseKind::OutsideCalls: return fmt::format("outside {} calls", name(cause.api));
         case CauseKind::BeforeBatchCopy:
             return fmt::format("outside {} calls before the copy of the batch", name(cause.api));
-        case CauseKind::LoadingRange:
-            return "in a range of data loading";
-        case CauseKind::LoadingThread:
-            return cause.thread.text();
-        case CauseKind::QueuedWork:
-            return "between pieces of queued work";
-        case CauseKind::UnrecordedLaunch:
-            return "launching call not recorded";
-        case CauseKind::NoWorkAround:
-            return "no work before or after";
-        case CauseKind::OutsideNccl:
-            return "outside NCCL's kernels";
-        case CauseKind::None:
-            break;
+        case CauseKind::LoadingRange: return "in a range of data loading";
+        case CauseKind::LoadingThread: return cause.thread.text();
+        case CauseKind::QueuedWork: return "between pieces of queued work";
+        case CauseKind::UnrecordedLaunch: return "launching call not recorded";
+        case CauseKind::NoWorkAround: return "no work before or after";
+        case CauseKind::OutsideNccl: return "outside NCCL's kernels";
+        case CauseKind::None: break;
     }
     return {};
 }
 
-std::string onThread(const ThreadRef& thread) {
-    return thread.isEmpty() ? "" : " on " + thread.textWithArticle();
-}
+std::string onThread(const ThreadRef& thread) { return thread.isEmpty() ? "" : " on " + thread.textWithArticle(); }
 
 std::string workText(ThreadWork work) {
     const std::string_view text = workNames[static_cast<size_t>(work)].text;
@@ -74,17 +62,15 @@ std::string workText(ThreadWork work) {
 }
 
 std::string frameAndWork(const ThreadActivity& activity) {
-    return (activity.frame.isEmpty() ? "" : " at " + activity.frame.text()) +
-           workText(activity.work);
+    return (activity.frame.isEmpty() ? "" : " at " + activity.frame.text()) + workText(activity.work);
 }
 
 }  // namespace
 
 std::string_view identifier(CauseKind kind) {
     static constexpr std::array<std::string_view, 11> all{
-        "none",          "in_call",        "after_call",  "outside_calls",     "before_batch_copy",
-        "loading_range", "loading_thread", "queued_work", "unrecorded_launch", "no_work_around",
-        "outside_nccl"};
+        "none",           "in_call",     "after_call",        "outside_calls",  "before_batch_copy", "loading_range",
+        "loading_thread", "queued_work", "unrecorded_launch", "no_work_around", "outside_nccl"};
     return all[static_cast<size_t>(kind)];
 }
 
@@ -93,33 +79,24 @@ std::string_view identifier(ThreadRole role) {
     return all[static_cast<size_t>(role)];
 }
 
-std::string_view identifier(ThreadWork work) {
-    return workNames[static_cast<size_t>(work)].identifier;
-}
+std::string_view identifier(ThreadWork work) { return workNames[static_cast<size_t>(work)].identifier; }
 
 std::string_view identifier(Observation observation) {
-    static constexpr std::array<std::string_view, 4> all{"none", "state", "alternating",
-                                                         "without_core"};
+    static constexpr std::array<std::string_view, 4> all{"none", "state", "alternating", "without_core"};
     return all[static_cast<size_t>(observation)];
 }
 
 std::string ThreadRef::text() const {
     switch (role) {
-        case ThreadRole::Main:
-            return "main thread";
-        case ThreadRole::Named:
-            return "thread " + name;
-        case ThreadRole::Other:
-            return "another thread";
-        case ThreadRole::None:
-            break;
+        case ThreadRole::Main: return "main thread";
+        case ThreadRole::Named: return "thread " + name;
+        case ThreadRole::Other: return "another thread";
+        case ThreadRole::None: break;
     }
     return {};
 }
 
-std::string ThreadRef::textWithArticle() const {
-    return (role == ThreadRole::Other ? "" : "the ") + text();
-}
+std::string ThreadRef::textWithArticle() const { return (role == ThreadRole::Other ? "" : "the ") + text(); }
 
 ThreadRef threadRef(const Trace& trace, uint32_t thread) {
     const Thread& which = trace.threads[thread];
@@ -132,24 +109,19 @@ std::string activityText(const ThreadActivity& activity) {
     std::string text = frameAndWork(activity);
     const std::string_view meaning = nameOf(activity.state).meaning;
     switch (activity.observation) {
-        case Observation::WithoutCore:
-            return text + ", which by turns runs and gets no core";
+        case Observation::WithoutCore: return text + ", which by turns runs and gets no core";
         case Observation::Alternating:
             // A thread that samples saw running cannot have run all the time.
             return text + fmt::format(", which by turns runs and {}{}",
-                                      activity.state == ThreadState::Running ? "waits" : meaning,
-                                      holderText(activity));
-        case Observation::State:
-            return text + fmt::format(", which {}{}", meaning, holderText(activity));
-        case Observation::None:
-            break;
+                                      activity.state == ThreadState::Running ? "waits" : meaning, holderText(activity));
+        case Observation::State: return text + fmt::format(", which {}{}", meaning, holderText(activity));
+        case Observation::None: break;
     }
     return text;
 }
 
 std::optional<ThreadState> IdleCause::state() const {
-    return activity.observation == Observation::State ? std::optional(activity.state)
-                                                      : std::nullopt;
+    return activity.observation == Observation::State ? std::optional(activity.state) : std::nullopt;
 }
 
 bool IdleCause::isSeenRunning() const {

@@ -112,9 +112,7 @@ struct IdleCause {
     bool runsAndWaits() const { return activity.observation == Observation::Alternating; }
     /// Returns true for the same, except for waits for another thread, which may have launched work
     /// meanwhile, as that of autograd does. The state while the GPU was idle is then unknown.
-    bool runsAndWaitsAlternately() const {
-        return runsAndWaits() && activity.state != ThreadState::Lock;
-    }
+    bool runsAndWaitsAlternately() const { return runsAndWaits() && activity.state != ThreadState::Lock; }
     /// Returns true if the thread was runnable without a core most of the time, but also ran.
     bool isMostlyWithoutCore() const { return activity.observation == Observation::WithoutCore; }
     /// Returns true if samples saw the thread running or runnable, all the time or alternately.

@@ -22,8 +22,8 @@ constexpr int64_t launchingNs = 2'000'000;
 
 }  // namespace
 
-IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
-                       const LargeVector<GpuWork>& work, ContributorTable& contributors)
+IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
+                       ContributorTable& contributors)
     : run_(run),
       trace_(run.trace),
       worker_(workerOf(steps)),
@@ -42,8 +42,7 @@ void IdleCauses::findGaps(const LargeVector<GpuWork>& work) {
     int64_t busyUntilNs = work.front().startNs;
     const GpuWork* last = &work.front();
     for (const GpuWork& next : work) {
-        if (next.startNs > busyUntilNs)
-            gaps_.push_back({{busyUntilNs, next.startNs}, &next, last->contributor});
+        if (next.startNs > busyUntilNs) gaps_.push_back({{busyUntilNs, next.startNs}, &next, last->contributor});
         if (next.endNs >= busyUntilNs) last = &next;
         busyUntilNs = std::max(busyUntilNs, next.endNs);
     }
@@ -56,8 +55,7 @@ void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
         const uint32_t thread = trace_.apiCalls.thread[each.call];
         if (thread != last) threads_.insert(thread);
         last = thread;
-        launches_[thread].push_back(
-            {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call]});
+        launches_[thread].push_back({trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call]});
     }
     for (auto& [thread, calls] : launches_)
         std::ranges::sort(calls, {}, [](const TimeRange& each) { return each.startNs; });
@@ -67,18 +65,15 @@ void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
 void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
     std::map<uint32_t, Intervals> calls;
     for (const GpuWork& each : work) {
-        if (each.call == noIndex ||
-            contributors_.contributors()[each.contributor].trait != ContributorTrait::Pageable)
+        if (each.call == noIndex || contributors_.contributors()[each.contributor].trait != ContributorTrait::Pageable)
             continue;
         // A call that waits for its copy would wait whatever the memory.
         const StringIndex name = trace_.apiCalls.name[each.call];
         if (classOf(name) != CallClass::AsynchronousCopy) continue;
         calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
-            .first->second.push_back(
-                {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
+            .first->second.push_back({trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
     }
-    for (auto& [thread, all] : calls)
-        pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
+    for (auto& [thread, all] : calls) pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
 }
 
 void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work) {
@@ -91,17 +86,15 @@ void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<Gpu
     for (const std::vector<const GpuWork*>& copies : copiesOf) {
         int64_t largest = 0;
         for (const GpuWork* copy : copies) largest = std::max(largest, copy->bytes);
-        const auto batch = std::find_if(copies.begin(), copies.end(), [largest](const auto* copy) {
-            return copy->bytes >= largest / 2;
-        });
+        const auto batch = std::find_if(copies.begin(), copies.end(),
+                                        [largest](const auto* copy) { return copy->bytes >= largest / 2; });
         if (batch != copies.end()) batchCopies_.insert(*batch);
     }
 }
 
 bool IdleCauses::isLate(const Gap& gap) const {
     if (gap.next->call == noIndex) return false;
-    return trace_.apiCalls.endNs[gap.next->call] + WorkerTimeline::launchLatencyNs >
-           gap.range.startNs;
+    return trace_.apiCalls.endNs[gap.next->call] + WorkerTimeline::launchLatencyNs > gap.range.startNs;
 }
 
 uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
@@ -110,21 +103,19 @@ uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
 
 Intervals IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
     Intervals waits;
-    activities_.forEachWaitForThreads(
-        thread, range, [&](TimeRange piece, int64_t sinceNs, int64_t untilNs) {
-            for (const auto& [other, calls] : launches_) {
-                if (other == thread) continue;
-                const int64_t fromNs = std::max(sinceNs, piece.startNs - launchingNs);
-                auto call = std::ranges::lower_bound(
-                    calls, fromNs, {}, [](const TimeRange& each) { return each.startNs; });
-                const int64_t lastNs = std::min(untilNs, piece.endNs + launchingNs);
-                for (; call != calls.end() && call->startNs < lastNs; ++call) {
-                    const int64_t startNs = std::max(piece.startNs, call->startNs - launchingNs);
-                    const int64_t endNs = std::min(piece.endNs, call->endNs + launchingNs);
-                    if (startNs < endNs) waits.push_back({startNs, endNs, other});
-                }
+    activities_.forEachWaitForThreads(thread, range, [&](TimeRange piece, int64_t sinceNs, int64_t untilNs) {
+        for (const auto& [other, calls] : launches_) {
+            if (other == thread) continue;
+            const int64_t fromNs = std::max(sinceNs, piece.startNs - launchingNs);
+            auto call = std::ranges::lower_bound(calls, fromNs, {}, [](const TimeRange& each) { return each.startNs; });
+            const int64_t lastNs = std::min(untilNs, piece.endNs + launchingNs);
+            for (; call != calls.end() && call->startNs < lastNs; ++call) {
+                const int64_t startNs = std::max(piece.startNs, call->startNs - launchingNs);
+                const int64_t endNs = std::min(piece.endNs, call->endNs + launchingNs);
+                if (startNs < endNs) waits.push_back({startNs, endNs, other});
             }
-        });
+        }
+    });
     return withoutOverlaps(std::move(waits));
 }
 
@@ -138,8 +129,7 @@ Intervals IdleCauses::timeElsewhere(const Gap& gap) const {
         if (pathThread == noIndex) continue;
         const Intervals open = run_.paths.during(pathThread, gap.range);
         forEachOverlap(rest, open, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t path) {
-            if (!run_.paths.isWithin(gap.next->path, path))
-                elsewhere.push_back({startNs, endNs, path});
+            if (!run_.paths.isWithin(gap.next->path, path)) elsewhere.push_back({startNs, endNs, path});
         });
         rest = without(rest, open);
     }
@@ -166,8 +156,8 @@ uint32_t IdleCauses::keyWith(uint32_t key, ThreadActivities::Id activity) {
 }
 
 ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t key, RangePaths::Id path) {
-    const ContributorTable::Id id = contributors_.find(part, ContributorKind::Idle, key, path,
-                                                       run_.paths, [&] { return causes_[key]; });
+    const ContributorTable::Id id =
+        contributors_.find(part, ContributorKind::Idle, key, path, run_.paths, [&] { return causes_[key]; });
     if (traits_[key] != ContributorTrait::None) contributors_.setTrait(id, traits_[key]);
     return id;
 }
@@ -175,14 +165,10 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t key, RangeP
 Intervals IdleCauses::claims(StepPart part) {
     if (trace_.producerKind == ProducerKind::NcclInspector) return {};
     switch (part) {
-        case StepPart::DataLoading:
-            return dataLoading();
-        case StepPart::Synchronization:
-            return synchronization();
-        case StepPart::LaunchBound:
-            return launchBound();
-        case StepPart::OtherIdle:
-            return queued();
+        case StepPart::DataLoading: return dataLoading();
+        case StepPart::Synchronization: return synchronization();
+        case StepPart::LaunchBound: return launchBound();
+        case StepPart::OtherIdle: return queued();
         case StepPart::Compute:
         case StepPart::ExposedCommunication:
         case StepPart::ExposedPtoP:
@@ -191,8 +177,7 @@ Intervals IdleCauses::claims(StepPart part) {
         case StepPart::ExposedDtoD:
         case StepPart::ExposedOtherCopy:
         case StepPart::Memset:
-        case StepPart::WaitingForRanks:
-            break;
+        case StepPart::WaitingForRanks: break;
     }
     return {};
 }
@@ -204,16 +189,14 @@ ContributorTable::Id IdleCauses::unknown(CauseKind kind, RangePaths::Id path) {
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {
-    return unknown(trace_.producerKind == ProducerKind::NcclInspector ? CauseKind::OutsideNccl
-                                                                      : CauseKind::NoWorkAround,
-                   0);
+    return unknown(
+        trace_.producerKind == ProducerKind::NcclInspector ? CauseKind::OutsideNccl : CauseKind::NoWorkAround, 0);
 }
 
 Intervals IdleCauses::queuedGaps() const {
     Intervals queued = noStretches();
     for (const Gap& gap : gaps_)
-        if (gap.next->call != noIndex && !isLate(gap))
-            queued.push_back({gap.range.startNs, gap.range.endNs, 0});
+        if (gap.next->call != noIndex && !isLate(gap)) queued.push_back({gap.range.startNs, gap.range.endNs, 0});
     return queued;
 }
 
@@ -250,22 +233,21 @@ void IdleCauses::addByPath(StepPart part, uint32_t thread, Intervals pieces, Int
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;
         const Intervals& open = run_.paths.of(pathThread);
-        forEachOverlap(pieces, open,
-                       [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
-                           claims.push_back({startNs, endNs, contributor(part, name, path)});
-                       });
+        forEachOverlap(pieces, open, [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
+            claims.push_back({startNs, endNs, contributor(part, name, path)});
+        });
         pieces = without(pieces, open);
     }
     for (const LabelledInterval& piece : pieces)
         claims.push_back({piece.startNs, piece.endNs, contributor(part, piece.label, 0)});
 }
 
-void IdleCauses::addLoading(uint32_t thread, TimeRange range, const IdleCause& cause,
-                            RangePaths::Id path, Intervals& claims) {
+void IdleCauses::addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path,
+                            Intervals& claims) {
     const uint32_t key = keyOf(cause);
     activities_.forEachIn(thread, range, [&](TimeRange piece, ThreadActivities::Id activity) {
-        claims.push_back({piece.startNs, piece.endNs,
-                          contributor(StepPart::DataLoading, keyWith(key, activity), path)});
+        claims.push_back(
+            {piece.startNs, piece.endNs, contributor(StepPart::DataLoading, keyWith(key, activity), path)});
     });
 }
 
@@ -285,10 +267,9 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
     Intervals others = gaps;
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
         cause.isPageable = true;
-        forEachOverlap(gaps, copies->second,
-                       [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
-                           pieces.push_back({startNs, endNs, callKey(name)});
-                       });
+        forEachOverlap(gaps, copies->second, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+            pieces.push_back({startNs, endNs, callKey(name)});
+        });
         others = without(gaps, copies->second);
         cause.isPageable = false;
         known.clear();
@@ -309,17 +290,15 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
                 });
         addUntil(endNs);
     });
-    const uint32_t outside =
-        keyOf({CauseKind::OutsideCalls, trace_.gpuApi, {}, {}, false, cause.thread, {}});
+    const uint32_t outside = keyOf({CauseKind::OutsideCalls, trace_.gpuApi, {}, {}, false, cause.thread, {}});
     for (const LabelledInterval& piece : without(gaps, calls)) {
         if (detail == Detail::Calls)
             pieces.push_back({piece.startNs, piece.endNs, outside});
         else
-            activities_.forEachIn(
-                thread, {piece.startNs, piece.endNs},
-                [&](TimeRange part, ThreadActivities::Id activity) {
-                    pieces.push_back({part.startNs, part.endNs, keyWith(outside, activity)});
-                });
+            activities_.forEachIn(thread, {piece.startNs, piece.endNs},
+                                  [&](TimeRange part, ThreadActivities::Id activity) {
+                                      pieces.push_back({part.startNs, part.endNs, keyWith(outside, activity)});
+                                  });
     }
     addByPath(StepPart::LaunchBound, thread, withoutOverlaps(std::move(pieces)), claims);
 }
@@ -332,13 +311,11 @@ Intervals IdleCauses::launchBound() {
                 .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
     Intervals claims = noStretches();
     for (const auto& [thread, gaps] : gapsOf) {
-        // If the awaited thread waits for another launching thread, that thread keeps the GPU
-        // waiting.
+        // If the awaited thread waits for another launching thread, that thread keeps the GPU waiting.
         std::map<uint32_t, Intervals> othersOf;  // by that thread
         Intervals others = noStretches();
         for (const LabelledInterval& gap : without(gaps, run_.calls.callsOf[thread]))
-            for (const LabelledInterval& wait :
-                 waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
+            for (const LabelledInterval& wait : waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
                 othersOf.try_emplace(wait.label, noStretches()).first->second.push_back(wait);
                 others.push_back(wait);
             }
@@ -353,9 +330,9 @@ Intervals IdleCauses::queued() {
     Intervals claims = noStretches();
     for (const Gap& gap : gaps_) {
         if (isLate(gap)) continue;
-        const ContributorTable::Id cause =
-            gap.next->call != noIndex ? contributor(StepPart::OtherIdle, inTime, gap.next->path)
-                                      : unknown(CauseKind::UnrecordedLaunch, gap.next->path);
+        const ContributorTable::Id cause = gap.next->call != noIndex
+                                               ? contributor(StepPart::OtherIdle, inTime, gap.next->path)
+                                               : unknown(CauseKind::UnrecordedLaunch, gap.next->path);
         claims.push_back({gap.range.startNs, gap.range.endNs, cause});
     }
     return claims;
@@ -382,8 +359,7 @@ Intervals IdleCauses::synchronization() {
             if (!isWait(call)) continue;
             const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call.startNs);
             const uint32_t key = waitKey(call, thread, noIndex);
-            claims.push_back(
-                {call.startNs, call.endNs, contributor(StepPart::Synchronization, key, path)});
+            claims.push_back({call.startNs, call.endNs, contributor(StepPart::Synchronization, key, path)});
         }
     }
     addAfterWaits(claims);
@@ -400,8 +376,8 @@ const LabelledInterval* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) {
 
 uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint32_t before) {
     const uint32_t stack = stackOf(thread, call);
-    const auto [known, isNew] = waitKeys_.try_emplace(
-        {call.label, thread, before, stack == noIndex ? noIndex : ownFrame(trace_, stack)});
+    const auto [known, isNew] =
+        waitKeys_.try_emplace({call.label, thread, before, stack == noIndex ? noIndex : ownFrame(trace_, stack)});
     if (!isNew) return known->second;
     IdleCause cause{before == noIndex ? CauseKind::InCall : CauseKind::AfterCall};
     cause.call = trace_.strings.at(call.label);
@@ -418,9 +394,8 @@ uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint
 /// Returns the thread's Python stack at the call, or `noIndex` if unknown. O(log n).
 uint32_t IdleCauses::stackOf(uint32_t thread, const LabelledInterval& call) const {
     const ApiTable& calls = trace_.apiCalls;
-    uint32_t row = static_cast<uint32_t>(
-        std::lower_bound(calls.startNs.begin(), calls.startNs.end(), call.startNs) -
-        calls.startNs.begin());
+    uint32_t row = static_cast<uint32_t>(std::lower_bound(calls.startNs.begin(), calls.startNs.end(), call.startNs) -
+                                         calls.startNs.begin());
     for (; row < calls.size() && calls.startNs[row] == call.startNs; ++row)
         if (calls.thread[row] == thread && calls.name[row] == call.label) return calls.stack[row];
     return noIndex;
@@ -445,11 +420,9 @@ void IdleCauses::addAfterWaits(Intervals& claims) {
             if (lead.next > 0) --lead.next;
         }
         const Intervals& calls = run_.calls.callsOf[thread];
-        for (; lead.next < calls.size() && calls[lead.next].startNs <= gap.range.startNs;
-             ++lead.next) {
+        for (; lead.next < calls.size() && calls[lead.next].startNs <= gap.range.startNs; ++lead.next) {
             const LabelledInterval& call = calls[lead.next];
-            if (call.endNs > sinceNs && isWait(call))
-                lead.ns += call.endNs - std::max(call.startNs, sinceNs);
+            if (call.endNs > sinceNs && isWait(call)) lead.ns += call.endNs - std::max(call.startNs, sinceNs);
         }
         const int64_t gapNs = gap.range.durationNs();
         const int64_t takenNs = gapNs < afterWaitNs ? gapNs : std::min(gapNs, lead.ns);
@@ -457,8 +430,7 @@ void IdleCauses::addAfterWaits(Intervals& claims) {
         const int64_t untilNs = gap.range.startNs + takenNs;
         if (untilNs <= wait->endNs) continue;
         const uint32_t key = waitKey(*wait, thread, gap.before);
-        append(pieces.try_emplace(thread, noStretches()).first->second,
-               ownTime(thread, {wait->endNs, untilNs}, key));
+        append(pieces.try_emplace(thread, noStretches()).first->second, ownTime(thread, {wait->endNs, untilNs}, key));
     }
     for (auto& [thread, all] : pieces)
         addByPath(StepPart::Synchronization, thread, withoutOverlaps(std::move(all)), claims);
@@ -472,9 +444,8 @@ Intervals IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) 
         for (; call != calls.end() && call->startNs < range.endNs; ++call)
             if (isOther(*call)) others.push_back(*call);
     };
-    addWithin(run_.calls.callsOf[thread], [this](const LabelledInterval& call) {
-        return classOf(call.label) == CallClass::Allocation;
-    });
+    addWithin(run_.calls.callsOf[thread],
+              [this](const LabelledInterval& call) { return classOf(call.label) == CallClass::Allocation; });
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end())
         addWithin(copies->second, [](const LabelledInterval&) { return true; });
     activities_.forEachIn(thread, range, [&](TimeRange piece, ThreadActivities::Id id) {
@@ -483,8 +454,7 @@ Intervals IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) 
             (does.observation == Observation::State && does.state != ThreadState::Running))
             others.push_back({piece.startNs, piece.endNs, 0});
     });
-    return without(Intervals{{range.startNs, range.endNs, label}},
-                   withoutOverlaps(std::move(others)));
+    return without(Intervals{{range.startNs, range.endNs, label}}, withoutOverlaps(std::move(others)));
 }
 
 }  // namespace lanescope::analysis

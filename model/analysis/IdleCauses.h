@@ -67,17 +67,14 @@ class IdleCauses {
     Intervals dataLoading();
     Intervals synchronization();
     CallClass classOf(StringIndex call);
-    bool isWait(const LabelledInterval& call) {
-        return classOf(call.label) == CallClass::Synchronization;
-    }
+    bool isWait(const LabelledInterval& call) { return classOf(call.label) == CallClass::Synchronization; }
     /// Returns the call at that time that waits for the GPU; null if there is no such call.
     const LabelledInterval* waitAt(uint32_t thread, int64_t timeNs);
     /// Returns the key of time in a wait, or after a wait that began when the work of the
     /// contributor `before` ended: the call, and its line if known.
     uint32_t waitKey(const LabelledInterval& call, uint32_t thread, ContributorTable::Id before);
     uint32_t stackOf(uint32_t thread, const LabelledInterval& call) const;
-    /// Adds gaps that begin while the awaited thread waits for the GPU, from the end of that wait
-    /// on.
+    /// Adds gaps that begin while the awaited thread waits for the GPU, from the end of that wait on.
     void addAfterWaits(Intervals& claims);
     /// Returns the thread's own time in `range`: outside calls with a cause of their own, and not
     /// seen waiting or without a core.
@@ -88,8 +85,7 @@ class IdleCauses {
     void addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims);
     /// Adds the pieces of a time that `thread` spent outside calls as contributors of data loading,
     /// each with its activity.
-    void addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path,
-                    Intervals& claims);
+    void addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path, Intervals& claims);
     void addByPath(StepPart part, uint32_t thread, Intervals pieces, Intervals& claims);
     /// Returns the number of a cause; equal for equal ones.
     uint32_t keyOf(const IdleCause& cause);
@@ -103,7 +99,7 @@ class IdleCauses {
     const Trace& trace_;
     WorkerId worker_;
     ContributorTable& contributors_;
-    std::set<uint32_t> threads_;  ///< The launching threads and the step thread.
+    std::set<uint32_t> threads_;                           ///< The launching threads and the step thread.
     std::map<uint32_t, std::vector<TimeRange>> launches_;  ///< By thread, each sorted by start.
     LargeVector<Gap> gaps_;
     std::vector<int64_t> stepStartsNs_;

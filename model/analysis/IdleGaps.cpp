@@ -37,10 +37,8 @@ IdleGaps::IdleGaps(const Trace& trace) : trace_(&trace), states_(trace) {
     for (const Stream& stream : trace.streams) launches[stream.process] = true;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
         const Thread& info = trace.threads[thread];
-        const bool isOfHelper =
-            !launches[info.process] && info.tid == trace.processes[info.process].pid;
-        if (!states_.isEmpty(thread) && (isOfHelper || isDataLoadingName(info.name)))
-            loaders_.push_back(thread);
+        const bool isOfHelper = !launches[info.process] && info.tid == trace.processes[info.process].pid;
+        if (!states_.isEmpty(thread) && (isOfHelper || isDataLoadingName(info.name))) loaders_.push_back(thread);
     }
 }
 
@@ -49,8 +47,7 @@ std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) c
     const uint32_t awaited = gap.call == noIndex ? noIndex : trace_->apiCalls.thread[gap.call];
     const auto add = [&](uint32_t thread) {
         ThreadTimes times = states_.during(thread, gap.range);
-        if (times.knownNs() > times.of(ThreadState::Unknown))
-            threads.push_back({thread, thread == awaited, times});
+        if (times.knownNs() > times.of(ThreadState::Unknown)) threads.push_back({thread, thread == awaited, times});
     };
     if (awaited != noIndex) add(awaited);
     const size_t first = threads.size();
@@ -72,24 +69,19 @@ IdleGaps::Worker IdleGaps::madeOf(const RunWorkers& run, const WorkerSteps& work
     made.gaps = gapsBetween(timeline.work());
     // The first may have no length of its own.
     TimeRange worked;
-    if (!timeline.work().empty())
-        worked = {timeline.work().front().startNs, timeline.work().front().endNs};
+    if (!timeline.work().empty()) worked = {timeline.work().front().startNs, timeline.work().front().endNs};
     for (const GpuWork& each : timeline.work()) worked.endNs = std::max(worked.endNs, each.endNs);
     made.parts = PartTimeline(timeline, worked);
-    for (const Contributor& each : timeline.contributors())
-        made.causes.push_back({each.part, each.name, each.path, 0});
+    for (const Contributor& each : timeline.contributors()) made.causes.push_back({each.part, each.name, each.path, 0});
     made.likes.resize(made.causes.size());
-    made.parts.forEachIn(worked, [&made](TimeRange piece, uint32_t cause) {
-        made.likes[cause].ns += piece.durationNs();
-    });
+    made.parts.forEachIn(worked,
+                         [&made](TimeRange piece, uint32_t cause) { made.likes[cause].ns += piece.durationNs(); });
     for (const IdleGap& gap : made.gaps)
-        if (const uint32_t cause = mainCause(made, gap.range); cause != noIndex)
-            ++made.likes[cause].count;
+        if (const uint32_t cause = mainCause(made, gap.range); cause != noIndex) ++made.likes[cause].count;
     return made;
 }
 
-Result<IdleGaps> IdleGaps::of(const Trace& trace, const StepSelection& selection,
-                              const Progress& progress) {
+Result<IdleGaps> IdleGaps::of(const Trace& trace, const StepSelection& selection, const Progress& progress) {
     const auto isCancelled = [&](double fraction) { return progress && !progress(fraction); };
     const Result<RunWorkers> run = RunWorkers::of(trace, selection);
     if (!run) return fail(run.error());
@@ -111,12 +103,10 @@ void IdleGaps::rank() {
         for (size_t gap = 0; gap < each.gaps.size(); ++gap) {
             const TimeRange range = each.gaps[gap].range;
             while (step < each.steps.size() && each.steps[step].endNs <= range.startNs) ++step;
-            if (step < each.steps.size() && each.steps[step].overlaps(range))
-                longest_.push_back({worker, gap});
+            if (step < each.steps.size() && each.steps[step].overlaps(range)) longest_.push_back({worker, gap});
         }
     }
-    const auto kept =
-        longest_.begin() + static_cast<std::ptrdiff_t>(std::min(longest_.size(), maxRankedGaps));
+    const auto kept = longest_.begin() + static_cast<std::ptrdiff_t>(std::min(longest_.size(), maxRankedGaps));
     std::partial_sort(longest_.begin(), kept, longest_.end(), [this](Place a, Place b) {
         const int64_t aNs = at(a).range.durationNs(), bNs = at(b).range.durationNs();
         return aNs != bNs ? aNs > bNs : at(a).range.startNs < at(b).range.startNs;
@@ -154,8 +144,7 @@ std::vector<GapCause> IdleGaps::whyIdle(size_t worker, TimeRange range) const {
         causes.push_back(of.causes[cause]);
         causes.back().ns = ns;
     }
-    std::stable_sort(causes.begin(), causes.end(),
-                     [](const GapCause& a, const GapCause& b) { return a.ns > b.ns; });
+    std::stable_sort(causes.begin(), causes.end(), [](const GapCause& a, const GapCause& b) { return a.ns > b.ns; });
     return causes;
 }
 
@@ -179,9 +168,7 @@ uint32_t IdleGaps::callBefore(const IdleGap& gap) const {
     if (gap.call == noIndex) return noIndex;
     const ApiTable& calls = trace_->apiCalls;
     for (uint32_t row = gap.call; row-- > 0;)
-        if (calls.thread[row] == calls.thread[gap.call] &&
-            calls.endNs[row] <= calls.startNs[gap.call])
-            return row;
+        if (calls.thread[row] == calls.thread[gap.call] && calls.endNs[row] <= calls.startNs[gap.call]) return row;
     return noIndex;
 }
 

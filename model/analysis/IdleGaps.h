@@ -35,8 +35,7 @@ class IdleGaps {
     /// Receives the progress in [0, 1]; returns false to cancel.
     using Progress = SummaryProgress;
     /// Fails as `findSteps` does, or if cancelled. O(n log n) in the events.
-    static Result<IdleGaps> of(const Trace& trace, const StepSelection& selection = {},
-                               const Progress& progress = {});
+    static Result<IdleGaps> of(const Trace& trace, const StepSelection& selection = {}, const Progress& progress = {});
 
     size_t workerCount() const { return workers_.size(); }
     uint32_t processOf(size_t worker) const { return workers_[worker].id.process; }
@@ -54,9 +53,8 @@ class IdleGaps {
         bool operator==(const Place&) const = default;
     };
     const IdleGap& at(Place place) const { return workers_[place.worker].gaps[place.gap]; }
-    /// Returns the gap of a GPU at this time. Returns nullopt while any process works on the GPU,
-    /// and before the first and after the last work. With several processes: the gap that ends
-    /// first. O(workers log gaps).
+    /// Returns the gap of a GPU at this time. Returns nullopt while any process works on the GPU, and before the first
+    /// and after the last work. With several processes: the gap that ends first. O(workers log gaps).
     std::optional<Place> find(uint32_t gpu, int64_t timeNs) const;
 
     /// Returns the causes of a worker's idle time within `range`, longest first. They sum to the

@@ -22,14 +22,12 @@ namespace lanescope {
 
 namespace {
 
-/// Smaller transfers give little evidence about their link, and links carry a little without any
-/// use.
+/// Smaller transfers give little evidence about their link, and links carry a little without any use.
 constexpr int64_t largeBytes = 1 << 20;
 /// Nothing exceeds the nominal rate of PCIe; includes a small margin for the clocks.
 constexpr double beyondPcie = 1.05;
 /// Minimum share of the examined time with known counters.
-constexpr int64_t maxRateIntervalNs =
-    100'000'000;  ///< Maximum time between readings for a valid rate.
+constexpr int64_t maxRateIntervalNs = 100'000'000;  ///< Maximum time between readings for a valid rate.
 constexpr double shareThatTells = 0.5, shareOfAll = 0.95;
 
 /// Bytes at a time, by process: an NCCL call or a memcpy.
@@ -52,8 +50,7 @@ struct Found {
         bytes += amount;
         if (amount < static_cast<double>(largeBytes)) return;
         bestGBps = std::max(bestGBps, gigabytesPerSecond);
-        isFasterThanPcie = isFasterThanPcie ||
-                           (pcie && gigabytesPerSecond > beyondPcie * pcie->gigabytesPerSecond);
+        isFasterThanPcie = isFasterThanPcie || (pcie && gigabytesPerSecond > beyondPcie * pcie->gigabytesPerSecond);
     }
 };
 
@@ -85,9 +82,7 @@ class SampledRanges {
     const SampledRange* beginning(uint32_t process, int64_t timeNs) const {
         const int64_t pid = trace_.processes[process].globalPid;
         const auto each = ranges_.lower_bound({pid, timeNs - sameNs});
-        return each != ranges_.end() && each->first <= std::pair(pid, timeNs + sameNs)
-                   ? each->second
-                   : nullptr;
+        return each != ranges_.end() && each->first <= std::pair(pid, timeNs + sameNs) ? each->second : nullptr;
     }
 
     /// The agent reads its clock for an event and for the range one after the other.
@@ -103,8 +98,7 @@ class Judge {
         : trace_(trace), range_(range), counted_(counted), steps_(steps) {
         for (const Gpu& gpu : trace.gpus) {
             const std::optional<CopyPeak> peak = peakOfPcie(trace, gpu.id);
-            if (peak && (!pcie_ || peak->gigabytesPerSecond > pcie_->gigabytesPerSecond))
-                pcie_ = peak;
+            if (peak && (!pcie_ || peak->gigabytesPerSecond > pcie_->gigabytesPerSecond)) pcie_ = peak;
         }
     }
 
@@ -134,17 +128,14 @@ class Judge {
         for (const GpuConnection& connection : trace_.interconnect.connections)
             verdict_.activeLinks = std::max(verdict_.activeLinks, connection.nvlinks);
         for (const Gpu& gpu : trace_.gpus)
-            verdict_.activeLinks =
-                std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
-        const bool areSlices = !trace_.gpus.empty() &&
-                               std::all_of(trace_.gpus.begin(), trace_.gpus.end(), isMigDevice);
+            verdict_.activeLinks = std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
+        const bool areSlices = !trace_.gpus.empty() && std::all_of(trace_.gpus.begin(), trace_.gpus.end(), isMigDevice);
         isAbsent_ = (isTold || areSlices) && verdict_.activeLinks == 0;
         if (verdict_.activeLinks > 0)
-            verdict_.sentences.push_back(fmt::format(
-                "NVLink is present and active: up to {} links a GPU.", verdict_.activeLinks));
+            verdict_.sentences.push_back(
+                fmt::format("NVLink is present and active: up to {} links a GPU.", verdict_.activeLinks));
         else if (areSlices)
-            verdict_.sentences.emplace_back(
-                "The run used slices of GPUs (MIG), which NVLink does not join.");
+            verdict_.sentences.emplace_back("The run used slices of GPUs (MIG), which NVLink does not join.");
         else if (isAbsent_)
             verdict_.sentences.emplace_back("No NVLink joins these GPUs.");
         else
@@ -160,11 +151,9 @@ class Judge {
             isKnown = isKnown || integral.hasValue();
             sent += integral.amount;
             // A mean over a long interval is no reached rate.
-            if (integral.longestIntervalNs <= maxRateIntervalNs)
-                best = std::max(best, integral.maximum / 1e9);
-            knownShare = std::min(knownShare,
-                                  static_cast<double>(integral.knownNs) /
-                                      static_cast<double>(std::max<int64_t>(1, integral.wholeNs)));
+            if (integral.longestIntervalNs <= maxRateIntervalNs) best = std::max(best, integral.maximum / 1e9);
+            knownShare = std::min(knownShare, static_cast<double>(integral.knownNs) /
+                                                  static_cast<double>(std::max<int64_t>(1, integral.wholeNs)));
         }
         const bool isUsed = sent >= static_cast<double>(largeBytes);
         // A small part of the time can show use, but not its absence.
@@ -175,11 +164,11 @@ class Judge {
         verdict_.bestGBps = best;
         verdict_.use = isUsed ? NvlinkVerdict::Use::Used : NvlinkVerdict::Use::NotSeen;
         verdict_.sentences.push_back(
-            isUsed ? fmt::format("NVLink was used: its counters say that the GPUs sent {}{}.",
-                                 formatBytes(verdict_.bytes),
-                                 best > 0 ? fmt::format(", at up to {:.3g} GB/s a GPU", best) : "")
-                   : fmt::format("NVLink was not used: its counters say that the GPUs sent {}.",
-                                 formatBytes(verdict_.bytes)));
+            isUsed
+                ? fmt::format("NVLink was used: its counters say that the GPUs sent {}{}.", formatBytes(verdict_.bytes),
+                              best > 0 ? fmt::format(", at up to {:.3g} GB/s a GPU", best) : "")
+                : fmt::format("NVLink was not used: its counters say that the GPUs sent {}.",
+                              formatBytes(verdict_.bytes)));
         if (knownShare < shareOfAll)
             verdict_.sentences.push_back(
                 fmt::format("That is of {:.0f} % of the time; in the rest the counters of some "
@@ -195,9 +184,7 @@ class Judge {
         if (series.source == "nvml") return 1;
         if (series.source != "pm") return 3;
         const CounterIntegral all = integralOf(series, counted_);
-        return static_cast<double>(all.knownNs) >= shareOfAll * static_cast<double>(all.wholeNs)
-                   ? 0
-                   : 2;
+        return static_cast<double>(all.knownNs) >= shareOfAll * static_cast<double>(all.wholeNs) ? 0 : 2;
     }
 
     /// Returns the traffic of each GPU over all its links, by the best sampler; by NVML's counters
@@ -218,9 +205,8 @@ class Judge {
         return result;
     }
 
-    /// Uses counters if they were read often enough for a step, or on purpose at its ends: a mean
-    /// over many steps gives no evidence about one. Else uses bytes moved by NCCL or copies, and
-    /// names them.
+    /// Uses counters if they were read often enough for a step, or on purpose at its ends: a mean over many steps gives
+    /// no evidence about one. Else uses bytes moved by NCCL or copies, and names them.
     void perStepByCounters() {
         std::vector<double> amounts;
         const std::vector<const CounterSeries*> best = sentByGpu(), counting = sentByGpu(true);
@@ -252,15 +238,13 @@ class Judge {
         verdict_.stepEvidence = LinkEvidence::Counters;
         // The traffic is outside the steps, or in few of them.
         if (isUsed && *verdict_.bytesPerStep <= 0) return;
-        verdict_.sentences.push_back(
-            fmt::format("In the median step the GPU of a process sent {} over NVLink.",
-                        formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
+        verdict_.sentences.push_back(fmt::format("In the median step the GPU of a process sent {} over NVLink.",
+                                                 formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
     }
 
     bool usesGpu(uint32_t process, uint32_t gpu) const {
-        return std::any_of(trace_.streams.begin(), trace_.streams.end(), [&](const Stream& each) {
-            return each.process == process && each.gpu == gpu;
-        });
+        return std::any_of(trace_.streams.begin(), trace_.streams.end(),
+                           [&](const Stream& each) { return each.process == process && each.gpu == gpu; });
     }
 
     Found peerCopies() const {
@@ -268,8 +252,8 @@ class Judge {
         const MemcpyTable& copies = trace_.memcpys;
         for (uint32_t row = 0; row < copies.size(); ++row) {
             const TimeRange when{copies.startNs[row], copies.endNs[row]};
-            const bool isBetween = copies.kind[row] == MemcpyKind::PtoP &&
-                                   copies.sourceDevice[row] != copies.destinationDevice[row];
+            const bool isBetween =
+                copies.kind[row] == MemcpyKind::PtoP && copies.sourceDevice[row] != copies.destinationDevice[row];
             if (!isBetween || when.isEmpty() || !when.overlaps(range_)) continue;
             const auto bytes = static_cast<double>(copies.bytes[row]);
             found.add(when.startNs, trace_.streams[copies.stream[row]].process, bytes,
@@ -287,8 +271,8 @@ class Judge {
             const uint32_t thread = trace_.nvtx.thread[trace_.nccl.nvtx[row]];
             // Only between ranks: a broadcast of a single rank goes nowhere.
             if (facts.rankCount == 1) continue;
-            found.add(facts.gpu.startNs, trace_.threads[thread].process, rate->traffic.busBytes,
-                      rate->busGBps(), pcie_);
+            found.add(facts.gpu.startNs, trace_.threads[thread].process, rate->traffic.busBytes, rate->busGBps(),
+                      pcie_);
         }
         return found;
     }
@@ -307,9 +291,8 @@ class Judge {
 
     /// `the` begins a sentence or not.
     std::string whyNoCounters(const char* the) const {
-        return isHardlyCounted_
-                   ? fmt::format("{} counters of the links are unknown for most of the time", the)
-                   : fmt::format("{} trace has no counters of the links", the);
+        return isHardlyCounted_ ? fmt::format("{} counters of the links are unknown for most of the time", the)
+                                : fmt::format("{} trace has no counters of the links", the);
     }
 
     void notShown(const Found& copies, const Found& collectives) {
@@ -320,18 +303,18 @@ class Judge {
         verdict_.bestGBps = best;
         if (best <= 0 || !pcie_) {
             verdict_.use = NvlinkVerdict::Use::Unknown;
-            verdict_.sentences.push_back(fmt::format(
-                "Whether NVLink was used cannot be told: {}, and {}.", whyNoCounters("the"),
-                best <= 0 ? "there is no large copy or collective between GPUs"
-                          : "the trace does not say how fast PCIe is"));
+            verdict_.sentences.push_back(fmt::format("Whether NVLink was used cannot be told: {}, and {}.",
+                                                     whyNoCounters("the"),
+                                                     best <= 0 ? "there is no large copy or collective between GPUs"
+                                                               : "the trace does not say how fast PCIe is"));
         } else {
             verdict_.use = NvlinkVerdict::Use::NotSeen;
             verdict_.evidence = evidence;
             verdict_.bytes = static_cast<int64_t>(found.bytes);
-            verdict_.sentences.push_back(fmt::format(
-                "Nothing shows that NVLink was used: the fastest copy or collective between GPUs "
-                "reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. {}.",
-                best, pcie_->gigabytesPerSecond, whyNoCounters("The")));
+            verdict_.sentences.push_back(
+                fmt::format("Nothing shows that NVLink was used: the fastest copy or collective between GPUs "
+                            "reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. {}.",
+                            best, pcie_->gigabytesPerSecond, whyNoCounters("The")));
         }
         sayPerStep(found, evidence);
     }
@@ -365,12 +348,10 @@ class Judge {
         forEachStep([&](uint32_t process, const StepSpan& span) {
             const TimeRange step = span.range;
             const std::vector<Transfer>& transfers = byProcess[process];
-            auto next = std::lower_bound(
-                transfers.begin(), transfers.end(), step.startNs,
-                [](const Transfer& each, int64_t timeNs) { return each.startNs < timeNs; });
+            auto next = std::lower_bound(transfers.begin(), transfers.end(), step.startNs,
+                                         [](const Transfer& each, int64_t timeNs) { return each.startNs < timeNs; });
             double amount = 0;
-            for (; next != transfers.end() && next->startNs < step.endNs; ++next)
-                amount += next->bytes;
+            for (; next != transfers.end() && next->startNs < step.endNs; ++next) amount += next->bytes;
             amounts.push_back(amount);
         });
         if (amounts.empty()) return;
@@ -410,36 +391,27 @@ NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range) {
 NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps) {
     std::optional<TimeRange> range;
     for (const WorkerSteps& worker : steps.workers)
-        for (const StepSpan& step : worker.steps)
-            range = range ? range->united(step.range) : step.range;
+        for (const StepSpan& step : worker.steps) range = range ? range->united(step.range) : step.range;
     const TimeRange whole = range.value_or(trace.range);
     return Judge(trace, whole, whole, &steps).judge();
 }
 
 std::string_view name(NvlinkVerdict::Use use) {
     switch (use) {
-        case NvlinkVerdict::Use::Unknown:
-            return "unknown";
-        case NvlinkVerdict::Use::Absent:
-            return "absent";
-        case NvlinkVerdict::Use::NotSeen:
-            return "not seen";
-        case NvlinkVerdict::Use::Used:
-            return "used";
+        case NvlinkVerdict::Use::Unknown: return "unknown";
+        case NvlinkVerdict::Use::Absent: return "absent";
+        case NvlinkVerdict::Use::NotSeen: return "not seen";
+        case NvlinkVerdict::Use::Used: return "used";
     }
     return "";
 }
 
 std::string_view name(LinkEvidence evidence) {
     switch (evidence) {
-        case LinkEvidence::None:
-            return "none";
-        case LinkEvidence::Counters:
-            return "counters";
-        case LinkEvidence::Copies:
-            return "copies";
-        case LinkEvidence::Collectives:
-            return "collectives";
+        case LinkEvidence::None: return "none";
+        case LinkEvidence::Counters: return "counters";
+        case LinkEvidence::Copies: return "copies";
+        case LinkEvidence::Collectives: return "collectives";
     }
     return "";
 }
@@ -450,8 +422,7 @@ std::string_view identifier(NvlinkVerdict::Use use) {
 }
 
 std::string_view identifier(LinkEvidence evidence) {
-    static constexpr std::array<std::string_view, 4> all{"none", "counters", "copies",
-                                                         "collectives"};
+    static constexpr std::array<std::string_view, 4> all{"none", "counters", "copies", "collectives"};
     return all[static_cast<size_t>(evidence)];
 }
 

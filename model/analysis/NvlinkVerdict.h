@@ -34,8 +34,7 @@ struct NvlinkVerdict {
     double bestGBps = 0;  ///< Highest rate behind the verdict; 0 if none.
     /// One for each fact: present, active, used, with the figures.
     std::vector<std::string> sentences;
-    /// Bytes of a process in the median step; over any link if `use` is not `Used` and the evidence
-    /// is not counters.
+    /// Bytes of a process in the median step; over any link if `use` is not `Used` and the evidence is not counters.
     std::optional<double> bytesPerStep;
     LinkEvidence stepEvidence = LinkEvidence::None;  ///< Evidence of `bytesPerStep`.
 };

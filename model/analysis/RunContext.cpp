@@ -12,8 +12,7 @@
 
 namespace lanescope::analysis {
 
-LaunchingCalls::LaunchingCalls(const Trace& trace)
-    : LaunchRows(trace), callsOf(trace.threads.size()) {
+LaunchingCalls::LaunchingCalls(const Trace& trace) : LaunchRows(trace), callsOf(trace.threads.size()) {
     std::vector<Intervals> calls(trace.threads.size(), Intervals(trace.memory.get()));
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
         calls[trace.apiCalls.thread[row]].push_back(
@@ -30,9 +29,8 @@ constexpr size_t maxDepth = 32;
 constexpr size_t maxPaths = 1 << 16;
 constexpr size_t maxNameBytes = 200;  ///< Bytes of a range's name that distinguish it from others.
 
-constexpr std::array<std::string_view, 9> dataWords{"data",   "dataloader", "dataset",
-                                                    "loader", "loading",    "load",
-                                                    "fetch",  "prefetch",   "prefetcher"};
+constexpr std::array<std::string_view, 9> dataWords{"data", "dataloader", "dataset",  "loader",    "loading",
+                                                    "load", "fetch",      "prefetch", "prefetcher"};
 /// A batch after one of these words is data; "forward_batch" is not.
 constexpr std::array<std::string_view, 5> batchWords{"next", "get", "fetch", "read", "wait"};
 
@@ -47,11 +45,9 @@ struct OpenRange {
 bool isDataLoadingName(std::string_view name) {
     const std::vector<std::string> words = wordsOf(name);
     for (size_t index = 0; index < words.size(); ++index) {
-        const bool isWord =
-            std::find(dataWords.begin(), dataWords.end(), words[index]) != dataWords.end();
-        const bool isBatch =
-            words[index] == "batch" && index > 0 &&
-            std::find(batchWords.begin(), batchWords.end(), words[index - 1]) != batchWords.end();
+        const bool isWord = std::find(dataWords.begin(), dataWords.end(), words[index]) != dataWords.end();
+        const bool isBatch = words[index] == "batch" && index > 0 &&
+                             std::find(batchWords.begin(), batchWords.end(), words[index - 1]) != batchWords.end();
         const bool isParallel = index + 1 < words.size() && words[index + 1] == "parallel";
         if (isBatch || (isWord && !isParallel)) return true;
     }
@@ -59,15 +55,11 @@ bool isDataLoadingName(std::string_view name) {
 }
 
 RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
-    : stepPattern_(stepPattern),
-      paths_(1),
-      stretches_(trace.threads.size(), Intervals(trace.memory.get())) {
-    std::vector<LargeVector<uint32_t>> rows(trace.threads.size(),
-                                            LargeVector<uint32_t>(trace.memory.get()));
+    : stepPattern_(stepPattern), paths_(1), stretches_(trace.threads.size(), Intervals(trace.memory.get())) {
+    std::vector<LargeVector<uint32_t>> rows(trace.threads.size(), LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
-        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isNcclDomain(domain) &&
-            domain != pythonDomain)
+        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isNcclDomain(domain) && domain != pythonDomain)
             rows[trace.nvtx.thread[row]].push_back(row);
     }
     for (const LargeVector<uint32_t>& ofThread : rows) addThread(trace, ofThread);
@@ -79,8 +71,7 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
     const std::string_view whole = trace.strings.at(text);
     std::string pattern = rangePattern(whole);
     if (!stepPattern_.empty() && pattern == stepPattern_) return known->second = 0;
-    if (const std::string brief = knownRangeName(whole); !brief.empty())
-        pattern = rangePattern(brief);
+    if (const std::string brief = knownRangeName(whole); !brief.empty()) pattern = rangePattern(brief);
     if (pattern.size() > maxNameBytes) pattern.resize(maxNameBytes);
     if (paths_.size() >= maxPaths) return parent;
     const bool isData = paths_[parent].isDataLoading || isDataLoadingName(pattern);
@@ -100,8 +91,7 @@ void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows
         while (!open.empty() && nowNs < timeNs) {
             const OpenRange innermost = open.back();
             const int64_t endNs = std::min(innermost.endNs, timeNs);
-            if (endNs > nowNs && innermost.path != 0)
-                stretches.push_back({nowNs, endNs, innermost.path});
+            if (endNs > nowNs && innermost.path != 0) stretches.push_back({nowNs, endNs, innermost.path});
             nowNs = std::max(nowNs, endNs);
             if (innermost.endNs <= timeNs) open.pop_back();
         }
@@ -122,11 +112,9 @@ void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows
 Intervals RangePaths::during(uint32_t thread, TimeRange range) const {
     const Intervals& all = stretches_[thread];
     const auto first = std::partition_point(
-        all.begin(), all.end(),
-        [range](const LabelledInterval& stretch) { return stretch.endNs <= range.startNs; });
+        all.begin(), all.end(), [range](const LabelledInterval& stretch) { return stretch.endNs <= range.startNs; });
     const auto last = std::partition_point(
-        first, all.end(),
-        [range](const LabelledInterval& stretch) { return stretch.startNs < range.endNs; });
+        first, all.end(), [range](const LabelledInterval& stretch) { return stretch.startNs < range.endNs; });
     return {first, last};
 }
 
@@ -140,9 +128,9 @@ bool RangePaths::isWithin(Id inner, Id outer) const {
 RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
     if (thread >= stretches_.size()) return 0;
     const Intervals& stretches = stretches_[thread];
-    const auto after = std::partition_point(
-        stretches.begin(), stretches.end(),
-        [timeNs](const LabelledInterval& stretch) { return stretch.startNs <= timeNs; });
+    const auto after =
+        std::partition_point(stretches.begin(), stretches.end(),
+                             [timeNs](const LabelledInterval& stretch) { return stretch.startNs <= timeNs; });
     if (after == stretches.begin() || (after - 1)->endNs <= timeNs) return 0;
     return (after - 1)->label;
 }
@@ -150,8 +138,7 @@ RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
 RunContext::RunContext(const Trace& ofTrace, const RunSteps& steps)
     : trace(ofTrace),
       calls(trace),
-      paths(trace, steps.source == StepSource::NvtxRange ? std::string_view(steps.pattern)
-                                                         : std::string_view()),
+      paths(trace, steps.source == StepSource::NvtxRange ? std::string_view(steps.pattern) : std::string_view()),
       waits(trace),
       collectives(trace, worldSizeOf(trace)),
       rows(trace),

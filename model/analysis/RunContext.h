@@ -26,9 +26,8 @@ struct LaunchingCalls : LaunchRows {
     std::vector<Intervals> callsOf;
 };
 
-/// NVTX ranges open on a thread over time, as paths of their known names (`knownRangeName`) with
-/// digits as '#': "forward/layer #". Excludes NCCL's own ranges and Python functions. Immutable;
-/// O(n log n) in the ranges.
+/// NVTX ranges open on a thread over time, as paths of their known names (`knownRangeName`) with digits as '#':
+/// "forward/layer #". Excludes NCCL's own ranges and Python functions. Immutable; O(n log n) in the ranges.
 class RangePaths {
   public:
     /// Number of a path; 0 is the empty one.
@@ -41,8 +40,7 @@ class RangePaths {
     Id at(uint32_t thread, int64_t timeNs) const;
     /// Returns the intervals of the paths on a thread, except the empty one. Labels are ids.
     const Intervals& of(uint32_t thread) const { return stretches_[thread]; }
-    /// Returns the intervals of `of(thread)` that overlap `range`, not clipped. O(log n + their
-    /// number).
+    /// Returns the intervals of `of(thread)` that overlap `range`, not clipped. O(log n + their number).
     Intervals during(uint32_t thread, TimeRange range) const;
     const std::string& text(Id path) const { return paths_[path].text; }
     /// Returns true if `inner` is `outer` or is inside it. Every path is inside the empty path.
@@ -65,14 +63,12 @@ class RangePaths {
     std::vector<Intervals> stretches_;  ///< By thread.
 };
 
-/// Returns true if the name of a range or thread means getting the next batch: one of its words is
-/// data, dataloader, dataset, loader, loading, load, fetch, prefetch or prefetcher. Words are
-/// separated by anything but letters, and by a capital after a small letter. "data" before
-/// "parallel" does not count, since DistributedDataParallel computes.
+/// Returns true if the name of a range or thread means getting the next batch: one of its words is data, dataloader,
+/// dataset, loader, loading, load, fetch, prefetch or prefetcher. Words are separated by anything but letters, and by a
+/// capital after a small letter. "data" before "parallel" does not count, since DistributedDataParallel computes.
 bool isDataLoadingName(std::string_view name);
 
-/// Data computed once for all workers of a run. Immutable; refers to the trace, which must outlive
-/// it.
+/// Data computed once for all workers of a run. Immutable; refers to the trace, which must outlive it.
 struct RunContext {
     /// `steps` are those of the trace. O(n log n) in the events.
     RunContext(const Trace& trace, const RunSteps& steps);

@@ -37,11 +37,9 @@ struct SummarySources {
     const MachineCounters counters;
 };
 
-/// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller
-/// sets the identity of the worker (`pid`, `rank` ...). O(n log n) in its work, and in the states
-/// of its launching threads.
-WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources,
-                              const WorkerSteps& steps);
+/// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller sets the identity of
+/// the worker (`pid`, `rank` ...). O(n log n) in its work, and in the states of its launching threads.
+WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps);
 
 namespace {
 
@@ -71,8 +69,7 @@ void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const Wor
         contributor.busBytes = saturatingSum(contributor.busBytes, work.busBytes);
         if (!isPlaced[work.contributor]) contributor.order = place;
         isPlaced[work.contributor] = true;
-        if (work.movingFromNs > work.startNs)
-            countWait(work, contributor.order, contributors[work.waiting]);
+        if (work.movingFromNs > work.startNs) countWait(work, contributor.order, contributors[work.waiting]);
     }
     std::vector<std::string> launched = places.texts(contributors);
     for (size_t index = 0; index < contributors.size(); ++index)
@@ -98,8 +95,7 @@ void add(Contributor& sum, const Contributor& more) {
 
 /// Returns the contributors sorted, without empty ones, the smallest of each part summed into one.
 std::vector<Contributor> largestContributors(std::vector<Contributor> all) {
-    std::erase_if(all,
-                  [](const Contributor& each) { return each.exposedNs == 0 && each.count == 0; });
+    std::erase_if(all, [](const Contributor& each) { return each.exposedNs == 0 && each.count == 0; });
     std::sort(all.begin(), all.end(), isHeavier);
     std::vector<Contributor> kept;
     size_t ofPart = 0;
@@ -138,9 +134,8 @@ std::vector<size_t> outlierSteps(const WorkerSummary& worker) {
     const double limitNs = outlierLimit(wallNs);
     for (size_t index = 0; index < worker.steps.size(); ++index)
         if (static_cast<double>(worker.steps[index].wallNs) > limitNs) found.push_back(index);
-    std::stable_sort(found.begin(), found.end(), [&](size_t a, size_t b) {
-        return worker.steps[a].wallNs > worker.steps[b].wallNs;
-    });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](size_t a, size_t b) { return worker.steps[a].wallNs > worker.steps[b].wallNs; });
     found.resize(std::min(found.size(), maxOutliers));
     return found;
 }
@@ -179,8 +174,8 @@ void blame(OutlierStep& outlier, const std::map<ContributorTable::Id, int64_t>& 
         const Contributor& contributor = contributors[id];
         if (contributor.part != outlier.part) continue;
         // The mean of the other steps: in a short run this one would raise its own mean.
-        const int64_t othersNs = (contributor.exposedNs - ns) /
-                                 std::max<int64_t>(1, static_cast<int64_t>(stepCount) - 1);
+        const int64_t othersNs =
+            (contributor.exposedNs - ns) / std::max<int64_t>(1, static_cast<int64_t>(stepCount) - 1);
         if (ns - othersNs <= largestNs) continue;
         largestNs = ns - othersNs;
         outlier.contributor = contributor.name;
@@ -188,16 +183,14 @@ void blame(OutlierStep& outlier, const std::map<ContributorTable::Id, int64_t>& 
     }
 }
 
-void findOutliers(const WorkerTimeline& timeline, const std::vector<Contributor>& contributors,
-                  WorkerSummary& worker) {
+void findOutliers(const WorkerTimeline& timeline, const std::vector<Contributor>& contributors, WorkerSummary& worker) {
     for (const size_t index : outlierSteps(worker)) {
         const StepSummary& step = worker.steps[index];
         OutlierStep outlier = describe(worker, step);
         std::map<ContributorTable::Id, int64_t> spent;
-        timeline.split({{step.startNs, step.startNs + step.wallNs}},
-                       [&](uint32_t, StepPart, int64_t ns, ContributorTable::Id contributor) {
-                           spent[contributor] += ns;
-                       });
+        timeline.split(
+            {{step.startNs, step.startNs + step.wallNs}},
+            [&](uint32_t, StepPart, int64_t ns, ContributorTable::Id contributor) { spent[contributor] += ns; });
         blame(outlier, spent, contributors, worker.steps.size());
         worker.outliers.push_back(std::move(outlier));
     }
@@ -216,8 +209,7 @@ RowsByOwner threadsByProcess(const Trace& trace) {
 SummarySources::SummarySources(const Trace& trace)
     : places(ownPlaces(trace)), threads(threadsByProcess(trace)), loaders(trace), counters(trace) {}
 
-WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources,
-                              const WorkerSteps& steps) {
+WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps) {
     WorkerSummary worker;
     worker.foundSteps = steps.foundCount;
     worker.warmUpSteps = steps.warmUpCount;
@@ -300,8 +292,7 @@ MeanStep meanStep(const WorkerSummary& worker, int64_t quantumNs) {
             places.push_back(index);
         }
         const std::vector<int64_t> shares = share(sums, mean.parts.ns[part]);
-        for (size_t index = 0; index < places.size(); ++index)
-            mean.exposedNs[places[index]] = shares[index];
+        for (size_t index = 0; index < places.size(); ++index) mean.exposedNs[places[index]] = shares[index];
     }
     return mean;
 }
@@ -310,9 +301,8 @@ std::string timelessSentence(const RunSummary& run) {
     for (const WorkerSummary& worker : run.workers) {
         const auto timeless = std::ranges::count(worker.steps, 0, &StepSummary::wallNs);
         if (2 * static_cast<size_t>(timeless) > worker.steps.size())
-            return fmt::format(
-                "{} of {} steps of {} take no time: work seems to last beyond those behind it.",
-                timeless, worker.steps.size(), worker.label());
+            return fmt::format("{} of {} steps of {} take no time: work seems to last beyond those behind it.",
+                               timeless, worker.steps.size(), worker.label());
     }
     return {};
 }
@@ -362,28 +352,24 @@ std::string_view identifier(ContributorKind kind) {
 }
 
 std::string_view identifier(ContributorTrait trait) {
-    static constexpr std::array<std::string_view, 4> all{"none", "pageable", "allocation",
-                                                         "unknown"};
+    static constexpr std::array<std::string_view, 4> all{"none", "pageable", "allocation", "unknown"};
     return all[static_cast<size_t>(trait)];
 }
 
 bool SummaryFacts::reportsAbnormalEnd() const {
-    return std::any_of(healthWarnings.begin(), healthWarnings.end(), [](const HealthNote& note) {
-        return note.code == HealthCode::ProcessEndedAbnormally;
-    });
+    return std::any_of(healthWarnings.begin(), healthWarnings.end(),
+                       [](const HealthNote& note) { return note.code == HealthCode::ProcessEndedAbnormally; });
 }
 
 const HealthNote* SummaryFacts::damage() const {
     const HealthNote* gravest = nullptr;
     for (const HealthNote& note : healthWarnings)
-        if (isCorruption(note.code) && (!gravest || note.severity > gravest->severity))
-            gravest = &note;
+        if (isCorruption(note.code) && (!gravest || note.severity > gravest->severity)) gravest = &note;
     return gravest;
 }
 
 std::string WorkerSummary::label() const {
-    return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId)
-                : fmt::format("PID {}, GPU {}", pid, gpuId);
+    return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId) : fmt::format("PID {}, GPU {}", pid, gpuId);
 }
 
 StepParts WorkerSummary::totalParts() const {
@@ -418,8 +404,7 @@ std::optional<int64_t> WorkerSummary::meanOnCpuNs() const {
 std::string WorkerSummary::aheadText() const {
     const std::optional<int64_t> onCpuNs = meanOnCpuNs();
     if (!onCpuNs) return {};
-    const double meanNs =
-        static_cast<double>(totalWallNs()) / static_cast<double>(std::max<size_t>(steps.size(), 1));
+    const double meanNs = static_cast<double>(totalWallNs()) / static_cast<double>(std::max<size_t>(steps.size(), 1));
     if (static_cast<double>(*onCpuNs) >= aheadShare * meanNs) return {};
     return fmt::format("on the CPU, which runs ahead, {}", formatDuration(*onCpuNs));
 }
@@ -437,9 +422,9 @@ uint32_t RunSummary::criticalWorker() const {
         if (worker.steps.empty()) continue;
         // Among ranks that step together, the one that waits least for the others.
         const StepParts parts = worker.totalParts();
-        const int64_t waitingNs = (parts[StepPart::ExposedCommunication] +
-                                   parts[StepPart::WaitingForRanks] - worker.totalWallNs()) /
-                                  static_cast<int64_t>(worker.steps.size());
+        const int64_t waitingNs =
+            (parts[StepPart::ExposedCommunication] + parts[StepPart::WaitingForRanks] - worker.totalWallNs()) /
+            static_cast<int64_t>(worker.steps.size());
         if (critical != noIndex && waitingNs >= minWaitingNs) continue;
         critical = index;
         minWaitingNs = waitingNs;
@@ -447,8 +432,7 @@ uint32_t RunSummary::criticalWorker() const {
     return critical;
 }
 
-Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection,
-                                const SummaryProgress& progress) {
+Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection, const SummaryProgress& progress) {
     const auto isCancelled = [&](double fraction) { return progress && !progress(fraction); };
     RunSummary summary;
     summary.facts = factsOf(trace);

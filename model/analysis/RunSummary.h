@@ -51,39 +51,33 @@ struct Contributor {
     StepPart part = StepPart::Compute;
     ContributorKind kind = ContributorKind::Kernel;
     ContributorTrait trait = ContributorTrait::None;
-    /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset", "CUDA graphs" (recorded as a
-    /// whole). For idle time the activity of the CPU. For `Others` the contributors too small to be
-    /// listed.
+    /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset", "CUDA graphs" (recorded as a whole). For idle time
+    /// the activity of the CPU. For `Others` the contributors too small to be listed.
     ContributorName name;
-    /// NVTX ranges around the launching call within the step, outermost first, digits as '#':
-    /// "backward/layer #". A thread without ranges of its own uses those of the step thread. Empty
-    /// outside any range.
+    /// NVTX ranges around the launching call within the step, outermost first, digits as '#': "backward/layer #". A
+    /// thread without ranges of its own uses those of the step thread. Empty outside any range.
     std::string path;
     int64_t count = 0;      ///< Kernels, copies ...; for idle time, intervals.
     int64_t exposedNs = 0;  ///< Part of the steps' wall time.
-    int64_t totalNs =
-        0;  ///< Summed durations of the work launched in the steps, including overlapped time.
-    int64_t bytes = 0;  ///< For copies, memsets and collectives; 0 if unknown.
+    int64_t totalNs = 0;    ///< Summed durations of the work launched in the steps, including overlapped time.
+    int64_t bytes = 0;      ///< For copies, memsets and collectives; 0 if unknown.
     /// For collectives: `bytes` times the factor of nccl-tests for the bus bandwidth.
     int64_t busBytes = 0;
     int64_t order = 0;  ///< Position of its first launch within the first step that has it.
-    /// For launch-bound time of a thread that ran at least at times: the part of `exposedNs` in
-    /// which it cannot have run, since the kernel counts no more of its time on a core. 0 if
-    /// unknown, and for all other contributors.
+    /// For launch-bound time of a thread that ran at least at times: the part of `exposedNs` in which it cannot have
+    /// run, since the kernel counts no more of its time on a core. 0 if unknown, and for all other contributors.
     int64_t waitedNs = 0;
     /// Part of the rest in which it was seen to run in host code for a long time (`minWorkNs`):
     /// it computes there, and is not on its way from launch to launch.
     int64_t workedNs = 0;
-    /// For work: "launched at train.py:212 in GPT.forward", the Python line that launched more than
-    /// half of it. "called from" for a thread without Python, "captured at" for a CUDA graph. Empty
-    /// if there is no such line.
+    /// For work: "launched at train.py:212 in GPT.forward", the Python line that launched more than half of it. "called
+    /// from" for a thread without Python, "captured at" for a CUDA graph. Empty if there is no such line.
     std::string launched;
     bool operator==(const Contributor&) const = default;
 };
 
-/// A step that took much longer than similar steps, and its main contributor. Much longer: beyond
-/// the third quartile by three times the interquartile range (Tukey's outer fence), and by at least
-/// 3 % of the median.
+/// A step that took much longer than similar steps, and its main contributor. Much longer: beyond the third quartile by
+/// three times the interquartile range (Tukey's outer fence), and by at least 3 % of the median.
 struct OutlierStep {
     int64_t number = 0;
     std::string name;
@@ -105,8 +99,7 @@ struct ClockState {
     uint64_t reasons = 0;   ///< Bits of `throttleReasons` that slow down; 0 if none.
     int64_t ns = 0;         ///< Time in the steps.
     int64_t smClockHz = 0;  ///< Mean of the readings in that time; 0 if there were none.
-    /// The longest interval in which the SMs ran no faster than that mean; 0 without reasons or
-    /// readings.
+    /// The longest interval in which the SMs ran no faster than that mean; 0 without reasons or readings.
     int64_t longestStartNs = 0;
     int64_t longestNs = 0;
     bool operator==(const ClockState&) const = default;
@@ -189,13 +182,11 @@ struct WorkerSummary {
     std::string label() const;
     StepParts totalParts() const;
     int64_t totalWallNs() const;
-    /// Returns the share of `workNs` in steps. Statements about the steps do not cover the rest.
-    /// Nullopt if unknown.
+    /// Returns the share of `workNs` in steps. Statements about the steps do not cover the rest. Nullopt if unknown.
     std::optional<double> coverage() const;
     /// Returns the mean duration of the steps' NVTX ranges on the CPU; nullopt without ranges.
     std::optional<int64_t> meanOnCpuNs() const;
-    /// Returns "on the CPU, which runs ahead, 4.012 ms" if that is less than the mean step; else
-    /// empty.
+    /// Returns "on the CPU, which runs ahead, 4.012 ms" if that is less than the mean step; else empty.
     std::string aheadText() const;
     bool operator==(const WorkerSummary&) const = default;
 };
@@ -212,14 +203,13 @@ struct SummaryFacts {
     std::string driver;
     std::string cuda;
     std::string commandLine;
-    std::string host;           ///< Host of the run; with several hosts that of the recorder.
-    int64_t startUtcNs = 0;     ///< Start of the run, since 1970; 0 if unknown.
-    std::string recordOptions;  ///< Options of the recorder, as stored by it.
+    std::string host;                   ///< Host of the run; with several hosts that of the recorder.
+    int64_t startUtcNs = 0;             ///< Start of the run, since 1970; 0 if unknown.
+    std::string recordOptions;          ///< Options of the recorder, as stored by it.
     std::vector<std::string> gpuNames;  ///< GPUs with work, by id.
     /// Mean SM clock of these GPUs from the first kernel to the last; 0 if unknown.
     int64_t smClockHz = 0;
-    /// Processor time allowed by the control group of the run, 100 for one core; 0 if unlimited or
-    /// unknown.
+    /// Processor time allowed by the control group of the run, 100 for one core; 0 if unlimited or unknown.
     int64_t cpuLimitPercent = 0;
     /// Names of processes that held memory of these GPUs and were not recorded, each once.
     std::vector<std::string> otherGpuProcesses;
@@ -230,8 +220,7 @@ struct SummaryFacts {
     bool isTruncated = false;  ///< A process ended abnormally or its log was truncated.
     /// It was still being recorded: this is the run so far.
     bool isStillRecorded = false;
-    /// Drops, untimed events, corruption ...: the warnings of the trace, most severe first, without
-    /// times.
+    /// Drops, untimed events, corruption ...: the warnings of the trace, most severe first, without times.
     std::vector<HealthNote> healthWarnings;
     uint64_t contentHash = 0;  ///< Equal for equal content; 0 for pooled runs (`isSameRecording`).
 
@@ -250,7 +239,7 @@ struct NvlinkTraffic {
     /// Bytes of one process in the median of the compared steps; nullopt if unknown.
     std::optional<int64_t> bytesPerStep;
     LinkEvidence stepEvidence = LinkEvidence::None;  ///< Evidence of `bytesPerStep`.
-    int64_t bestBytesPerSecond = 0;  ///< Highest rate behind the verdict; 0 if none.
+    int64_t bestBytesPerSecond = 0;                  ///< Highest rate behind the verdict; 0 if none.
     bool operator==(const NvlinkTraffic&) const = default;
 };
 
@@ -290,9 +279,8 @@ struct MeanStep {
 /// Returns the mean step; all 0 without steps. O(parts * contributors).
 MeanStep meanStep(const WorkerSummary& worker, int64_t quantumNs);
 
-/// Returns `values` divided by `count`, rounded so that they sum to `sum`, which must be between
-/// the sum of all rounded down and of all rounded up. The greatest remainders are rounded up, the
-/// first of equal ones (Hamilton's method).
+/// Returns `values` divided by `count`, rounded so that they sum to `sum`, which must be between the sum of all rounded
+/// down and of all rounded up. The greatest remainders are rounded up, the first of equal ones (Hamilton's method).
 std::vector<int64_t> shareOut(std::span<const int64_t> values, int64_t count, int64_t sum);
 
 /// Returns a sentence about a worker of which most steps take no time, which is impossible: work

@@ -17,10 +17,7 @@ struct PartEntry {
 
 constexpr PartEntry entries[]{
     {"compute", "compute", PartGroup::Kernels, {0x4f8fc9, 0x4f8fc9}},
-    {"exposed communication",
-     "exposed_communication",
-     PartGroup::Collectives,
-     {0x9d5bb5, 0x9d5bb5}},
+    {"exposed communication", "exposed_communication", PartGroup::Collectives, {0x9d5bb5, 0x9d5bb5}},
     {"exposed PtoP copies", "exposed_ptop", PartGroup::Copies, {0x86ab45, 0x86ab45}},
     {"exposed HtoD copies", "exposed_htod", PartGroup::Copies, {0xe39b3b, 0xe39b3b}},
     {"exposed DtoH copies", "exposed_dtoh", PartGroup::Copies, {0xbb5034, 0xbb5034}},
@@ -37,35 +34,23 @@ static_assert(std::size(entries) == stepPartCount);
 
 }  // namespace
 
-std::string_view name(StepPart part) {
-    return entries[static_cast<size_t>(part)].shown;
-}
+std::string_view name(StepPart part) { return entries[static_cast<size_t>(part)].shown; }
 
-std::string_view identifier(StepPart part) {
-    return entries[static_cast<size_t>(part)].identifier;
-}
+std::string_view identifier(StepPart part) { return entries[static_cast<size_t>(part)].identifier; }
 
-PartColor colorOf(StepPart part) {
-    return entries[static_cast<size_t>(part)].color;
-}
+PartColor colorOf(StepPart part) { return entries[static_cast<size_t>(part)].color; }
 
-PartGroup groupOf(StepPart part) {
-    return entries[static_cast<size_t>(part)].group;
-}
+PartGroup groupOf(StepPart part) { return entries[static_cast<size_t>(part)].group; }
 
 std::string_view name(PartGroup group) {
-    static constexpr std::array<std::string_view, partGroupCount> all{
-        "Kernels", "Collectives", "Copies and memsets", "While the GPU was idle"};
+    static constexpr std::array<std::string_view, partGroupCount> all{"Kernels", "Collectives", "Copies and memsets",
+                                                                      "While the GPU was idle"};
     return all[static_cast<size_t>(group)];
 }
 
-bool isIdle(StepPart part) {
-    return groupOf(part) == PartGroup::Idle;
-}
+bool isIdle(StepPart part) { return groupOf(part) == PartGroup::Idle; }
 
-int64_t StepParts::sum() const {
-    return std::accumulate(ns.begin(), ns.end(), int64_t{0});
-}
+int64_t StepParts::sum() const { return std::accumulate(ns.begin(), ns.end(), int64_t{0}); }
 
 StepParts& StepParts::operator+=(const StepParts& other) {
     for (size_t index = 0; index < stepPartCount; ++index) ns[index] += other.ns[index];

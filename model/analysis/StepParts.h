@@ -13,8 +13,7 @@ namespace lanescope::analysis {
 enum class StepPart : uint8_t {
     Compute,               ///< A kernel runs, other than NCCL's.
     ExposedCommunication,  ///< NCCL moves data, as far as known, not overlapped by another kernel.
-    ExposedPtoP,  ///< A copy between GPUs, not overlapped by any part above; the other copies
-                  ///< likewise.
+    ExposedPtoP,           ///< A copy between GPUs, not overlapped by any part above; the other copies likewise.
     ExposedHtoD,
     ExposedDtoH,
     ExposedDtoD,
@@ -37,8 +36,7 @@ std::string_view identifier(StepPart part);
 enum class PartGroup : uint8_t { Kernels, Collectives, Copies, Idle };
 inline constexpr size_t partGroupCount = 4;
 PartGroup groupOf(StepPart part);
-/// Returns the heading of the group's list: "Kernels", "Collectives", "Copies and memsets", "While
-/// the GPU was idle".
+/// Returns the heading of the group's list: "Kernels", "Collectives", "Copies and memsets", "While the GPU was idle".
 std::string_view name(PartGroup group);
 /// Returns true if nothing runs on the GPU in this part.
 bool isIdle(StepPart part);
@@ -58,8 +56,7 @@ struct StepParts {
 struct PartColor {
     uint32_t light = 0, dark = 0;
 };
-/// Returns the colours of a part. `resources/report/report.css` has the same; `tst_StepParts`
-/// compares them.
+/// Returns the colours of a part. `resources/report/report.css` has the same; `tst_StepParts` compares them.
 PartColor colorOf(StepPart part);
 
 }  // namespace lanescope::analysis

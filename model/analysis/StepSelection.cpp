@@ -16,18 +16,15 @@
 
 namespace lanescope {
 
-/// Joins the batches that a program marks into steps if it updates its weights only after every n
-/// of them: if the ranges are called batches, and optimizer kernels are launched in every n-th of
-/// them only, in all workers alike. Batches before the first and after the last whole step are
-/// skipped. O(n log n) in the kernels.
+/// Joins the batches that a program marks into steps if it updates its weights only after every n of them: if the
+/// ranges are called batches, and optimizer kernels are launched in every n-th of them only, in all workers alike.
+/// Batches before the first and after the last whole step are skipped. O(n log n) in the kernels.
 void joinAccumulated(const Trace& trace, RunSteps& run);
 
 namespace {
 
-constexpr std::array<std::string_view, 5> batchWords{"batch", "minibatch", "microbatch", "micro",
-                                                     "accumulation"};
-constexpr std::array<std::string_view, 5> optimizerKernels{"multi_tensor_apply_kernel", "Adam",
-                                                           "adam", "SGD", "sgd_"};
+constexpr std::array<std::string_view, 5> batchWords{"batch", "minibatch", "microbatch", "micro", "accumulation"};
+constexpr std::array<std::string_view, 5> optimizerKernels{"multi_tensor_apply_kernel", "Adam", "adam", "SGD", "sgd_"};
 /// The same kernel computes norms of gradients, also for printing.
 constexpr std::string_view normKernel = "LpNorm";
 constexpr size_t minUpdates = 3;
@@ -43,9 +40,7 @@ bool areBatches(std::string_view pattern) {
 bool isOptimizer(std::string_view kernel) {
     return kernel.find(normKernel) == std::string_view::npos &&
            std::any_of(optimizerKernels.begin(), optimizerKernels.end(),
-                       [kernel](std::string_view part) {
-                           return kernel.find(part) != std::string_view::npos;
-                       });
+                       [kernel](std::string_view part) { return kernel.find(part) != std::string_view::npos; });
 }
 
 /// Returns the start times of calls that launch optimizer kernels, by process, in order.
@@ -53,22 +48,20 @@ std::vector<std::vector<int64_t>> updatesOf(const Trace& trace) {
     std::vector<std::vector<int64_t>> updates(trace.processes.size());
     std::vector<bool> isUpdate;
     for (const LaunchConfig& config : trace.launchConfigs)
-        isUpdate.push_back(isOptimizer(
-            trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName)));
+        isUpdate.push_back(
+            isOptimizer(trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName)));
     const LaunchRows calls(trace);
     for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
         const uint32_t call = calls.ofKernel[row];
         if (call == noIndex || !isUpdate[trace.kernels.config[row]]) continue;
-        updates[trace.threads[trace.apiCalls.thread[call]].process].push_back(
-            trace.apiCalls.startNs[call]);
+        updates[trace.threads[trace.apiCalls.thread[call]].process].push_back(trace.apiCalls.startNs[call]);
     }
     for (std::vector<int64_t>& each : updates) std::sort(each.begin(), each.end());
     return updates;
 }
 
 /// Returns the indices of the batches in which weights are updated.
-std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps,
-                                  const std::vector<int64_t>& updatesNs) {
+std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps, const std::vector<int64_t>& updatesNs) {
     std::vector<size_t> places;
     for (size_t place = 0; place < steps.size(); ++place) {
         const TimeRange launched = steps[place].launches;
@@ -82,14 +75,11 @@ std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps,
 size_t batchesPerUpdate(const std::vector<size_t>& places) {
     if (places.size() < minUpdates) return 1;
     std::vector<size_t> distances;
-    for (size_t index = 1; index < places.size(); ++index)
-        distances.push_back(places[index] - places[index - 1]);
+    for (size_t index = 1; index < places.size(); ++index) distances.push_back(places[index] - places[index - 1]);
     std::sort(distances.begin(), distances.end());
     const size_t usual = distances[distances.size() / 2];
     const auto alike = std::count(distances.begin(), distances.end(), usual);
-    return static_cast<double>(alike) >= minAlikeShare * static_cast<double>(distances.size())
-               ? usual
-               : 1;
+    return static_cast<double>(alike) >= minAlikeShare * static_cast<double>(distances.size()) ? usual : 1;
 }
 
 bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t last) {
@@ -99,8 +89,7 @@ bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t la
 }
 
 /// Joins this many batches up to each update into one step, unless something else is between them.
-std::vector<StepSpan> joinedSteps(const WorkerSteps& worker, const std::vector<size_t>& places,
-                                  size_t count) {
+std::vector<StepSpan> joinedSteps(const WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
     std::vector<StepSpan> joined;
     for (const size_t last : places) {
         if (last + 1 < count) continue;
@@ -118,19 +107,17 @@ std::vector<StepSpan> joinedSteps(const WorkerSteps& worker, const std::vector<s
     return joined;
 }
 
-void replaceSteps(WorkerSteps& worker, std::vector<StepSpan> joined, size_t lastUpdate,
-                  size_t count) {
+void replaceSteps(WorkerSteps& worker, std::vector<StepSpan> joined, size_t lastUpdate, size_t count) {
     worker.isLastLeftOut = worker.isLastLeftOut || lastUpdate + 1 < worker.steps.size();
     worker.steps = std::move(joined);
-    worker.foundCount = std::max(worker.foundCount / static_cast<int64_t>(count),
-                                 static_cast<int64_t>(worker.steps.size()));
+    worker.foundCount =
+        std::max(worker.foundCount / static_cast<int64_t>(count), static_cast<int64_t>(worker.steps.size()));
 }
 
 }  // namespace
 
 void joinAccumulated(const Trace& trace, RunSteps& run) {
-    if (run.source != StepSource::NvtxRange || !areBatches(run.pattern) || run.workers.empty())
-        return;
+    if (run.source != StepSource::NvtxRange || !areBatches(run.pattern) || run.workers.empty()) return;
     const std::vector<std::vector<int64_t>> updates = updatesOf(trace);
     std::vector<std::vector<size_t>> places;
     size_t count = 0;
@@ -161,24 +148,22 @@ constexpr double maxPauseFactor = 4;
 /// Makes the steps of a worker from the ranges of a process.
 class StepMaker {
   public:
-    StepMaker(const Trace& trace, const WorkerLaunches& launches, const StepRanges& ranges)
-        : launches_(launches) {
+    StepMaker(const Trace& trace, const WorkerLaunches& launches, const StepRanges& ranges) : launches_(launches) {
         worker_.process = launches.process();
         worker_.gpu = launches.gpu();
         worker_.stepThread = ranges.thread;
         for (const uint32_t row : ranges.rows) {
             const TimeRange range{trace.nvtx.startNs[row], trace.nvtx.endNs[row]};
-            worker_.steps.push_back({static_cast<int64_t>(worker_.steps.size()), range, range,
-                                     range, std::string(trace.strings.at(trace.nvtx.text[row]))});
+            worker_.steps.push_back({static_cast<int64_t>(worker_.steps.size()), range, range, range,
+                                     std::string(trace.strings.at(trace.nvtx.text[row]))});
         }
         worker_.foundCount = static_cast<int64_t>(worker_.steps.size());
     }
 
     /// Unchanged ranges, at the time of their work.
     WorkerSteps named() {
-        const bool isAnyWork =
-            std::any_of(worker_.steps.begin(), worker_.steps.end(),
-                        [this](const StepSpan& step) { return launches_.count(step.onCpu) > 0; });
+        const bool isAnyWork = std::any_of(worker_.steps.begin(), worker_.steps.end(),
+                                           [this](const StepSpan& step) { return launches_.count(step.onCpu) > 0; });
         if (isAnyWork) placeOnGpu();
         return std::move(worker_);
     }
@@ -201,8 +186,7 @@ class StepMaker {
   private:
     void placeOnGpu() {
         for (StepSpan& step : worker_.steps)
-            step.range = {launches_.onGpu(step.launches.startNs),
-                          launches_.onGpu(step.launches.endNs)};
+            step.range = {launches_.onGpu(step.launches.startNs), launches_.onGpu(step.launches.endNs)};
     }
 
     /// The last one has no successor and is tested itself.
@@ -211,8 +195,7 @@ class StepMaker {
         std::vector<StepSpan> kept;
         for (size_t index = 0; index < steps.size(); ++index) {
             const TimeRange own = steps[index].onCpu;
-            const TimeRange toNext{
-                own.startNs, index + 1 < steps.size() ? steps[index + 1].onCpu.startNs : own.endNs};
+            const TimeRange toNext{own.startNs, index + 1 < steps.size() ? steps[index + 1].onCpu.startNs : own.endNs};
             if (launches_.count(toNext) > 0) kept.push_back(std::move(steps[index]));
         }
         steps = std::move(kept);
@@ -224,16 +207,14 @@ class StepMaker {
         std::vector<StepSpan>& steps = worker_.steps;
         std::vector<bool> endsItself = interruptions();
         for (size_t index = 1; index < steps.size(); ++index)
-            if (!endsItself[index - 1])
-                steps[index - 1].launches.endNs = steps[index].launches.startNs;
+            if (!endsItself[index - 1]) steps[index - 1].launches.endNs = steps[index].launches.startNs;
         std::vector<int64_t> pausesNs, periodsNs;
         for (size_t index = 1; index < steps.size(); ++index) {
             const int64_t nextNs = launches_.onGpu(steps[index].onCpu.startNs);
             pausesNs.push_back(nextNs - launches_.onGpu(steps[index - 1].onCpu.endNs));
             periodsNs.push_back(nextNs - launches_.onGpu(steps[index - 1].onCpu.startNs));
         }
-        if (steps.size() < 3 || medianOf(pausesNs) <= minReportedPauseShare * medianOf(periodsNs))
-            return;
+        if (steps.size() < 3 || medianOf(pausesNs) <= minReportedPauseShare * medianOf(periodsNs)) return;
         endsItself.back() = true;
         worker_.isLastLeftOut = true;
         size_t kept = 0;
@@ -263,9 +244,8 @@ class StepMaker {
         const double count = medianOf(counts);
         for (size_t index = 0; index < pauses.size(); ++index) {
             const auto lengthNs = static_cast<double>(pauses[index].durationNs());
-            result[index] =
-                lengthNs > periodNs && lengthNs > maxPauseFactor * pauseNs &&
-                static_cast<double>(launches_.count(pauses[index])) > std::max(1.0, count / 2);
+            result[index] = lengthNs > periodNs && lengthNs > maxPauseFactor * pauseNs &&
+                            static_cast<double>(launches_.count(pauses[index])) > std::max(1.0, count / 2);
         }
         return result;
     }
@@ -280,11 +260,8 @@ WorkerSteps fromPattern(const KernelPattern& pattern, const WorkerLaunches& laun
     result.gpu = launches.gpu();
     // The end of the last one is a guess.
     for (size_t index = 0; index + 1 < pattern.startsNs.size(); ++index)
-        result.steps.push_back({static_cast<int64_t>(index),
-                                {pattern.startsNs[index], pattern.startsNs[index + 1]},
-                                {},
-                                {},
-                                {}});
+        result.steps.push_back(
+            {static_cast<int64_t>(index), {pattern.startsNs[index], pattern.startsNs[index + 1]}, {}, {}, {}});
     result.foundCount = static_cast<int64_t>(pattern.startsNs.size());
     result.isLastLeftOut = true;
     return result;
@@ -312,8 +289,7 @@ RunSteps namedSteps(const Run& run, const std::string& pattern, bool areFound) {
     if (areRequestsNamed(run.trace, pattern)) result.kind = StepKind::Request;
     for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern)) {
         // They are in order of processes.
-        const auto workers =
-            std::ranges::equal_range(run.launches, ranges.process, {}, &WorkerLaunches::process);
+        const auto workers = std::ranges::equal_range(run.launches, ranges.process, {}, &WorkerLaunches::process);
         for (const WorkerLaunches& launches : workers) {
             StepMaker maker(run.trace, launches, ranges);
             result.workers.push_back(!areFound                          ? maker.named()
@@ -329,8 +305,7 @@ RunSteps repeatedKernels(const Run& run) {
     result.source = StepSource::KernelPattern;
     const WorkRows rows(run.trace);
     for (const WorkerLaunches& launches : run.launches) {
-        const KernelPattern pattern =
-            findKernelPattern(run.trace, rows.of(launches.process(), launches.gpu()));
+        const KernelPattern pattern = findKernelPattern(run.trace, rows.of(launches.process(), launches.gpu()));
         if (pattern.startsNs.empty()) continue;
         if (result.pattern.empty()) result.pattern = pattern.kernel;
         result.workers.push_back(fromPattern(pattern, launches));
@@ -348,8 +323,7 @@ RunSteps wholeRun(const Run& run) {
 RunSteps chosenStretch(const Run& run, TimeRange stretch) {
     RunSteps result;
     result.source = StepSource::Chosen;
-    for (const WorkerLaunches& launches : run.launches)
-        result.workers.push_back(oneStep(launches, stretch));
+    for (const WorkerLaunches& launches : run.launches) result.workers.push_back(oneStep(launches, stretch));
     return result;
 }
 
@@ -358,8 +332,7 @@ RunSteps stepsFoundIn(const Run& run) {
     if (!pattern.empty()) {
         RunSteps result = namedSteps(run, pattern, true);
         const auto fewest = static_cast<int64_t>(minStepsOf(pattern));
-        std::erase_if(result.workers,
-                      [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
+        std::erase_if(result.workers, [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
         return result;
     }
     RunSteps result = repeatedKernels(run);
@@ -372,12 +345,11 @@ void skipUnrecorded(const Trace& trace, RunSteps& run) {
         const Process& recorded = trace.processes[worker.process];
         if (!recorded.hasWindows) continue;
         std::erase_if(worker.steps, [&recorded](const StepSpan& step) {
-            return std::none_of(
-                recorded.windows.begin(), recorded.windows.end(), [&step](const TimeRange& window) {
-                    // Work that was launched in a window is recorded, however late it runs.
-                    const TimeRange& kept = step.launches.isEmpty() ? step.range : step.launches;
-                    return window.startNs <= kept.startNs && kept.endNs <= window.endNs;
-                });
+            return std::none_of(recorded.windows.begin(), recorded.windows.end(), [&step](const TimeRange& window) {
+                // Work that was launched in a window is recorded, however late it runs.
+                const TimeRange& kept = step.launches.isEmpty() ? step.range : step.launches;
+                return window.startNs <= kept.startNs && kept.endNs <= window.endNs;
+            });
         });
     }
 }
@@ -399,8 +371,7 @@ size_t slowBeginning(const WorkerSteps& worker) {
     for (const StepSpan& step : worker.steps) durations.push_back(step.range.durationNs());
     const double limitNs = warmUpFactor * medianOf(durations);
     size_t count = 0;
-    while (count < worker.steps.size() &&
-           static_cast<double>(worker.steps[count].range.durationNs()) > limitNs)
+    while (count < worker.steps.size() && static_cast<double>(worker.steps[count].range.durationNs()) > limitNs)
         ++count;
     return count;
 }
@@ -411,8 +382,7 @@ void skipWarmUp(RunSteps& run) {
     for (const WorkerSteps& worker : run.workers) count = std::max(count, slowBeginning(worker));
     for (WorkerSteps& worker : run.workers) {
         const size_t here = std::min(count, worker.steps.empty() ? 0 : worker.steps.size() - 1);
-        worker.steps.erase(worker.steps.begin(),
-                           worker.steps.begin() + static_cast<ptrdiff_t>(here));
+        worker.steps.erase(worker.steps.begin(), worker.steps.begin() + static_cast<ptrdiff_t>(here));
         worker.warmUpCount = static_cast<int64_t>(here);
     }
 }
@@ -429,8 +399,7 @@ Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepRange numbers) {
     }
     if (isAnyLeft) return {};
     const bool isNone = numbers.first >= found;
-    return fail("{} has {} step{}, counted from 0, so {}: {}.", trace.title, found,
-                found == 1 ? "" : "s",
+    return fail("{} has {} step{}, counted from 0, so {}: {}.", trace.title, found, found == 1 ? "" : "s",
                 numbers.first == numbers.last
                     ? fmt::format("step {} cannot be taken", numbers.first)
                     : fmt::format("steps {} to {} cannot be taken", numbers.first, numbers.last),
@@ -449,8 +418,8 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
     if (selection.stretch) return chosenStretch(searched, *selection.stretch);
     if (!selection.rangeName.empty() && stepRangesNamed(trace, selection.rangeName).empty())
         return noSuchRange(trace, selection.rangeName);
-    RunSteps run = selection.rangeName.empty() ? stepsFoundIn(searched)
-                                               : namedSteps(searched, selection.rangeName, false);
+    RunSteps run =
+        selection.rangeName.empty() ? stepsFoundIn(searched) : namedSteps(searched, selection.rangeName, false);
     markRequests(trace, run);
     if (selection.rangeName.empty()) joinAccumulated(trace, run);
     if (run.source != StepSource::WholeRun) {
@@ -458,8 +427,7 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         skipUnrecorded(trace, run);
     }
     if (selection.numbers) {
-        if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)
-            return fail(kept.error());
+        if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept) return fail(kept.error());
     } else if (!selection.keepsWarmUp) {
         skipWarmUp(run);
     }
@@ -468,9 +436,8 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
 
 uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs) const {
     const auto holds = [&](auto member, int64_t timeNs) {
-        const auto after = std::partition_point(
-            steps.begin(), steps.end(),
-            [&](const StepSpan& step) { return (step.*member).startNs <= timeNs; });
+        const auto after = std::partition_point(steps.begin(), steps.end(),
+                                                [&](const StepSpan& step) { return (step.*member).startNs <= timeNs; });
         if (after == steps.begin() || !((*(after - 1)).*member).contains(timeNs)) return noIndex;
         return static_cast<uint32_t>(after - 1 - steps.begin());
     };
@@ -479,13 +446,10 @@ uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs)
     return holds(&StepSpan::range, startNs);
 }
 
-std::string_view identifier(StepKind kind) {
-    return kind == StepKind::Request ? "request" : "step";
-}
+std::string_view identifier(StepKind kind) { return kind == StepKind::Request ? "request" : "step"; }
 
 std::string_view identifier(StepSource source) {
-    static constexpr std::array<std::string_view, 4> all{"nvtx_range", "kernel_pattern",
-                                                         "whole_run", "chosen"};
+    static constexpr std::array<std::string_view, 4> all{"nvtx_range", "kernel_pattern", "whole_run", "chosen"};
     return all[static_cast<size_t>(source)];
 }
 

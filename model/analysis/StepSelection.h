@@ -54,9 +54,8 @@ std::string_view identifier(StepKind kind);
 /// One step of one worker.
 struct StepSpan {
     int64_t number = 0;  ///< Counted from 0 within the process.
-    /// Duration of the step's work on the GPU. If steps are NVTX ranges: from the GPU time that
-    /// corresponds to the start of the range to the one for its end (`WorkerLaunches::onGpu`);
-    /// detected ones end at the start of the next.
+    /// Duration of the step's work on the GPU. If steps are NVTX ranges: from the GPU time that corresponds to the
+    /// start of the range to the one for its end (`WorkerLaunches::onGpu`); detected ones end at the start of the next.
     TimeRange range;
     /// Time of the launches of the step's work; empty if steps are no NVTX ranges.
     TimeRange launches;
@@ -73,12 +72,10 @@ struct WorkerSteps {
     std::vector<StepSpan> steps;    ///< The compared steps.
     int64_t foundCount = 0;         ///< Number before warm-up and unselected steps were removed.
     int64_t warmUpCount = 0;        ///< Skipped at the beginning.
-    bool isLastLeftOut =
-        false;  ///< No next step ends the last one, and there is time between steps.
+    bool isLastLeftOut = false;     ///< No next step ends the last one, and there is time between steps.
 
-    /// Returns the index in `steps` of the step that launched the work, however late it ran. If the
-    /// launch is unknown or steps are no ranges: the step in which it starts. `noIndex` if there is
-    /// none. O(log n).
+    /// Returns the index in `steps` of the step that launched the work, however late it ran. If the launch is unknown
+    /// or steps are no ranges: the step in which it starts. `noIndex` if there is none. O(log n).
     uint32_t stepOf(int64_t startNs, std::optional<int64_t> launchedNs) const;
 };
 

@@ -29,8 +29,7 @@ constexpr int64_t negligibleDivisor = 10;
 
 /// Returns the work by the outermost of such frames.
 ThreadWork workOf(const Trace& trace, uint32_t stack) {
-    if (stack < trace.stacks.size() &&
-        trace.strings.at(trace.stacks.function[stack]) == garbageCollectionFrame)
+    if (stack < trace.stacks.size() && trace.strings.at(trace.stacks.function[stack]) == garbageCollectionFrame)
         return ThreadWork::GarbageCollection;
     auto work = ThreadWork::Unknown;
     for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame)) {
@@ -41,9 +40,7 @@ ThreadWork workOf(const Trace& trace, uint32_t stack) {
     return work;
 }
 
-FrameRef ownFrameRef(const Trace& trace, uint32_t stack) {
-    return frameRef(trace, ownFrame(trace, stack));
-}
+FrameRef ownFrameRef(const Trace& trace, uint32_t stack) { return frameRef(trace, ownFrame(trace, stack)); }
 
 }  // namespace
 
@@ -51,25 +48,19 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     std::vector<ThreadState> states;
     constexpr double minShownPercent = 3;
     const auto percent = [&](ThreadState state) {
-        return wholeNs > 0
-                   ? 100 * static_cast<double>(times.of(state)) / static_cast<double>(wholeNs)
-                   : 0.0;
+        return wholeNs > 0 ? 100 * static_cast<double>(times.of(state)) / static_cast<double>(wholeNs) : 0.0;
     };
     for (size_t state = 1; state < threadStateCount; ++state)
         if (percent(static_cast<ThreadState>(state)) >= minShownPercent)
             states.push_back(static_cast<ThreadState>(state));
-    std::ranges::stable_sort(
-        states, [&](ThreadState a, ThreadState b) { return times.of(a) > times.of(b); });
+    std::ranges::stable_sort(states, [&](ThreadState a, ThreadState b) { return times.of(a) > times.of(b); });
     std::string text;
     for (const ThreadState state : states)
-        text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", percent(state),
-                            nameOf(state).meaning);
-    if (times.stack != noIndex && !text.empty())
-        text += "; at " + frameText(trace, ownFrame(trace, times.stack));
+        text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", percent(state), nameOf(state).meaning);
+    if (times.stack != noIndex && !text.empty()) text += "; at " + frameText(trace, ownFrame(trace, times.stack));
     if (times.holder != noIndex && !text.empty()) {
         text += "; the GIL has the " + threadRef(trace, times.holder).text();
-        if (times.holderStack != noIndex)
-            text += " at " + frameText(trace, ownFrame(trace, times.holderStack));
+        if (times.holderStack != noIndex) text += " at " + frameText(trace, ownFrame(trace, times.holderStack));
     }
     return text;
 }
@@ -82,11 +73,8 @@ Intervals ThreadActivities::notAwaitingData(uint32_t thread, TimeRange range) co
             case ThreadState::Poll:
             case ThreadState::Disk:
             case ThreadState::Lock:
-            case ThreadState::Child:
-                awaiting.push_back({piece.startNs, piece.endNs, 0});
-                break;
-            default:
-                break;
+            case ThreadState::Child: awaiting.push_back({piece.startNs, piece.endNs, 0}); break;
+            default: break;
         }
     });
     const Intervals whole{{range.startNs, range.endNs, 0}};
@@ -101,8 +89,7 @@ ThreadActivities::Core ThreadActivities::coreIn(uint32_t row) const {
     if (state == ThreadState::Runnable)
         return states.cpuNs[row] > wholeNs / negligibleDivisor ? Core::Alternating : Core::None;
     // A thread that also waits is described by its waits unless it wanted a core most of the time.
-    const bool wantsAlways = state == ThreadState::Running &&
-                             delayNs > wholeNs / negligibleDivisor &&
+    const bool wantsAlways = state == ThreadState::Running && delayNs > wholeNs / negligibleDivisor &&
                              delayNs + states.cpuNs[row] > wholeNs - wholeNs / negligibleDivisor;
     return wantsAlways || delayNs > wholeNs / 2 ? Core::Alternating : Core::Given;
 }
@@ -140,10 +127,9 @@ ThreadActivity ThreadActivities::made(uint32_t row, StatePrecision precision) co
 
 ThreadActivities::Id ThreadActivities::idOf(uint32_t row, StatePrecision precision) {
     const CpuStateTable& states = trace_.cpuStates;
-    const auto [known, isNew] =
-        known_.try_emplace({states.state[row], precision, coreIn(row), states.stack[row],
-                            states.holder[row], states.holderStack[row]},
-                           unknown);
+    const auto [known, isNew] = known_.try_emplace(
+        {states.state[row], precision, coreIn(row), states.stack[row], states.holder[row], states.holderStack[row]},
+        unknown);
     if (!isNew) return known->second;
     ThreadActivity activity = made(row, precision);
     if (activity.observation == Observation::None) return unknown;

@@ -18,19 +18,16 @@ namespace lanescope::analysis {
 /// `wholeNs`, longest first. Empty if nothing is known.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
 
-/// Activities of threads in host code while a GPU was idle, numbered. Refers to the trace and its
-/// states. One thread.
+/// Activities of threads in host code while a GPU was idle, numbered. Refers to the trace and its states. One thread.
 class ThreadActivities {
   public:
     /// `states` are those of the trace.
-    ThreadActivities(const Trace& trace, const StatesOfThreads& states)
-        : trace_(trace), states_(states) {}
+    ThreadActivities(const Trace& trace, const StatesOfThreads& states) : trace_(trace), states_(states) {}
 
     /// Number of an activity, equal for equal ones.
     using Id = uint32_t;
     static constexpr Id unknown = 0;
-    /// Returns an activity; nothing is known for `unknown`. Valid until the next call of another
-    /// function.
+    /// Returns an activity; nothing is known for `unknown`. Valid until the next call of another function.
     const ThreadActivity& at(Id id) const { return activities_[id]; }
 
     /// Calls `sink(piece, id)` for all of `range`, by start. A statement about a whole row is not
@@ -63,10 +60,9 @@ class ThreadActivities {
     /// Returns the place and activity seen in the samples of a row, whatever happened between them.
     const ThreadActivity& seenIn(uint32_t row) { return at(idOf(row, StatePrecision::Whole)); }
 
-    /// Returns the times in `range` at which the thread was not seen to wait for a possible source
-    /// of data: input, a disk, a lock or another process. Empty for a thread without any known
-    /// state. Includes short pieces between distant samples, since the result is used to claim
-    /// less.
+    /// Returns the times in `range` at which the thread was not seen to wait for a possible source of data: input, a
+    /// disk, a lock or another process. Empty for a thread without any known state. Includes short pieces between
+    /// distant samples, since the result is used to claim less.
     Intervals notAwaitingData(uint32_t thread, TimeRange range) const;
 
     /// Calls `sink(piece, since, until)` for each time in `range` in which the thread waited

@@ -24,8 +24,7 @@ PythonPlace placeOf(const Trace& trace, const GpuWork& work) {
 
 }  // namespace
 
-WorkPlaces::WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces)
-    : trace_(trace), frames_(ownPlaces) {}
+WorkPlaces::WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces) : trace_(trace), frames_(ownPlaces) {}
 
 void WorkPlaces::add(const GpuWork& work) {
     if (frames_.empty()) return;
@@ -37,24 +36,21 @@ void WorkPlaces::add(const GpuWork& work) {
 
 std::optional<uint32_t> WorkPlaces::keyOf(const PythonPlace& place) const {
     if (place.stack >= frames_.size() || frames_[place.stack] > frameBits) return std::nullopt;
-    return frames_[place.stack] | (place.isLent ? lentBit : 0) |
-           (place.isCaptured ? capturedBit : 0);
+    return frames_[place.stack] | (place.isLent ? lentBit : 0) | (place.isCaptured ? capturedBit : 0);
 }
 
 std::string WorkPlaces::textOf(uint32_t key) const {
     const bool isLent = (key & lentBit) != 0;
-    const std::string_view relation = (key & capturedBit) != 0
-                                          ? (isLent ? "captured by a call from " : "captured at ")
-                                      : isLent ? "called from "
-                                               : "launched at ";
+    const std::string_view relation = (key & capturedBit) != 0 ? (isLent ? "captured by a call from " : "captured at ")
+                                      : isLent                 ? "called from "
+                                                               : "launched at ";
     return std::string(relation) + frameText(trace_, key & frameBits);
 }
 
 std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
     std::unordered_map<uint32_t, int64_t> counts;
     for (const uint32_t call : calls)
-        if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call))))
-            ++counts[*key];
+        if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call)))) ++counts[*key];
     std::pair<uint32_t, int64_t> most{0, 0};
     for (const auto& [key, count] : counts)
         if (count > most.second || (count == most.second && key < most.first)) most = {key, count};
@@ -77,15 +73,14 @@ std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contribu
     return made;
 }
 
-LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
-                        std::span<const GpuWork> work, const WorkPlaces& places) {
+LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, std::span<const GpuWork> work,
+                        const WorkPlaces& places) {
     LargeVector<uint32_t> calls(trace.memory.get());
     auto window = windows.begin();
     for (const GpuWork& each : work) {
         while (window != windows.end() && window->endNs <= each.startNs) ++window;
         if (window == windows.end()) break;
-        if (each.startNs >= window->startNs && each.call != noIndex &&
-            each.event.kind() == EventKind::Kernel)
+        if (each.startNs >= window->startNs && each.call != noIndex && each.event.kind() == EventKind::Kernel)
             calls.push_back(each.call);
     }
     // The kernels of a graph have one call, and those of other streams may run between them.
@@ -96,8 +91,8 @@ LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
         takenNs.push_back(trace.apiCalls.endNs[*call] - trace.apiCalls.startNs[*call]);
     const size_t count = takenNs.size();
     auto [place, placeCount] = places.ofMost({calls.data(), count});
-    return {static_cast<int64_t>(count), static_cast<int64_t>(medianOf({takenNs.data(), count})),
-            std::move(place), placeCount};
+    return {static_cast<int64_t>(count), static_cast<int64_t>(medianOf({takenNs.data(), count})), std::move(place),
+            placeCount};
 }
 
 }  // namespace lanescope::analysis

@@ -18,14 +18,12 @@ namespace lanescope::analysis {
 /// The Python line that launched the work of each contributor. Refers to the trace. One thread.
 class WorkPlaces {
   public:
-    /// `ownPlaces` is the result of the function of that name for the trace; nothing is known
-    /// without it.
+    /// `ownPlaces` is the result of the function of that name for the trace; nothing is known without it.
     WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces);
 
     /// O(1), for a kernel of a CUDA graph O(log n).
     void add(const GpuWork& work);
-    /// Returns the line of most of these calls and its number of calls; empty if less than a fifth.
-    /// O(calls).
+    /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
     /// Returns "launched at train.py:212 in GPT.forward" for each contributor: the origin of more
@@ -44,10 +42,9 @@ class WorkPlaces {
     std::unordered_map<uint64_t, int64_t> launchedNs_;
 };
 
-/// Returns statistics of the calls that launched the kernels beginning in `windows` (sorted,
-/// without overlaps). `work` is sorted by start. Empty if the trace has no calls. O(n log n) in the
-/// kernels.
-LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
-                        std::span<const GpuWork> work, const WorkPlaces& places);
+/// Returns statistics of the calls that launched the kernels beginning in `windows` (sorted, without overlaps). `work`
+/// is sorted by start. Empty if the trace has no calls. O(n log n) in the kernels.
+LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, std::span<const GpuWork> work,
+                        const WorkPlaces& places);
 
 }  // namespace lanescope::analysis

@@ -29,8 +29,7 @@ enum class StreamEvidence : uint8_t { Kernels, Graphs, Memory };
 constexpr size_t streamEvidenceCount = 3;
 
 size_t firstFrom(const LargeVector<int64_t>& times, int64_t timeNs) {
-    return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), timeNs) -
-                               times.begin());
+    return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), timeNs) - times.begin());
 }
 
 size_t countWithin(const LargeVector<int64_t>& times, TimeRange range) {
@@ -50,8 +49,7 @@ class Gatherer {
                 workers_.push_back({process, gpu, LargeVector<Launch>(trace.memory.get()), {}});
             }
         for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
-            const auto worker =
-                numbers.find({trace.streams[stream].process, trace.streams[stream].gpu});
+            const auto worker = numbers.find({trace.streams[stream].process, trace.streams[stream].gpu});
             if (worker == numbers.end()) continue;
             workerOf_[stream] = worker->second;
             workers_[worker->second].streams.push_back(stream);
@@ -63,8 +61,7 @@ class Gatherer {
         std::vector<bool> isNccl(trace_.launchConfigs.size());
         for (size_t config = 0; config < isNccl.size(); ++config)
             isNccl[config] =
-                kernelCategory(trace_.strings.at(trace_.launchConfigs[config].shortName)) ==
-                SliceCategory::NcclKernel;
+                kernelCategory(trace_.strings.at(trace_.launchConfigs[config].shortName)) == SliceCategory::NcclKernel;
         const auto always = [](uint32_t) { return true; };
         add(trace_.kernels, calls.ofKernel, StreamEvidence::Kernels,
             [&](uint32_t row) { return !isNccl[trace_.kernels.config[row]]; });
@@ -73,8 +70,7 @@ class Gatherer {
         add(trace_.graphs, calls.ofGraph, StreamEvidence::Graphs, always);
         std::vector<WorkerLaunches> result;
         for (Worker& worker : workers_)
-            result.emplace_back(worker.process, worker.gpu, std::move(worker.launches),
-                                mainStreamsOf(worker));
+            result.emplace_back(worker.process, worker.gpu, std::move(worker.launches), mainStreamsOf(worker));
         return result;
     }
 
@@ -87,17 +83,14 @@ class Gatherer {
     };
 
     template <class Table, class Counts>
-    void add(const Table& table, const LargeVector<uint32_t>& calls, StreamEvidence evidence,
-             Counts counts) {
+    void add(const Table& table, const LargeVector<uint32_t>& calls, StreamEvidence evidence, Counts counts) {
         for (uint32_t row = 0; row < table.size(); ++row) {
             const uint32_t stream = table.stream[row];
             if (workerOf_[stream] == noIndex) continue;
             const bool isKnown = calls[row] != noIndex;
-            const int64_t launchNs =
-                isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
-            workers_[workerOf_[stream]].launches.push_back({launchNs, table.startNs[row],
-                                                            table.endNs[row], stream, isKnown,
-                                                            evidence == StreamEvidence::Memory});
+            const int64_t launchNs = isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
+            workers_[workerOf_[stream]].launches.push_back(
+                {launchNs, table.startNs[row], table.endNs[row], stream, isKnown, evidence == StreamEvidence::Memory});
             int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(evidence)];
             if (counts(row)) sumNs = saturatingSum(sumNs, table.endNs[row] - table.startNs[row]);
         }
@@ -107,12 +100,10 @@ class Gatherer {
         std::vector<uint32_t> streams;
         for (size_t evidence = 0; evidence < streamEvidenceCount && streams.empty(); ++evidence) {
             int64_t maxStreamNs = 0;
-            for (const uint32_t stream : worker.streams)
-                maxStreamNs = std::max(maxStreamNs, sumsNs_[stream][evidence]);
+            for (const uint32_t stream : worker.streams) maxStreamNs = std::max(maxStreamNs, sumsNs_[stream][evidence]);
             if (maxStreamNs == 0) continue;
             for (const uint32_t stream : worker.streams)
-                if (static_cast<double>(sumsNs_[stream][evidence]) >=
-                    mainShare * static_cast<double>(maxStreamNs))
+                if (static_cast<double>(sumsNs_[stream][evidence]) >= mainShare * static_cast<double>(maxStreamNs))
                     streams.push_back(stream);
         }
         return streams;
@@ -153,23 +144,16 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
         startNs_[index - 1] = std::min(startNs_[index - 1], startNs_[index]);
 }
 
-size_t WorkerLaunches::count(TimeRange launched) const {
-    return countWithin(launchNs_, launched);
-}
+size_t WorkerLaunches::count(TimeRange launched) const { return countWithin(launchNs_, launched); }
 
-size_t WorkerLaunches::countComputing(TimeRange launched) const {
-    return countWithin(computingNs_, launched);
-}
+size_t WorkerLaunches::countComputing(TimeRange launched) const { return countWithin(computingNs_, launched); }
 
 int64_t WorkerLaunches::gpuNs(TimeRange launched) const {
     if (launched.isEmpty()) return 0;
-    return sumsNs_[firstFrom(launchNs_, launched.endNs)] -
-           sumsNs_[firstFrom(launchNs_, launched.startNs)];
+    return sumsNs_[firstFrom(launchNs_, launched.endNs)] - sumsNs_[firstFrom(launchNs_, launched.startNs)];
 }
 
-int64_t WorkerLaunches::halfLaunchedNs() const {
-    return launchNs_.empty() ? 0 : launchNs_[launchNs_.size() / 2];
-}
+int64_t WorkerLaunches::halfLaunchedNs() const { return launchNs_.empty() ? 0 : launchNs_[launchNs_.size() / 2]; }
 
 int64_t WorkerLaunches::onGpu(int64_t cpuNs) const {
     const size_t next = firstFrom(mainNs_, cpuNs);
@@ -179,9 +163,7 @@ int64_t WorkerLaunches::onGpu(int64_t cpuNs) const {
     return gpuNs;
 }
 
-std::vector<WorkerLaunches> launchesOf(const Trace& trace) {
-    return Gatherer(trace).gather();
-}
+std::vector<WorkerLaunches> launchesOf(const Trace& trace) { return Gatherer(trace).gather(); }
 
 namespace {
 
@@ -225,12 +207,11 @@ LargeVector<Sequence::Item> itemsOf(const Trace& trace, const WorkRows::WorkerRo
     for (const uint32_t row : rows.kernels) {
         const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
         if (kernelCategory(trace.strings.at(config.shortName)) != SliceCategory::NcclKernel)
-            items.push_back(
-                {trace.kernels.startNs[row], trace.kernels.endNs[row], config.demangledName});
+            items.push_back({trace.kernels.startNs[row], trace.kernels.endNs[row], config.demangledName});
     }
     for (const uint32_t row : rows.graphs)
-        items.push_back({trace.graphs.startNs[row], trace.graphs.endNs[row],
-                         graphBit | static_cast<Key>(trace.graphs.graph[row])});
+        items.push_back(
+            {trace.graphs.startNs[row], trace.graphs.endNs[row], graphBit | static_cast<Key>(trace.graphs.graph[row])});
     sortLarge(items, [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
     return items;
 }
@@ -242,8 +223,7 @@ Sequence sequenceFrom(const LargeVector<Sequence::Item>& items, size_t first) {
     sequence.sums.push_back(0);
     for (size_t index = first; index < items.size(); ++index) {
         const Key key = items[index].key;
-        sequence.places.try_emplace(key, memory)
-            .first->second.push_back(static_cast<uint32_t>(sequence.items.size()));
+        sequence.places.try_emplace(key, memory).first->second.push_back(static_cast<uint32_t>(sequence.items.size()));
         sequence.items.push_back(items[index]);
         sequence.sums.push_back(sequence.sums.back() + mixed(key + 1));
     }
@@ -256,9 +236,8 @@ bool isAlike(size_t length, size_t typicalLength) {
     return std::abs(static_cast<double>(length) - typical) <= lengthTolerance * typical;
 }
 
-/// Returns the share of the kernels in pieces about as long as `typicalLength`, since a step
-/// sometimes logs or clips more. 0 if most pieces have another length, such as those of a kernel
-/// that start-up launches, too.
+/// Returns the share of the kernels in pieces about as long as `typicalLength`, since a step sometimes logs or clips
+/// more. 0 if most pieces have another length, such as those of a kernel that start-up launches, too.
 double shareInPiecesOf(size_t typicalLength, const LargeVector<uint32_t>& places) {
     size_t kernels = 0, pieces = 0;
     for (size_t index = 1; index < places.size(); ++index) {
@@ -291,8 +270,7 @@ size_t typicalLengthOf(const Sequence& sequence, const LargeVector<uint32_t>& pl
 double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
     if (places.size() < minRepetitions) return 0;
     const size_t covered = places.back() - places.front();
-    if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.items.size()))
-        return 0;
+    if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.items.size())) return 0;
     const size_t typicalLength = typicalLengthOf(sequence, places);
     if (places.size() < minShortPieces && typicalLength < shortPiece) return 0;
     return shareInPiecesOf(typicalLength, places);
@@ -302,8 +280,7 @@ double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& place
 double pauseBefore(const Sequence& sequence, const LargeVector<uint32_t>& places) {
     std::vector<int64_t> pauses;
     for (const uint32_t place : places)
-        if (place > 0)
-            pauses.push_back(sequence.items[place].startNs - sequence.items[place - 1].endNs);
+        if (place > 0) pauses.push_back(sequence.items[place].startNs - sequence.items[place - 1].endNs);
     return medianOf(pauses);
 }
 
@@ -321,15 +298,13 @@ std::vector<Key> goodDividers(const Sequence& sequence) {
     return keys;
 }
 
-/// Returns the divider with the most pieces, then with the longest pause before it, then the one
-/// launched first.
+/// Returns the divider with the most pieces, then with the longest pause before it, then the one launched first.
 std::optional<Key> bestDivider(const Sequence& sequence) {
     std::optional<Key> best;
     std::tuple<size_t, double, int64_t> bestRank;
     for (const Key key : goodDividers(sequence)) {
         const LargeVector<uint32_t>& places = sequence.places.at(key);
-        const std::tuple rank(places.size(), pauseBefore(sequence, places),
-                              -int64_t{places.front()});
+        const std::tuple rank(places.size(), pauseBefore(sequence, places), -int64_t{places.front()});
         if (best && rank <= bestRank) continue;
         best = key;
         bestRank = rank;
@@ -341,8 +316,7 @@ std::optional<Key> bestDivider(const Sequence& sequence) {
 LargeVector<uint32_t> withoutBeginning(LargeVector<uint32_t> places, size_t typicalLength) {
     size_t first = 0;
     const auto isGood = [&](size_t index) {
-        return index + 1 >= places.size() ||
-               isAlike(places[index + 1] - places[index], typicalLength);
+        return index + 1 >= places.size() || isAlike(places[index + 1] - places[index], typicalLength);
     };
     while (first + minRepetitions < places.size() && !(isGood(first) && isGood(first + 1))) ++first;
     places.erase(places.begin(), places.begin() + static_cast<ptrdiff_t>(first));
@@ -354,8 +328,7 @@ int64_t endOfLast(const Sequence& sequence, const LargeVector<uint32_t>& places)
     const size_t length = places[places.size() - 1] - places[places.size() - 2];
     const size_t end = std::min(sequence.items.size(), places.back() + length);
     int64_t endNs = 0;
-    for (size_t place = places.back(); place < end; ++place)
-        endNs = std::max(endNs, sequence.items[place].endNs);
+    for (size_t place = places.back(); place < end; ++place) endNs = std::max(endNs, sequence.items[place].endNs);
     return endNs;
 }
 
@@ -374,11 +347,9 @@ KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& 
         const std::optional<Key> key = bestDivider(sequence);
         if (!key) continue;
         const LargeVector<uint32_t>& found = sequence.places.at(*key);
-        const LargeVector<uint32_t> places =
-            withoutBeginning(found, typicalLengthOf(sequence, found));
+        const LargeVector<uint32_t> places = withoutBeginning(found, typicalLengthOf(sequence, found));
         pattern.kernel = nameOf(trace, *key);
-        for (const uint32_t place : places)
-            pattern.startsNs.push_back(sequence.items[place].startNs);
+        for (const uint32_t place : places) pattern.startsNs.push_back(sequence.items[place].startNs);
         pattern.endNs = endOfLast(sequence, places);
         break;
     }

@@ -10,8 +10,7 @@
 
 namespace lanescope {
 
-/// The GPU work of one worker - a process on one of its GPUs - by launch time. Immutable; any
-/// thread.
+/// The GPU work of one worker - a process on one of its GPUs - by launch time. Immutable; any thread.
 class WorkerLaunches {
   public:
     /// A kernel, copy, memset or graph.
@@ -25,8 +24,7 @@ class WorkerLaunches {
         bool isMemory = false;  ///< A copy or memset.
     };
 
-    /// `mainStreams` contains indices into `Trace::streams` of streams that show the progress of
-    /// the GPU. O(n log n).
+    /// `mainStreams` contains indices into `Trace::streams` of streams that show the progress of the GPU. O(n log n).
     WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launch> launches,
                    const std::vector<uint32_t>& mainStreams);
 
@@ -35,22 +33,20 @@ class WorkerLaunches {
 
     /// Returns the number of pieces of work launched in that time. O(log n).
     size_t count(TimeRange launched) const;
-    /// Returns the number of kernels and graphs among them; all work of a worker that never has
-    /// any. O(log n).
+    /// Returns the number of kernels and graphs among them; all work of a worker that never has any. O(log n).
     size_t countComputing(TimeRange launched) const;
     /// Returns the sum of their durations. O(log n).
     int64_t gpuNs(TimeRange launched) const;
     /// Returns the time at which half of all pieces had been launched; 0 without any.
     int64_t halfLaunchedNs() const;
 
-    /// Returns the GPU time that corresponds to a CPU time: all earlier launched work has ended,
-    /// and no later launched work has begun. If the GPU is idle then: the CPU time itself, or the
-    /// nearest time in that gap. The result is thus the CPU time if the GPU waits for the CPU, and
-    /// later by the time that the CPU runs ahead.
+    /// Returns the GPU time that corresponds to a CPU time: all earlier launched work has ended, and no later launched
+    /// work has begun. If the GPU is idle then: the CPU time itself, or the nearest time in that gap. The result is
+    /// thus the CPU time if the GPU waits for the CPU, and later by the time that the CPU runs ahead.
     ///
-    /// Only work of the main streams counts, which run in launch order. A copy for the next step
-    /// that another stream runs early or late is no evidence for the start of a step. Monotonic.
-    /// The CPU time itself if no launch is known. O(log n).
+    /// Only work of the main streams counts, which run in launch order. A copy for the next step that another stream
+    /// runs early or late is no evidence for the start of a step. Monotonic. The CPU time itself if no launch is known.
+    /// O(log n).
     int64_t onGpu(int64_t cpuNs) const;
 
   private:
@@ -65,10 +61,9 @@ class WorkerLaunches {
     LargeVector<int64_t> startNs_;  ///< Start of the first of this one and all later ones.
 };
 
-/// Returns the launches of every worker of the run (`GpusOfProcesses`), by process and GPU. Main
-/// streams have kernels, other than NCCL's, that take at least half as long as those of the busiest
-/// stream. For a worker without kernels its graphs count, without these its copies and memsets. O(n
-/// log n) in calls and GPU work.
+/// Returns the launches of every worker of the run (`GpusOfProcesses`), by process and GPU. Main streams have kernels,
+/// other than NCCL's, that take at least half as long as those of the busiest stream. For a worker without kernels its
+/// graphs count, without these its copies and memsets. O(n log n) in calls and GPU work.
 std::vector<WorkerLaunches> launchesOf(const Trace& trace);
 
 /// Repeating kernels: the start of each repetition.
@@ -79,19 +74,17 @@ struct KernelPattern {
     int64_t endNs = 0;              ///< End of the last kernel within the length of a repetition.
 };
 
-/// Finds the steps of a worker without NVTX ranges by the period of its work: kernels, without
-/// NCCL's, and graphs recorded as a whole, by start. O(n log n) in the work.
+/// Finds the steps of a worker without NVTX ranges by the period of its work: kernels, without NCCL's, and graphs
+/// recorded as a whole, by start. O(n log n) in the work.
 ///
-/// Each name divides the work at its launches, at least three, or five if a piece has fewer than
-/// twenty. A good divider leaves at most half of all work before its first and after its last
-/// launch. At least 70 % of the work between is in pieces about as long (within 5 %) as the piece
-/// that most often has the same names, which must be at least half of all pieces. Among the best
-/// dividers, within a tenth, the one with the most pieces begins the steps, then the one with the
-/// longest pause before it.
+/// Each name divides the work at its launches, at least three, or five if a piece has fewer than twenty. A good divider
+/// leaves at most half of all work before its first and after its last launch. At least 70 % of the work between is in
+/// pieces about as long (within 5 %) as the piece that most often has the same names, which must be at least half of
+/// all pieces. Among the best dividers, within a tenth, the one with the most pieces begins the steps, then the one
+/// with the longest pause before it.
 ///
-/// If nothing divides all of the work, the last half of it is examined, then the last quarter: a
-/// program's trials and tuning before the start may be most of its launches. Dissimilar pieces at
-/// the beginning are no steps.
+/// If nothing divides all of the work, the last half of it is examined, then the last quarter: a program's trials and
+/// tuning before the start may be most of its launches. Dissimilar pieces at the beginning are no steps.
 KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows);
 
 }  // namespace lanescope

@@ -23,8 +23,7 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps)
     IdleCauses causes(run, steps, work_, table_);
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
-        claims_[index] =
-            isIdle(part) ? causes.claims(part) : withoutOverlaps(std::move(ofPart[index]));
+        claims_[index] = isIdle(part) ? causes.claims(part) : withoutOverlaps(std::move(ofPart[index]));
     }
     nothing_ = causes.unknownCause();
 }
@@ -39,10 +38,9 @@ void WorkerTimeline::splitInTime(const std::vector<TimeRange>& windows,
                                  const std::function<void(const Piece&)>& sink) const {
     UnassignedTime time(windows, work_.get_allocator().memory());
     for (size_t index = 0; index < stepPartCount; ++index)
-        time.take(claims_[index],
-                  [&](uint32_t window, int64_t startNs, int64_t endNs, uint32_t contributor) {
-                      sink({window, {startNs, endNs}, static_cast<StepPart>(index), contributor});
-                  });
+        time.take(claims_[index], [&](uint32_t window, int64_t startNs, int64_t endNs, uint32_t contributor) {
+            sink({window, {startNs, endNs}, static_cast<StepPart>(index), contributor});
+        });
     for (const LabelledInterval& left : time.left())
         sink({left.label, {left.startNs, left.endNs}, StepPart::OtherIdle, nothing_});
 }
@@ -66,13 +64,9 @@ const WorkerSteps* RunWorkers::find(uint32_t pid, int64_t gpuId) const {
     return found == workers_.end() ? nullptr : &*found;
 }
 
-WorkerTimeline RunWorkers::timelineOf(const WorkerSteps& worker) const {
-    return WorkerTimeline(*run_, worker);
-}
+WorkerTimeline RunWorkers::timelineOf(const WorkerSteps& worker) const { return WorkerTimeline(*run_, worker); }
 
-const Trace& RunWorkers::trace() const {
-    return run_->trace;
-}
+const Trace& RunWorkers::trace() const { return run_->trace; }
 
 std::vector<TimeRange> rangesOf(const WorkerSteps& worker) {
     std::vector<TimeRange> ranges;
@@ -91,8 +85,7 @@ PartTimeline::PartTimeline(const WorkerTimeline& timeline, TimeRange range) : ra
     timeline.splitInTime({range}, [&pieces](const WorkerTimeline::Piece& piece) {
         pieces.push_back({piece.range.startNs, piece.contributor});
     });
-    std::sort(pieces.begin(), pieces.end(),
-              [](const Piece& a, const Piece& b) { return a.startNs < b.startNs; });
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.startNs < b.startNs; });
     startNs_.reserve(pieces.size());
     contributors_.reserve(pieces.size());
     for (const Piece& piece : pieces) {
@@ -120,16 +113,14 @@ void PartTimeline::columns(TimeRange asked, size_t count, std::vector<StepParts>
     if (startNs_.empty()) return;
     const double widthNs = static_cast<double>(asked.durationNs()) / static_cast<double>(count);
     const auto edge = [&](size_t column) {
-        return std::clamp(
-            asked.startNs + static_cast<int64_t>(widthNs * static_cast<double>(column)),
-            range_.startNs, range_.endNs);
+        return std::clamp(asked.startNs + static_cast<int64_t>(widthNs * static_cast<double>(column)), range_.startNs,
+                          range_.endNs);
     };
     StepParts before = sumBefore(edge(0));
     for (size_t column = 0; column < count; ++column) {
         if (edge(column + 1) <= edge(column)) continue;
         const StepParts after = sumBefore(edge(column + 1));
-        for (size_t part = 0; part < stepPartCount; ++part)
-            sums[column].ns[part] = after.ns[part] - before.ns[part];
+        for (size_t part = 0; part < stepPartCount; ++part) sums[column].ns[part] = after.ns[part] - before.ns[part];
         before = after;
     }
 }

@@ -16,15 +16,14 @@
 
 namespace lanescope::analysis {
 
-/// Activity of one worker over time: for each part the intervals that claim time for it. Made once,
-/// then queried for any windows. Immutable; O(n log n) in the events of the run.
+/// Activity of one worker over time: for each part the intervals that claim time for it. Made once, then queried for
+/// any windows. Immutable; O(n log n) in the events of the run.
 ///
-/// GPU work claims its time. If several pieces of one part overlap, the first to start claims it. A
-/// collective that waits for other ranks does no work yet, so all other work takes precedence.
-/// Where no work runs, waiting or not, the GPU waits for its next work. The thread that launched
-/// that work is the awaited one. The launch is late if its call ended less than `launchLatencyNs`
-/// before the GPU ran out of work, or later. If the launch was in time, the CPU is not the cause:
-/// other idle. Else the first that fits:
+/// GPU work claims its time. If several pieces of one part overlap, the first to start claims it. A collective that
+/// waits for other ranks does no work yet, so all other work takes precedence. Where no work runs, waiting or not, the
+/// GPU waits for its next work. The thread that launched that work is the awaited one. The launch is late if its call
+/// ended less than `launchLatencyNs` before the GPU ran out of work, or later. If the launch was in time, the CPU is
+/// not the cause: other idle. Else the first that fits:
 ///
 /// - Data loading: a thread that launches work of this worker, or the step thread, is in an NVTX
 ///   range
@@ -55,13 +54,11 @@ namespace lanescope::analysis {
 /// - Other idle: the launching call is not recorded, or no work follows.
 class WorkerTimeline {
   public:
-    /// Makes the timeline of the worker of `steps`. The first copy of a step is searched in its
-    /// launched work.
+    /// Makes the timeline of the worker of `steps`. The first copy of a step is searched in its launched work.
     WorkerTimeline(const RunContext& run, const WorkerSteps& steps);
 
     /// Receives a piece of the time of window number `window`.
-    using Sink = std::function<void(uint32_t window, StepPart part, int64_t ns,
-                                    ContributorTable::Id contributor)>;
+    using Sink = std::function<void(uint32_t window, StepPart part, int64_t ns, ContributorTable::Id contributor)>;
     /// Splits windows, sorted and not overlapping, into pieces that cover them exactly. O(n).
     void split(const std::vector<TimeRange>& windows, const Sink& sink) const;
 
@@ -73,8 +70,7 @@ class WorkerTimeline {
         ContributorTable::Id contributor = 0;
     };
     /// Does the same with the time of each piece; part by part, by start within a part.
-    void splitInTime(const std::vector<TimeRange>& windows,
-                     const std::function<void(const Piece&)>& sink) const;
+    void splitInTime(const std::vector<TimeRange>& windows, const std::function<void(const Piece&)>& sink) const;
 
     const LargeVector<GpuWork>& work() const { return work_; }
     const std::vector<Contributor>& contributors() const { return table_.contributors(); }
@@ -114,8 +110,7 @@ class RunWorkers {
 /// Returns the times of its steps, by start.
 std::vector<TimeRange> rangesOf(const WorkerSteps& worker);
 
-/// Activity of one worker from its first to its last work, piece by piece, for repeated queries.
-/// Immutable.
+/// Activity of one worker from its first to its last work, piece by piece, for repeated queries. Immutable.
 class PartTimeline {
   public:
     PartTimeline() = default;
@@ -123,20 +118,16 @@ class PartTimeline {
     PartTimeline(const WorkerTimeline& timeline, TimeRange range);
 
     TimeRange range() const { return range_; }
-    /// Writes the time of each part in each of `count` equal columns of a range into `sums`.
-    /// O(count log n).
+    /// Writes the time of each part in each of `count` equal columns of a range into `sums`. O(count log n).
     void columns(TimeRange asked, size_t count, std::vector<StepParts>& sums) const;
 
-    /// Calls `visit(range, contributor)` for each piece within a range, by start. O(log n) and the
-    /// calls.
+    /// Calls `visit(range, contributor)` for each piece within a range, by start. O(log n) and the calls.
     template <class Visit>
     void forEachIn(TimeRange asked, Visit visit) const {
         asked = asked.intersected(range_);
         if (asked.isEmpty()) return;
-        for (size_t piece = pieceAt(asked.startNs);
-             piece < startNs_.size() && startNs_[piece] < asked.endNs; ++piece)
-            visit(TimeRange{startNs_[piece], endOf(piece)}.intersected(asked),
-                  contributors_[piece]);
+        for (size_t piece = pieceAt(asked.startNs); piece < startNs_.size() && startNs_[piece] < asked.endNs; ++piece)
+            visit(TimeRange{startNs_[piece], endOf(piece)}.intersected(asked), contributors_[piece]);
     }
     StepPart partOf(uint32_t contributor) const { return parts_[contributor]; }
 
@@ -147,9 +138,7 @@ class PartTimeline {
         const auto after = std::upper_bound(startNs_.begin(), startNs_.end(), timeNs);
         return static_cast<size_t>(after - startNs_.begin()) - (after != startNs_.begin() ? 1 : 0);
     }
-    int64_t endOf(size_t piece) const {
-        return piece + 1 < startNs_.size() ? startNs_[piece + 1] : range_.endNs;
-    }
+    int64_t endOf(size_t piece) const { return piece + 1 < startNs_.size() ? startNs_[piece + 1] : range_.endNs; }
     /// Returns the sums from the start of the range to a time in it.
     StepParts sumBefore(int64_t timeNs) const;
 

@@ -38,8 +38,7 @@ std::vector<bool> threadsSeenLoading(const Trace& trace) {
     if (states.size() == 0) return isSeen;
     const std::vector<bool> isOfLoader = stacksOfLoader(trace);
     for (uint32_t row = 0; row < states.size(); ++row)
-        if (states.stack[row] < isOfLoader.size() && isOfLoader[states.stack[row]])
-            isSeen[states.thread[row]] = true;
+        if (states.stack[row] < isOfLoader.size() && isOfLoader[states.stack[row]]) isSeen[states.thread[row]] = true;
     return isSeen;
 }
 
@@ -53,8 +52,8 @@ class Starters {
         // In a corrupt file two processes may have started each other.
         constexpr size_t maxGenerations = 16;
         std::vector<uint32_t> line{process}, starters;
-        for (uint32_t at = parents_[process]; at != noIndex && line.size() <= maxGenerations &&
-                                              std::ranges::find(line, at) == line.end();
+        for (uint32_t at = parents_[process];
+             at != noIndex && line.size() <= maxGenerations && std::ranges::find(line, at) == line.end();
              at = parents_[at]) {
             const std::optional<int> rank = trace_.processes[at].rank;
             const bool isOfOther = std::ranges::any_of(line, [&](uint32_t each) {
@@ -74,8 +73,7 @@ class Starters {
 
 }  // namespace
 
-LoaderThreads::LoaderThreads(const Trace& trace)
-    : started_(trace.processes.size()), own_(trace.processes.size()) {
+LoaderThreads::LoaderThreads(const Trace& trace) : started_(trace.processes.size()), own_(trace.processes.size()) {
     const Starters starters(trace);
     const std::vector<bool> isSeen = threadsSeenLoading(trace);
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
@@ -83,8 +81,7 @@ LoaderThreads::LoaderThreads(const Trace& trace)
         const bool isNamed = isDataLoadingName(each.name);
         if (isNamed) own_[each.process].push_back(thread);
         if (!isNamed && !isSeen[thread]) continue;
-        for (const uint32_t process : starters.of(each.process))
-            started_[process].push_back(thread);
+        for (const uint32_t process : starters.of(each.process)) started_[process].push_back(thread);
     }
 }
 
@@ -135,8 +132,8 @@ class TimeInSteps {
   private:
     /// Returns the time in steps before `ns`.
     int64_t before(int64_t ns) const {
-        const auto next = std::ranges::partition_point(
-            steps_, [ns](const TimeRange& each) { return each.startNs < ns; });
+        const auto next =
+            std::ranges::partition_point(steps_, [ns](const TimeRange& each) { return each.startNs < ns; });
         const auto count = static_cast<size_t>(next - steps_.begin());
         if (count == 0) return 0;
         const int64_t beyondNs = std::max<int64_t>(steps_[count - 1].endNs - ns, 0);
@@ -147,20 +144,17 @@ class TimeInSteps {
     std::vector<int64_t> beforeNs_;  ///< Time in steps before each, and in all.
 };
 
-/// Returns the time in such a state for which a thread was runnable without a core, as counted by
-/// the kernel.
+/// Returns the time in such a state for which a thread was runnable without a core, as counted by the kernel.
 double withoutCoreNs(const CpuStateTable& states, uint32_t row) {
     const auto wholeNs = static_cast<double>(states.endNs[row] - states.startNs[row]);
     const double ranNs = std::clamp(static_cast<double>(states.cpuNs[row]), 0.0, wholeNs);
-    const double delayNs =
-        std::clamp(static_cast<double>(states.delayNs[row]), 0.0, wholeNs - ranNs);
+    const double delayNs = std::clamp(static_cast<double>(states.delayNs[row]), 0.0, wholeNs - ranNs);
     return states.state[row] == ThreadState::Runnable ? wholeNs - ranNs : delayNs;
 }
 
 }  // namespace
 
-std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states,
-                                   std::span<const uint32_t> threads,
+std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states, std::span<const uint32_t> threads,
                                    std::span<const TimeRange> steps) {
     const CpuStateTable& table = trace.cpuStates;
     const TimeInSteps time(steps);
@@ -185,8 +179,7 @@ std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& st
     return waits;
 }
 
-RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
-                        const LargeVector<GpuWork>& work) {
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
     const Trace& trace = run.trace;
     ProvenWaits proved(trace, run.states);
     int64_t busyUntilNs = INT64_MIN;
@@ -211,8 +204,7 @@ RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
         waits[cause] += waitedNs;
     });
     const auto most =
-        std::max_element(waits.begin(), waits.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most != waits.end()) rest.most = most->first;
     return rest;
 }
@@ -248,13 +240,12 @@ class RanAndWaited {
             const double waitedShare = waitedShareOf(row, spent);
             for (const auto& [contributor, own] : spent) {
                 Contributor& each = contributors[contributor];
-                const auto waitedNs =
-                    static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
+                const auto waitedNs = static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
                 each.waitedNs += waitedNs;
                 if (facts_[contributor].isRunning)
-                    each.workedNs += static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) *
-                                                          static_cast<double>(own.longNs) /
-                                                          static_cast<double>(own.ns));
+                    each.workedNs +=
+                        static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) * static_cast<double>(own.longNs) /
+                                             static_cast<double>(own.ns));
             }
         }
     }
@@ -281,9 +272,8 @@ class RanAndWaited {
     /// Adds the activity of the thread from one call to the next, across all samples.
     void addStretch() {
         if (stretch_.empty()) return;
-        const bool isLong =
-            facts_[stretch_.front().contributor].isOutside &&
-            stretch_.back().range.endNs - stretch_.front().range.startNs >= minWorkNs;
+        const bool isLong = facts_[stretch_.front().contributor].isOutside &&
+                            stretch_.back().range.endNs - stretch_.front().range.startNs >= minWorkNs;
         for (const WorkerTimeline::Piece& piece : stretch_)
             if (facts_[piece.contributor].isCounted) add(piece, isLong);
         stretch_.clear();
@@ -302,11 +292,9 @@ class RanAndWaited {
     /// Returns the thread that launches the work after the gap.
     uint32_t awaitedThread(TimeRange piece) const {
         const LargeVector<GpuWork>& work = timeline_.work();
-        const auto next =
-            std::lower_bound(work.begin(), work.end(), piece.endNs,
-                             [](const GpuWork& each, int64_t ns) { return each.startNs < ns; });
-        return next == work.end() || next->call == noIndex ? noIndex
-                                                           : trace_.apiCalls.thread[next->call];
+        const auto next = std::lower_bound(work.begin(), work.end(), piece.endNs,
+                                           [](const GpuWork& each, int64_t ns) { return each.startNs < ns; });
+        return next == work.end() || next->call == noIndex ? noIndex : trace_.apiCalls.thread[next->call];
     }
 
     double waitedShareOf(uint32_t row, const SpentBy& spent) const {
@@ -360,8 +348,7 @@ class RanAndWaited {
 
 }  // namespace
 
-void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline,
-                     const std::vector<TimeRange>& windows,
+void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline, const std::vector<TimeRange>& windows,
                      std::vector<Contributor>& contributors) {
     if (run.trace.cpuStates.size() == 0) return;
     RanAndWaited found(run, timeline);

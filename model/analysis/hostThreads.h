@@ -30,40 +30,34 @@ class LoaderThreads {
     std::vector<std::vector<uint32_t>> started_, own_;
 };
 
-/// Returns the activity of a process's data loaders in its steps, which are in order and do not
-/// overlap. `states` and `loaders` are those of the trace. O(loaders * steps * log n) and the
-/// states in them.
+/// Returns the activity of a process's data loaders in its steps, which are in order and do not overlap. `states` and
+/// `loaders` are those of the trace. O(loaders * steps * log n) and the states in them.
 LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
                         std::span<const TimeRange> steps);
 
-/// Returns the core waits of `threads`, all of one process, in its steps, which are in order and do
-/// not overlap. The kernel's count for a time that is only partly in a step is distributed evenly.
-/// `states` are those of the trace. Nullopt if no thread was counted in the steps. O(threads,
-/// steps, and states * log steps).
-std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states,
-                                   std::span<const uint32_t> threads,
+/// Returns the core waits of `threads`, all of one process, in its steps, which are in order and do not overlap. The
+/// kernel's count for a time that is only partly in a step is distributed evenly. `states` are those of the trace.
+/// Nullopt if no thread was counted in the steps. O(threads, steps, and states * log steps).
+std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states, std::span<const uint32_t> threads,
                                    std::span<const TimeRange> steps);
 
 /// Returns the minimum time, between steps that are requests, for which the next launching thread
 /// waited while the GPU had no work, and the place of most of it. `steps` are in order and do not
 /// overlap, `work` is sorted by start. O(work + steps * log n) and the states between them.
-RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
-                        const LargeVector<GpuWork>& work);
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const LargeVector<GpuWork>& work);
 
 /// Minimum length of idle time in host code that counts as work of the host. Shorter times are the
 /// way from one launch to the next, which takes some microseconds.
 inline constexpr int64_t minWorkNs = 500'000;
 
-/// Sets how much of launch-bound time in `windows` the launching thread ran and waited. The
-/// kernel's count of its time on a core decides, whatever samples saw. The thread cannot have run
-/// longer than that in the launch-bound time between the same samples (`Contributor::waitedNs`). If
-/// the count is lower by no more than a tenth of the time between them, it ran all of it, since the
-/// end of a run of samples is not known to the nanosecond. A wait for a lock may be a wait for
-/// another thread that launches work of this worker; then that thread's time counts, too. Runs of
-/// at least `minWorkNs` are work of its own (`Contributor::workedNs`), if samples saw it run.
-/// `contributors` are those of the timeline, `windows` as for it. O(n log n) in the pieces of
-/// launch-bound time.
-void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline,
-                     const std::vector<TimeRange>& windows, std::vector<Contributor>& contributors);
+/// Sets how much of launch-bound time in `windows` the launching thread ran and waited. The kernel's count of its time
+/// on a core decides, whatever samples saw. The thread cannot have run longer than that in the launch-bound time
+/// between the same samples (`Contributor::waitedNs`). If the count is lower by no more than a tenth of the time
+/// between them, it ran all of it, since the end of a run of samples is not known to the nanosecond. A wait for a lock
+/// may be a wait for another thread that launches work of this worker; then that thread's time counts, too. Runs of at
+/// least `minWorkNs` are work of its own (`Contributor::workedNs`), if samples saw it run. `contributors` are those of
+/// the timeline, `windows` as for it. O(n log n) in the pieces of launch-bound time.
+void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline, const std::vector<TimeRange>& windows,
+                     std::vector<Contributor>& contributors);
 
 }  // namespace lanescope::analysis

@@ -39,8 +39,7 @@ uint32_t RangeFamilies::of(StringIndex text) {
     std::string name = knownRangeName(whole);
     if (name.empty()) name = whole;
     std::string pattern = rangePattern(name);
-    const auto [family, isFirst] =
-        byPattern_.try_emplace(pattern, static_cast<uint32_t>(families_.size()));
+    const auto [family, isFirst] = byPattern_.try_emplace(pattern, static_cast<uint32_t>(families_.size()));
     if (isFirst) families_.push_back({std::move(pattern), {}, {}});
     Family& one = families_[family->second];
     one.texts.insert(text);

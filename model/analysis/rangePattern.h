@@ -34,15 +34,13 @@ class RangeFamilies {
     /// Returns "step #", or the name of a family with one name.
     std::string nameOf(uint32_t family) const;
     size_t sizeOf(uint32_t family) const { return families_[family].texts.size(); }
-    /// Returns a search text that finds all of them: the longest part of their names without a
-    /// number.
+    /// Returns a search text that finds all of them: the longest part of their names without a number.
     std::string searchFor(uint32_t family) const;
 
   private:
     struct Family {
         std::string pattern;
-        std::set<std::string>
-            names;  ///< Their known names; at most two, to distinguish one from more.
+        std::set<std::string> names;  ///< Their known names; at most two, to distinguish one from more.
         std::set<StringIndex> texts;
     };
 

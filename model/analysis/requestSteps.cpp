@@ -23,15 +23,13 @@ namespace {
 
 constexpr std::array<std::string_view, 4> requestWords{"request", "requests", "req", "query"};
 /// Names of a loop's parts. A wait of such a loop is no evidence for a server.
-constexpr std::array<std::string_view, 10> loopWords{"step",       "steps",  "iter",    "iteration",
-                                                     "iterations", "batch",  "batches", "minibatch",
-                                                     "epoch",      "rollout"};
-constexpr std::array<std::string_view, 10> trainingWords{
-    "backward",  "optimizer", "optim",    "grad",  "gradient",
-    "gradients", "train",     "training", "wgrad", "dgrad"};
+constexpr std::array<std::string_view, 10> loopWords{"step",  "steps",   "iter",      "iteration", "iterations",
+                                                     "batch", "batches", "minibatch", "epoch",     "rollout"};
+constexpr std::array<std::string_view, 10> trainingWords{"backward",  "optimizer", "optim",    "grad",  "gradient",
+                                                         "gradients", "train",     "training", "wgrad", "dgrad"};
 /// Parts of names of kernels that run only in training.
-constexpr std::array<std::string_view, 8> trainingKernels{
-    "ackward", "Adam", "adam", "SGD", "sgd_", "wgrad", "dgrad", "transpose(jvp"};
+constexpr std::array<std::string_view, 8> trainingKernels{"ackward", "Adam",  "adam",  "SGD",
+                                                          "sgd_",    "wgrad", "dgrad", "transpose(jvp"};
 constexpr std::string_view autogradThread = "pt_autograd";
 /// Files in which data loaders wait for their workers.
 constexpr std::array<std::string_view, 3> loaderFiles{"utils/data/", "python/data/", "dataloader"};
@@ -39,7 +37,7 @@ constexpr std::array<std::string_view, 3> loaderFiles{"utils/data/", "python/dat
 constexpr size_t minBoundaries = 5;
 constexpr double minWaitedShare = 0.6;       ///< Share of the time between requests.
 constexpr double minWaitedShareOfAll = 0.1;  ///< Share of the time of all requests and between.
-constexpr double maxOthersRunShare = 0.25;  ///< Share of that time, for all other threads together.
+constexpr double maxOthersRunShare = 0.25;   ///< Share of that time, for all other threads together.
 /// Difference of the tenth longest and the tenth shortest period, in medians.
 constexpr double minSpread = 0.25;
 /// Number of pauses examined for the activity of other threads. With very many threads fewer pauses
@@ -65,16 +63,13 @@ bool hasTrainingRange(const Trace& trace) {
 }
 
 bool hasTrainingKernel(const Trace& trace) {
-    return std::any_of(trace.launchConfigs.begin(), trace.launchConfigs.end(),
-                       [&](const LaunchConfig& config) {
-                           const std::string_view name = trace.strings.at(
-                               config.demangledName != 0 ? config.demangledName : config.shortName);
-                           return std::any_of(trainingKernels.begin(), trainingKernels.end(),
-                                              [name](std::string_view part) {
-                                                  return name.find(part) != std::string_view::npos;
-                                              }) ||
-                                  isGradientCollective(name);
-                       });
+    return std::any_of(trace.launchConfigs.begin(), trace.launchConfigs.end(), [&](const LaunchConfig& config) {
+        const std::string_view name =
+            trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName);
+        return std::any_of(trainingKernels.begin(), trainingKernels.end(),
+                           [name](std::string_view part) { return name.find(part) != std::string_view::npos; }) ||
+               isGradientCollective(name);
+    });
 }
 
 /// Work of one worker, by start.
@@ -114,17 +109,14 @@ class RequestTeller {
         boundaries_.resize(run_.workers.size());
         MixedMap<uint64_t, uint32_t> workerOf;
         for (uint32_t worker = 0; worker < run_.workers.size(); ++worker)
-            workerOf.try_emplace(
-                uint64_t{run_.workers[worker].process} << 32 | run_.workers[worker].gpu, worker);
+            workerOf.try_emplace(uint64_t{run_.workers[worker].process} << 32 | run_.workers[worker].gpu, worker);
         forEachLaunchedWork(trace_, [&](const LaunchedWork& work) {
-            const uint32_t process = visitKind(work.work.kind(), [&](auto each) {
-                return each.processOf(trace_, work.work.row());
-            });
+            const uint32_t process =
+                visitKind(work.work.kind(), [&](auto each) { return each.processOf(trace_, work.work.row()); });
             const auto worker = workerOf.find(uint64_t{process} << 32 | work.gpu);
             if (worker == workerOf.end()) return;
-            work_[worker->second].push_back(
-                {work.times.startNs, work.times.endNs,
-                 work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
+            work_[worker->second].push_back({work.times.startNs, work.times.endNs,
+                                             work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
         });
         for (std::vector<Work>& each : work_)
             std::sort(each.begin(), each.end(), [](const Work& a, const Work& b) {
@@ -141,15 +133,13 @@ class RequestTeller {
             for (; next != work_[worker].end() && next->startNs < steps[step].range.endNs; ++next)
                 busyUntilNs = std::max(busyUntilNs, next->endNs);
             if (next == work_[worker].end()) return;
-            const int64_t nextNs =
-                step + 1 < steps.size() ? steps[step + 1].range.startNs : next->startNs;
+            const int64_t nextNs = step + 1 < steps.size() ? steps[step + 1].range.startNs : next->startNs;
             periodsNs_.push_back(nextNs - steps[step].range.startNs);
             allNs_ = saturatingSum(allNs_, periodsNs_.back());
             if (next->startNs <= busyUntilNs) continue;
             Boundary boundary{{busyUntilNs, next->startNs}, next->thread, step};
             if (boundary.thread == noIndex) boundary.thread = run_.workers[worker].stepThread;
-            if (boundary.thread != noIndex && !states_.isEmpty(boundary.thread) &&
-                !isInLoader(boundary))
+            if (boundary.thread != noIndex && !states_.isEmpty(boundary.thread) && !isInLoader(boundary))
                 waits.add(boundary.thread, boundary.idle);
             boundaries_[worker].push_back(boundary);
         }
@@ -182,14 +172,12 @@ class RequestTeller {
         int64_t idleNs = 0;
         size_t count = 0;
         for (const std::vector<Boundary>& ofWorker : boundaries_) {
-            for (const Boundary& each : ofWorker)
-                idleNs = saturatingSum(idleNs, each.idle.durationNs());
+            for (const Boundary& each : ofWorker) idleNs = saturatingSum(idleNs, each.idle.durationNs());
             count += ofWorker.size();
         }
         const auto waitedNs = static_cast<double>(waitedNs_);
         return count >= minBoundaries && waitedNs >= minWaitedShare * static_cast<double>(idleNs) &&
-               waitedNs >= minWaitedShareOfAll * static_cast<double>(allNs_) && areIrregular() &&
-               didOthersRest();
+               waitedNs >= minWaitedShareOfAll * static_cast<double>(allNs_) && areIrregular() && didOthersRest();
     }
 
     bool areIrregular() const {
@@ -201,15 +189,13 @@ class RequestTeller {
         std::vector<uint32_t> threads;
         for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread)
             if (!states_.isEmpty(thread)) threads.push_back(thread);
-        size_t left = std::clamp(maxQueries / std::max<size_t>(threads.size(), 1), minBoundaries,
-                                 maxExaminedPauses);
+        size_t left = std::clamp(maxQueries / std::max<size_t>(threads.size(), 1), minBoundaries, maxExaminedPauses);
         int64_t idleNs = 0, workedNs = 0;
         for (const std::vector<Boundary>& ofWorker : boundaries_) {
             const auto pauses = std::span(ofWorker).first(std::min(ofWorker.size(), left));
             left -= pauses.size();
             if (pauses.empty()) continue;
-            for (const Boundary& each : pauses)
-                idleNs = saturatingSum(idleNs, each.idle.durationNs());
+            for (const Boundary& each : pauses) idleNs = saturatingSum(idleNs, each.idle.durationNs());
             for (const uint32_t thread : threads) {
                 ProvenWaits others(trace_, states_);
                 for (const Boundary& each : pauses)
@@ -250,9 +236,7 @@ bool isTraining(const Trace& trace) {
     return hasTrainingKernel(trace) || hasTrainingRange(trace);
 }
 
-bool isRequestName(std::string_view pattern) {
-    return hasWordOf(pattern, requestWords);
-}
+bool isRequestName(std::string_view pattern) { return hasWordOf(pattern, requestWords); }
 
 bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
     return isRequestName(pattern) && !isTraining(trace);

@@ -39,9 +39,7 @@ uint64_t slowingIn(double value) {
     return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) & slowingReasons() : 0;
 }
 
-bool isClock(double hz) {
-    return hz > 0 && hz < maxHz;
-}
+bool isClock(double hz) { return hz > 0 && hz < maxHz; }
 
 struct Mean {
     int64_t ns = 0;
@@ -49,8 +47,8 @@ struct Mean {
 };
 
 /// Finds the longest time with such throttle reasons, without readings above their mean.
-void findLongest(const CounterSeries& reasons, const CounterSeries& clock,
-                 std::span<const TimeRange> steps, ClockState& state) {
+void findLongest(const CounterSeries& reasons, const CounterSeries& clock, std::span<const TimeRange> steps,
+                 ClockState& state) {
     // Clocks jitter; one reading a little above the mean ends nothing.
     const double maxHzAtMean = 1.01 * static_cast<double>(state.smClockHz);
     TimeRange current;
@@ -69,8 +67,8 @@ void findLongest(const CounterSeries& reasons, const CounterSeries& clock,
         });
 }
 
-void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
-               std::span<const TimeRange> steps, WorkerSummary& worker) {
+void addClocks(const CounterSeries& reasons, const CounterSeries* clock, std::span<const TimeRange> steps,
+               WorkerSummary& worker) {
     std::map<uint64_t, Mean> means;
     for (const TimeRange& step : steps)
         forEachValueIn(reasons, step, [&](uint32_t sample, TimeRange held) {
@@ -85,12 +83,10 @@ void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
             });
         });
     for (const auto& [flags, mean] : means)
-        worker.clocks.push_back(
-            {flags, mean.ns, mean.weights > 0 ? std::llround(mean.weighted / mean.weights) : 0});
+        worker.clocks.push_back({flags, mean.ns, mean.weights > 0 ? std::llround(mean.weighted / mean.weights) : 0});
     if (clock != nullptr)
         for (ClockState& state : worker.clocks)
-            if (state.reasons != 0 && state.smClockHz > 0)
-                findLongest(reasons, *clock, steps, state);
+            if (state.reasons != 0 && state.smClockHz > 0) findLongest(reasons, *clock, steps, state);
 }
 
 /// Returns nullopt if less than half of the steps is known.
@@ -101,8 +97,7 @@ std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const
         allNs += step.durationNs();
         forEachValueIn(heldBack, step, [&](uint32_t sample, TimeRange piece) {
             knownNs += piece.durationNs();
-            sumNs += std::clamp(heldBack.value(sample), 0.0, maxProcessors) *
-                     static_cast<double>(piece.durationNs());
+            sumNs += std::clamp(heldBack.value(sample), 0.0, maxProcessors) * static_cast<double>(piece.durationNs());
         });
     }
     constexpr double maxSumNs = 9e17;
@@ -128,8 +123,7 @@ const CounterSeries* MachineCounters::counter(std::string_view key, uint32_t gpu
 void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker) {
     const CounterSeries* clock = counters.counter("clock.sm", gpu);
-    if (clock != nullptr && isClock(clock->maximum()))
-        worker.highestSmClockHz = std::llround(clock->maximum());
+    if (clock != nullptr && isClock(clock->maximum())) worker.highestSmClockHz = std::llround(clock->maximum());
     if (const CounterSeries* reasons = counters.counter("throttle.reasons", gpu))
         addClocks(*reasons, clock, steps, worker);
     if (const CounterSeries* heldBack = counters.counter("cgroup.cpu.throttled", noIndex))
@@ -220,28 +214,23 @@ int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     return clocks > 0 ? std::llround(sum / static_cast<double>(clocks)) : 0;
 }
 
-/// Processes invisible to the recorder have no name there. They may be the run's own, under other
-/// numbers.
+/// Processes invisible to the recorder have no name there. They may be the run's own, under other numbers.
 std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     std::set<int64_t> gpuIds;
     for (const uint32_t gpu : gpus) gpuIds.insert(trace.gpus[gpu].id);
     // Another host uses the same numbers again.
     std::set<std::pair<uint32_t, int64_t>> recorded;
-    for (const Process& process : trace.processes)
-        recorded.emplace(hostOf(process.globalPid), int64_t{process.pid});
+    for (const Process& process : trace.processes) recorded.emplace(hostOf(process.globalPid), int64_t{process.pid});
     std::map<int64_t, uint32_t> hosts;
     for (const Stream& stream : trace.streams)
         if (stream.gpu < trace.gpus.size() && stream.process < trace.processes.size())
-            hosts.try_emplace(trace.gpus[stream.gpu].id,
-                              hostOf(trace.processes[stream.process].globalPid));
+            hosts.try_emplace(trace.gpus[stream.gpu].id, hostOf(trace.processes[stream.process].globalPid));
     std::set<std::string> names;
     for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
         if (const auto host = hosts.find(use.gpu); !use.name.empty() && gpuIds.contains(use.gpu) &&
-                                                   host != hosts.end() &&
-                                                   !recorded.contains({host->second, use.pid}))
+                                                   host != hosts.end() && !recorded.contains({host->second, use.pid}))
             names.insert(use.name);
-    if (names.size() > maxOtherProcesses)
-        names.erase(std::next(names.begin(), maxOtherProcesses), names.end());
+    if (names.size() > maxOtherProcesses) names.erase(std::next(names.begin(), maxOtherProcesses), names.end());
     return {names.begin(), names.end()};
 }
 
@@ -267,11 +256,9 @@ uint64_t contentHashOf(const Trace& trace) {
 
 int64_t worldSizeOf(const Trace& trace) {
     std::set<uint32_t> processes;
-    for (const uint32_t stream : streamsInUse(trace))
-        processes.insert(trace.streams[stream].process);
+    for (const uint32_t stream : streamsInUse(trace)) processes.insert(trace.streams[stream].process);
     auto ranks = static_cast<int64_t>(processes.size());
-    for (const Process& process : trace.processes)
-        ranks = std::max<int64_t>(ranks, process.worldSize.value_or(0));
+    for (const Process& process : trace.processes) ranks = std::max<int64_t>(ranks, process.worldSize.value_or(0));
     return ranks;
 }
 

@@ -45,14 +45,12 @@ class MachineCounters {
     std::map<std::pair<uint32_t, std::string_view>, const CounterSeries*> counters_;
 };
 
-/// Adds readings of samplers in the steps, which are in order and do not overlap: clock of the GPU,
-/// throttle reasons, and processor time withheld by a limit. O(values in the steps + steps * log
-/// n).
+/// Adds readings of samplers in the steps, which are in order and do not overlap: clock of the GPU, throttle reasons,
+/// and processor time withheld by a limit. O(values in the steps + steps * log n).
 void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker);
 
-/// Returns the time between steps, and the part of it in which none of `work`, sorted by start,
-/// ran. O(work + steps).
+/// Returns the time between steps, and the part of it in which none of `work`, sorted by start, ran. O(work + steps).
 StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work);
 
 /// Returns the processor time allowed by the control group of the run, in percent of one core; 0 if

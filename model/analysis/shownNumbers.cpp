@@ -20,40 +20,28 @@ std::string withSign(double value, std::string text) {
 
 }  // namespace
 
-std::string timeText(double ns) {
-    return formatDuration(std::llround(ns));
-}
+std::string timeText(double ns) { return formatDuration(std::llround(ns)); }
 
-std::string timeDifferenceText(double ns) {
-    return withSign(ns, timeText(ns));
-}
+std::string timeDifferenceText(double ns) { return withSign(ns, timeText(ns)); }
 
 std::string percentText(double percent) {
     const std::string text = fmt::format("{:.1f}", percent);
     return text == "-0.0" ? "0.0" : withThousands(text);
 }
 
-std::string percentDifferenceText(double percent) {
-    return withSign(percent, percentText(percent));
-}
+std::string percentDifferenceText(double percent) { return withSign(percent, percentText(percent)); }
 
-std::string pValueText(double pValue) {
-    return pValue < 0.001 ? "< 0.001" : fmt::format("{:.2g}", pValue);
-}
+std::string pValueText(double pValue) { return pValue < 0.001 ? "< 0.001" : fmt::format("{:.2g}", pValue); }
 
-std::string pValueEquation(double pValue) {
-    return (pValue < 0.001 ? "p " : "p = ") + pValueText(pValue);
-}
+std::string pValueEquation(double pValue) { return (pValue < 0.001 ? "p " : "p = ") + pValueText(pValue); }
 
 std::string rateText(double gigabytesPerSecond) {
-    if (gigabytesPerSecond >= 0.0995)
-        return withThousands(fmt::format("{:.1f}", gigabytesPerSecond));
+    if (gigabytesPerSecond >= 0.0995) return withThousands(fmt::format("{:.1f}", gigabytesPerSecond));
     return gigabytesPerSecond >= 0.00095 ? fmt::format("{:.2g}", gigabytesPerSecond) : "< 0.001";
 }
 
 std::string countText(double count) {
-    return withThousands(count == std::floor(count) ? fmt::format("{:.0f}", count)
-                                                    : fmt::format("{:.4g}", count));
+    return withThousands(count == std::floor(count) ? fmt::format("{:.0f}", count) : fmt::format("{:.4g}", count));
 }
 
 std::string ordinalText(int64_t number) {
@@ -61,11 +49,7 @@ std::string ordinalText(int64_t number) {
     if (number >= 2 && number < 2 + static_cast<int64_t>(words.size()))
         return std::string(words[static_cast<size_t>(number - 2)]);
     const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
-    return fmt::format("{}{}", number,
-                       last == 1   ? "st"
-                       : last == 2 ? "nd"
-                       : last == 3 ? "rd"
-                                   : "th");
+    return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
 }
 
 namespace {
@@ -100,9 +84,7 @@ std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
     return cutEnd(text, maxNameColumns);
 }
 
-std::string shortName(const ContributorName& name) {
-    return shortContributorName(name.text(), name.isIdle());
-}
+std::string shortName(const ContributorName& name) { return shortContributorName(name.text(), name.isIdle()); }
 
 std::string replacedName(const ContributorName& name, const ContributorName& by) {
     std::string text = shortName(name);

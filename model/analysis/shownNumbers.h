@@ -9,8 +9,7 @@
 
 namespace lanescope::analysis {
 
-// Number formats of comparisons, used everywhere. Times of the mean step are written by
-// `WorkerComparison::scale`.
+// Number formats of comparisons, used everywhere. Times of the mean step are written by `WorkerComparison::scale`.
 
 /// Returns "second", "fifth", "21st" for a number from 2 on.
 std::string ordinalText(int64_t number);
@@ -27,14 +26,12 @@ std::string pValueText(double pValue);
 std::string pValueEquation(double pValue);
 /// Returns "199.2" or "0.0021" for a bandwidth in GB/s.
 std::string rateText(double gigabytesPerSecond);
-/// Returns a contributor's name for a sentence, printable. Names of work lose a kernel's parameters
-/// and are truncated to some sixty characters. Names of idle time keep all words, since the line is
-/// among the last.
+/// Returns a contributor's name for a sentence, printable. Names of work lose a kernel's parameters and are truncated
+/// to some sixty characters. Names of idle time keep all words, since the line is among the last.
 std::string shortContributorName(std::string_view name, bool isOfIdleTime = false);
 /// Returns the same for facts.
 std::string shortName(const ContributorName& name);
-/// Returns the same for a contributor that was replaced by another: its name in the source if both
-/// have one known name.
+/// Returns the same for a contributor that was replaced by another: its name in the source if both have one known name.
 std::string replacedName(const ContributorName& name, const ContributorName& by);
 /// Returns "12", "1,234" or "0.3333" for a count per step.
 std::string countText(double count);

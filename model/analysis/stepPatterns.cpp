@@ -15,8 +15,7 @@ constexpr double minExcessShare = 0.02;  ///< Share of the median.
 constexpr double significant = 0.01;
 constexpr size_t maxPeriod = 32;
 constexpr size_t minPeriods = 5;
-constexpr double minFrequency =
-    0.8;  ///< Required frequency of the longest step at the place of a period.
+constexpr double minFrequency = 0.8;  ///< Required frequency of the longest step at the place of a period.
 /// Maximum ratio of unexplained time, of a multiple of a period to the period.
 constexpr double maxUnexplainedRatio = 0.9;
 /// As `minFrequency`, for a multiple of an existing period: the repetition is known then, and its
@@ -35,13 +34,10 @@ constexpr size_t minStepsInDriftPart = 4;
 
 using Times = std::vector<int64_t>;
 
-double medianOf(std::span<const int64_t> values) {
-    return quantileOf(values, 0.5);
-}
+double medianOf(std::span<const int64_t> values) { return quantileOf(values, 0.5); }
 
 /// Returns the pattern that these steps are longer, or shorter, than the others.
-StepPattern patternAbout(PatternKind kind, std::span<const int64_t> wallNs,
-                         const std::vector<bool>& isAffected) {
+StepPattern patternAbout(PatternKind kind, std::span<const int64_t> wallNs, const std::vector<bool>& isAffected) {
     StepPattern pattern;
     pattern.kind = kind;
     Times affected, others;
@@ -68,8 +64,8 @@ double chanceOf(size_t hits, size_t tries, size_t chances) {
     double sum = 0;
     for (size_t count = hits; count <= tries; ++count) {
         const auto each = static_cast<double>(count);
-        sum += std::exp(std::lgamma(all + 1) - std::lgamma(each + 1) - std::lgamma(all - each + 1) +
-                        each * success + (all - each) * failure);
+        sum += std::exp(std::lgamma(all + 1) - std::lgamma(each + 1) - std::lgamma(all - each + 1) + each * success +
+                        (all - each) * failure);
     }
     return sum;
 }
@@ -90,14 +86,12 @@ LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
     return {static_cast<size_t>(most - counts.begin()), *most};
 }
 
-/// Returns the distance of the steps from the median of their group: time not explained by a
-/// pattern.
+/// Returns the distance of the steps from the median of their group: time not explained by a pattern.
 double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern) {
     std::vector<bool> isAffected(wallNs.size());
     for (const uint32_t step : pattern.affected) isAffected[step] = true;
     std::array<Times, 2> groups;
-    for (size_t step = 0; step < wallNs.size(); ++step)
-        groups[isAffected[step] ? 1 : 0].push_back(wallNs[step]);
+    for (size_t step = 0; step < wallNs.size(); ++step) groups[isAffected[step] ? 1 : 0].push_back(wallNs[step]);
     double sumNs = 0;
     for (const Times& group : groups) {
         const double middle = medianOf(group);
@@ -109,8 +103,7 @@ double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern
 std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t series) {
     const size_t longest = std::min(maxPeriod, wallNs.size() / minPeriods);
     if (longest < 2) return std::nullopt;
-    const auto tried =
-        static_cast<double>(series) * static_cast<double>(longest * (longest + 1) / 2 - 1);
+    const auto tried = static_cast<double>(series) * static_cast<double>(longest * (longest + 1) / 2 - 1);
     std::optional<StepPattern> found;
     std::vector<StepPattern> others;  // possible multiples of the found one; by period
     double least = significant;
@@ -122,8 +115,7 @@ std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t seri
         const double chance = tried * chanceOf(longestStep.count, periods, period);
         if (chance >= significant) continue;
         std::vector<bool> isAffected(wallNs.size());
-        for (size_t step = longestStep.place; step < wallNs.size(); step += period)
-            isAffected[step] = true;
+        for (size_t step = longestStep.place; step < wallNs.size(); step += period) isAffected[step] = true;
         StepPattern pattern = patternAbout(PatternKind::Period, wallNs, isAffected);
         pattern.period = static_cast<int64_t>(period);
         if (pattern.excessNs <= 0 || !isWorthTelling(pattern, wallNs)) continue;
@@ -162,8 +154,7 @@ std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
     Times sorted(wallNs.begin(), wallNs.end());
     std::sort(sorted.begin(), sorted.end());
     const double middle = medianOf(sorted);  // Squares of the remainders are exact enough.
-    const auto smallest =
-        static_cast<size_t>(std::ceil(minModeShare * static_cast<double>(sorted.size())));
+    const auto smallest = static_cast<size_t>(std::ceil(minModeShare * static_cast<double>(sorted.size())));
     const size_t fewest = std::max(minStepsInMode, smallest);
     Moments all, low;
     for (const int64_t value : sorted) all.add(static_cast<double>(value) - middle);
@@ -191,12 +182,10 @@ std::optional<StepPattern> modesOf(std::span<const int64_t> wallNs) {
     std::vector<bool> isAffected;
     for (const int64_t ns : wallNs) isAffected.push_back(ns >= *upper);
     int64_t changes = 0;
-    for (size_t step = 1; step < isAffected.size(); ++step)
-        changes += isAffected[step] != isAffected[step - 1] ? 1 : 0;
+    for (size_t step = 1; step < isAffected.size(); ++step) changes += isAffected[step] != isAffected[step - 1] ? 1 : 0;
     const bool isLevel = changes == 1;
     if (isLevel && isAffected.front()) isAffected.flip();
-    StepPattern pattern =
-        patternAbout(isLevel ? PatternKind::Level : PatternKind::TwoModes, wallNs, isAffected);
+    StepPattern pattern = patternAbout(isLevel ? PatternKind::Level : PatternKind::TwoModes, wallNs, isAffected);
     if (!isWorthTelling(pattern, wallNs)) return std::nullopt;
     return pattern;
 }
@@ -211,8 +200,7 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
         const size_t end = wallNs.size() * part / driftParts;
         const auto steps = wallNs.subspan(begin, end - begin);
         medians.push_back(medianOf(steps));
-        for (const int64_t ns : steps)
-            distances.push_back(std::llround(static_cast<double>(ns) - medians.back()));
+        for (const int64_t ns : steps) distances.push_back(std::llround(static_cast<double>(ns) - medians.back()));
         if (part > 1) ++(medians[part - 1] > medians[part - 2] ? rises : falls);
         last = begin;
         begin = end;
@@ -222,16 +210,14 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     const double spread = quantileOf(distances, 0.75) - quantileOf(distances, 0.25);
     if ((rises != all && falls != all) || std::abs(excess) <= spread) return std::nullopt;
     for (size_t part = 1; part < driftParts; ++part)
-        if (std::abs(medians[part] - medians[part - 1]) > maxJumpShare * std::abs(excess))
-            return std::nullopt;
+        if (std::abs(medians[part] - medians[part - 1]) > maxJumpShare * std::abs(excess)) return std::nullopt;
     std::vector<bool> isAffected(wallNs.size());
     for (size_t step = last; step < wallNs.size(); ++step) isAffected[step] = true;
     StepPattern pattern = patternAbout(PatternKind::Drift, wallNs, isAffected);
     pattern.excessNs = std::llround(excess);
     if (!isWorthTelling(pattern, wallNs)) return std::nullopt;
     // By medians: single long steps are no part of the drift, and it costs no more than it rises.
-    const double mean =
-        std::accumulate(medians.begin(), medians.end(), 0.0) / static_cast<double>(medians.size());
+    const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / static_cast<double>(medians.size());
     pattern.costNs = std::llround(mean - medians.front());
     pattern.share = 1;
     return pattern;
@@ -243,20 +229,18 @@ Times withoutDrift(std::span<const int64_t> wallNs) {
     std::array<double, driftParts> medians{};
     for (size_t part = 0; part < driftParts; ++part) {
         const size_t begin = wallNs.size() * part / driftParts;
-        medians[part] =
-            medianOf(wallNs.subspan(begin, wallNs.size() * (part + 1) / driftParts - begin));
+        medians[part] = medianOf(wallNs.subspan(begin, wallNs.size() * (part + 1) / driftParts - begin));
     }
     const double middle = medianOf(wallNs);
     Times left;
     for (size_t step = 0; step < wallNs.size(); ++step) {
         // In sixths, from the middle of the first on.
-        const double at = (static_cast<double>(step) + 0.5) * static_cast<double>(driftParts) /
-                              static_cast<double>(wallNs.size()) -
-                          0.5;
-        const auto before = static_cast<size_t>(
-            std::clamp(std::floor(at), 0.0, static_cast<double>(driftParts - 2)));
-        const double grown = medians[before] + (at - static_cast<double>(before)) *
-                                                   (medians[before + 1] - medians[before]);
+        const double at =
+            (static_cast<double>(step) + 0.5) * static_cast<double>(driftParts) / static_cast<double>(wallNs.size()) -
+            0.5;
+        const auto before = static_cast<size_t>(std::clamp(std::floor(at), 0.0, static_cast<double>(driftParts - 2)));
+        const double grown =
+            medians[before] + (at - static_cast<double>(before)) * (medians[before + 1] - medians[before]);
         left.push_back(std::llround(static_cast<double>(wallNs[step]) - grown + middle));
     }
     return left;
@@ -288,8 +272,7 @@ void blamePart(std::span<const StepSummary> steps, StepPattern& pattern) {
         const auto part = static_cast<StepPart>(index);
         double excess = 0;
         for (size_t step = 0; step < steps.size(); ++step)
-            excess += static_cast<double>(steps[step].parts[part]) /
-                      (isAffected[step] ? affected : -others);
+            excess += static_cast<double>(steps[step].parts[part]) / (isAffected[step] ? affected : -others);
         if (excess * sign <= most) continue;
         most = excess * sign;
         pattern.part = part;

@@ -41,13 +41,11 @@ constexpr std::array<std::string_view, 2> epochWords{"epoch", "epochs"};
 constexpr std::array<std::string_view, 1> announcedPatterns{"ProfilerStep##"};
 /// PyTorch's own ranges around a collective, which is a part of a step.
 constexpr std::string_view collectivePrefix = "nccl:";
-constexpr std::array<std::string_view, 8> preparingWords{"compile",     "compiler", "compiling",
-                                                         "compilation", "autotune", "autotuner",
-                                                         "autotuning",  "lowering"};
+constexpr std::array<std::string_view, 8> preparingWords{"compile",  "compiler",  "compiling",  "compilation",
+                                                         "autotune", "autotuner", "autotuning", "lowering"};
 
 template <size_t Size>
-bool holdsAny(const std::vector<std::string>& words,
-              const std::array<std::string_view, Size>& wanted) {
+bool holdsAny(const std::vector<std::string>& words, const std::array<std::string_view, Size>& wanted) {
     return std::any_of(words.begin(), words.end(), [&wanted](const std::string& word) {
         return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
     });
@@ -72,8 +70,8 @@ class RangesOfProcess {
         auto most = ofThread_.begin();
         for (auto each = ofThread_.begin(); each != ofThread_.end(); ++each)
             if (each->second.rows.size() > most->second.rows.size()) most = each;
-        const bool takeTurns = static_cast<double>(together_.rows.size()) >=
-                               minAlternatingShare * static_cast<double>(count_);
+        const bool takeTurns =
+            static_cast<double>(together_.rows.size()) >= minAlternatingShare * static_cast<double>(count_);
         return {process, most->first, std::move(takeTurns ? together_.rows : most->second.rows)};
     }
 
@@ -83,8 +81,7 @@ class RangesOfProcess {
 
         /// Returns false for a range that begins within another.
         bool take(const Trace& trace, uint32_t row) {
-            if (!rows.empty() && trace.nvtx.startNs[row] < trace.nvtx.endNs[rows.back()])
-                return false;
+            if (!rows.empty() && trace.nvtx.startNs[row] < trace.nvtx.endNs[rows.back()]) return false;
             rows.push_back(row);
             return true;
         }
@@ -122,14 +119,11 @@ struct Likeness {
     int64_t cpuNs = 0;  ///< CPU time of the ranges: an outer range takes longer.
     int64_t firstNs = 0;
 
-    auto rank() const {
-        return std::tuple(naming == Naming::Announced, isLate, naming, gpuNs, cpuNs, -firstNs);
-    }
+    auto rank() const { return std::tuple(naming == Naming::Announced, isLate, naming, gpuNs, cpuNs, -firstNs); }
 };
 
 Naming namingOf(std::string_view pattern, const std::vector<std::string>& words) {
-    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) !=
-        announcedPatterns.end())
+    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) != announcedPatterns.end())
         return Naming::Announced;
     if (holdsAny(words, epochWords)) return Naming::Epochs;
     if (holdsAny(words, stepWords)) return Naming::Steps;
@@ -138,28 +132,22 @@ Naming namingOf(std::string_view pattern, const std::vector<std::string>& words)
 
 size_t minRangesOf(Naming naming) {
     switch (naming) {
-        case Naming::Announced:
-            return minAnnouncedRanges;
-        case Naming::Steps:
-            return minNamedSteps;
+        case Naming::Announced: return minAnnouncedRanges;
+        case Naming::Steps: return minNamedSteps;
         case Naming::Requests:
         case Naming::Nothing:
-        case Naming::Epochs:
-            break;
+        case Naming::Epochs: break;
     }
     return minRanges;
 }
 
 /// Returns true if the name alone means repeated work, at whatever distances: data, an environment
 /// or a client may determine the start of the next.
-bool isNameSufficient(Naming naming) {
-    return naming != Naming::Nothing && naming != Naming::Epochs;
-}
+bool isNameSufficient(Naming naming) { return naming != Naming::Nothing && naming != Naming::Epochs; }
 
 /// Returns true if the periods of the later half are about as long as their median.
 bool isEven(std::vector<int64_t> periodsNs) {
-    periodsNs.erase(periodsNs.begin(),
-                    periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
+    periodsNs.erase(periodsNs.begin(), periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
     const double medianNs = medianOf(periodsNs);
     const auto even = std::count_if(periodsNs.begin(), periodsNs.end(), [medianNs](int64_t ns) {
         const auto period = static_cast<double>(ns);
@@ -168,8 +156,8 @@ bool isEven(std::vector<int64_t> periodsNs) {
     return static_cast<double>(even) >= minEvenShare * static_cast<double>(periodsNs.size());
 }
 
-void addLikeness(const Trace& trace, const StepRanges& ranges,
-                 const std::vector<const WorkerLaunches*>& workers, Likeness& likeness) {
+void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector<const WorkerLaunches*>& workers,
+                 Likeness& likeness) {
     if (ranges.rows.size() < minRangesOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
@@ -183,9 +171,8 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
             toNext.endNs = nvtx.startNs[ranges.rows[index + 1]];
             periodsNs.push_back(toNext.durationNs());
         }
-        withWork += std::any_of(workers.begin(), workers.end(), [toNext](const auto* worker) {
-            return worker->countComputing(toNext) > 0;
-        });
+        withWork += std::any_of(workers.begin(), workers.end(),
+                                [toNext](const auto* worker) { return worker->countComputing(toNext) > 0; });
         for (const WorkerLaunches* worker : workers) {
             gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
             held += worker->count(own);
@@ -193,10 +180,8 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
     }
     for (const WorkerLaunches* worker : workers)
         launched += worker->count({nvtx.startNs[ranges.rows.front()], INT64_MAX});
-    if (static_cast<double>(withWork) < minShareWithWork * static_cast<double>(ranges.rows.size()))
-        return;
-    const bool isAll =
-        static_cast<double>(held) >= minShareOfLaunches * static_cast<double>(launched);
+    if (static_cast<double>(withWork) < minShareWithWork * static_cast<double>(ranges.rows.size())) return;
+    const bool isAll = static_cast<double>(held) >= minShareOfLaunches * static_cast<double>(launched);
     if (!isNameSufficient(likeness.naming) && !isAll && !isEven(std::move(periodsNs))) return;
     const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
     const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
@@ -233,22 +218,16 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
         found.emplace_back(pattern, likeness);
     }
     std::erase_if(found, [largestNs](const auto& each) {
-        return static_cast<double>(each.second.gpuNs) <
-               minShareOfLargest * static_cast<double>(largestNs);
+        return static_cast<double>(each.second.gpuNs) < minShareOfLargest * static_cast<double>(largestNs);
     });
-    const auto best = std::max_element(
-        found.begin(), found.end(),
-        [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
+    const auto best = std::max_element(found.begin(), found.end(),
+                                       [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
     return best == found.end() ? std::string() : best->first;
 }
 
-size_t minStepsOf(std::string_view pattern) {
-    return minRangesOf(namingOf(pattern, wordsOf(pattern)));
-}
+size_t minStepsOf(std::string_view pattern) { return minRangesOf(namingOf(pattern, wordsOf(pattern))); }
 
-std::string findStepPattern(const Trace& trace) {
-    return findStepPattern(trace, launchesOf(trace));
-}
+std::string findStepPattern(const Trace& trace) { return findStepPattern(trace, launchesOf(trace)); }
 
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name) {
     const bool isPattern = name.find('#') != std::string_view::npos;
@@ -291,8 +270,7 @@ std::vector<std::string> rangeChoices(const Trace& trace, size_t most) {
         const std::string pattern = rangePattern(name);
         if (pattern == name || !counts.contains(pattern)) choices.emplace_back(count, name);
     }
-    std::stable_sort(choices.begin(), choices.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     choices.resize(std::min(most, choices.size()));
     std::vector<std::string> names;
     for (auto& [count, name] : choices) names.push_back(std::move(name));
@@ -332,8 +310,7 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
         const auto other = candidateCounts.find(name);
         if (other != candidateCounts.end()) common.emplace_back(count + other->second, name);
     }
-    std::stable_sort(common.begin(), common.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> names;
     for (auto& [count, name] : common) names.push_back(std::move(name));
     return names;

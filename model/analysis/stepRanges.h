@@ -21,8 +21,8 @@ struct StepRanges {
     std::vector<uint32_t> rows;  ///< Rows of `NvtxTable`, by start, not overlapping.
 };
 
-/// Returns the name pattern most similar to the steps of the run; empty if there is none. Unclosed
-/// ranges, NCCL's own, operators and Python functions do not count. O(n log n) in the ranges.
+/// Returns the name pattern most similar to the steps of the run; empty if there is none. Unclosed ranges, NCCL's own,
+/// operators and Python functions do not count. O(n log n) in the ranges.
 ///
 /// The ranges of a pattern can be steps if:
 /// - there are enough in a process (`minStepsOf`);
@@ -34,12 +34,11 @@ struct StepRanges {
 ///   from
 ///   their first on.
 ///
-/// Steps of torch.profiler come first. Patterns that go on until half of all work has been launched
-/// come before those that do not. Then only patterns count that launch at least half as much work,
-/// by its time on the GPU, as any other. Among them the order is: names with a word for steps
-/// (step, iteration, iter, it, batch); with a word for requests, if nothing is trained; without
-/// such a word; epochs. Then the pattern with the most launched work wins, then the one that takes
-/// longest on the CPU, as it contains the others, then the first.
+/// Steps of torch.profiler come first. Patterns that go on until half of all work has been launched come before those
+/// that do not. Then only patterns count that launch at least half as much work, by its time on the GPU, as any other.
+/// Among them the order is: names with a word for steps (step, iteration, iter, it, batch); with a word for requests,
+/// if nothing is trained; without such a word; epochs. Then the pattern with the most launched work wins, then the one
+/// that takes longest on the CPU, as it contains the others, then the first.
 std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches);
 std::string findStepPattern(const Trace& trace);
 
@@ -47,10 +46,9 @@ std::string findStepPattern(const Trace& trace);
 /// three, two if a word of the name means steps, and one for torch.profiler's.
 size_t minStepsOf(std::string_view pattern);
 
-/// Returns the ranges called `name`, or matching it if it contains a '#', of each process that has
-/// any. Ranges that begin within another of them are omitted, also open ones. Ranges of several
-/// threads count together if hardly any of them overlap, as in a thread pool; else those of the
-/// thread with most. O(n).
+/// Returns the ranges called `name`, or matching it if it contains a '#', of each process that has any. Ranges that
+/// begin within another of them are omitted, also open ones. Ranges of several threads count together if hardly any of
+/// them overlap, as in a thread pool; else those of the thread with most. O(n).
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name);
 
 /// Counts each NVTX range name, and each pattern shared by several names. Marks do not count. O(n)
@@ -65,9 +63,8 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
 /// names, and every other name; most frequent first, at most `most`. Counts as `rangeCounts`.
 std::vector<std::string> rangeChoices(const Trace& trace, size_t most);
 
-/// Returns the error that there is no range called `name`, with names that begin so, since the
-/// number is often omitted, or else the steps and the most frequent ranges: a dozen names, and the
-/// number of others.
+/// Returns the error that there is no range called `name`, with names that begin so, since the number is often omitted,
+/// or else the steps and the most frequent ranges: a dozen names, and the number of others.
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name);
 
 /// NVTX ranges of one name, or of names that differ only in numbers.
@@ -80,10 +77,9 @@ struct MainRanges {
     bool operator==(const MainRanges&) const = default;
 };
 
-/// Returns the repeated ranges of a program without steps, such as the requests of a server, or
-/// nullopt. Candidates occur at least twice, and their median is at most half of the time that they
-/// span. The one with the largest total duration wins. Marks, unclosed ranges and NCCL's own do not
-/// count. O(n log n) in the ranges and O(n) in the names.
+/// Returns the repeated ranges of a program without steps, such as the requests of a server, or nullopt. Candidates
+/// occur at least twice, and their median is at most half of the time that they span. The one with the largest total
+/// duration wins. Marks, unclosed ranges and NCCL's own do not count. O(n log n) in the ranges and O(n) in the names.
 std::optional<MainRanges> mainRanges(const Trace& trace);
 
 /// Returns the ranges of a name or a pattern, counted in the same way, or nullopt.

@@ -59,9 +59,7 @@ namespace {
 /// Some thirty years: a longer time is invalid, and sums could overflow.
 constexpr int64_t longestNs = 1'000'000'000'000'000'000;
 
-bool isTime(int64_t ns) {
-    return ns >= 0 && ns <= longestNs;
-}
+bool isTime(int64_t ns) { return ns >= 0 && ns <= longestNs; }
 
 bool areStepsGood(const WorkerSummary& worker) {
     int64_t endNs = -longestNs;
@@ -86,10 +84,9 @@ bool areContributorsGood(const WorkerSummary& worker) {
     StepParts sums;
     std::array<size_t, stepPartCount> counts{};
     for (const Contributor& each : worker.contributors) {
-        const bool isGood = (each.kind == ContributorKind::Idle) == each.name.isIdle() &&
-                            each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
-                            each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0 &&
-                            each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
+        const bool isGood = (each.kind == ContributorKind::Idle) == each.name.isIdle() && each.count >= 0 &&
+                            isTime(each.exposedNs) && each.totalNs >= 0 && each.bytes >= 0 && each.busBytes >= 0 &&
+                            each.order >= 0 && each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
                             each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs;
         if (!isGood || ++counts[static_cast<size_t>(each.part)] > maxContributors + 1) return false;
         sums[each.part] += each.exposedNs;
@@ -101,26 +98,23 @@ bool areContributorsGood(const WorkerSummary& worker) {
 bool areOutliersGood(const WorkerSummary& worker) {
     return worker.outliers.size() <= maxOutliers &&
            std::all_of(worker.outliers.begin(), worker.outliers.end(), [](const auto& step) {
-               return isTime(step.wallNs) && isTime(step.excessNs) && isTime(step.partExcessNs) &&
-                      step.number >= 0;
+               return isTime(step.wallNs) && isTime(step.excessNs) && isTime(step.partExcessNs) && step.number >= 0;
            });
 }
 
 /// Faster than any GPU.
 constexpr int64_t maxStoredHz = 1'000'000'000'000;
 
-bool isHz(int64_t hz) {
-    return hz >= 0 && hz <= maxStoredHz;
-}
+bool isHz(int64_t hz) { return hz >= 0 && hz <= maxStoredHz; }
 
 bool areConditionsGood(const WorkerSummary& worker) {
     int64_t knownNs = 0;
     std::optional<uint64_t> before;
     for (const ClockState& each : worker.clocks) {
         const bool isInOrder = !before || each.reasons > *before;
-        if (!isInOrder || (each.reasons & ~slowingReasons()) != 0 || !isTime(each.ns) ||
-            !isHz(each.smClockHz) || !isTime(each.longestNs) || each.longestNs > each.ns ||
-            each.longestStartNs < -longestNs || each.longestStartNs > longestNs)
+        if (!isInOrder || (each.reasons & ~slowingReasons()) != 0 || !isTime(each.ns) || !isHz(each.smClockHz) ||
+            !isTime(each.longestNs) || each.longestNs > each.ns || each.longestStartNs < -longestNs ||
+            each.longestStartNs > longestNs)
             return false;
         before = each.reasons;
         knownNs += each.ns;
@@ -143,10 +137,9 @@ bool areConditionsGood(const WorkerSummary& worker) {
         launches.placeCount > launches.count)
         return false;
     const StepPauses& pauses = worker.pauses;
-    return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&
-           isTime(worker.rest.ns) && worker.rest.ns <= pauses.idleNs && pauses.count >= 0 &&
-           isTime(pauses.ns) && pauses.idleNs >= 0 && pauses.idleNs <= pauses.ns &&
-           isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
+    return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) && isTime(worker.rest.ns) &&
+           worker.rest.ns <= pauses.idleNs && pauses.count >= 0 && isTime(pauses.ns) && pauses.idleNs >= 0 &&
+           pauses.idleNs <= pauses.ns && isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
            pauses.longestStartNs <= longestNs;
 }
 
@@ -154,14 +147,13 @@ bool areConditionsGood(const WorkerSummary& worker) {
 
 bool isConsistent(const RunSummary& summary) {
     const NvlinkTraffic& nvlink = summary.nvlink;
-    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 ||
-        summary.facts.cpuLimitPercent < 0 || summary.rangesPerStep < 1)
+    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 || summary.facts.cpuLimitPercent < 0 ||
+        summary.rangesPerStep < 1)
         return false;
-    return std::all_of(summary.workers.begin(), summary.workers.end(),
-                       [](const WorkerSummary& worker) {
-                           return areStepsGood(worker) && areContributorsGood(worker) &&
-                                  areOutliersGood(worker) && areConditionsGood(worker);
-                       });
+    return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
+        return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
+               areConditionsGood(worker);
+    });
 }
 
 namespace {
@@ -208,8 +200,7 @@ class StoredRows {
         return found.value_or(last);
     }
     StepPart part(Column column) { return identified(column, StepPart::OtherIdle); }
-    /// Returns the item of a list that a row belongs to. Null, which ends the pass, if there is
-    /// none.
+    /// Returns the item of a list that a row belongs to. Null, which ends the pass, if there is none.
     template <class Item>
     Item* itemOf(std::vector<Item>& items, Column column) {
         const int64_t index = number(column);
@@ -226,9 +217,7 @@ class StoredRows {
         const IdleCause* idle = itemOrNull(causes, cause);
         return idle ? ContributorName(*idle) : ContributorName(text(work));
     }
-    ThreadRef thread(Column role, Column name) {
-        return {identified(role, ThreadRole::Other), text(name)};
-    }
+    ThreadRef thread(Column role, Column name) { return {identified(role, ThreadRole::Other), text(name)}; }
     FrameRef frame(Column file, Column line, Column function) {
         const int64_t lineNumber = number(line);
         isGood_ = isGood_ && lineNumber >= 0 && lineNumber <= UINT32_MAX;
@@ -269,9 +258,7 @@ class FactReader {
     void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
     void take(ProducerKind& kind) { kind = rows_.identified(value, ProducerKind::NcclInspector); }
     void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
-    void take(LinkEvidence& evidence) {
-        evidence = rows_.identified(value, LinkEvidence::Collectives);
-    }
+    void take(LinkEvidence& evidence) { evidence = rows_.identified(value, LinkEvidence::Collectives); }
     void take(NvlinkVerdict::Use& use) { use = rows_.identified(value, NvlinkVerdict::Use::Used); }
 
   private:
@@ -293,8 +280,7 @@ bool readFacts(const Database& database, StoredRun& summary) {
         });
     }
     summary.facts.title = std::filesystem::path(database.path()).filename().string();
-    return rows.isGood() && header.version == storedVersion &&
-           header.fingerprint == traceFingerprint(database);
+    return rows.isGood() && header.version == storedVersion && header.fingerprint == traceFingerprint(database);
 }
 
 bool readHealth(const Database& database, StoredRun& summary) {
@@ -327,24 +313,20 @@ bool readWorkers(const Database& database, StoredRun& summary) {
         worker.warmUpSteps = rows.number(t.warmUpSteps);
         worker.isLastLeftOut = rows.flag(t.isLastLeftOut);
         worker.workNs = rows.number(t.workNs);
-        worker.pauses = {rows.number(t.pauses), rows.number(t.pauseIdleNs),
-                         rows.number(t.longestPauseStartNs), rows.number(t.longestPauseNs),
-                         rows.number(t.pauseNs)};
+        worker.pauses = {rows.number(t.pauses), rows.number(t.pauseIdleNs), rows.number(t.longestPauseStartNs),
+                         rows.number(t.longestPauseNs), rows.number(t.pauseNs)};
         worker.highestSmClockHz = rows.number(t.highestSmClockHz);
         worker.heldBackNs = rows.numberOrNull(t.heldBackNs);
-        worker.loaders = {rows.number(t.loaderThreads), rows.number(t.loaderKnownNs),
-                          rows.number(t.loaderRanNs), rows.number(t.loaderNoCoreNs),
-                          rows.number(t.loaderInputNs)};
+        worker.loaders = {rows.number(t.loaderThreads), rows.number(t.loaderKnownNs), rows.number(t.loaderRanNs),
+                          rows.number(t.loaderNoCoreNs), rows.number(t.loaderInputNs)};
         const auto noCoreThreads = rows.numberOrNull(t.noCoreThreads);
         const auto noCoreNs = rows.numberOrNull(t.noCoreNs);
         // No run has one without the other.
-        if (noCoreNs || noCoreThreads)
-            worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
-        worker.launches = {rows.number(t.launches), rows.number(t.launchNs),
-                           rows.text(t.launchPlace), rows.number(t.launchesThere)};
+        if (noCoreNs || noCoreThreads) worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
+        worker.launches = {rows.number(t.launches), rows.number(t.launchNs), rows.text(t.launchPlace),
+                           rows.number(t.launchesThere)};
         worker.rest.ns = rows.number(t.restNs);
-        if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause))
-            worker.rest.most = *most;
+        if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause)) worker.rest.most = *most;
         summary.workers.push_back(std::move(worker));
     }
     return rows.isGood();
@@ -381,8 +363,7 @@ bool readClocks(const Database& database, StoredRun& summary) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
         worker->clocks.push_back({static_cast<uint64_t>(rows.number(t.reasons)), rows.number(t.ns),
-                                  rows.number(t.smClockHz), rows.number(t.longestStartNs),
-                                  rows.number(t.longestNs)});
+                                  rows.number(t.smClockHz), rows.number(t.longestStartNs), rows.number(t.longestNs)});
     }
     return rows.isGood();
 }
@@ -478,8 +459,8 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     for (const tables::Table* table : tables::storedTables())
         if (!database.hasTable(table->tableName())) return std::nullopt;
     StoredRun summary;
-    for (const auto read : {&readFacts, &readHealth, &readCauses, &readWorkers, &readClocks,
-                            &readSteps, &readParts, &readContributors, &readOutliers})
+    for (const auto read : {&readFacts, &readHealth, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
+                            &readContributors, &readOutliers})
         if (!read(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return RunSummary(std::move(summary));
@@ -498,9 +479,8 @@ std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& pat
     if (database->trouble() || database->sealState() != SealState::Whole) return std::nullopt;
     if (std::optional<FileDoubt> doubt = database->doubt()) {
         auto& warnings = summary->facts.healthWarnings;
-        const auto place =
-            std::find_if(warnings.begin(), warnings.end(),
-                         [&](const HealthNote& each) { return each.severity < doubt->severity; });
+        const auto place = std::find_if(warnings.begin(), warnings.end(),
+                                        [&](const HealthNote& each) { return each.severity < doubt->severity; });
         warnings.insert(place, {doubt->severity, doubt->code, std::move(doubt->sentence)});
     }
     return summary;
@@ -509,9 +489,9 @@ std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& pat
 namespace {
 
 /// Tables from before the family had one version.
-constexpr std::array<const char*, 5> formerTables{
-    "LANESCOPE_SUMMARY", "LANESCOPE_SUMMARY_WORKERS", "LANESCOPE_SUMMARY_STEPS",
-    "LANESCOPE_SUMMARY_CONTRIBUTORS", "LANESCOPE_SUMMARY_OUTLIERS"};
+constexpr std::array<const char*, 5> formerTables{"LANESCOPE_SUMMARY", "LANESCOPE_SUMMARY_WORKERS",
+                                                  "LANESCOPE_SUMMARY_STEPS", "LANESCOPE_SUMMARY_CONTRIBUTORS",
+                                                  "LANESCOPE_SUMMARY_OUTLIERS"};
 
 Result<void> makeTablesAnew(Database& database) {
     std::string sql;
@@ -523,8 +503,7 @@ Result<void> makeTablesAnew(Database& database) {
 
 class FactWriter {
   public:
-    FactWriter(const Database& database, FirstError& error)
-        : rows_(database, tables::storedFacts, error) {}
+    FactWriter(const Database& database, FirstError& error) : rows_(database, tables::storedFacts, error) {}
 
     template <class T>
     void operator()(std::string_view name, const T& value) {
@@ -572,8 +551,7 @@ class CauseNumbers {
     /// Returns nullopt for work.
     std::optional<int64_t> of(const IdleCause& cause) {
         if (cause == IdleCause()) return std::nullopt;
-        const auto [known, isNew] =
-            numbers_.try_emplace(cause, static_cast<int64_t>(causes_.size()));
+        const auto [known, isNew] = numbers_.try_emplace(cause, static_cast<int64_t>(causes_.size()));
         if (isNew) causes_.push_back(&known->first);
         return known->second;
     }
@@ -590,44 +568,37 @@ void writeCauses(const Database& database, const CauseNumbers& causes, FirstErro
     int64_t number = 0;
     for (const IdleCause* each : causes.all()) {
         const ThreadActivity& activity = each->activity;
-        rows.insert(
-            t.cause = number++, t.kind = identifier(each->kind), t.api = identifier(each->api),
-            t.call = each->call, t.copy = each->copy, t.isPageable = each->isPageable,
-            t.thread = identifier(each->thread.role), t.threadName = each->thread.name,
-            t.file = activity.frame.file, t.line = activity.frame.line,
-            t.function = activity.frame.function, t.work = identifier(activity.work),
-            t.observation = identifier(activity.observation), t.state = activity.state,
-            t.holder = identifier(activity.holder.role), t.holderName = activity.holder.name,
-            t.holderFile = activity.holderFrame.file, t.holderLine = activity.holderFrame.line,
-            t.holderFunction = activity.holderFrame.function);
+        rows.insert(t.cause = number++, t.kind = identifier(each->kind), t.api = identifier(each->api),
+                    t.call = each->call, t.copy = each->copy, t.isPageable = each->isPageable,
+                    t.thread = identifier(each->thread.role), t.threadName = each->thread.name,
+                    t.file = activity.frame.file, t.line = activity.frame.line, t.function = activity.frame.function,
+                    t.work = identifier(activity.work), t.observation = identifier(activity.observation),
+                    t.state = activity.state, t.holder = identifier(activity.holder.role),
+                    t.holderName = activity.holder.name, t.holderFile = activity.holderFrame.file,
+                    t.holderLine = activity.holderFrame.line, t.holderFunction = activity.holderFrame.function);
     }
 }
 
-void writeWorkers(const Database& database, const RunSummary& summary, CauseNumbers& causes,
-                  FirstError& error) {
+void writeWorkers(const Database& database, const RunSummary& summary, CauseNumbers& causes, FirstError& error) {
     constexpr const auto& t = tables::storedWorkers;
     Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers)
-        rows.insert(
-            t.worker = index++, t.pid = worker.pid, t.rank = worker.rank,
-            t.processName = worker.processName, t.gpuId = worker.gpuId, t.gpuName = worker.gpuName,
-            t.endedAbnormally = worker.endedAbnormally, t.foundSteps = worker.foundSteps,
-            t.warmUpSteps = worker.warmUpSteps, t.isLastLeftOut = worker.isLastLeftOut,
-            t.workNs = worker.workNs, t.pauses = worker.pauses.count, t.pauseNs = worker.pauses.ns,
-            t.pauseIdleNs = worker.pauses.idleNs,
-            t.longestPauseStartNs = worker.pauses.longestStartNs,
-            t.longestPauseNs = worker.pauses.longestNs,
-            t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
-            t.loaderThreads = worker.loaders.threads, t.loaderKnownNs = worker.loaders.knownNs,
-            t.loaderRanNs = worker.loaders.ranNs, t.loaderNoCoreNs = worker.loaders.noCoreNs,
-            t.loaderInputNs = worker.loaders.inputNs,
-            t.noCoreThreads =
-                worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
-            t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
-            t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
-            t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
-            t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
+        rows.insert(t.worker = index++, t.pid = worker.pid, t.rank = worker.rank, t.processName = worker.processName,
+                    t.gpuId = worker.gpuId, t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
+                    t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
+                    t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs, t.pauses = worker.pauses.count,
+                    t.pauseNs = worker.pauses.ns, t.pauseIdleNs = worker.pauses.idleNs,
+                    t.longestPauseStartNs = worker.pauses.longestStartNs, t.longestPauseNs = worker.pauses.longestNs,
+                    t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
+                    t.loaderThreads = worker.loaders.threads, t.loaderKnownNs = worker.loaders.knownNs,
+                    t.loaderRanNs = worker.loaders.ranNs, t.loaderNoCoreNs = worker.loaders.noCoreNs,
+                    t.loaderInputNs = worker.loaders.inputNs,
+                    t.noCoreThreads = worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
+                    t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
+                    t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
+                    t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
+                    t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -636,9 +607,9 @@ void writeClocks(const Database& database, const RunSummary& summary, FirstError
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const ClockState& each : worker.clocks)
-            rows.insert(t.worker = index, t.reasons = static_cast<int64_t>(each.reasons),
-                        t.ns = each.ns, t.smClockHz = each.smClockHz,
-                        t.longestStartNs = each.longestStartNs, t.longestNs = each.longestNs);
+            rows.insert(t.worker = index, t.reasons = static_cast<int64_t>(each.reasons), t.ns = each.ns,
+                        t.smClockHz = each.smClockHz, t.longestStartNs = each.longestStartNs,
+                        t.longestNs = each.longestNs);
         ++index;
     }
 }
@@ -652,46 +623,42 @@ void writeSteps(const Database& database, const RunSummary& summary, FirstError&
     for (const WorkerSummary& worker : summary.workers) {
         int64_t place = 0;
         for (const StepSummary& step : worker.steps) {
-            rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
-                        t.startNs = step.startNs, t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs);
+            rows.insert(t.worker = index, t.number = step.number, t.name = step.name, t.startNs = step.startNs,
+                        t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs);
             for (size_t part = 0; part < stepPartCount; ++part)
                 if (const int64_t ns = step.parts.ns[part]; ns != 0)
-                    parts.insert(p.worker = index, p.step = place,
-                                 p.part = identifier(static_cast<StepPart>(part)), p.ns = ns);
+                    parts.insert(p.worker = index, p.step = place, p.part = identifier(static_cast<StepPart>(part)),
+                                 p.ns = ns);
             ++place;
         }
         ++index;
     }
 }
 
-void writeContributors(const Database& database, const RunSummary& summary, CauseNumbers& causes,
-                       FirstError& error) {
+void writeContributors(const Database& database, const RunSummary& summary, CauseNumbers& causes, FirstError& error) {
     constexpr const auto& t = tables::storedContributors;
     Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors)
-            rows.insert(t.worker = index, t.part = identifier(each.part),
-                        t.kind = identifier(each.kind), t.trait = identifier(each.trait),
-                        t.name = each.name.work, t.cause = causes.of(each.name.idle),
+            rows.insert(t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
+                        t.trait = identifier(each.trait), t.name = each.name.work, t.cause = causes.of(each.name.idle),
                         t.path = each.path, t.count = each.count, t.exposedNs = each.exposedNs,
                         t.totalNs = each.totalNs, t.bytes = each.bytes, t.busBytes = each.busBytes,
-                        t.firstPlace = each.order, t.waitedNs = each.waitedNs,
-                        t.workedNs = each.workedNs, t.launched = each.launched);
+                        t.firstPlace = each.order, t.waitedNs = each.waitedNs, t.workedNs = each.workedNs,
+                        t.launched = each.launched);
         ++index;
     }
 }
 
-void writeOutliers(const Database& database, const RunSummary& summary, CauseNumbers& causes,
-                   FirstError& error) {
+void writeOutliers(const Database& database, const RunSummary& summary, CauseNumbers& causes, FirstError& error) {
     constexpr const auto& t = tables::storedOutliers;
     Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const OutlierStep& step : worker.outliers)
-            rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
-                        t.startNs = step.startNs, t.wallNs = step.wallNs,
-                        t.excessNs = step.excessNs, t.part = identifier(step.part),
+            rows.insert(t.worker = index, t.number = step.number, t.name = step.name, t.startNs = step.startNs,
+                        t.wallNs = step.wallNs, t.excessNs = step.excessNs, t.part = identifier(step.part),
                         t.partExcessNs = step.partExcessNs, t.contributor = step.contributor.work,
                         t.cause = causes.of(step.contributor.idle), t.path = step.path);
         ++index;
@@ -701,8 +668,7 @@ void writeOutliers(const Database& database, const RunSummary& summary, CauseNum
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = makeTablesAnew(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeHealth, &writeClocks, &writeSteps})
-        write(database, summary, error);
+    for (const auto write : {&writeFacts, &writeHealth, &writeClocks, &writeSteps}) write(database, summary, error);
     CauseNumbers causes;
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})
         write(database, summary, causes, error);

@@ -27,13 +27,11 @@ Result<void> writeRunSummary(Database& database, const RunSummary& summary);
 /// wrote it, if the events changed since, or if it is inconsistent: parts that do not sum to their
 /// step, invalid cells. Fast: reads no events.
 std::optional<RunSummary> readRunSummary(const Database& database);
-/// Reads the summary of a file. Returns nullopt also if the file is missing, corrupt, compressed or
-/// no SQLite file, and if it is not sealed or was modified since: the summary then belongs to other
-/// events.
+/// Reads the summary of a file. Returns nullopt also if the file is missing, corrupt, compressed or no SQLite file, and
+/// if it is not sealed or was modified since: the summary then belongs to other events.
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path);
-/// Reads the same, with the warnings that the trace would have about its other pages: the summary
-/// is right even if the events behind it are corrupt. Reads the whole file to compare its
-/// checksums. O(bytes).
+/// Reads the same, with the warnings that the trace would have about its other pages: the summary is right even if the
+/// events behind it are corrupt. Reads the whole file to compare its checksums. O(bytes).
 std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path);
 
 /// Returns true if this program can have written the summary: counts and times are not negative and

@@ -9,9 +9,7 @@ namespace lanescope {
 
 namespace {
 
-uint64_t callKey(uint32_t process, uint32_t correlation) {
-    return uint64_t{process} << 32 | correlation;
-}
+uint64_t callKey(uint32_t process, uint32_t correlation) { return uint64_t{process} << 32 | correlation; }
 
 }  // namespace
 
@@ -26,20 +24,17 @@ WindowedRows::WindowedRows(const Trace& part, const ClockMap& clock, std::vector
 }
 
 template <class Table>
-void WindowedRows::takeLaunchesOf(const Table& table, EventKind kind,
-                                  std::vector<uint32_t>& calls) const {
+void WindowedRows::takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const {
     for (const uint32_t row : of(table)) {
         const EventRef call = part_.launchingCall(EventRef(kind, row));
-        if (call.isValid() && isTaken(processOf(part_.apiCalls, call.row())))
-            calls.push_back(call.row());
+        if (call.isValid() && isTaken(processOf(part_.apiCalls, call.row()))) calls.push_back(call.row());
     }
 }
 
 std::vector<uint32_t> WindowedRows::of(const ApiTable& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row)
-        if (const uint32_t process = processOf(table, row);
-            isTaken(process) && isInWindow(table, row, process))
+        if (const uint32_t process = processOf(table, row); isTaken(process) && isInWindow(table, row, process))
             rows.push_back(row);
     takeLaunchesOf(part_.kernels, EventKind::Kernel, rows);
     takeLaunchesOf(part_.memcpys, EventKind::Memcpy, rows);
@@ -89,8 +84,7 @@ std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
         if (timeNs >= windows_[process].endNs) continue;
         if (timeNs >= windows_[process].startNs ||
             (table.isFree[row] == 0 &&
-             std::binary_search(live.begin(), live.end(),
-                                std::tuple(process, table.address[row], table.timeNs[row]))))
+             std::binary_search(live.begin(), live.end(), std::tuple(process, table.address[row], table.timeNs[row]))))
             rows.push_back(row);
     }
     return rows;
@@ -113,8 +107,7 @@ std::vector<uint32_t> WindowedRows::of(const MemoryPoolTable& table) const {
     return rows;
 }
 
-std::vector<uint32_t> WindowedRows::of(const MigrationTable& table,
-                                       const std::vector<uint32_t>& memcpys) {
+std::vector<uint32_t> WindowedRows::of(const MigrationTable& table, const std::vector<uint32_t>& memcpys) {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t memcpy = table.memcpy[row];

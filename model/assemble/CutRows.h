@@ -16,14 +16,11 @@ namespace lanescope {
 /// processes, each within a time window. Refers to the trace. One thread.
 class WindowedRows {
   public:
-    /// `windows` contains the merged time of each process on the clock of the whole. It is empty
-    /// for a skipped process.
+    /// `windows` contains the merged time of each process on the clock of the whole. It is empty for a skipped process.
     WindowedRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows);
 
     TimeRange window() const { return whole_; }
-    bool isTaken(uint32_t process) const {
-        return process < windows_.size() && !windows_[process].isEmpty();
-    }
+    bool isTaken(uint32_t process) const { return process < windows_.size() && !windows_[process].isEmpty(); }
     /// Returns true if a merged process uses the GPU.
     bool isGpuTaken(uint32_t gpu) const { return gpus_.contains(gpu); }
 
@@ -44,10 +41,8 @@ class WindowedRows {
     std::vector<uint32_t> of(const MemoryEventTable& table) const;
     /// Also returns the last size of each pool before the window.
     std::vector<uint32_t> of(const MemoryPoolTable& table) const;
-    /// Returns the rows whose memcpy is merged. `memcpys` maps each row to its new row, or to
-    /// `noIndex`.
-    static std::vector<uint32_t> of(const MigrationTable& table,
-                                    const std::vector<uint32_t>& memcpys);
+    /// Returns the rows whose memcpy is merged. `memcpys` maps each row to its new row, or to `noIndex`.
+    static std::vector<uint32_t> of(const MigrationTable& table, const std::vector<uint32_t>& memcpys);
     /// Returns true if the call of a process with this correlation is merged.
     bool isCallTaken(uint32_t process, uint32_t correlation) const;
 

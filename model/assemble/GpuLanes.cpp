@@ -16,8 +16,7 @@ namespace lanescope {
 namespace {
 
 uint64_t keyOf(int64_t bytes, MemcpyKind kind, bool isMemset) {
-    return static_cast<uint64_t>(bytes) << 8 | static_cast<uint64_t>(kind) << 1 |
-           (isMemset ? 1 : 0);
+    return static_cast<uint64_t>(bytes) << 8 | static_cast<uint64_t>(kind) << 1 | (isMemset ? 1 : 0);
 }
 
 StringIndex textOf(const auto& names, auto key) {
@@ -52,8 +51,7 @@ class GpuWorkCollector {
     }
 
   private:
-    /// Returns the kind whose next row starts first. Sets `untilNs` to the start of the next row of
-    /// any other kind.
+    /// Returns the kind whose next row starts first. Sets `untilNs` to the start of the next row of any other kind.
     std::optional<EventKind> earliest(int64_t& untilNs) const {
         std::optional<EventKind> first;
         int64_t firstNs = 0;
@@ -70,8 +68,7 @@ class GpuWorkCollector {
             }
         };
         forEachKind([&](auto each) {
-            if constexpr (each.isGpuWork)
-                consider(each.table(trace_), next_[index(each)], each.kind);
+            if constexpr (each.isGpuWork) consider(each.table(trace_), next_[index(each)], each.kind);
         });
         return first;
     }
@@ -89,8 +86,7 @@ class GpuWorkCollector {
     void add(kinds::Kernel kind, uint32_t row) {
         const uint32_t config = trace_.kernels.config[row];
         std::optional<LaneBuilder::Head> head;
-        if (kernelCategory_[config] == SliceCategory::NcclKernel && !waits_.isEmpty())
-            head = waitingOf(row);
+        if (kernelCategory_[config] == SliceCategory::NcclKernel && !waits_.isEmpty()) head = waitingOf(row);
         add(kind, row, kernelName_[config], kernelCategory_[config], head);
     }
     std::optional<LaneBuilder::Head> waitingOf(uint32_t row) const {
@@ -103,8 +99,7 @@ class GpuWorkCollector {
     }
     void add(kinds::Memcpy kind, uint32_t row) {
         const MemcpyKind direction = trace_.memcpys.kind[row];
-        add(kind, row, names_.ofMemcpy(trace_.memcpys.bytes[row], direction),
-            memcpyCategory(direction));
+        add(kind, row, names_.ofMemcpy(trace_.memcpys.bytes[row], direction), memcpyCategory(direction));
     }
     void add(kinds::Memset kind, uint32_t row) {
         add(kind, row, names_.ofMemset(trace_.memsets.bytes[row]), kind.categoryOf(trace_, row));
@@ -116,8 +111,8 @@ class GpuWorkCollector {
     void add(Kind kind, uint32_t row, StringIndex name, SliceCategory category,
              const std::optional<LaneBuilder::Head>& head = {}) {
         const auto& table = kind.table(trace_);
-        builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name,
-                                         EventRef(kind.kind, row), category, head);
+        builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name, EventRef(kind.kind, row), category,
+                                         head);
     }
     template <class Kind>
     static constexpr size_t index(Kind) {
@@ -150,11 +145,9 @@ WorkNames::WorkNames(Trace& trace, const std::stop_token& stop) {
         if (isNew) found->second = trace.strings.intern(trace.nameOf(event));
     };
     for (uint32_t row = 0; row < trace.memcpys.size() && !isStopped(stop, row); ++row)
-        name(copies_, keyOf(trace.memcpys.bytes[row], trace.memcpys.kind[row], false),
-             {EventKind::Memcpy, row});
+        name(copies_, keyOf(trace.memcpys.bytes[row], trace.memcpys.kind[row], false), {EventKind::Memcpy, row});
     for (uint32_t row = 0; row < trace.memsets.size() && !isStopped(stop, row); ++row)
-        name(copies_, keyOf(trace.memsets.bytes[row], MemcpyKind::Unknown, true),
-             {EventKind::Memset, row});
+        name(copies_, keyOf(trace.memsets.bytes[row], MemcpyKind::Unknown, true), {EventKind::Memset, row});
     for (uint32_t row = 0; row < trace.graphs.size() && !isStopped(stop, row); ++row)
         name(graphs_, trace.graphs.graph[row], {EventKind::Graph, row});
 }
@@ -167,12 +160,9 @@ StringIndex WorkNames::ofMemset(int64_t bytes) const {
     return textOf(copies_, keyOf(bytes, MemcpyKind::Unknown, true));
 }
 
-StringIndex WorkNames::ofGraph(int64_t graph) const {
-    return textOf(graphs_, graph);
-}
+StringIndex WorkNames::ofGraph(int64_t graph) const { return textOf(graphs_, graph); }
 
-GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
-                         const std::stop_token& stop) {
+GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy, const std::stop_token& stop) {
     std::vector<LaneBuilder> work = GpuWorkCollector(trace, names, stop).collect();
     GpuLanes lanes;
     std::vector<std::vector<const Lane*>> ofGpu(trace.gpus.size());
@@ -180,8 +170,7 @@ GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex
     for (size_t stream = 0; stream < work.size(); ++stream) {
         lanes.ofStream[stream] = work[stream].build();
         lanes.droppedOfStream.push_back(work[stream].droppedCount());
-        for (const Lane& lane : lanes.ofStream[stream])
-            ofGpu[trace.streams[stream].gpu].push_back(&lane);
+        for (const Lane& lane : lanes.ofStream[stream]) ofGpu[trace.streams[stream].gpu].push_back(&lane);
     }
     for (const std::vector<const Lane*>& all : ofGpu)
         lanes.busyOfGpu.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
@@ -197,8 +186,8 @@ std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std:
         std::vector<Lane>& ofStream = lanes[table.stream[row]];
         while (table.depth[row] >= ofStream.size()) ofStream.emplace_back(trace.memory.get());
         const uint32_t nvtx = table.nvtx[row];
-        appendSlice(ofStream[table.depth[row]], table.startNs[row], table.endNs[row],
-                    trace.nvtx.text[nvtx], EventRef(EventKind::Projection, row),
+        appendSlice(ofStream[table.depth[row]], table.startNs[row], table.endNs[row], trace.nvtx.text[nvtx],
+                    EventRef(EventKind::Projection, row),
                     isNccl[nvtx] ? SliceCategory::NcclCall : SliceCategory::Projection);
     }
     return lanes;

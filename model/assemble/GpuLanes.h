@@ -37,8 +37,7 @@ struct GpuLanes {
 /// Distributes GPU work over the lanes of its streams. Separates the waiting of a collective from
 /// its transfer if the trace contains both (`buildNcclWaits`). `busy` names the slices of
 /// `busyOfGpu`. Does not change the trace. O(n). If stopped, the result is incomplete.
-GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
-                         const std::stop_token& stop);
+GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy, const std::stop_token& stop);
 
 /// Returns the projected NVTX ranges as lanes of streams. Incomplete if stopped. O(n).
 std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std::stop_token& stop);

@@ -42,8 +42,7 @@ struct Cursor {
 
 }  // namespace
 
-void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-                 SliceCategory category) {
+void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event, SliceCategory category) {
     if (lane.busyNs.empty()) lane.busyNs.push_back(0);
     lane.startNs.push_back(startNs);
     lane.durationNs.push_back(endNs - startNs);
@@ -68,8 +67,8 @@ bool LaneBuilder::isBefore(const Slice& a, const Slice& b) const {
     return a.endNs > b.endNs;
 }
 
-void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-                      SliceCategory category, const std::optional<Head>& head) {
+void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event, SliceCategory category,
+                      const std::optional<Head>& head) {
     isEmpty_ = false;
     if (isInOrder_ && !waiting_.empty() && startNs != waiting_.front().startNs) {
         if (startNs > waiting_.front().startNs)
@@ -81,8 +80,7 @@ void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef
 }
 
 void LaneBuilder::placeWaiting() {
-    if (waiting_.size() > 1)
-        sortLarge(waiting_, [this](const Slice& a, const Slice& b) { return isBefore(a, b); });
+    if (waiting_.size() > 1) sortLarge(waiting_, [this](const Slice& a, const Slice& b) { return isBefore(a, b); });
     for (const Slice& slice : waiting_) place(slice);
     waiting_.clear();
 }
@@ -110,8 +108,8 @@ void LaneBuilder::takeBack() {
     LargeVector<Slice> all(memory());
     for (const Lane& lane : lanes_)
         for (uint32_t i = 0; i < lane.size(); ++i)
-            all.push_back({lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i],
-                           lane.category[i], std::nullopt});
+            all.push_back(
+                {lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i], lane.category[i], std::nullopt});
     all.insert(all.end(), waiting_.begin(), waiting_.end());
     waiting_ = std::move(all);
     lanes_.clear();

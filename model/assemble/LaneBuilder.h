@@ -17,9 +17,8 @@ enum class Packing : uint8_t {
     Nested,   ///< Below every interval that contains it, like a call stack.
 };
 
-/// Distributes intervals over lanes so that none overlap within a lane. Input: sorted by start,
-/// longer ones first. O(lanes) per interval. The limit of lanes prevents quadratic time for a
-/// hostile file.
+/// Distributes intervals over lanes so that none overlap within a lane. Input: sorted by start, longer ones first.
+/// O(lanes) per interval. The limit of lanes prevents quadratic time for a hostile file.
 class LanePacker {
   public:
     static constexpr uint32_t maxLanes = 64;
@@ -52,12 +51,11 @@ class LaneBuilder {
     };
     /// Adds a slice. A slice that ends before its start gets length 0. A slice with a head becomes
     /// two consecutive slices of one lane, or one if nothing is left after the head.
-    void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-             SliceCategory category, const std::optional<Head>& head = {});
+    void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event, SliceCategory category,
+             const std::optional<Head>& head = {});
     bool isEmpty() const { return isEmpty_; }
 
-    /// Returns the lanes (see `LanePacker`) and empties the builder. O(n) if the slices came in
-    /// order, else O(n log n).
+    /// Returns the lanes (see `LanePacker`) and empties the builder. O(n) if the slices came in order, else O(n log n).
     std::vector<Lane> build();
     /// Number of slices without a lane because too many overlap, counted by `build`.
     uint32_t droppedCount() const { return droppedCount_; }
@@ -87,13 +85,12 @@ class LaneBuilder {
 };
 
 /// Appends a slice, which must not start before the end of the last one.
-void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-                 SliceCategory category);
+void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event, SliceCategory category);
 
 /// Returns one lane of slices without events, one for each gapless interval covered by slices of
 /// `lanes`. Waiting (`SliceCategory::NcclWait`) does not count. Incomplete if stopped. Allocated in
 /// the memory of the lanes. O(n log lanes).
-Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
-             SliceCategory category = SliceCategory::Busy, const std::stop_token& stop = {});
+Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory category = SliceCategory::Busy,
+             const std::stop_token& stop = {});
 
 }  // namespace lanescope

@@ -10,8 +10,7 @@ namespace lanescope {
 /// Returns false to cancel. Called on the loading thread, at most some tens of times per second.
 using LoadProgress = std::function<bool(double fraction, std::string_view what)>;
 
-/// Returns a callback that maps [0, 1] to [`from`, `to`] of `progress`. `progress` must outlive the
-/// result.
+/// Returns a callback that maps [0, 1] to [`from`, `to`] of `progress`. `progress` must outlive the result.
 inline LoadProgress partOf(const LoadProgress& progress, double from, double to) {
     if (!progress) return {};
     return [&progress, from, to](double fraction, std::string_view what) {

@@ -16,18 +16,15 @@ struct ClockLine {
     int64_t originNs = 0;     ///< On this clock.
     double driftNsPerNs = 0;  ///< Relative speed minus 1: 1e-6 is 1 µs per second.
 
-    /// Returns the reading of the other clock when this clock shows `timeNs`, clamped to the range
-    /// of valid times.
+    /// Returns the reading of the other clock when this clock shows `timeNs`, clamped to the range of valid times.
     int64_t at(int64_t timeNs) const {
-        const auto drifted = static_cast<int64_t>(
-            std::llround(static_cast<double>(timeNs - originNs) * driftNsPerNs));
+        const auto drifted = static_cast<int64_t>(std::llround(static_cast<double>(timeNs - originNs) * driftNsPerNs));
         return std::clamp(timeNs + offsetNs + drifted, -maxTimestampNs, maxTimestampNs);
     }
     bool operator==(const ClockLine&) const = default;
 };
 
-/// The reading of one clock on another, with a further line after each time that a clock was set.
-/// O(pieces).
+/// The reading of one clock on another, with a further line after each time that a clock was set. O(pieces).
 struct ClockMap : ClockLine {
     struct Piece {
         int64_t fromNs = 0;  ///< On this clock.

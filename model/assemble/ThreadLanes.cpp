@@ -19,8 +19,7 @@ namespace {
 /// The ranges of one domain. Ranges that start and end by handle may overlap in any way, so they
 /// get lanes below the nested ones.
 struct DomainWork {
-    explicit DomainWork(LargeMemory* memory)
-        : nested(Packing::Nested, memory), loose(Packing::Compact, memory) {}
+    explicit DomainWork(LargeMemory* memory) : nested(Packing::Nested, memory), loose(Packing::Compact, memory) {}
 
     LaneBuilder nested, loose;
     uint32_t count = 0;
@@ -67,18 +66,14 @@ class ThreadCollector {
             category_[name] = apiCategory(trace_.strings.at(name));
             isKnown_[name] = true;
         }
-        work.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row),
-                       category_[name]);
+        work.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row), category_[name]);
         ++work.count;
     }
     void takeRange(uint32_t row, ThreadWork& work) {
         const NvtxTable& nvtx = trace_.nvtx;
-        DomainWork& domain =
-            work.domains.try_emplace(nvtx.domain[row], trace_.memory.get()).first->second;
-        LaneBuilder& builder =
-            nvtx.style[row] == NvtxStyle::StartEnd ? domain.loose : domain.nested;
-        builder.add(nvtx.startNs[row], nvtx.endNs[row], nvtx.text[row],
-                    EventRef(EventKind::Nvtx, row),
+        DomainWork& domain = work.domains.try_emplace(nvtx.domain[row], trace_.memory.get()).first->second;
+        LaneBuilder& builder = nvtx.style[row] == NvtxStyle::StartEnd ? domain.loose : domain.nested;
+        builder.add(nvtx.startNs[row], nvtx.endNs[row], nvtx.text[row], EventRef(EventKind::Nvtx, row),
                     isNccl_[row] ? SliceCategory::NcclCall : SliceCategory::Nvtx);
         ++domain.count;
         ++work.count;
@@ -91,8 +86,7 @@ class ThreadCollector {
     std::vector<bool> isKnown_, isNccl_;
 };
 
-/// Returns the sort position of a domain. Ranges of the program are shown above the code that it
-/// ran.
+/// Returns the sort position of a domain. Ranges of the program are shown above the code that it ran.
 int placeOf(std::string_view domain) {
     if (domain == pythonDomain) return 2;
     return domain == operatorDomain ? 1 : 0;
@@ -120,8 +114,7 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states
         if (placeOfA != placeOfB) return placeOfA < placeOfB;
         return work.domains.at(a).count > work.domains.at(b).count;
     });
-    for (const StringIndex domain : domains)
-        lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
+    for (const StringIndex domain : domains) lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
     lanes.calls = work.calls.build();
     lanes.droppedCalls = work.calls.droppedCount();
     lanes.states = std::move(states);
@@ -140,16 +133,15 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states
 
 }  // namespace
 
-std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
-                                            StringIndex busy, const std::stop_token& stop) {
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names, StringIndex busy,
+                                            const std::stop_token& stop) {
     ThreadCollector collector(trace, stop);
     const RowsByOwner states(trace.cpuStates.thread, trace.threads.size(), stop);
     std::vector<ThreadLanes> lanes;
     lanes.reserve(trace.threads.size());
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
         Rare<StateLanes> ofStates;
-        if (const auto rows = states.of(thread); !rows.empty())
-            ofStates = stateLanes(trace, rows, names, busy, stop);
+        if (const auto rows = states.of(thread); !rows.empty()) ofStates = stateLanes(trace, rows, names, busy, stop);
         lanes.push_back(lanesOf(trace, collector.workOf(thread), std::move(ofStates), busy, stop));
     }
     return lanes;
@@ -164,8 +156,7 @@ constexpr size_t maxDrawnDepth = 256;
 /// A thread with less running time in total gets no track.
 constexpr int64_t minWorkNs = 1'000'000;
 
-/// The functions of one thread over time. Frames that two consecutive stacks share from the
-/// outermost on continue.
+/// The functions of one thread over time. Frames that two consecutive stacks share from the outermost on continue.
 class Flame {
   public:
     explicit Flame(LargeMemory* memory) : memory_(memory) {}
@@ -183,9 +174,7 @@ class Flame {
         else
             frames_.insert(frames_.begin(), outer_.begin(), outer_.end());
         size_t same = 0;
-        while (same < std::min(frames_.size(), open_.size()) &&
-               isSame(trace, open_[same].frame, frames_[same]))
-            ++same;
+        while (same < std::min(frames_.size(), open_.size()) && isSame(trace, open_[same].frame, frames_[same])) ++same;
         // Common frames continue over the gap. Others end before it.
         closeFrom(same);
         for (size_t depth = same; depth < frames_.size(); ++depth)
@@ -208,15 +197,13 @@ class Flame {
 
     static bool isSame(const Trace& trace, uint32_t a, uint32_t b) {
         const StackTable& stacks = trace.stacks;
-        return a == b ||
-               (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
+        return a == b || (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
     }
 
     /// Keeps the outer frames. State samples contain Python frames only, stack samples also their
     /// native callers, which are still active while the thread waits.
     void keepOuter(const Trace& trace) {
-        const auto python = std::ranges::find_if(
-            frames_, [&](uint32_t frame) { return trace.stacks.line[frame] > 0; });
+        const auto python = std::ranges::find_if(frames_, [&](uint32_t frame) { return trace.stacks.line[frame] > 0; });
         if (python != frames_.end()) outer_.assign(frames_.begin(), python);
     }
 
@@ -228,8 +215,7 @@ class Flame {
             }
             while (at >= lanes_.size()) lanes_.emplace_back(memory_);
             const Open& open = open_[at];
-            appendSlice(lanes_[at], open.startNs, std::max(endNs_, open.startNs),
-                        trace_->stacks.function[open.frame],
+            appendSlice(lanes_[at], open.startNs, std::max(endNs_, open.startNs), trace_->stacks.function[open.frame],
                         EventRef(EventKind::CpuState, open.row), SliceCategory::CpuFrame);
         }
         if (depth < open_.size()) open_.resize(depth);
@@ -258,16 +244,14 @@ struct StateWork {
     bool hasStack = false;
 };
 
-void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex busy,
-          StateWork& work) {
+void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex busy, StateWork& work) {
     const CpuStateTable& states = trace.cpuStates;
     const int64_t startNs = states.startNs[row], endNs = states.endNs[row];
     const StateSource source = states.source[row];
     const EventRef event(EventKind::CpuState, row);
     const bool runs = states.state[row] == ThreadState::Running;
     if (source == StateSource::Calls) {
-        work.calls.add(startNs, endNs, states.call[row], event,
-                       kinds::CpuState::categoryOf(trace, row));
+        work.calls.add(startNs, endNs, states.call[row], event, kinds::CpuState::categoryOf(trace, row));
         work.ranNs = minWorkNs;
     } else if (source != StateSource::Samples) {
         work.states.add(startNs, endNs, names.of(states.state[row], isMixed(trace, row)), event,
@@ -284,8 +268,8 @@ void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex
 /// Reads the stacks of a thread. CPU samples are used while it ran, state samples while it waited.
 void takeStacks(const Trace& trace, std::span<const uint32_t> rows, Flame& flame) {
     const CpuStateTable& states = trace.cpuStates;
-    const bool isSampled = std::ranges::any_of(
-        rows, [&](uint32_t row) { return states.source[row] == StateSource::Samples; });
+    const bool isSampled =
+        std::ranges::any_of(rows, [&](uint32_t row) { return states.source[row] == StateSource::Samples; });
     std::vector<uint32_t> taken;
     for (const uint32_t row : rows) {
         const StateSource source = states.source[row];
@@ -293,8 +277,7 @@ void takeStacks(const Trace& trace, std::span<const uint32_t> rows, Flame& flame
             (!isSampled || source == StateSource::Samples || isWaiting(states.state[row])))
             taken.push_back(row);
     }
-    if (isSampled)
-        std::ranges::stable_sort(taken, {}, [&](uint32_t row) { return states.startNs[row]; });
+    if (isSampled) std::ranges::stable_sort(taken, {}, [&](uint32_t row) { return states.startNs[row]; });
     for (const uint32_t row : taken) flame.take(trace, row);
 }
 
@@ -308,8 +291,8 @@ StateNames::StateNames(Trace& trace) {
                 trace.strings.intern(stateText(static_cast<ThreadState>(state), isMixed));
 }
 
-StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names,
-                      StringIndex busy, const std::stop_token& stop) {
+StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names, StringIndex busy,
+                      const std::stop_token& stop) {
     StateWork work(trace.memory.get());
     for (const uint32_t row : rows)
         if (!isStopped(stop, row)) take(trace, row, names, busy, work);

@@ -30,19 +30,16 @@ struct StateLanes {
 };
 
 struct ThreadLanes {
-    std::vector<DomainLanes>
-        domains;  ///< The default domain first, then by number of ranges, code last.
+    std::vector<DomainLanes> domains;  ///< The default domain first, then by number of ranges, code last.
     std::vector<Lane> calls;
     uint32_t droppedCalls = 0;
     Rare<StateLanes> states;
     uint64_t count = 0;  ///< Number of calls and ranges.
-    /// One lane of the times in the CUDA API. Without calls: in a range of its last domain. Without
-    /// either: running.
+    /// One lane of the times in the CUDA API. Without calls: in a range of its last domain. Without either: running.
     std::vector<Lane> busy;
 };
 
-/// The names of state slices. Made before the lanes, since strings must not grow while threads read
-/// them.
+/// The names of state slices. Made before the lanes, since strings must not grow while threads read them.
 class StateNames {
   public:
     explicit StateNames(Trace& trace);
@@ -56,13 +53,12 @@ class StateNames {
 
 /// Returns the states of a thread. `rows` are its rows of `Trace::cpuStates`. Incomplete if
 /// stopped. O(rows and frames of their stacks).
-StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names,
-                      StringIndex busy, const std::stop_token& stop);
+StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names, StringIndex busy,
+                      const std::stop_token& stop);
 
-/// Distributes API calls, NVTX ranges and states over the lanes of their threads, one thread after
-/// the other. `busy` names the slices of `ThreadLanes::busy`. Does not change the trace. O(n). If
-/// stopped, the result is incomplete.
-std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
-                                            StringIndex busy, const std::stop_token& stop);
+/// Distributes API calls, NVTX ranges and states over the lanes of their threads, one thread after the other. `busy`
+/// names the slices of `ThreadLanes::busy`. Does not change the trace. O(n). If stopped, the result is incomplete.
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names, StringIndex busy,
+                                            const std::stop_token& stop);
 
 }  // namespace lanescope

@@ -66,27 +66,24 @@ void SkipTally::note(std::vector<HealthNote>& health) const {
                                              formatCount(resets_), resets_ == 1 ? "" : "s"),
                                  resets_));
     if (wraps_ > 0)
-        health.push_back(
-            counted(Severity::Info, HealthCode::CountersWrapped,
-                    fmt::format("Sampled counters wrapped around to 0 {} time{}; corrected.",
-                                formatCount(wraps_), wraps_ == 1 ? "" : "s"),
-                    wraps_));
+        health.push_back(counted(Severity::Info, HealthCode::CountersWrapped,
+                                 fmt::format("Sampled counters wrapped around to 0 {} time{}; corrected.",
+                                             formatCount(wraps_), wraps_ == 1 ? "" : "s"),
+                                 wraps_));
     for (const auto& [where, tally] : byPlace_) {
         if (tally.rows > 0)
-            health.push_back(
-                counted(Severity::Warning, HealthCode::RowsLeftOut,
-                        fmt::format("{} {} skipped: invalid content.", formatCount(tally.rows),
-                                    tally.rows == 1 ? fmt::format("row of {} was", where)
-                                                    : fmt::format("rows of {} were", where)),
-                        tally.rows));
+            health.push_back(counted(Severity::Warning, HealthCode::RowsLeftOut,
+                                     fmt::format("{} {} skipped: invalid content.", formatCount(tally.rows),
+                                                 tally.rows == 1 ? fmt::format("row of {} was", where)
+                                                                 : fmt::format("rows of {} were", where)),
+                                     tally.rows));
         if (tally.values > 0)
-            health.push_back(counted(
-                Severity::Warning, HealthCode::ValuesIgnored,
-                fmt::format("{} in {} {} of the wrong kind or out of range.",
-                            tally.values == 1 ? "1 value" : formatCount(tally.values) + " values",
-                            where,
-                            tally.values == 1 ? "was ignored: it is" : "were ignored: they are"),
-                tally.values));
+            health.push_back(
+                counted(Severity::Warning, HealthCode::ValuesIgnored,
+                        fmt::format("{} in {} {} of the wrong kind or out of range.",
+                                    tally.values == 1 ? "1 value" : formatCount(tally.values) + " values", where,
+                                    tally.values == 1 ? "was ignored: it is" : "were ignored: they are"),
+                        tally.values));
     }
 }
 
@@ -98,9 +95,8 @@ constexpr size_t maxStreams = 1 << 14;
 constexpr size_t maxGpus = 1 << 10;
 constexpr size_t maxCounters = 1 << 16;
 constexpr uint32_t maxStacks = 1u << 26;
-// Measured final memory of each, with its tracks and lanes. `minNameRoom` and `nameRoomPerByte`
-// are the share of named subjects in the memory for opening a file, which is 32 MiB and 16 times
-// its size.
+// Measured final memory of each, with its tracks and lanes. `minNameRoom` and `nameRoomPerByte` are the share of named
+// subjects in the memory for opening a file, which is 32 MiB and 16 times its size.
 constexpr size_t processBytes = 800, threadBytes = 1000, streamBytes = 700, counterBytes = 1300;
 constexpr uint64_t minNameRoom = uint64_t{24} << 20, nameRoomPerByte = 10;
 // The GPU columns of a `MemcpyTable` have this width.
@@ -126,8 +122,7 @@ std::string shown(std::string_view name) {
 
 void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
     Column<StringIndex> named(numbers.memory());
-    for (const uint32_t number : numbers)
-        named.push_back(number < names.size() ? names[number] : StringIndex{0});
+    for (const uint32_t number : numbers) named.push_back(number < names.size() ? names[number] : StringIndex{0});
     numbers = std::move(named);
 }
 
@@ -135,17 +130,14 @@ void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names
 
 size_t TraceBuilder::StreamHash::operator()(const StreamKey& key) const {
     uint64_t hash = uint64_t{key.process} << 32 | key.gpu;
-    for (const int64_t part : {key.context, key.stream})
-        hash = mixed(hash ^ static_cast<uint64_t>(part));
+    for (const int64_t part : {key.context, key.stream}) hash = mixed(hash ^ static_cast<uint64_t>(part));
     return static_cast<size_t>(hash);
 }
 
-TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory)
-    : trace_(new Trace()), nameRoom_(UINT64_MAX) {
+TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Trace()), nameRoom_(UINT64_MAX) {
     trace_->memory = std::move(memory);
     trace_->strings = StringTable(this->memory());
-    forEachTable(*trace_,
-                 [this]<class Table>(Table& table) { table = tableIn<Table>(this->memory()); });
+    forEachTable(*trace_, [this]<class Table>(Table& table) { table = tableIn<Table>(this->memory()); });
 }
 
 StringIndex TraceBuilder::intern(std::string_view text) {
@@ -168,8 +160,7 @@ bool TraceBuilder::reserveRoom(size_t bytes) {
 }
 
 size_t TraceBuilder::remainingCounters() const {
-    return std::min<uint64_t>(maxCounters - std::min(maxCounters, trace_->counters.size()),
-                              nameRoom_ / counterBytes);
+    return std::min<uint64_t>(maxCounters - std::min(maxCounters, trace_->counters.size()), nameRoom_ / counterBytes);
 }
 
 uint32_t TraceBuilder::gpu(int64_t id) {
@@ -202,8 +193,7 @@ uint32_t TraceBuilder::thread(int64_t globalTid) {
     auto found = threads_.find(globalTid);
     if (found == threads_.end()) {
         const uint32_t owner = process(globalTid);
-        if (owner == noIndex || trace_->threads.size() >= maxThreads || !reserveRoom(threadBytes))
-            return noIndex;
+        if (owner == noIndex || trace_->threads.size() >= maxThreads || !reserveRoom(threadBytes)) return noIndex;
         Thread& thread = trace_->threads.emplace_back();
         thread.globalTid = globalTid;
         thread.tid = threadIdOf(globalTid);
@@ -220,8 +210,7 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
     if (lastStream_.first == key && lastStream_.second != noIndex) return lastStream_.second;
     auto found = streams_.find(key);
     if (found == streams_.end()) {
-        if (!isProcess(process) || !isGpu(gpu) || trace_->streams.size() >= maxStreams ||
-            !reserveRoom(streamBytes))
+        if (!isProcess(process) || !isGpu(gpu) || trace_->streams.size() >= maxStreams || !reserveRoom(streamBytes))
             return noIndex;
         trace_->streams.push_back({process, gpu, contextId, streamId, false});
         const auto index = static_cast<uint32_t>(trace_->streams.size() - 1);
@@ -231,12 +220,11 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
     return found->second;
 }
 
-uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex file,
-                             uint32_t line) {
+uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line) {
     StackTable& stacks = trace_->stacks;
     const auto isText = [this](StringIndex text) { return text < trace_->strings.size(); };
-    if (stacks.size() >= maxStacks || (parent != noIndex && parent >= stacks.size()) ||
-        !isText(function) || !isText(file))
+    if (stacks.size() >= maxStacks || (parent != noIndex && parent >= stacks.size()) || !isText(function) ||
+        !isText(file))
         return noIndex;
     stacks.parent.push_back(parent);
     stacks.function.push_back(function);
@@ -249,9 +237,7 @@ void TraceBuilder::nameProcess(int64_t globalPid, std::string_view name) {
     processNames_[processOf(globalPid)] = shown(name);
 }
 
-void TraceBuilder::nameThread(int64_t globalTid, std::string_view name) {
-    threadNames_[globalTid] = shown(name);
-}
+void TraceBuilder::nameThread(int64_t globalTid, std::string_view name) { threadNames_[globalTid] = shown(name); }
 
 void TraceBuilder::eventCall(const EventCallRow& row, EventCallTable& table) {
     // Not events of the trace, so they are dropped without a note.
@@ -262,13 +248,9 @@ void TraceBuilder::eventCall(const EventCallRow& row, EventCallTable& table) {
     table.correlation.push_back(row.correlation);
 }
 
-void TraceBuilder::eventRecord(const EventCallRow& row) {
-    eventCall(row, trace_->eventRecords);
-}
+void TraceBuilder::eventRecord(const EventCallRow& row) { eventCall(row, trace_->eventRecords); }
 
-void TraceBuilder::eventWait(const EventCallRow& row) {
-    eventCall(row, trace_->eventWaits);
-}
+void TraceBuilder::eventWait(const EventCallRow& row) { eventCall(row, trace_->eventWaits); }
 
 void TraceBuilder::backward(EventRef forward, EventRef backward) {
     const auto isRange = [this](EventRef event) {
@@ -299,8 +281,7 @@ void TraceBuilder::amendNccl(uint32_t row, const NcclRow& better) {
     table.facts.set(row, better.facts);
 }
 
-void TraceBuilder::nameNvtx(const std::vector<StringIndex>& domains,
-                            const std::vector<StringIndex>& categories) {
+void TraceBuilder::nameNvtx(const std::vector<StringIndex>& domains, const std::vector<StringIndex>& categories) {
     replace(trace_->nvtx.domain, domains);
     replace(trace_->nvtx.category, categories);
 }
@@ -318,8 +299,8 @@ void TraceBuilder::counter(CounterSeries series, CounterSamples samples) {
 void TraceBuilder::counter(CounterSeries series) {
     if (series.isEmpty()) return;
     series.name = shown(series.name);
-    const bool isPlace = (series.gpu == noIndex || isGpu(series.gpu)) &&
-                         (series.process == noIndex || isProcess(series.process));
+    const bool isPlace =
+        (series.gpu == noIndex || isGpu(series.gpu)) && (series.process == noIndex || isProcess(series.process));
     if (isPlace && remainingCounters() > 0 && reserveRoom(counterBytes))
         trace_->counters.push_back(std::move(series));
     else
@@ -347,8 +328,7 @@ void TraceBuilder::countRemainingKinds() {
     const auto take = [this](std::string_view name, int64_t rows) {
         const auto& counts = trace_->counts;
         const bool isCounted =
-            std::any_of(counts.begin(), counts.end(),
-                        [name](const EventCount& count) { return count.name == name; });
+            std::any_of(counts.begin(), counts.end(), [name](const EventCount& count) { return count.name == name; });
         if (!isCounted && rows > 0) count(name, rows, 0);
     };
     forEachKind([&](auto each) {
@@ -377,24 +357,21 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
     for (const EventCount& count : counts) found += count.untimed;
     int64_t noted = 0;
     for (const HealthNote& note : health)
-        if (note.code == HealthCode::Untimed)
-            noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);
+        if (note.code == HealthCode::Untimed) noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);
     if (noted >= found) return;
     for (const EventCount& count : counts)
         if (count.untimed > 0)
-            health.push_back(
-                {Severity::Warning,
-                 HealthCode::Untimed,
-                 fmt::format("{} of {} {} have no time and are not shown.",
-                             formatCount(count.untimed), formatCount(count.total), count.name),
-                 {},
-                 {},
-                 count.untimed});
+            health.push_back({Severity::Warning,
+                              HealthCode::Untimed,
+                              fmt::format("{} of {} {} have no time and are not shown.", formatCount(count.untimed),
+                                          formatCount(count.total), count.name),
+                              {},
+                              {},
+                              count.untimed});
 }
 
 bool isNoted(std::span<const HealthNote> health, HealthCode code) {
-    return std::any_of(health.begin(), health.end(),
-                       [code](const HealthNote& note) { return note.code == code; });
+    return std::any_of(health.begin(), health.end(), [code](const HealthNote& note) { return note.code == code; });
 }
 
 std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode code) {
@@ -409,22 +386,18 @@ std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode 
 void noteMissingEvents(std::span<const EventCount> counts, std::span<const Process> processes,
                        std::vector<HealthNote>& health) {
     noteUntimed(counts, health);
-    if (std::all_of(counts.begin(), counts.end(),
-                    [](const EventCount& each) { return each.total == 0; }))
-        health.push_back(
-            {Severity::Warning, HealthCode::NoEvents,
-             isNoted(health, HealthCode::NotShown)
-                 ? "Nothing of this trace can be shown: it has no CUDA work, API calls or NVTX "
-                   "ranges, only data listed as not shown."
-                 : "This trace has no events: no CUDA work, API call or NVTX range was recorded."});
+    if (std::all_of(counts.begin(), counts.end(), [](const EventCount& each) { return each.total == 0; }))
+        health.push_back({Severity::Warning, HealthCode::NoEvents,
+                          isNoted(health, HealthCode::NotShown)
+                              ? "Nothing of this trace can be shown: it has no CUDA work, API calls or NVTX "
+                                "ranges, only data listed as not shown."
+                              : "This trace has no events: no CUDA work, API call or NVTX range was recorded."});
     const std::set<int64_t> noted = processesNoted(health, HealthCode::ProcessEndedAbnormally);
     for (const Process& process : processes)
         if (process.endedAbnormally && !noted.contains(process.globalPid))
-            health.push_back(
-                {Severity::Warning, HealthCode::ProcessEndedAbnormally,
-                 fmt::format("Process {}: ended abnormally, its last events may be missing.",
-                             process.pid),
-                 process.globalPid});
+            health.push_back({Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                              fmt::format("Process {}: ended abnormally, its last events may be missing.", process.pid),
+                              process.globalPid});
 }
 
 }  // namespace lanescope

@@ -75,14 +75,13 @@ struct NcclRow {
 };
 
 /// The identity of a counter in a trace: its source, kind, subject and sampling method.
-using CounterIdentity = std::tuple<std::string, std::string, std::string, uint32_t, uint32_t,
-                                   int32_t, int32_t, std::string, CounterUnit, bool>;
+using CounterIdentity = std::tuple<std::string, std::string, std::string, uint32_t, uint32_t, int32_t, int32_t,
+                                   std::string, CounterUnit, bool>;
 
-/// Assembles a trace from events in any order and from descriptions of their processes, threads and
-/// GPUs. It is the only way to add an event to a `Trace`, so a format reader can do no harm. An
-/// event with an invalid time, or with a thread or stream that this builder did not return, is
-/// skipped and counted in the health of the trace. All functions but `finish` are O(1) unless
-/// stated otherwise. One thread.
+/// Assembles a trace from events in any order and from descriptions of their processes, threads and GPUs. It is the
+/// only way to add an event to a `Trace`, so a format reader can do no harm. An event with an invalid time, or with a
+/// thread or stream that this builder did not return, is skipped and counted in the health of the trace. All functions
+/// but `finish` are O(1) unless stated otherwise. One thread.
 class TraceBuilder {
   public:
     /// The trace and everything derived from it are allocated in `memory`, if set.
@@ -124,11 +123,8 @@ class TraceBuilder {
     /// Adds a Python stack: its innermost frame and the stack of its callers, which was returned
     /// before or is `noIndex`. Equal stacks are not deduplicated.
     uint32_t stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line);
-    uint32_t launchConfig(const LaunchConfig& config) {
-        return configs_.indexOf(config, trace_->launchConfigs);
-    }
-    /// Names a process or a thread, if any event refers to it. A program without a name gets that
-    /// of its main thread.
+    uint32_t launchConfig(const LaunchConfig& config) { return configs_.indexOf(config, trace_->launchConfigs); }
+    /// Names a process or a thread, if any event refers to it. A program without a name gets that of its main thread.
     void nameProcess(int64_t globalPid, std::string_view name);
     void nameThread(int64_t globalTid, std::string_view name);
     /// The named subjects, for further description. Valid until the next one is added.
@@ -136,8 +132,7 @@ class TraceBuilder {
     std::span<Process> processes() { return trace_->processes; }
     std::span<Stream> streams() { return trace_->streams; }
 
-    // Each accepted event gets a row that is stable until `finish` sorts the rows. A skipped event
-    // gets an invalid one.
+    // Each accepted event gets a row that is stable until `finish` sorts the rows. A skipped event gets an invalid one.
 
     /// Adds an event: `builder.add<kinds::Kernel>({.startNs = 5, .endNs = 7, ...})`. Omitted
     /// members keep the value for unknown.
@@ -153,17 +148,15 @@ class TraceBuilder {
     void amendNccl(uint32_t row, const NcclRow& better);
     /// Replaces the `domain` and `category` of all ranges so far, which are indexes into these
     /// lists. For a file that names domains and categories after the ranges. O(ranges).
-    void nameNvtx(const std::vector<StringIndex>& domains,
-                  const std::vector<StringIndex>& categories);
+    void nameNvtx(const std::vector<StringIndex>& domains, const std::vector<StringIndex>& categories);
     /// Adds a counter with its samples. Samples without a known value are dropped. O(samples).
     void counter(CounterSeries series, CounterSamples samples);
     /// Adds a counter whose series contains its values.
     void counter(CounterSeries series);
 
-    /// Adds the contents of a finished trace as a part of this one: processes, GPUs, events, NCCL
-    /// calls, counters and descriptions, after those of other parts. Facts of the run and health
-    /// notes are left to the caller. Returns false if the whole exceeds the size of a trace. The
-    /// builder is then unusable. O(n).
+    /// Adds the contents of a finished trace as a part of this one: processes, GPUs, events, NCCL calls, counters and
+    /// descriptions, after those of other parts. Facts of the run and health notes are left to the caller. Returns
+    /// false if the whole exceeds the size of a trace. The builder is then unusable. O(n).
     bool addTrace(const Trace& part, const PartPlacement& placement);
 
     // Facts about the file that the trace does not contain.

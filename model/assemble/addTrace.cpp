@@ -20,35 +20,23 @@ namespace lanescope {
 struct PartRows {
     std::vector<uint32_t> strings, threads, streams, processes, gpus, launchConfigs;
     uint32_t firstStack = 0, firstMemcpy = 0, firstRange = 0;  ///< First rows of appended tables.
-    std::vector<uint32_t> memcpys, ranges;  ///< By row, if only some rows are merged.
+    std::vector<uint32_t> memcpys, ranges;                     ///< By row, if only some rows are merged.
     bool isWindowed = false;
 
     uint32_t of(RowsOf what, uint32_t row) const {
-        const auto in = [row](const std::vector<uint32_t>& rows) {
-            return row < rows.size() ? rows[row] : noIndex;
-        };
+        const auto in = [row](const std::vector<uint32_t>& rows) { return row < rows.size() ? rows[row] : noIndex; };
         switch (what) {
-            case RowsOf::Strings:
-                return row < strings.size() ? strings[row] : 0;
-            case RowsOf::Threads:
-                return in(threads);
-            case RowsOf::Streams:
-                return in(streams);
-            case RowsOf::Processes:
-                return in(processes);
-            case RowsOf::Gpus:
-                return in(gpus);
-            case RowsOf::LaunchConfigs:
-                return in(launchConfigs);
-            case RowsOf::Stacks:
-                return firstStack + row;
-            case RowsOf::Memcpys:
-                return isWindowed ? in(memcpys) : firstMemcpy + row;
-            case RowsOf::Nvtx:
-                return isWindowed ? in(ranges) : firstRange + row;
+            case RowsOf::Strings: return row < strings.size() ? strings[row] : 0;
+            case RowsOf::Threads: return in(threads);
+            case RowsOf::Streams: return in(streams);
+            case RowsOf::Processes: return in(processes);
+            case RowsOf::Gpus: return in(gpus);
+            case RowsOf::LaunchConfigs: return in(launchConfigs);
+            case RowsOf::Stacks: return firstStack + row;
+            case RowsOf::Memcpys: return isWindowed ? in(memcpys) : firstMemcpy + row;
+            case RowsOf::Nvtx: return isWindowed ? in(ranges) : firstRange + row;
             case RowsOf::Backwards:
-            case RowsOf::StreamWaits:
-                break;
+            case RowsOf::StreamWaits: break;
         }
         return noIndex;
     }
@@ -91,8 +79,7 @@ class TakenRows {
 template <class Table>
 class PartAppender {
   public:
-    PartAppender(Table& to, const Table& from, const PartRows& rows, const PartTimes& times,
-                 const TakenRows& taken)
+    PartAppender(Table& to, const Table& from, const PartRows& rows, const PartTimes& times, const TakenRows& taken)
         : to_(to), from_(from), rows_(rows), times_(times), taken_(taken) {
         forEachField(from, fields_);
     }
@@ -102,8 +89,7 @@ class PartAppender {
         const Column<T>& from = next<Column<T>>();
         if constexpr (std::is_same_v<T, int64_t>) {
             if (isTime(column))
-                return append(column, from,
-                              [this](int64_t timeNs, size_t) { return times_.at(timeNs); });
+                return append(column, from, [this](int64_t timeNs, size_t) { return times_.at(timeNs); });
         }
         append(column, from, [](T value, size_t) { return value; });
     }
@@ -114,8 +100,7 @@ class PartAppender {
         append(field.field, next<Column<T>>(), [this, &field](T value, size_t at) {
             if (isLent(field.of, at)) return static_cast<T>(noIndex);
             if constexpr (std::is_signed_v<T>) {
-                return value < 0 ? value
-                                 : static_cast<T>(rows_.of(field.of, static_cast<uint32_t>(value)));
+                return value < 0 ? value : static_cast<T>(rows_.of(field.of, static_cast<uint32_t>(value)));
             } else {
                 return value == noIndex ? value : static_cast<T>(rows_.of(field.of, value));
             }
@@ -158,27 +143,22 @@ class PartAppender {
     size_t place_ = 0;
 };
 
-/// Returns true if the table is derived from others when a trace is finished, or needs more than
-/// its columns.
+/// Returns true if the table is derived from others when a trace is finished, or needs more than its columns.
 template <class Table>
-constexpr bool isDerivedTable =
-    std::is_same_v<Table, AllocationTable> || std::is_same_v<Table, EventCallTable> ||
-    std::is_same_v<Table, StreamWaitTable> || std::is_same_v<Table, ProjectionTable> ||
-    std::is_same_v<Table, NcclTable> || std::is_same_v<Table, BackwardTable>;
+constexpr bool isDerivedTable = std::is_same_v<Table, AllocationTable> || std::is_same_v<Table, EventCallTable> ||
+                                std::is_same_v<Table, StreamWaitTable> || std::is_same_v<Table, ProjectionTable> ||
+                                std::is_same_v<Table, NcclTable> || std::is_same_v<Table, BackwardTable>;
 
-/// Returns true if events of the table are clipped to the window: enclosing ranges and earlier
-/// state.
+/// Returns true if events of the table are clipped to the window: enclosing ranges and earlier state.
 template <class Table>
-constexpr bool isClippedPart =
-    std::is_same_v<Table, NvtxTable> || std::is_same_v<Table, CpuStateTable> ||
-    std::is_same_v<Table, MemoryEventTable> || std::is_same_v<Table, MemoryPoolTable>;
+constexpr bool isClippedPart = std::is_same_v<Table, NvtxTable> || std::is_same_v<Table, CpuStateTable> ||
+                               std::is_same_v<Table, MemoryEventTable> || std::is_same_v<Table, MemoryPoolTable>;
 
 /// Appends the tables of a trace in the order of `forEachTable`.
 class PartTablesAppender {
   public:
     /// `windowed` is null if all of the trace is merged. Sets the new rows of memcpys and ranges.
-    PartTablesAppender(const Trace& from, PartRows& rows, const ClockMap& clock,
-                       const WindowedRows* windowed)
+    PartTablesAppender(const Trace& from, PartRows& rows, const ClockMap& clock, const WindowedRows* windowed)
         : rows_(rows), clock_(clock), windowed_(windowed) {
         rows_.isWindowed = windowed != nullptr;
         forEachTable(from, tables_);
@@ -216,8 +196,7 @@ class PartTablesAppender {
     }
     static std::vector<uint32_t> placesOf(const TakenRows& taken, uint32_t size, uint32_t first) {
         std::vector<uint32_t> places(size, noIndex);
-        for (uint32_t place = 0; place < taken.size(); ++place)
-            places[taken[place]] = first + place;
+        for (uint32_t place = 0; place < taken.size(); ++place) places[taken[place]] = first + place;
         return places;
     }
 
@@ -237,8 +216,7 @@ bool isWithin(TimeRange range, TimeRange limits) {
 
 /// Returns the facts without those that are recomputed for the whole: GPU work and waits.
 NcclFacts portableFacts(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
-    for (StringIndex* text :
-         {&facts.datatype, &facts.algorithm, &facts.protocol, &facts.communicatorName})
+    for (StringIndex* text : {&facts.datatype, &facts.algorithm, &facts.protocol, &facts.communicatorName})
         *text = rows.of(RowsOf::Strings, *text);
     if (facts.launchThread != noIndex) {
         facts.launchThread = rows.of(RowsOf::Threads, facts.launchThread);
@@ -254,8 +232,7 @@ NcclFacts portableFacts(NcclFacts facts, const PartRows& rows, const ClockMap& c
 /// Returns a series on the clock of the whole. `limits` is the merged part of it, if not all. A
 /// value that holds at the start of the limits begins there. A mean over an interval that the
 /// limits split is dropped, since its value for the part is unknown.
-CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartTimes& times,
-                    LargeMemory* memory) {
+CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartTimes& times, LargeMemory* memory) {
     CounterSeries to;
     to.name = from.name;
     to.key = from.key;
@@ -272,14 +249,10 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartT
     LargeVector<double> values(memory);
     for (uint32_t sample = 0; sample < from.size(); ++sample) {
         const TimeRange held = times.clock.at(from.rangeOf(sample));
-        if (times.limits &&
-            (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs))
-            continue;
-        const bool isSplitMean =
-            from.isMeanOfInterval && times.limits && !isWithin(held, *times.limits);
+        if (times.limits && (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs)) continue;
+        const bool isSplitMean = from.isMeanOfInterval && times.limits && !isWithin(held, *times.limits);
         timesNs.push_back(times.at(from.timeNs(sample)));
-        values.push_back(isSplitMean ? std::numeric_limits<double>::quiet_NaN()
-                                     : from.value(sample));
+        values.push_back(isSplitMean ? std::numeric_limits<double>::quiet_NaN() : from.value(sample));
     }
     if (!timesNs.empty()) to.set(timesNs, values, times.at(from.endNs()));
     return to;
@@ -293,8 +266,7 @@ class Readings {
         : part_(part), placement_(placement), windowed_(windowed) {
         for (uint32_t index = 0; index < part.processes.size(); ++index)
             processes_.try_emplace(part.processes[index].globalPid, index);
-        for (uint32_t index = 0; index < part.gpus.size(); ++index)
-            gpus_.try_emplace(part.gpus[index].id, index);
+        for (uint32_t index = 0; index < part.gpus.size(); ++index) gpus_.try_emplace(part.gpus[index].id, index);
     }
 
     void addTo(Interconnect& whole) const {
@@ -305,12 +277,10 @@ class Readings {
     }
 
   private:
-    /// Returns nullopt for an unknown process, as its id may belong to another process in the
-    /// whole.
+    /// Returns nullopt for an unknown process, as its id may belong to another process in the whole.
     std::optional<SampledRange> placed(SampledRange range) const {
         const auto process = processes_.find(range.globalPid);
-        if (process == processes_.end() || (windowed_ && !windowed_->isTaken(process->second)))
-            return std::nullopt;
+        if (process == processes_.end() || (windowed_ && !windowed_->isTaken(process->second))) return std::nullopt;
         range.globalPid = placement_.globalPids[process->second];
         range.range = placement_.clock.at(range.range);
         for (TimeRange* const reading : {&range.startReading, &range.endReading})
@@ -324,8 +294,8 @@ class Readings {
         if (gpu == gpus_.end()) return std::nullopt;
         use.gpu = placement_.gpuIds[gpu->second];
         use.timeNs = placement_.clock.at(use.timeNs);
-        const bool isTaken = !windowed_ || (windowed_->isGpuTaken(gpu->second) &&
-                                            windowed_->window().contains(use.timeNs));
+        const bool isTaken =
+            !windowed_ || (windowed_->isGpuTaken(gpu->second) && windowed_->window().contains(use.timeNs));
         return isTaken ? std::optional(std::move(use)) : std::nullopt;
     }
 
@@ -352,12 +322,9 @@ bool join(CounterSeries& to, const CounterSeries& more, LargeMemory* memory) {
         timesNs.push_back(timeNs);
         values.push_back(value);
     };
-    for (uint32_t sample = 0; sample < first.size(); ++sample)
-        add(first.timeNs(sample), first.value(sample));
-    if (first.endNs() < second.timeNs(0))
-        add(first.endNs(), std::numeric_limits<double>::quiet_NaN());
-    for (uint32_t sample = 0; sample < second.size(); ++sample)
-        add(second.timeNs(sample), second.value(sample));
+    for (uint32_t sample = 0; sample < first.size(); ++sample) add(first.timeNs(sample), first.value(sample));
+    if (first.endNs() < second.timeNs(0)) add(first.endNs(), std::numeric_limits<double>::quiet_NaN());
+    for (uint32_t sample = 0; sample < second.size(); ++sample) add(second.timeNs(sample), second.value(sample));
     to.set(timesNs, values, second.endNs());
     return true;
 }
@@ -429,8 +396,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         } else if (add(rows.processes, process(placement.globalPids[index]))) {
             Process& there = trace_->processes[rows.processes.back()];
             describeProcess(there, part.processes[index], placement.clock);
-            if (windowed)
-                clipProcess(there, placement.clock.at(part.processes[index].range), windows[index]);
+            if (windowed) clipProcess(there, placement.clock.at(part.processes[index].range), windows[index]);
         }
     }
     for (const Thread& each : part.threads) {
@@ -462,14 +428,12 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     for (uint32_t row = 0; row < part.nccl.size(); ++row)
         if (const uint32_t range = rangeOf(part.nccl.nvtx[row]); range != noIndex)
             nccl({EventKind::Nvtx, range},
-                 {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row],
-                  part.nccl.communicator[row],
+                 {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row], part.nccl.communicator[row],
                   portableFacts(part.nccl.facts[row], rows, placement.clock)});
     for (uint32_t row = 0; row < part.backwards.size(); ++row) {
         const uint32_t before = rangeOf(part.backwards.forward[row]);
         const uint32_t after = rangeOf(part.backwards.backward[row]);
-        if (before != noIndex && after != noIndex)
-            backward({EventKind::Nvtx, before}, {EventKind::Nvtx, after});
+        if (before != noIndex && after != noIndex) backward({EventKind::Nvtx, before}, {EventKind::Nvtx, after});
     }
     // Each wait gets a number that identifies its record.
     const StreamWaitTable& waits = part.streamWaits;
@@ -481,17 +445,15 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         if (!isCallTaken(waits.waitingStream[row], waits.waitCorrelation[row]) ||
             !isCallTaken(waits.recordedStream[row], waits.recordCorrelation[row]))
             continue;
-        eventRecord({rows.of(RowsOf::Streams, waits.recordedStream[row]), number, number,
-                     waits.recordCorrelation[row]});
-        eventWait({rows.of(RowsOf::Streams, waits.waitingStream[row]), number, number,
-                   waits.waitCorrelation[row]});
+        eventRecord(
+            {rows.of(RowsOf::Streams, waits.recordedStream[row]), number, number, waits.recordCorrelation[row]});
+        eventWait({rows.of(RowsOf::Streams, waits.waitingStream[row]), number, number, waits.waitCorrelation[row]});
     }
     const auto isCounterTaken = [&](const CounterSeries& series) {
         if (series.process != noIndex) return !windowed || windowed->isTaken(series.process);
         return !windowed || series.gpu == noIndex || windowed->isGpuTaken(series.gpu);
     };
-    const PartTimes times{
-        placement.clock, windowed ? std::optional(windowed->window()) : std::optional<TimeRange>()};
+    const PartTimes times{placement.clock, windowed ? std::optional(windowed->window()) : std::optional<TimeRange>()};
     for (const CounterSeries& series : part.counters) {
         if (series.source.empty() || !isCounterTaken(series)) continue;
         CounterSeries there = moved(series, rows, times, memory());
@@ -499,8 +461,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         // A counter without GPU and process may belong to another host.
         const bool hasOwner = there.gpu != noIndex || there.process != noIndex;
         const auto same = hasOwner ? partCounters_.find(identityOf(there)) : partCounters_.end();
-        if (same != partCounters_.end() && join(trace_->counters[same->second], there, memory()))
-            continue;
+        if (same != partCounters_.end() && join(trace_->counters[same->second], there, memory())) continue;
         const size_t before = trace_->counters.size();
         const CounterIdentity identity = identityOf(there);
         counter(std::move(there));

@@ -25,14 +25,10 @@ enum class Use : uint8_t { Device, Pools, Managed, Pinned };
 
 const char* nameOf(Use use) {
     switch (use) {
-        case Use::Device:
-            return "Device memory";
-        case Use::Pools:
-            return "Memory pools";
-        case Use::Managed:
-            return "Managed memory";
-        case Use::Pinned:
-            return "Pinned memory";
+        case Use::Device: return "Device memory";
+        case Use::Pools: return "Memory pools";
+        case Use::Managed: return "Managed memory";
+        case Use::Pinned: return "Pinned memory";
     }
     return "";
 }
@@ -40,16 +36,13 @@ const char* nameOf(Use use) {
 Use useOf(MemoryKind kind) {
     switch (kind) {
         case MemoryKind::Managed:
-        case MemoryKind::ManagedStatic:
-            return Use::Managed;
+        case MemoryKind::ManagedStatic: return Use::Managed;
         case MemoryKind::Pinned:
-        case MemoryKind::Pageable:
-            return Use::Pinned;
+        case MemoryKind::Pageable: return Use::Pinned;
         case MemoryKind::Device:
         case MemoryKind::Array:
         case MemoryKind::DeviceStatic:
-        case MemoryKind::Unknown:
-            break;
+        case MemoryKind::Unknown: break;
     }
     return Use::Device;
 }
@@ -94,8 +87,7 @@ class MemoryBuilder {
         for (uint32_t row = 0; row < pools.size() && !isStopped(stop, row); ++row) takePool(row);
         for (const auto& [key, row] : live_) {
             const TimeRange process = trace_.processes[key.process].range;
-            trace_.allocations.endNs.set(row,
-                                         std::max(trace_.allocations.startNs[row], process.endNs));
+            trace_.allocations.endNs.set(row, std::max(trace_.allocations.startNs[row], process.endNs));
             trace_.allocations.isLive.set(row, 1);
         }
         for (auto& [key, counter] : counters_)
@@ -110,14 +102,12 @@ class MemoryBuilder {
         const CounterKey key{isOfGpu ? gpu : noIndex, process, use};
         const auto found = counters_.find(key);
         if (found != counters_.end()) return &found->second;
-        if (counters_.size() < maxUses)
-            return &counters_.try_emplace(key, trace_.memory.get()).first->second;
+        if (counters_.size() < maxUses) return &counters_.try_emplace(key, trace_.memory.get()).first->second;
         ++uncounted_;
         return nullptr;
     }
     void change(Use use, uint32_t process, uint32_t gpu, int64_t timeNs, double by) {
-        if (GrowingCounter* const counter = counterFor(use, process, gpu))
-            counter->change(timeNs, by);
+        if (GrowingCounter* const counter = counterFor(use, process, gpu)) counter->change(timeNs, by);
     }
 
     void takeAllocation(uint32_t row) {
@@ -158,8 +148,8 @@ class MemoryBuilder {
     void end(uint32_t allocation, int64_t timeNs) {
         AllocationTable& table = trace_.allocations;
         table.endNs.set(allocation, std::max(table.startNs[allocation], timeNs));
-        change(useOf(table.kind[allocation]), table.process[allocation], table.gpu[allocation],
-               timeNs, -static_cast<double>(table.bytes[allocation]));
+        change(useOf(table.kind[allocation]), table.process[allocation], table.gpu[allocation], timeNs,
+               -static_cast<double>(table.bytes[allocation]));
     }
 
     void takePool(uint32_t row) {
@@ -183,15 +173,13 @@ class MemoryBuilder {
             timesNs.push_back(timeNs);
             values.push_back(bytes);
         };
-        if (!process.hasWindows && process.range.startNs < grown.timesNs.front())
-            add(process.range.startNs, 0.0);
+        if (!process.hasWindows && process.range.startNs < grown.timesNs.front()) add(process.range.startNs, 0.0);
         size_t next = 0;
         double value = 0;
         for (const TimeRange& window : process.windows) {
             for (; next < grown.timesNs.size() && grown.timesNs[next] < window.startNs; ++next)
                 value = grown.values[next];
-            const int64_t endNs =
-                std::min(window.endNs, std::max(window.startNs, process.range.endNs));
+            const int64_t endNs = std::min(window.endNs, std::max(window.startNs, process.range.endNs));
             add(window.startNs, value);
             for (; next < grown.timesNs.size() && grown.timesNs[next] < window.endNs; ++next) {
                 value = grown.values[next];
@@ -200,8 +188,7 @@ class MemoryBuilder {
             if (endNs < process.range.endNs) add(endNs, unknown);
         }
         if (!process.hasWindows)
-            for (; next < grown.timesNs.size(); ++next)
-                add(grown.timesNs[next], grown.values[next]);
+            for (; next < grown.timesNs.size(); ++next) add(grown.timesNs[next], grown.values[next]);
         CounterSeries series;
         series.name = nameOf(use);
         series.unit = CounterUnit::Bytes;
@@ -215,22 +202,19 @@ class MemoryBuilder {
         if (uncounted_ > 0)
             trace_.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
-                 fmt::format(
-                     "Memory in use is shown for {} counters only; {} changes belong to others.",
-                     formatCount(static_cast<int64_t>(maxUses)), formatCount(uncounted_))});
+                 fmt::format("Memory in use is shown for {} counters only; {} changes belong to others.",
+                             formatCount(static_cast<int64_t>(maxUses)), formatCount(uncounted_))});
         if (unknownFrees_ > 0)
             trace_.health.push_back(
                 {Severity::Info, HealthCode::FreesUnmatched,
-                 fmt::format(
-                     "{} frees of memory match no allocation in the trace (allocated outside the "
-                     "recording); their sizes are missing from the memory in use.",
-                     formatCount(unknownFrees_))});
+                 fmt::format("{} frees of memory match no allocation in the trace (allocated outside the "
+                             "recording); their sizes are missing from the memory in use.",
+                             formatCount(unknownFrees_))});
         if (lostFrees_ > 0)
-            trace_.health.push_back(
-                {Severity::Info, HealthCode::FreesMissing,
-                 fmt::format("{} allocations reuse an address that was not freed in the trace; the "
-                             "earlier allocation counts as freed.",
-                             formatCount(lostFrees_))});
+            trace_.health.push_back({Severity::Info, HealthCode::FreesMissing,
+                                     fmt::format("{} allocations reuse an address that was not freed in the trace; the "
+                                                 "earlier allocation counts as freed.",
+                                                 formatCount(lostFrees_))});
     }
 
     Trace& trace_;
@@ -259,9 +243,7 @@ void numberSamples(Trace& trace) {
         if (rows + series.size() > EventRef::maxRow) {
             trace.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
-                 fmt::format(
-                     "The counter \"{}\" has too many values to be shown next to the others.",
-                     series.name)});
+                 fmt::format("The counter \"{}\" has too many values to be shown next to the others.", series.name)});
             continue;
         }
         trace.counterRows.push_back(static_cast<uint32_t>(rows));

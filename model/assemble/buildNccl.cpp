@@ -23,12 +23,10 @@ void add(NcclFacts& facts, TimeRange work, uint32_t count) {
 using Calls = LargeVector<uint32_t>;
 
 /// Returns the API calls of the threads on which NCCL launched, in order of start.
-std::unordered_map<uint32_t, Calls> callsOfLaunchingThreads(const Trace& trace,
-                                                            const std::stop_token& stop) {
+std::unordered_map<uint32_t, Calls> callsOfLaunchingThreads(const Trace& trace, const std::stop_token& stop) {
     std::unordered_map<uint32_t, Calls> calls;
     for (const NcclFacts facts : trace.nccl.facts)
-        if (facts.launchThread != noIndex)
-            calls.try_emplace(facts.launchThread, trace.memory.get());
+        if (facts.launchThread != noIndex) calls.try_emplace(facts.launchThread, trace.memory.get());
     if (calls.empty()) return calls;
     for (uint32_t row = 0; row < trace.apiCalls.size() && !isStopped(stop, row); ++row)
         if (const auto found = calls.find(trace.apiCalls.thread[row]); found != calls.end())
@@ -41,9 +39,7 @@ struct Launch {
     uint32_t thread;
     uint32_t row;  ///< Row of `NcclTable`.
     int64_t startNs;
-    bool isSame(const Launch& other) const {
-        return thread == other.thread && startNs == other.startNs;
-    }
+    bool isSame(const Launch& other) const { return thread == other.thread && startNs == other.startNs; }
 };
 
 /// Returns the launches by thread and start, those of one launch adjacent.
@@ -61,9 +57,8 @@ LargeVector<Launch> launchesOf(const Trace& trace, const std::stop_token& stop) 
 
 NcclFacts workOfLaunch(const Trace& trace, const Calls& calls, TimeRange launch) {
     NcclFacts found;
-    auto call = std::lower_bound(
-        calls.begin(), calls.end(), launch.startNs,
-        [&](uint32_t row, int64_t startNs) { return trace.apiCalls.startNs[row] < startNs; });
+    auto call = std::lower_bound(calls.begin(), calls.end(), launch.startNs,
+                                 [&](uint32_t row, int64_t startNs) { return trace.apiCalls.startNs[row] < startNs; });
     for (; call != calls.end() && trace.apiCalls.startNs[*call] < launch.endNs; ++call)
         for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, *call)))
             add(found, trace.rangeOf(work), 1);
@@ -85,8 +80,7 @@ void buildNcclWork(Trace& trace, const std::stop_token& stop) {
         const auto first = next;
         while (next != launches.end() && next->isSame(launch)) ++next;
         TimeRange range = nccl.facts[launch.row].launch;
-        if (lastLaunch.first == launch.thread)
-            range.startNs = std::max(range.startNs, lastLaunch.second);
+        if (lastLaunch.first == launch.thread) range.startNs = std::max(range.startNs, lastLaunch.second);
         lastLaunch = {launch.thread, std::max(range.endNs, range.startNs)};
         const NcclFacts found = workOfLaunch(trace, calls.at(launch.thread), range);
         for (auto each = first; each != next; ++each) {
@@ -103,16 +97,14 @@ void buildNcclWork(Trace& trace, const std::stop_token& stop) {
         if (const uint32_t call = nccl.rowOf(projections.nvtx[row]); call != noIndex) {
             NcclFacts facts = nccl.facts[call];
             if (facts.launchThread != noIndex) continue;
-            add(facts, {projections.startNs[row], projections.endNs[row]},
-                projections.operationCount[row]);
+            add(facts, {projections.startNs[row], projections.endNs[row]}, projections.operationCount[row]);
             nccl.facts.set(call, facts);
         }
 }
 
 namespace {
 
-/// Returns true if the trace contains every process of the job, and so every rank of each
-/// communicator.
+/// Returns true if the trace contains every process of the job, and so every rank of each communicator.
 bool hasWholeJob(const Trace& trace) {
     int worldSize = 0, ranks = 0;
     for (const Process& process : trace.processes) {
@@ -132,8 +124,7 @@ bool doAllWait(const Trace& trace, Collective collective) {
     return function != nullptr && !function->hasRoot;
 }
 
-/// Returns the start of the work of the last rank. Returns nullopt if the work of any rank had
-/// ended by then.
+/// Returns the start of the work of the last rank. Returns nullopt if the work of any rank had ended by then.
 std::optional<int64_t> lastStart(const Trace& trace, Collective collective) {
     int64_t lastNs = INT64_MIN, firstEndNs = INT64_MAX;
     for (const CollectiveCall& call : collective) {
@@ -153,8 +144,7 @@ void buildNcclWaits(Trace& trace, const std::stop_token& stop) {
     const bool isWholeJob = hasWholeJob(trace);
     for (size_t index = 0; index < collectives.size(); ++index) {
         const Collective collective = collectives.at(index);
-        if (!hasAllRanks(trace, collective, isWholeJob) || !doAllWait(trace, collective) ||
-            !isOnGpu(trace, collective))
+        if (!hasAllRanks(trace, collective, isWholeJob) || !doAllWait(trace, collective) || !isOnGpu(trace, collective))
             continue;
         const std::optional<int64_t> lastNs = lastStart(trace, collective);
         if (!lastNs) continue;

@@ -7,15 +7,13 @@
 
 namespace lanescope {
 
-/// Finds the GPU work of each NCCL call: the work launched in the launch interval that NCCL
-/// reported, else within the range of the call. Sets `gpu`, `operationCount` and `sharedBy` of its
-/// facts. Requires sorted tables, links and projections. O(n log n). If stopped, the result is
-/// incomplete.
+/// Finds the GPU work of each NCCL call: the work launched in the launch interval that NCCL reported, else within the
+/// range of the call. Sets `gpu`, `operationCount` and `sharedBy` of its facts. Requires sorted tables, links and
+/// projections. O(n log n). If stopped, the result is incomplete.
 void buildNcclWork(Trace& trace, const std::stop_token& stop);
 
-/// Splits the GPU work of each collective into waiting, until the work of the last rank begins, and
-/// transfer. Applies to collectives that all ranks of the communicator join and wait for. Sets
-/// `waitedNs` of their facts.
+/// Splits the GPU work of each collective into waiting, until the work of the last rank begins, and transfer. Applies
+/// to collectives that all ranks of the communicator join and wait for. Sets `waitedNs` of their facts.
 /// - The value stays unknown for operations with a root, as some ranks may finish before others
 ///   begin.
 /// - It stays unknown if the trace lacks a rank or its work.

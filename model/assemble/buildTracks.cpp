@@ -18,11 +18,9 @@ TrackSources::TrackSources(const Trace& trace, const std::stop_token& stop)
       pairs_(counterPairs(trace.counters)) {
     const size_t owners = size_t{gpus_} + processes_ + 1;
     Column<uint32_t> ofCounters(trace.memory.get());
-    for (const CounterSeries& series : trace.counters)
-        ofCounters.push_back(numberOf({series.gpu, series.process}));
-    counters_ = RowsByOwner(ofCounters, owners, stop, [this](uint32_t counter) {
-        return pairs_.upperOf[counter] == noIndex;
-    });
+    for (const CounterSeries& series : trace.counters) ofCounters.push_back(numberOf({series.gpu, series.process}));
+    counters_ =
+        RowsByOwner(ofCounters, owners, stop, [this](uint32_t counter) { return pairs_.upperOf[counter] == noIndex; });
     forEachKind([&](auto each) {
         if constexpr (requires { each.trackTitle; }) {
             Column<uint32_t> ofEvents(trace.memory.get());
@@ -30,8 +28,7 @@ TrackSources::TrackSources(const Trace& trace, const std::stop_token& stop)
                 if (isStopped(stop, row)) break;
                 const kinds::TrackSubject own = each.trackOf(trace, row);
                 const bool isOfGpu = own.kind == TrackKind::GpuEvents;
-                ofEvents.push_back(
-                    numberOf({isOfGpu ? own.subject : noIndex, isOfGpu ? noIndex : own.subject}));
+                ofEvents.push_back(numberOf({isOfGpu ? own.subject : noIndex, isOfGpu ? noIndex : own.subject}));
             }
             events_.emplace_back(ofEvents, owners, stop);
         }
@@ -41,8 +38,7 @@ TrackSources::TrackSources(const Trace& trace, const std::stop_token& stop)
 bool TrackSources::hasAny(Owner owner) const {
     const uint32_t number = numberOf(owner);
     return !counters_.of(number).empty() ||
-           std::ranges::any_of(events_,
-                               [&](const RowsByOwner& kind) { return !kind.of(number).empty(); });
+           std::ranges::any_of(events_, [&](const RowsByOwner& kind) { return !kind.of(number).empty(); });
 }
 
 uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
@@ -53,8 +49,7 @@ uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent
     track.subtitle = std::move(subtitle);
     track.parent = parent;
     track.depth =
-        parent < 0 ? uint16_t{0}
-                   : static_cast<uint16_t>(trace.tracks[static_cast<uint32_t>(parent)].depth + 1);
+        parent < 0 ? uint16_t{0} : static_cast<uint16_t>(trace.tracks[static_cast<uint32_t>(parent)].depth + 1);
     track.subject = subject;
     trace.tracks.push_back(std::move(track));
     return static_cast<uint32_t>(trace.tracks.size() - 1);
@@ -71,10 +66,9 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
     if (count == 0) return;
     trace.health.push_back(
         {Severity::Warning, HealthCode::EventsNotDrawn,
-         fmt::format(
-             "{} on \"{}\" {} not drawn (more than {} others overlap there); summaries include {}.",
-             count == 1 ? "1 event" : fmt::format("{} events", count), trace.tracks[track].title,
-             count == 1 ? "is" : "are", LanePacker::maxLanes, count == 1 ? "it" : "them")});
+         fmt::format("{} on \"{}\" {} not drawn (more than {} others overlap there); summaries include {}.",
+                     count == 1 ? "1 event" : fmt::format("{} events", count), trace.tracks[track].title,
+                     count == 1 ? "is" : "are", LanePacker::maxLanes, count == 1 ? "it" : "them")});
 }
 
 namespace {
@@ -85,18 +79,16 @@ void noteSkippedGpus(Trace& trace) {
         if (gpus.countOf(process) > GpusOfProcesses::maxGpus)
             trace.health.push_back(
                 {Severity::Warning, HealthCode::GpusNotExplained,
-                 fmt::format(
-                     "Process {} uses {} GPUs: steps and idle causes cover only the {} most used.",
-                     trace.processes[process].pid,
-                     formatCount(static_cast<int64_t>(gpus.countOf(process))),
-                     GpusOfProcesses::maxGpus),
+                 fmt::format("Process {} uses {} GPUs: steps and idle causes cover only the {} most used.",
+                             trace.processes[process].pid, formatCount(static_cast<int64_t>(gpus.countOf(process))),
+                             GpusOfProcesses::maxGpus),
                  trace.processes[process].globalPid});
 }
 
 }  // namespace
 
-void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
-                 StringIndex busy, const std::stop_token& stop) {
+void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads, StringIndex busy,
+                 const std::stop_token& stop) {
     trace.tracks.clear();
     const TrackSources sources(trace, stop);
     if (stop.stop_requested()) return;
@@ -110,14 +102,13 @@ void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThrea
 namespace {
 
 template <class Kind>
-void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kinds::TrackSubject own,
-                   uint32_t parent) {
+void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kinds::TrackSubject own, uint32_t parent) {
     if (rows.empty()) return;
     LaneBuilder builder(Packing::Compact, trace.memory.get());
     for (const uint32_t row : rows) {
         const TimeRange range = kind.rangeOf(trace, row);
-        builder.add(range.startNs, range.endNs, trace.strings.intern(kind.nameOf(trace, row)),
-                    EventRef(kind.kind, row), kind.categoryOf(trace, row));
+        builder.add(range.startNs, range.endNs, trace.strings.intern(kind.nameOf(trace, row)), EventRef(kind.kind, row),
+                    kind.categoryOf(trace, row));
     }
     const uint32_t track = addTrack(trace, own.kind, own.subject, static_cast<int32_t>(parent),
                                     std::string(kind.trackTitle), std::string(kind.trackSubtitle));
@@ -127,11 +118,9 @@ void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kind
 
 }  // namespace
 
-void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
-                    uint32_t parent) {
-    const kinds::TrackSubject own =
-        owner.gpu != noIndex ? kinds::TrackSubject{TrackKind::GpuEvents, owner.gpu}
-                             : kinds::TrackSubject{TrackKind::ProcessEvents, owner.process};
+void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner, uint32_t parent) {
+    const kinds::TrackSubject own = owner.gpu != noIndex ? kinds::TrackSubject{TrackKind::GpuEvents, owner.gpu}
+                                                         : kinds::TrackSubject{TrackKind::ProcessEvents, owner.process};
     size_t number = 0;
     forEachKind([&](auto each) {
         if constexpr (requires { each.trackTitle; })

@@ -15,9 +15,8 @@
 
 namespace lanescope {
 
-/// The rows for tracks other than streams and threads, by owner: counters, and the kinds of events
-/// with their own tracks. Computed once for all owners, as a file may name as many GPUs, processes
-/// and counters as it has rows.
+/// The rows for tracks other than streams and threads, by owner: counters, and the kinds of events with their own
+/// tracks. Computed once for all owners, as a file may name as many GPUs, processes and counters as it has rows.
 class TrackSources {
   public:
     /// O(counters, rows of these kinds, GPUs and processes).
@@ -28,16 +27,11 @@ class TrackSources {
         uint32_t gpu = noIndex, process = noIndex;
     };
     /// Returns the counters of an owner in order. For two that share a track: the upper one.
-    std::span<const uint32_t> countersOf(Owner owner) const {
-        return counters_.of(numberOf(owner));
-    }
+    std::span<const uint32_t> countersOf(Owner owner) const { return counters_.of(numberOf(owner)); }
     const CounterPairs& pairs() const { return pairs_; }
     TimeRange whole() const { return whole_; }
-    /// Returns the rows of an owner in order. `kind` is an index into the kinds with their own
-    /// tracks.
-    std::span<const uint32_t> eventsOf(size_t kind, Owner owner) const {
-        return events_[kind].of(numberOf(owner));
-    }
+    /// Returns the rows of an owner in order. `kind` is an index into the kinds with their own tracks.
+    std::span<const uint32_t> eventsOf(size_t kind, Owner owner) const { return events_[kind].of(numberOf(owner)); }
     /// Returns true if the owner has any row with a track, or a counter that is not drawn.
     bool hasAny(Owner owner) const;
 
@@ -56,26 +50,21 @@ class TrackSources {
 
 // The steps of `buildTracks`.
 
-void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work,
-                  const std::stop_token& stop);
+void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, const std::stop_token& stop);
 /// Appends the tracks of all processes with an active thread. `work` is indexed by thread, `busy`
 /// names the slices that summarize others.
-void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work,
-                      StringIndex busy, const std::stop_token& stop);
+void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop);
 
 /// Appends the track of the counters without a process and GPU, if any.
 void addHostTracks(Trace& trace, const TrackSources& sources);
 
-/// Appends the counters of a GPU, or of a process without a GPU, as one folded group. The first
-/// counter shows the utilization of the GPU and is visible while the group is folded. Then follow
-/// memory, the NVLink sums, and the counters derived from copies and collectives. Single links and
-/// all other counters are folded once more.
-void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
-                      uint32_t parent);
-/// Appends a track for each kind of event with its own tracks that happened on this GPU or in this
-/// process.
-void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
-                    uint32_t parent);
+/// Appends the counters of a GPU, or of a process without a GPU, as one folded group. The first counter shows the
+/// utilization of the GPU and is visible while the group is folded. Then follow memory, the NVLink sums, and the
+/// counters derived from copies and collectives. Single links and all other counters are folded once more.
+void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner, uint32_t parent);
+/// Appends a track for each kind of event with its own tracks that happened on this GPU or in this process.
+void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner, uint32_t parent);
 /// Marks in each track the intervals that were not recorded and those with lost events.
 void markUnrecorded(Trace& trace);
 
@@ -91,7 +80,7 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count);
 /// for each process its threads with their NVTX ranges and API calls, busiest first. `ofGpus` and
 /// `ofThreads` contain their lanes. `busy` names the slices that summarize others. Adds a health
 /// note if more events overlap than lanes exist. O(n log n). If stopped, slices are missing.
-void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
-                 StringIndex busy, const std::stop_token& stop);
+void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads, StringIndex busy,
+                 const std::stop_token& stop);
 
 }  // namespace lanescope

@@ -30,13 +30,9 @@ enum class Place : uint8_t {
     None,   ///< Not on the timeline: constant, or the total of a percentage.
 };
 
-bool startsWith(const CounterSeries& series, std::string_view prefix) {
-    return series.key.rfind(prefix, 0) == 0;
-}
+bool startsWith(const CounterSeries& series, std::string_view prefix) { return series.key.rfind(prefix, 0) == 0; }
 
-bool isNvlink(const CounterSeries& series) {
-    return series.key == "nvlink.tx" || series.key == "nvlink.rx";
-}
+bool isNvlink(const CounterSeries& series) { return series.key == "nvlink.tx" || series.key == "nvlink.rx"; }
 
 bool contains(std::string_view text, std::string_view part) {
     const auto same = [](char a, char b) { return lowerCase(a) == lowerCase(b); };
@@ -47,8 +43,7 @@ bool contains(std::string_view text, std::string_view part) {
 int activityRank(const CounterSeries& series) {
     if (series.source == "pm")
         return contains(series.name, "SM Active") || contains(series.name, "SMs Active") ? 0 : 10;
-    static constexpr std::array<std::string_view, 3> leading{"sm.activity", "gpu.utilization",
-                                                             "sm.occupancy"};
+    static constexpr std::array<std::string_view, 3> leading{"sm.activity", "gpu.utilization", "sm.occupancy"};
     const auto found = std::find(leading.begin(), leading.end(), series.key);
     return found == leading.end() ? 9 : 1 + static_cast<int>(found - leading.begin());
 }
@@ -64,11 +59,9 @@ Place counterPlace(const CounterSeries& series) {
 
 /// Returns "PID 4242, rank 0, peak 12.3 GiB" or "mean 13.3 % over 4.1 s". The owner is included
 /// only if it is not obvious.
-std::string counterSubtitle(const Trace& trace, const TrackSources& sources,
-                            const CounterSeries& series) {
+std::string counterSubtitle(const Trace& trace, const TrackSources& sources, const CounterSeries& series) {
     std::string text;
-    const bool namesProcess =
-        series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
+    const bool namesProcess = series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
     if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
     return text + peakText(series, sources.whole());
 }
@@ -109,9 +102,8 @@ Lane laneOfFlags(Trace& trace, uint32_t counter) {
         while (next < series.size() && series.value(next) == value) ++next;
         const std::string reasons = throttleReasonNames(value);
         if (!reasons.empty())
-            builder.add(series.timeNs(sample), series.rangeOf(next - 1).endNs,
-                        trace.strings.intern(reasons), trace.sampleEvent(counter, sample),
-                        SliceCategory::Counter);
+            builder.add(series.timeNs(sample), series.rangeOf(next - 1).endNs, trace.strings.intern(reasons),
+                        trace.sampleEvent(counter, sample), SliceCategory::Counter);
         sample = next;
     }
     std::vector<Lane> lanes = builder.build();
@@ -121,35 +113,31 @@ Lane laneOfFlags(Trace& trace, uint32_t counter) {
 uint32_t addCounter(Trace& trace, const TrackSources& sources, uint32_t counter, uint32_t parent) {
     const CounterSeries& series = trace.counters[counter];
     if (const uint32_t lower = sources.pairs().lowerOf[counter]; lower != noIndex) {
-        const uint32_t track = addTrack(
-            trace, TrackKind::Counter, counter, static_cast<int32_t>(parent), pairTitle(series),
-            pairSubtitle(series, trace.counters[lower], sources.whole()));
+        const uint32_t track =
+            addTrack(trace, TrackKind::Counter, counter, static_cast<int32_t>(parent), pairTitle(series),
+                     pairSubtitle(series, trace.counters[lower], sources.whole()));
         trace.tracks[track].lanes.resize(2);
         return track;
     }
     const bool isFlags = series.unit == CounterUnit::Flags;
-    const uint32_t track = addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter,
-                                    counter, static_cast<int32_t>(parent), titleOf(series),
-                                    isFlags ? "reasons" : counterSubtitle(trace, sources, series));
+    const uint32_t track =
+        addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter, counter, static_cast<int32_t>(parent),
+                 titleOf(series), isFlags ? "reasons" : counterSubtitle(trace, sources, series));
     trace.tracks[track].lanes.push_back(isFlags ? laneOfFlags(trace, counter) : Lane());
     return track;
 }
 
 /// Adds the first of `counters`, with the others folded below it.
-void addFolded(Trace& trace, const TrackSources& sources, const std::vector<uint32_t>& counters,
-               uint32_t parent) {
+void addFolded(Trace& trace, const TrackSources& sources, const std::vector<uint32_t>& counters, uint32_t parent) {
     if (counters.empty()) return;
     const uint32_t leader = addCounter(trace, sources, counters.front(), parent);
-    for (size_t index = 1; index < counters.size(); ++index)
-        addCounter(trace, sources, counters[index], leader);
+    for (size_t index = 1; index < counters.size(); ++index) addCounter(trace, sources, counters[index], leader);
     trace.tracks[leader].isInitiallyFolded = counters.size() > 1;
 }
 
 /// Returns a lower rank for a better measure of all links of a GPU. Hardware counters are read a
 /// thousand times per second, and NVML's count every byte.
-int linkRank(const CounterSeries& series) {
-    return series.source == "pm" ? 0 : series.source == "nvml" ? 1 : 2;
-}
+int linkRank(const CounterSeries& series) { return series.source == "pm" ? 0 : series.source == "nvml" ? 1 : 2; }
 
 /// Adds the best total of each direction, or of both if they share a track. The other totals and
 /// the single links are folded below it.
@@ -165,14 +153,11 @@ void addLinks(Trace& trace, const TrackSources& sources, const std::vector<uint3
             if (trace.counters[link].key == key && samplers.contains(trace.counters[link].source))
                 group.push_back(link);
         std::stable_sort(group.begin() + static_cast<ptrdiff_t>(totalCount), group.end(),
-                         [&trace](uint32_t a, uint32_t b) {
-                             return trace.counters[a].link < trace.counters[b].link;
-                         });
+                         [&trace](uint32_t a, uint32_t b) { return trace.counters[a].link < trace.counters[b].link; });
         const auto first = static_cast<uint32_t>(trace.tracks.size());
         addFolded(trace, sources, group, parent);
         for (size_t index = 1; index < totalCount; ++index)
-            trace.tracks[first + index].title +=
-                trace.counters[group[index]].source == "nvml" ? " by NVML" : " by GPM";
+            trace.tracks[first + index].title += trace.counters[group[index]].source == "nvml" ? " by NVML" : " by GPM";
     }
 }
 
@@ -183,43 +168,37 @@ uint32_t addFoldedGroup(Trace& trace, uint32_t gpu, int32_t parent, std::string 
     return group;
 }
 
-/// Returns "SM activity and 13 more": the counter shown while the group is folded, and the number
-/// of others.
+/// Returns "SM activity and 13 more": the counter shown while the group is folded, and the number of others.
 void nameContent(Trace& trace, uint32_t group) {
-    const auto within =
-        std::count_if(trace.tracks.begin() + group, trace.tracks.end(), [](const Track& each) {
-            return each.kind == TrackKind::Counter || each.kind == TrackKind::CounterStates;
-        });
+    const auto within = std::count_if(trace.tracks.begin() + group, trace.tracks.end(), [](const Track& each) {
+        return each.kind == TrackKind::Counter || each.kind == TrackKind::CounterStates;
+    });
     const uint32_t leader = leadingCounter(trace, group);
     std::string& text = trace.tracks[group].subtitle;
     if (leader == noIndex)
         text = fmt::format("{} counter{}", within, within == 1 ? "" : "s");
     else
-        text = trace.tracks[group + 1].title +
-               (within > 1 ? fmt::format(" and {} more", within - 1) : std::string());
+        text = trace.tracks[group + 1].title + (within > 1 ? fmt::format(" and {} more", within - 1) : std::string());
 }
 
-void addGroup(Trace& trace, const TrackSources& sources, std::span<const uint32_t> counters,
-              uint32_t gpu, uint32_t parent, std::string title) {
+void addGroup(Trace& trace, const TrackSources& sources, std::span<const uint32_t> counters, uint32_t gpu,
+              uint32_t parent, std::string title) {
     if (counters.empty()) return;
-    const uint32_t group =
-        addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), std::move(title));
+    const uint32_t group = addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), std::move(title));
     for (const uint32_t counter : counters) addCounter(trace, sources, counter, group);
     nameContent(trace, group);
 }
 
-void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const uint32_t> counters,
-                    uint32_t gpu, uint32_t parent) {
+void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const uint32_t> counters, uint32_t gpu,
+                    uint32_t parent) {
     std::map<Place, std::vector<uint32_t>> places;
-    for (const uint32_t counter : counters)
-        places[counterPlace(trace.counters[counter])].push_back(counter);
+    for (const uint32_t counter : counters) places[counterPlace(trace.counters[counter])].push_back(counter);
     // If the links have counters of their own, a second total is an ordinary counter.
     const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
     std::vector<uint32_t>& totals = places[Place::LinkTotal];
-    std::stable_sort(totals.begin(), totals.end(),
-                     [&](uint32_t a, uint32_t b) { return rankOf(a) < rankOf(b); });
-    const auto others = std::find_if(totals.begin(), totals.end(),
-                                     [&](uint32_t counter) { return rankOf(counter) > 1; });
+    std::stable_sort(totals.begin(), totals.end(), [&](uint32_t a, uint32_t b) { return rankOf(a) < rankOf(b); });
+    const auto others =
+        std::find_if(totals.begin(), totals.end(), [&](uint32_t counter) { return rankOf(counter) > 1; });
     if (others != totals.begin()) {
         places[Place::Other].insert(places[Place::Other].end(), others, totals.end());
         totals.erase(others, totals.end());
@@ -229,35 +208,27 @@ void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const u
         return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
     });
     addFolded(trace, sources, activity, parent);
-    for (const uint32_t counter : places[Place::Memory])
-        addCounter(trace, sources, counter, parent);
+    for (const uint32_t counter : places[Place::Memory]) addCounter(trace, sources, counter, parent);
     addLinks(trace, sources, totals, places[Place::Link], parent);
-    for (const uint32_t counter : places[Place::Computed])
-        addCounter(trace, sources, counter, parent);
+    for (const uint32_t counter : places[Place::Computed]) addCounter(trace, sources, counter, parent);
     // Without NVLink, PCIe is the main link.
     std::vector<uint32_t>& rest = places[Place::Other];
-    const auto isPcie = [&trace](uint32_t each) {
-        return startsWith(trace.counters[each], "pcie.");
-    };
+    const auto isPcie = [&trace](uint32_t each) { return startsWith(trace.counters[each], "pcie."); };
     const auto endOfPcie = std::stable_partition(rest.begin(), rest.end(), isPcie);
     const auto firstFolded = totals.empty() ? endOfPcie : rest.begin();
-    for (auto each = rest.begin(); each != firstFolded; ++each)
-        addCounter(trace, sources, *each, parent);
+    for (auto each = rest.begin(); each != firstFolded; ++each) addCounter(trace, sources, *each, parent);
     addGroup(trace, sources, std::span(firstFolded, rest.end()), gpu, parent, "More counters");
 }
 
 }  // namespace
 
-void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
-                      uint32_t parent) {
+void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner, uint32_t parent) {
     const std::span<const uint32_t> own = sources.countersOf(owner);
     if (owner.gpu == noIndex) return addGroup(trace, sources, own, noIndex, parent, "Counters");
-    const bool isAnyDrawn = std::ranges::any_of(own, [&trace](uint32_t counter) {
-        return counterPlace(trace.counters[counter]) != Place::None;
-    });
+    const bool isAnyDrawn = std::ranges::any_of(
+        own, [&trace](uint32_t counter) { return counterPlace(trace.counters[counter]) != Place::None; });
     if (!isAnyDrawn) return;
-    const uint32_t group =
-        addFoldedGroup(trace, owner.gpu, static_cast<int32_t>(parent), "Counters");
+    const uint32_t group = addFoldedGroup(trace, owner.gpu, static_cast<int32_t>(parent), "Counters");
     addGpuCounters(trace, sources, own, owner.gpu, group);
     nameContent(trace, group);
 }
@@ -273,9 +244,8 @@ void addHostTracks(Trace& trace, const TrackSources& sources) {
     }
     if (cores.empty() && machine.empty() && others.empty()) return;
     const uint32_t host = addFoldedGroup(trace, noIndex, -1, "Host");
-    std::stable_sort(cores.begin(), cores.end(), [&trace](uint32_t a, uint32_t b) {
-        return trace.counters[a].core < trace.counters[b].core;
-    });
+    std::stable_sort(cores.begin(), cores.end(),
+                     [&trace](uint32_t a, uint32_t b) { return trace.counters[a].core < trace.counters[b].core; });
     if (machine.empty()) {
         addGroup(trace, sources, cores, noIndex, host, "Cores");
     } else {

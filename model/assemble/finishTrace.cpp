@@ -29,8 +29,7 @@ void nameKernels(Trace& trace);
 void nameKernels(Trace& trace) {
     MixedMap<StringIndex, StringIndex> known;  // by full name; 0 for none
     for (LaunchConfig& config : trace.launchConfigs) {
-        const StringIndex whole =
-            config.demangledName != 0 ? config.demangledName : config.shortName;
+        const StringIndex whole = config.demangledName != 0 ? config.demangledName : config.shortName;
         const auto [found, isNew] = known.try_emplace(whole, 0);
         if (isNew) {
             const std::string name = knownKernelName(kernelNameInSource(trace.strings.at(whole)));
@@ -42,8 +41,7 @@ void nameKernels(Trace& trace) {
 
 namespace {
 
-constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(),
-                            std::numeric_limits<int64_t>::min()};
+constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
 
 class RangeFinder {
   public:
@@ -69,8 +67,7 @@ class RangeFinder {
 
     bool isEmpty() const { return trace_.range == nothing; }
 
-    /// Extends ranges to the end of their processes, so that a hang after the last event is
-    /// visible.
+    /// Extends ranges to the end of their processes, so that a hang after the last event is visible.
     void finish() {
         for (size_t index = 0; index < trace_.processes.size(); ++index) {
             TimeRange& range = trace_.processes[index].range;
@@ -78,8 +75,7 @@ class RangeFinder {
                 range = {};
                 continue;
             }
-            if (recordedEndNs_[index] != 0)
-                range.endNs = std::max(range.endNs, recordedEndNs_[index]);
+            if (recordedEndNs_[index] != 0) range.endNs = std::max(range.endNs, recordedEndNs_[index]);
             trace_.range = trace_.range.united(range);
         }
         if (trace_.range == nothing) trace_.range = {};
@@ -98,8 +94,7 @@ void findRanges(Trace& trace, const std::stop_token& stop) {
     };
     forEachKind([&](auto each) {
         // Thread states before and after the recording are not part of the measured range.
-        if constexpr (each.origin == kinds::Origin::Recorded && each.kind != EventKind::CpuState)
-            takeAll(each);
+        if constexpr (each.origin == kinds::Origin::Recorded && each.kind != EventKind::CpuState) takeAll(each);
     });
     const MemoryEventTable& memory = trace.memoryEvents;
     for (uint32_t row = 0; row < memory.size() && !isStopped(stop, row); ++row)
@@ -119,9 +114,8 @@ std::vector<int64_t> lastSampledNs(const Trace& trace, const std::stop_token& st
     return sampledNs;
 }
 
-/// Ends open ranges at the last event or outside sample of their process, not at the end of the
-/// trace. After a kill, no later time is known. For a process without later events, the end of the
-/// trace is the best estimate.
+/// Ends open ranges at the last event or outside sample of their process, not at the end of the trace. After a kill, no
+/// later time is known. For a process without later events, the end of the trace is the best estimate.
 void endOpenRanges(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
     std::optional<std::vector<int64_t>> sampledNs;
@@ -141,8 +135,8 @@ void endOpenRanges(Trace& trace, const std::stop_token& stop) {
 }
 
 void noteColors(NvtxTable& nvtx) {
-    nvtx.hasColors = std::any_of(nvtx.colorArgb.begin(), nvtx.colorArgb.end(),
-                                 [](uint32_t color) { return color != 0; });
+    nvtx.hasColors =
+        std::any_of(nvtx.colorArgb.begin(), nvtx.colorArgb.end(), [](uint32_t color) { return color != 0; });
 }
 
 void computeDepths(Trace& trace, const std::stop_token& stop) {
@@ -179,8 +173,7 @@ void setKinds(Trace& trace) {
     constexpr size_t maxScannedCalls = 1000;
     trace.producerKind = producerKindOf(trace.producer);
     for (Gpu& gpu : trace.gpus) gpu.vendor = gpuVendorOf(gpu.name);
-    const bool isAmd = std::ranges::any_of(
-        trace.gpus, [](const Gpu& gpu) { return gpu.vendor == GpuVendor::Amd; });
+    const bool isAmd = std::ranges::any_of(trace.gpus, [](const Gpu& gpu) { return gpu.vendor == GpuVendor::Amd; });
     trace.gpuApi = isAmd ? GpuApi::Hip : GpuApi::Cuda;
     const size_t scanned = std::min(trace.apiCalls.name.size(), maxScannedCalls);
     for (size_t row = 0; row < scanned; ++row)

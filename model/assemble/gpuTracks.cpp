@@ -14,13 +14,11 @@
 
 namespace lanescope {
 
-/// The purpose of a GPU stream, derived from its operations. Streams of a GPU are sorted in this
-/// order.
+/// The purpose of a GPU stream, derived from its operations. Streams of a GPU are sorted in this order.
 enum class StreamRole : uint8_t { Compute, Communication, Copies, Memset, UnifiedMemory };
 
-/// Returns the role of most operations on these lanes. A graph computes, as does a stream with a
-/// kernel for each copy. Counts, not times, decide, so that two runs of one program look alike.
-/// `Compute` without operations. O(n).
+/// Returns the role of most operations on these lanes. A graph computes, as does a stream with a kernel for each copy.
+/// Counts, not times, decide, so that two runs of one program look alike. `Compute` without operations. O(n).
 StreamRole roleOf(const std::vector<Lane>& lanes);
 
 /// Returns the display name of a role: "Compute".
@@ -37,23 +35,15 @@ struct Tally {
     void add(SliceCategory category) {
         switch (category) {
             case SliceCategory::NcclKernel:
-            case SliceCategory::NcclWait:
-                ++nccl;
-                return;
+            case SliceCategory::NcclWait: ++nccl; return;
             case SliceCategory::MemcpyHtoD:
             case SliceCategory::MemcpyDtoH:
             case SliceCategory::MemcpyDtoD:
             case SliceCategory::MemcpyPtoP:
-            case SliceCategory::MemcpyOther:
-                ++copies;
-                return;
-            case SliceCategory::Memset:
-                ++memsets;
-                return;
+            case SliceCategory::MemcpyOther: ++copies; return;
+            case SliceCategory::Memset: ++memsets; return;
             case SliceCategory::Kernel:
-            case SliceCategory::Graph:
-                ++kernels;
-                return;
+            case SliceCategory::Graph: ++kernels; return;
             case SliceCategory::ApiLaunch:
             case SliceCategory::ApiMemory:
             case SliceCategory::ApiSync:
@@ -71,8 +61,7 @@ struct Tally {
             case SliceCategory::CpuInput:
             case SliceCategory::CpuSleep:
             case SliceCategory::CpuFrame:
-            case SliceCategory::CpuMixed:
-                return;
+            case SliceCategory::CpuMixed: return;
         }
     }
 };
@@ -90,16 +79,11 @@ StreamRole roleOf(const std::vector<Lane>& lanes) {
 
 std::string_view nameOf(StreamRole role) {
     switch (role) {
-        case StreamRole::Compute:
-            return "Compute";
-        case StreamRole::Communication:
-            return "Communication";
-        case StreamRole::Copies:
-            return "Copies";
-        case StreamRole::Memset:
-            return "Memset";
-        case StreamRole::UnifiedMemory:
-            return "Unified memory";
+        case StreamRole::Compute: return "Compute";
+        case StreamRole::Communication: return "Communication";
+        case StreamRole::Copies: return "Copies";
+        case StreamRole::Memset: return "Memset";
+        case StreamRole::UnifiedMemory: return "Unified memory";
     }
     return {};
 }
@@ -124,8 +108,7 @@ bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
 
 std::string gpuSubtitle(const Gpu& gpu) {
     if (gpu.smCount <= 0) return gpu.name;
-    return fmt::format("{}{}{} {}", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount,
-                       processorsName(gpu));
+    return fmt::format("{}{}{} {}", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount, processorsName(gpu));
 }
 
 size_t sliceCountOf(const std::vector<Lane>& lanes) {
@@ -143,23 +126,20 @@ struct StreamRank {
 
 /// Returns the active streams of a GPU by process and role, then by number of operations, quiet
 /// ones last. Counts, not times, decide, so that two runs of one program look alike.
-std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
-                                  const std::vector<std::vector<Lane>>& lanes) {
+std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu, const std::vector<std::vector<Lane>>& lanes) {
     std::vector<StreamRank> streams;
     size_t maxCount = 0;
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
         const size_t count = sliceCountOf(lanes[stream]);
         if (trace.streams[stream].gpu != gpu || count == 0) continue;
         const bool isUnified = isUnifiedMemory(trace.streams[stream], lanes[stream]);
-        streams.push_back(
-            {stream, count, isUnified ? StreamRole::UnifiedMemory : roleOf(lanes[stream]), false});
+        streams.push_back({stream, count, isUnified ? StreamRole::UnifiedMemory : roleOf(lanes[stream]), false});
         maxCount = std::max(maxCount, count);
     }
     // Communication is never quiet: a training on several GPUs waits for few NCCL calls.
     for (StreamRank& rank : streams)
-        rank.isQuiet =
-            static_cast<double>(rank.sliceCount) < quietThreshold * static_cast<double>(maxCount) &&
-            rank.role != StreamRole::Communication;
+        rank.isQuiet = static_cast<double>(rank.sliceCount) < quietThreshold * static_cast<double>(maxCount) &&
+                       rank.role != StreamRole::Communication;
     std::stable_sort(streams.begin(), streams.end(), [&trace](const auto& a, const auto& b) {
         const Stream& first = trace.streams[a.stream];
         const Stream& second = trace.streams[b.stream];
@@ -178,8 +158,7 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
 std::string streamTitle(const Stream& stream, StreamRole role) {
     // Migrations have a stream number only in files.
     if (role == StreamRole::UnifiedMemory) return std::string(nameOf(role));
-    return fmt::format("{}, {} {}", nameOf(role), stream.isNullStream ? "default stream" : "stream",
-                       stream.streamId);
+    return fmt::format("{}, {} {}", nameOf(role), stream.isNullStream ? "default stream" : "stream", stream.streamId);
 }
 
 /// Returns the process of a stream if it is not obvious, and its contents.
@@ -203,36 +182,31 @@ std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) 
 
 }  // namespace
 
-void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work,
-                  const std::stop_token& stop) {
+void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, const std::stop_token& stop) {
     std::vector<std::vector<Lane>>& lanes = work.ofStream;
     std::vector<std::vector<Lane>> projections = collectProjections(trace, stop);
 
     std::vector<uint32_t> gpus(trace.gpus.size());
     std::iota(gpus.begin(), gpus.end(), 0u);
-    std::stable_sort(gpus.begin(), gpus.end(), [&trace](uint32_t a, uint32_t b) {
-        return trace.gpus[a].id < trace.gpus[b].id;
-    });
+    std::stable_sort(gpus.begin(), gpus.end(),
+                     [&trace](uint32_t a, uint32_t b) { return trace.gpus[a].id < trace.gpus[b].id; });
     for (const uint32_t gpu : gpus) {
         const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
         if (streams.empty() && !sources.hasAny({.gpu = gpu})) continue;
-        const uint32_t gpuTrack =
-            addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
-                     gpuSubtitle(trace.gpus[gpu]));
+        const uint32_t gpuTrack = addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
+                                           gpuSubtitle(trace.gpus[gpu]));
         const bool namesProcess = trace.processes.size() > 1;
         for (const StreamRank& rank : streams) {
             const uint32_t stream = rank.stream;
             const uint32_t track =
                 addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
-                         streamTitle(trace.streams[stream], rank.role),
-                         streamSubtitle(trace, rank, namesProcess));
+                         streamTitle(trace.streams[stream], rank.role), streamSubtitle(trace, rank, namesProcess));
             trace.tracks[track].isInitiallyFolded = rank.isQuiet;
             trace.tracks[track].lanes = std::move(lanes[stream]);
             noteDropped(trace, track, work.droppedOfStream[stream]);
             if (projections[stream].empty()) continue;
-            const uint32_t projected =
-                addTrack(trace, TrackKind::StreamProjection, stream, static_cast<int32_t>(track),
-                         projectionTitle(trace, projections[stream]), "work on the GPU");
+            const uint32_t projected = addTrack(trace, TrackKind::StreamProjection, stream, static_cast<int32_t>(track),
+                                                projectionTitle(trace, projections[stream]), "work on the GPU");
             trace.tracks[projected].lanes = std::move(projections[stream]);
         }
         addEventTracks(trace, sources, {.gpu = gpu}, gpuTrack);

@@ -26,8 +26,7 @@ namespace lanescope {
 
 namespace {
 
-/// Maximum number of records of one event that are searched for one of the context of the waiting
-/// call.
+/// Maximum number of records of one event that are searched for one of the context of the waiting call.
 constexpr size_t maxRecordsSearched = 64;
 
 struct Record {
@@ -43,9 +42,7 @@ struct Wait {
     uint32_t waitingStream, waitCorrelation, recordedStream, recordCorrelation;
 };
 
-bool isNumber(uint32_t eventSync) {
-    return eventSync != 0 && eventSync != noIndex;
-}
+bool isNumber(uint32_t eventSync) { return eventSync != 0 && eventSync != noIndex; }
 
 LargeVector<Record> recordsOf(const Trace& trace, const EventCallTable& calls) {
     LargeVector<Record> records(trace.memory.get());
@@ -64,34 +61,28 @@ class Records {
     explicit Records(LargeVector<Record> records)
         : byEvent_(std::move(records)), bySync_(byEvent_.size(), byEvent_.get_allocator()) {
         std::sort(byEvent_.begin(), byEvent_.end(), [](const Record& a, const Record& b) {
-            return std::tie(a.process, a.event, a.correlation) <
-                   std::tie(b.process, b.event, b.correlation);
+            return std::tie(a.process, a.event, a.correlation) < std::tie(b.process, b.event, b.correlation);
         });
         std::iota(bySync_.begin(), bySync_.end(), 0u);
-        std::erase_if(bySync_,
-                      [this](uint32_t each) { return !isNumber(byEvent_[each].eventSync); });
-        std::sort(bySync_.begin(), bySync_.end(),
-                  [this](uint32_t a, uint32_t b) { return syncKey(a) < syncKey(b); });
+        std::erase_if(bySync_, [this](uint32_t each) { return !isNumber(byEvent_[each].eventSync); });
+        std::sort(bySync_.begin(), bySync_.end(), [this](uint32_t a, uint32_t b) { return syncKey(a) < syncKey(b); });
     }
 
     const Record* awaitedBy(const Record& wait) const {
         if (isNumber(wait.eventSync)) {
             const auto key = std::pair(wait.process, wait.eventSync);
-            const auto found = std::lower_bound(
-                bySync_.begin(), bySync_.end(), key,
-                [this](uint32_t each, const auto& k) { return syncKey(each) < k; });
+            const auto found = std::lower_bound(bySync_.begin(), bySync_.end(), key,
+                                                [this](uint32_t each, const auto& k) { return syncKey(each) < k; });
             if (found != bySync_.end() && syncKey(*found) == key) return &byEvent_[*found];
         }
-        const auto after = std::lower_bound(byEvent_.begin(), byEvent_.end(), wait,
-                                            [](const Record& a, const Record& b) {
-                                                return std::tie(a.process, a.event, a.correlation) <
-                                                       std::tie(b.process, b.event, b.correlation);
-                                            });
+        const auto after =
+            std::lower_bound(byEvent_.begin(), byEvent_.end(), wait, [](const Record& a, const Record& b) {
+                return std::tie(a.process, a.event, a.correlation) < std::tie(b.process, b.event, b.correlation);
+            });
         // Event numbers are unique in a context. Some recorders count them per process.
         const Record* last = nullptr;
         size_t searched = 0;
-        for (auto each = after; each != byEvent_.begin() && searched < maxRecordsSearched;
-             ++searched) {
+        for (auto each = after; each != byEvent_.begin() && searched < maxRecordsSearched; ++searched) {
             --each;
             if (each->process != wait.process || each->event != wait.event) break;
             if (each->context == wait.context) return &*each;
@@ -123,8 +114,7 @@ void buildWaits(Trace& trace) {
     trace.eventRecords = {};
     trace.eventWaits = {};
     std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
-        return std::tie(a.waitingStream, a.waitCorrelation) <
-               std::tie(b.waitingStream, b.waitCorrelation);
+        return std::tie(a.waitingStream, a.waitCorrelation) < std::tie(b.waitingStream, b.waitCorrelation);
     });
     LargeVector<uint32_t> byRecord(waits.size(), memory);
     std::iota(byRecord.begin(), byRecord.end(), 0u);
@@ -160,12 +150,10 @@ void buildBackwards(Trace& trace, const std::stop_token& stop) {
         sorted.backward.push_back(static_cast<uint32_t>(pairs[at]));
     }
     const RowOrder order = sortedOrder(
-        sorted.size(),
-        [&sorted](uint32_t a, uint32_t b) { return sorted.backward[a] < sorted.backward[b]; },
-        memory, stop);
+        sorted.size(), [&sorted](uint32_t a, uint32_t b) { return sorted.backward[a] < sorted.backward[b]; }, memory,
+        stop);
     // An empty order means that the rows are sorted already.
-    for (uint32_t row = 0; row < sorted.size(); ++row)
-        sorted.byBackward.push_back(order.empty() ? row : order[row]);
+    for (uint32_t row = 0; row < sorted.size(); ++row) sorted.byBackward.push_back(order.empty() ? row : order[row]);
     table = std::move(sorted);
 }
 
@@ -192,13 +180,11 @@ class Places {
     bool isAtEnd() const { return row_ >= stack_.size(); }
     int64_t timeNs() const { return timeNs_[row_]; }
 
-    void findStackSources(const Trace& trace, std::vector<StackSource>& sources,
-                          const std::stop_token& stop) const {
+    void findStackSources(const Trace& trace, std::vector<StackSource>& sources, const std::stop_token& stop) const {
         for (uint32_t row = 0; row < stack_.size() && !isStopped(stop, row); ++row) {
             if (stack_[row] == noIndex) continue;
             const uint32_t process = trace.threads[thread_[row]].process;
-            if (trace.threads[thread_[row]].tid == trace.processes[process].pid)
-                sources[process].thread = thread_[row];
+            if (trace.threads[thread_[row]].tid == trace.processes[process].pid) sources[process].thread = thread_[row];
         }
     }
     void take(const Trace& trace, std::vector<StackSource>& sources) {
@@ -206,8 +192,7 @@ class Places {
         ++row_;
         StackSource& source = sources[trace.threads[thread].process];
         const bool isLent = stack == noIndex && source.stack != noIndex && source.thread != thread;
-        if (stack != noIndex && (source.thread == noIndex || source.thread == thread))
-            source.stack = stack;
+        if (stack != noIndex && (source.thread == noIndex || source.thread == thread)) source.stack = stack;
         stacks_.push_back(isLent ? source.stack : stack);
         areLent_.push_back(isLent ? 1 : 0);
     }
@@ -239,14 +224,11 @@ Places* nextOf(std::array<Places, count>& tables) {
 void sortNodes(Trace& trace, const std::stop_token& stop) {
     GraphNodeTable& nodes = trace.graphNodes;
     const auto keyOf = [&](uint32_t row) {
-        return std::tuple(trace.threads[nodes.thread[row]].process, nodes.node[row],
-                          nodes.original[row] == 0, ~row);
+        return std::tuple(trace.threads[nodes.thread[row]].process, nodes.node[row], nodes.original[row] == 0, ~row);
     };
     const RowOrder order = sortedOrder(
-        nodes.size(), [&](uint32_t a, uint32_t b) { return keyOf(a) < keyOf(b); },
-        nodes.node.memory(), stop);
-    if (!order.empty())
-        forEachField(nodes, [&]<class T>(Column<T>& column) { permute(column, order, stop); });
+        nodes.size(), [&](uint32_t a, uint32_t b) { return keyOf(a) < keyOf(b); }, nodes.node.memory(), stop);
+    if (!order.empty()) forEachField(nodes, [&]<class T>(Column<T>& column) { permute(column, order, stop); });
 }
 
 /// Assigns to copied nodes the capture place of the original.
@@ -259,8 +241,7 @@ void resolveCopies(Trace& trace, const std::stop_token& stop) {
         if (isStopped(stop, row)) return;
         const uint32_t process = trace.threads[nodes.thread[row]].process;
         uint32_t at = graphNodeRow(trace, process, nodes.node[row]);
-        for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < maxCopyChain;
-             ++copies)
+        for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < maxCopyChain; ++copies)
             at = graphNodeRow(trace, process, nodes.original[at]);
         const bool isKnown = at != noIndex && nodes.original[at] == 0;
         stacks.push_back(isKnown ? nodes.stack[at] : noIndex);
@@ -279,8 +260,7 @@ void buildStacks(Trace& trace, const std::stop_token& stop) {
         // Ranges come first, since a range begins before the calls in it.
         std::array tables{
             Places(trace.nvtx.startNs, trace.nvtx.thread, trace.nvtx.stack, trace.nvtx.isStackLent),
-            Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack,
-                   trace.apiCalls.isStackLent),
+            Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack, trace.apiCalls.isStackLent),
             Places(nodes.timeNs, nodes.thread, nodes.stack, nodes.isStackLent)};
         for (const Places& table : tables) table.findStackSources(trace, sources, stop);
         size_t taken = 0;
@@ -314,13 +294,10 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
         trace,
         [&](uint32_t call, EventRef work) {
             const std::pair place{trace.apiCalls.thread[call], streamOf(trace, work)};
-            joined.try_emplace(place, trace.memory.get())
-                .first->second.push_back({trace.apiCalls.startNs[call], work});
+            joined.try_emplace(place, trace.memory.get()).first->second.push_back({trace.apiCalls.startNs[call], work});
         },
         stop);
-    const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) {
-        return a.callStartNs < b.callStartNs;
-    };
+    const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) { return a.callStartNs < b.callStartNs; };
     for (auto& [place, work] : joined)
         if (!std::is_sorted(work.begin(), work.end(), isEarlier)) sortLarge(work, isEarlier, stop);
     return joined;
@@ -329,19 +306,14 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
 /// The interval from the first start to the last end of a run of work.
 class WorkSpan {
   public:
-    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work)
-        : trace_(trace), work_(work) {
+    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work) : trace_(trace), work_(work) {
         // The usual case, since a stream works in the order of its calls. Needs no memory.
         TimeRange last = trace.rangeOf(work.front().work);
         for (const LaunchedWork& each : work) {
             const TimeRange range = trace.rangeOf(each.work);
             if (range.startNs < last.startNs || range.endNs < last.endNs) {
-                const auto startOf = [&trace](const LaunchedWork& w) {
-                    return trace.rangeOf(w.work).startNs;
-                };
-                const auto endOf = [&trace](const LaunchedWork& w) {
-                    return trace.rangeOf(w.work).endNs;
-                };
+                const auto startOf = [&trace](const LaunchedWork& w) { return trace.rangeOf(w.work).startNs; };
+                const auto endOf = [&trace](const LaunchedWork& w) { return trace.rangeOf(w.work).endNs; };
                 starts_.emplace(work.begin(), work.end(), startOf, trace.memory.get());
                 ends_.emplace(work.begin(), work.end(), endOf, trace.memory.get());
                 break;
@@ -353,8 +325,7 @@ class WorkSpan {
     /// Returns the interval of the pieces `[low, high)`, which must not be empty.
     TimeRange of(size_t low, size_t high) const {
         if (starts_) return {starts_->minimum(low, high), ends_->maximum(low, high)};
-        return {trace_.rangeOf(work_[low].work).startNs,
-                trace_.rangeOf(work_[high - 1].work).endNs};
+        return {trace_.rangeOf(work_[low].work).startNs, trace_.rangeOf(work_[high - 1].work).endNs};
     }
 
   private:
@@ -372,8 +343,7 @@ RowsByOwner rangesByThread(const Trace& trace, const std::stop_token& stop) {
             }};
 }
 
-void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t stream,
-            uint32_t count) {
+void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t stream, uint32_t count) {
     table.startNs.push_back(range.startNs);
     table.endNs.push_back(range.endNs);
     table.nvtx.push_back(nvtx);
@@ -381,11 +351,9 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
     table.operationCount.push_back(count);
 }
 
-/// Projects the ranges of one thread onto one stream. `work` is the work that the thread launched
-/// there.
+/// Projects the ranges of one thread onto one stream. `work` is the work that the thread launched there.
 void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stream,
-             const LargeVector<LaunchedWork>& work, ProjectionTable& table,
-             const std::stop_token& stop) {
+             const LargeVector<LaunchedWork>& work, ProjectionTable& table, const std::stop_token& stop) {
     const WorkSpan spans(trace, work);
     size_t from = 0;
     size_t step = 0;
@@ -396,10 +364,10 @@ void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stre
         while (from < work.size() && work[from].callStartNs < startNs) ++from;
         if (from == work.size()) break;
         if (work[from].callStartNs >= endNs) continue;
-        const auto to = static_cast<size_t>(
-            std::partition_point(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
-                                 [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
-            work.begin());
+        const auto to =
+            static_cast<size_t>(std::partition_point(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
+                                                     [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
+                                work.begin());
         append(table, spans.of(from, to), row, stream, static_cast<uint32_t>(to - from));
     }
 }
@@ -450,8 +418,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
     std::vector<LanePacker> packers(trace.streams.size(), LanePacker(Packing::Nested));
     for (uint32_t row = 0; row < table.size(); ++row) {
         if (isStopped(stop, row)) return;
-        const uint32_t lane =
-            packers[table.stream[row]].place(table.startNs[row], table.endNs[row]);
+        const uint32_t lane = packers[table.stream[row]].place(table.startNs[row], table.endNs[row]);
         table.depth.push_back(static_cast<uint16_t>(std::min(lane, LanePacker::maxLanes)));
     }
     trace.projections = std::move(table);

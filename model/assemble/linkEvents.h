@@ -7,15 +7,13 @@
 
 namespace lanescope {
 
-/// Fills `streamWaits` from `eventRecords` and `eventWaits`, and empties these two. Pairs each wait
-/// with the last earlier record of its event. Calls are ordered by correlation, which CUPTI counts
-/// upwards within a process. Waits without a record and waits of a stream for itself have no effect
-/// and are skipped. O(n log n) in records and waits.
+/// Fills `streamWaits` from `eventRecords` and `eventWaits`, and empties these two. Pairs each wait with the last
+/// earlier record of its event. Calls are ordered by correlation, which CUPTI counts upwards within a process. Waits
+/// without a record and waits of a stream for itself have no effect and are skipped. O(n log n) in records and waits.
 void buildWaits(Trace& trace);
 
-/// Sorts `backwards` by the sorted ranges, removes duplicates and pairs of one range with itself,
-/// and fills the column for the reverse direction. O(n log n). If stopped, the order of the table
-/// is undefined.
+/// Sorts `backwards` by the sorted ranges, removes duplicates and pairs of one range with itself, and fills the column
+/// for the reverse direction. O(n log n). If stopped, the order of the table is undefined.
 void buildBackwards(Trace& trace, const std::stop_token& stop);
 
 /// Assigns Python stacks to calls, ranges and CUDA graph nodes of threads without Python.

@@ -27,8 +27,7 @@ Ranges complement(const Ranges& ranges, TimeRange whole) {
 Ranges intersection(const Ranges& a, const Ranges& b) {
     Ranges both;
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-        const TimeRange common{std::max(a[i].startNs, b[j].startNs),
-                               std::min(a[i].endNs, b[j].endNs)};
+        const TimeRange common{std::max(a[i].startNs, b[j].startNs), std::min(a[i].endNs, b[j].endNs)};
         if (common.startNs < common.endNs) both.push_back(common);
         a[i].endNs < b[j].endNs ? ++i : ++j;
     }
@@ -58,22 +57,15 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
                 if (stream.gpu == track.subject) processes.insert(stream.process);
             break;
         case TrackKind::Stream:
-        case TrackKind::StreamProjection:
-            processes.insert(trace.streams[track.subject].process);
-            break;
+        case TrackKind::StreamProjection: processes.insert(trace.streams[track.subject].process); break;
         case TrackKind::Process:
-        case TrackKind::ProcessEvents:
-            processes.insert(track.subject);
-            break;
+        case TrackKind::ProcessEvents: processes.insert(track.subject); break;
         case TrackKind::Thread:
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
         case TrackKind::ThreadStates:
-        case TrackKind::ThreadStacks:
-            processes.insert(trace.threads[track.subject].process);
-            break;
-        case TrackKind::CounterGroup:
-            break;
+        case TrackKind::ThreadStacks: processes.insert(trace.threads[track.subject].process); break;
+        case TrackKind::CounterGroup: break;
         case TrackKind::Counter:
         case TrackKind::CounterStates:
             if (const uint32_t process = trace.counters[track.subject].process; process != noIndex)
@@ -83,11 +75,10 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
     return processes;
 }
 
-/// Returns true if the lost events may include events of the track. An unknown kind may include
-/// any.
+/// Returns true if the lost events may include events of the track. An unknown kind may include any.
 bool concerns(Loss what, TrackKind track) {
-    const bool isAny = what == Loss::LogBlocks || what == Loss::NestedCalls ||
-                       what == Loss::CallsWithoutMemory || !isKnown(what);
+    const bool isAny =
+        what == Loss::LogBlocks || what == Loss::NestedCalls || what == Loss::CallsWithoutMemory || !isKnown(what);
     switch (track) {
         case TrackKind::ThreadNvtx:  // NCCL operations are shown among the ranges.
             return isAny || what == Loss::NvtxCalls || what == Loss::NcclEvents;
@@ -97,16 +88,13 @@ bool concerns(Loss what, TrackKind track) {
         case TrackKind::GpuEvents:
         case TrackKind::ProcessEvents:
         case TrackKind::Counter:
-        case TrackKind::CounterStates:
-            return isAny || what == Loss::CudaActivity;
+        case TrackKind::CounterStates: return isAny || what == Loss::CudaActivity;
         case TrackKind::CounterGroup:
         case TrackKind::ThreadStates:  // Recorded from another process.
-        case TrackKind::ThreadStacks:
-            return false;
+        case TrackKind::ThreadStacks: return false;
         case TrackKind::StreamProjection:
         case TrackKind::Process:
-        case TrackKind::Thread:
-            return true;
+        case TrackKind::Thread: return true;
     }
     return true;
 }

@@ -44,21 +44,19 @@ void addStateTracks(Trace& trace, uint32_t thread, int32_t parent, StateLanes& w
     }
 }
 
-void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded,
-                     std::string_view callsTitle, ThreadLanes& work) {
+void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded, std::string_view callsTitle,
+                     ThreadLanes& work) {
     const Thread& info = trace.threads[thread];
     const std::string number = fmt::format("TID {}", info.tid);
-    const uint32_t threadTrack =
-        addTrack(trace, TrackKind::Thread, thread, parent,
-                 info.name.empty() ? fmt::format("Thread {}", info.tid) : info.name,
-                 info.name.empty() ? std::string() : number);
+    const uint32_t threadTrack = addTrack(trace, TrackKind::Thread, thread, parent,
+                                          info.name.empty() ? fmt::format("Thread {}", info.tid) : info.name,
+                                          info.name.empty() ? std::string() : number);
     trace.tracks[threadTrack].isInitiallyFolded = isFolded;
     const auto own = static_cast<int32_t>(threadTrack);
 
     for (DomainLanes& domain : work.domains) addDomainTrack(trace, thread, own, domain);
     if (!work.calls.empty()) {
-        const uint32_t track =
-            addTrack(trace, TrackKind::ThreadApi, thread, own, std::string(callsTitle));
+        const uint32_t track = addTrack(trace, TrackKind::ThreadApi, thread, own, std::string(callsTitle));
         trace.tracks[track].lanes = std::move(work.calls);
         noteDropped(trace, track, work.droppedCalls);
     }
@@ -68,8 +66,7 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
 
 /// Returns the processes by their rank, the main process of a rank first. Processes without a rank
 /// follow in the order of the file.
-std::vector<uint32_t> orderedProcesses(const Trace& trace,
-                                       const std::vector<std::optional<int>>& ranks) {
+std::vector<uint32_t> orderedProcesses(const Trace& trace, const std::vector<std::optional<int>>& ranks) {
     std::vector<uint32_t> order(trace.processes.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -80,8 +77,7 @@ std::vector<uint32_t> orderedProcesses(const Trace& trace,
 }
 
 /// Sorts by activity, the busiest first. The main thread leads unless it is almost idle.
-void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work,
-                 std::vector<uint32_t>& threads) {
+void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work, std::vector<uint32_t>& threads) {
     constexpr uint64_t littleOf = 50;
     uint64_t maxCount = 0;
     for (const uint32_t thread : threads) maxCount = std::max(maxCount, work[thread].count);
@@ -91,8 +87,7 @@ void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work,
         const bool isMain = info.tid == trace.processes[info.process].pid;
         return std::pair(isMain && count * littleOf >= maxCount, count);
     };
-    std::stable_sort(threads.begin(), threads.end(),
-                     [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
+    std::stable_sort(threads.begin(), threads.end(), [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
 }
 
 std::string subtitleOf(const Process& process, std::optional<int> rank) {
@@ -103,8 +98,8 @@ std::string subtitleOf(const Process& process, std::optional<int> rank) {
 
 }  // namespace
 
-void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work,
-                      StringIndex busy, const std::stop_token& stop) {
+void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop) {
     std::vector<std::vector<uint32_t>> threadsOf(trace.processes.size());
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (work[thread].count > 0 || work[thread].states->isWorthShowing)
@@ -118,22 +113,19 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
         const Process& info = trace.processes[process];
         const uint32_t processTrack =
             addTrack(trace, TrackKind::Process, process, -1,
-                     info.name.empty() ? fmt::format("Process {}", info.pid)
-                                       : std::string(programName(info)),
+                     info.name.empty() ? fmt::format("Process {}", info.pid) : std::string(programName(info)),
                      subtitleOf(info, ranks[process]));
         std::vector<size_t> threadTracks;
         for (size_t i = 0; i < threads.size(); ++i) {
             threadTracks.push_back(trace.tracks.size());
-            addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack),
-                            i >= unfoldedThreads, callsTitle, work[threads[i]]);
+            addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack), i >= unfoldedThreads, callsTitle,
+                            work[threads[i]]);
         }
         addEventTracks(trace, sources, {.process = process}, processTrack);
         addCounterTracks(trace, sources, {.process = process}, processTrack);
         std::vector<const Lane*> summaries;
-        for (const size_t track : threadTracks)
-            summaries.push_back(&trace.tracks[track].lanes.front());
-        trace.tracks[processTrack].lanes.push_back(
-            unionOf(summaries, busy, SliceCategory::Busy, stop));
+        for (const size_t track : threadTracks) summaries.push_back(&trace.tracks[track].lanes.front());
+        trace.tracks[processTrack].lanes.push_back(unionOf(summaries, busy, SliceCategory::Busy, stop));
     }
 }
 

@@ -32,9 +32,7 @@ RowOrder orderOf(const Table& table, const std::stop_token& stop) {
     LargeMemory* const memory = table.startNs.memory();
     const LargeVector<int64_t> startNs(table.startNs.begin(), table.startNs.end(), memory);
     return sortedOrder(
-        table.size(),
-        [&](uint32_t a, uint32_t b) { return isBefore(a, startNs[a], b, startNs[b]); }, memory,
-        stop);
+        table.size(), [&](uint32_t a, uint32_t b) { return isBefore(a, startNs[a], b, startNs[b]); }, memory, stop);
 }
 
 class Permuter {
@@ -56,13 +54,11 @@ class Permuter {
     const std::stop_token& stop_;
 };
 
-/// Sorts a table by one of its columns. The sort is stable, since freed memory may be allocated
-/// again at the same time.
+/// Sorts a table by one of its columns. The sort is stable, since freed memory may be allocated again at the same time.
 template <class Table, class T>
 void sortBy(Table& table, const Column<T>& column, const std::stop_token& stop) {
     const RowOrder order = sortedOrder(
-        table.size(), [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; },
-        column.memory(), stop);
+        table.size(), [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; }, column.memory(), stop);
     if (!order.empty()) forEachField(table, Permuter(order, stop));
 }
 
@@ -116,8 +112,7 @@ void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop) {
                             sortBy(trace.memoryEvents, trace.memoryEvents.timeNs, stop);
                             sortBy(trace.memoryPools, trace.memoryPools.timeNs, stop);
                         }});
-    sortings.push_back({trace.graphNodes.size(),
-                        [&] { sortBy(trace.graphNodes, trace.graphNodes.timeNs, stop); }});
+    sortings.push_back({trace.graphNodes.size(), [&] { sortBy(trace.graphNodes, trace.graphNodes.timeNs, stop); }});
     // The largest first, so that the threads end together.
     std::ranges::stable_sort(sortings, std::greater(), &Sorting::rows);
     Tasks tasks;

@@ -28,8 +28,7 @@ void permute(Column& column, const RowOrder& order, const std::stop_token& stop)
 /// Returns the rows `[0, count)` in the order of `isLess`, allocated in `memory`. Empty if they are
 /// sorted already, the usual case, or if stopped.
 template <class Less>
-RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory,
-                     const std::stop_token& stop) {
+RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory, const std::stop_token& stop) {
     RowOrder order(memory);
     bool isSorted = true;
     for (uint32_t row = 1; row < count && isSorted; ++row) {
@@ -44,9 +43,8 @@ RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory,
     return order;
 }
 
-/// Sorts every event table by start, the longest first at equal starts, and keeps the references of
-/// `nccl` to rows of `nvtx`. O(n) for sorted tables. If stopped, the tables keep their length and
-/// their order is undefined.
+/// Sorts every event table by start, the longest first at equal starts, and keeps the references of `nccl` to rows of
+/// `nvtx`. O(n) for sorted tables. If stopped, the tables keep their length and their order is undefined.
 void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop);
 
 }  // namespace lanescope

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t manyCopies = 1000;
 /// Minimum gains that are reported, as shares of the examined time.
-constexpr double minPinningGain = 0.002, minBatchingGain = 0.005, minOverlappingGain = 0.02,
-                 minNotWaitingGain = 0.01, minOtherLinkGain = 0.002;
+constexpr double minPinningGain = 0.002, minBatchingGain = 0.005, minOverlappingGain = 0.02, minNotWaitingGain = 0.01,
+                 minOtherLinkGain = 0.002;
 constexpr double wellOverlappedPercent = 50;
 
 /// A sum over GPUs.
@@ -35,20 +35,15 @@ struct Sum {
     }
 };
 
-size_t slotOf(MemcpyKind kind) {
-    return static_cast<size_t>(kind);
-}
+size_t slotOf(MemcpyKind kind) { return static_cast<size_t>(kind); }
 
 /// "9.6", "55", "0.42".
-std::string rate(double gigabytesPerSecond) {
-    return fmt::format("{:.3g}", gigabytesPerSecond);
-}
+std::string rate(double gigabytesPerSecond) { return fmt::format("{:.3g}", gigabytesPerSecond); }
 
 }  // namespace
 
 bool CopyAdviser::isWorthIt(int64_t gainNs, double share) const {
-    return gainNs > 0 &&
-           static_cast<double>(gainNs) >= share * static_cast<double>(range_.durationNs());
+    return gainNs > 0 && static_cast<double>(gainNs) >= share * static_cast<double>(range_.durationNs());
 }
 
 void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
@@ -59,8 +54,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
         all.add(row);
         if (hostSideOf(row.group) != MemoryKind::Pageable) continue;
         pageable.add(row);
-        if (!peak)
-            peak = peakOfCopy(trace_, kind, MemoryKind::Pinned, trace_.gpus[row.group.gpu].id);
+        if (!peak) peak = peakOfCopy(trace_, kind, MemoryKind::Pinned, trace_.gpus[row.group.gpu].id);
     }
     if (pageable.ratedNs == 0 || all.bytes <= 0) return;
     const CopyTally& tally = tallies_[slotOf(kind)];
@@ -78,8 +72,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
     }
     const double actual = pageable.gigabytesPerSecond();
     if (reachable <= actual) return;
-    const auto gainNs =
-        static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) * (1 - actual / reachable));
+    const auto gainNs = static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) * (1 - actual / reachable));
     if (!isWorthIt(gainNs, minPinningGain)) return;
     const double share = 100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
     advice_.push_back({AdviceKind::PageableMemory,
@@ -94,16 +87,14 @@ void CopyAdviser::adviseBatching(MemcpyKind kind) {
     const CopyTally& tally = tallies_[slotOf(kind)];
     const int64_t gainNs = std::max(tally.tinyCallNs, tally.tinyGpuNs);
     if (tally.tinyCount < manyCopies || !isWorthIt(gainNs, minBatchingGain)) return;
-    const std::string where =
-        tally.tinyCallNs > tally.tinyGpuNs
-            ? fmt::format("{} in the calls, {} on the GPU", formatDuration(tally.tinyCallNs),
-                          formatDuration(tally.tinyGpuNs))
-            : fmt::format("{} on the GPU", formatDuration(tally.tinyGpuNs));
-    advice_.push_back(
-        {AdviceKind::TinyCopies,
-         fmt::format("{} {} copies under 4 KiB: {}. Their cost is latency. Batch them.",
-                     formatCount(tally.tinyCount), name(kind), where),
-         gainNs, tally.tinyExample});
+    const std::string where = tally.tinyCallNs > tally.tinyGpuNs
+                                  ? fmt::format("{} in the calls, {} on the GPU", formatDuration(tally.tinyCallNs),
+                                                formatDuration(tally.tinyGpuNs))
+                                  : fmt::format("{} on the GPU", formatDuration(tally.tinyGpuNs));
+    advice_.push_back({AdviceKind::TinyCopies,
+                       fmt::format("{} {} copies under 4 KiB: {}. Their cost is latency. Batch them.",
+                                   formatCount(tally.tinyCount), name(kind), where),
+                       gainNs, tally.tinyExample});
 }
 
 void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
@@ -120,32 +111,29 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
     int64_t gainNs = 0;
     for (const auto& [gpu, of] : byGpu) {
         const int64_t kernelNs = gpu < kernelNs_.size() ? kernelNs_[gpu] : 0;
-        gainNs += std::clamp<int64_t>(of.gpuBusyNs - of.overlappedNs, 0,
-                                      std::max<int64_t>(0, kernelNs - of.overlappedNs));
+        gainNs +=
+            std::clamp<int64_t>(of.gpuBusyNs - of.overlappedNs, 0, std::max<int64_t>(0, kernelNs - of.overlappedNs));
     }
     if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, minOverlappingGain)) return;
-    const double percent =
-        100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
+    const double percent = 100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
     if (percent >= wellOverlappedPercent) return;
     const std::string beside = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
-    advice_.push_back(
-        {AdviceKind::NotOverlapped,
-         fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a "
-                     "separate stream{}, up to {} could be overlapped.",
-                     name(kind), formatDuration(sum.gpuBusyNs), beside,
-                     isPageable ? ", and from pinned memory" : "", formatDuration(gainNs)),
-         gainNs, tallies_[slotOf(kind)].longest});
+    advice_.push_back({AdviceKind::NotOverlapped,
+                       fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a "
+                                   "separate stream{}, up to {} could be overlapped.",
+                                   name(kind), formatDuration(sum.gpuBusyNs), beside,
+                                   isPageable ? ", and from pinned memory" : "", formatDuration(gainNs)),
+                       gainNs, tallies_[slotOf(kind)].longest});
 }
 
 void CopyAdviser::adviseNotWaiting() {
     const CopyTally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
     if (!isWorthIt(tally.holdingCallNs, minNotWaitingGain)) return;
-    advice_.push_back(
-        {AdviceKind::BlockingCopies,
-         fmt::format("{} DtoH copies blocked their threads for {}, waiting for earlier work: read "
-                     "results later or less often.",
-                     formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
-         tally.holdingCallNs, tally.holdingExample});
+    advice_.push_back({AdviceKind::BlockingCopies,
+                       fmt::format("{} DtoH copies blocked their threads for {}, waiting for earlier work: read "
+                                   "results later or less often.",
+                                   formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
+                       tally.holdingCallNs, tally.holdingExample});
 }
 
 void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
@@ -155,34 +143,27 @@ void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
         const int64_t peer = trace_.gpus[row.group.peer].id;
         const GpuConnection* const connection = connectionOf(trace_, gpu, peer);
         const std::optional<double> mean = row.meanGBps();
-        if (!connection || connection->nvlinks > 0 || !mean ||
-            !isWorthIt(row.gpuBusyNs, minOtherLinkGain))
-            continue;
-        const std::string word =
-            connection->abbreviation.empty() ? connection->name : connection->abbreviation;
+        if (!connection || connection->nvlinks > 0 || !mean || !isWorthIt(row.gpuBusyNs, minOtherLinkGain)) continue;
+        const std::string word = connection->abbreviation.empty() ? connection->name : connection->abbreviation;
         advice_.push_back({AdviceKind::PeerOverPcie,
                            fmt::format("{} were copied from GPU {} to GPU {} at {} GB/s in {}: no "
                                        "NVLink connects them ({}).",
-                                       formatBytes(row.bytes), gpu, peer, rate(*mean),
-                                       formatDuration(row.gpuBusyNs), word.empty() ? "PCIe" : word),
+                                       formatBytes(row.bytes), gpu, peer, rate(*mean), formatDuration(row.gpuBusyNs),
+                                       word.empty() ? "PCIe" : word),
                            row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
     }
 }
 
-std::vector<BandwidthAdvice> CopyAdviser::advise(const CopyTallies& tallies,
-                                                 const std::vector<CopyStatistics>& rows) {
+std::vector<BandwidthAdvice> CopyAdviser::advise(const CopyTallies& tallies, const std::vector<CopyStatistics>& rows) {
     tallies_ = tallies;
     advisePinning(MemcpyKind::HtoD, rows);
     advisePinning(MemcpyKind::DtoH, rows);
-    for (const MemcpyKind kind :
-         {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD, MemcpyKind::PtoP})
+    for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD, MemcpyKind::PtoP})
         adviseBatching(kind);
-    for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::PtoP})
-        adviseOverlap(kind, rows);
+    for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::PtoP}) adviseOverlap(kind, rows);
     adviseNotWaiting();
     adviseOnPeers(rows);
-    std::stable_sort(advice_.begin(), advice_.end(),
-                     [](const auto& a, const auto& b) { return a.gainNs > b.gainNs; });
+    std::stable_sort(advice_.begin(), advice_.end(), [](const auto& a, const auto& b) { return a.gainNs > b.gainNs; });
     return std::move(advice_);
 }
 

@@ -28,8 +28,7 @@ struct BandwidthAdvice {
     EventRef example;      ///< The most significant copy.
 };
 
-/// Finds possible improvements of copies. Gains below a small share of the examined time are
-/// omitted.
+/// Finds possible improvements of copies. Gains below a small share of the examined time are omitted.
 class CopyAdviser {
   public:
     /// `range` is the time that gains are compared with, `kernelNs` the kernel time of each GPU in
@@ -37,10 +36,8 @@ class CopyAdviser {
     CopyAdviser(const Trace& trace, TimeRange range, std::vector<int64_t> kernelNs)
         : trace_(trace), range_(range), kernelNs_(std::move(kernelNs)) {}
 
-    /// Returns advice, largest gain first. `rows` are the statistics of the same copies by
-    /// `CopyGrouping::Device`.
-    std::vector<BandwidthAdvice> advise(const CopyTallies& tallies,
-                                        const std::vector<CopyStatistics>& rows);
+    /// Returns advice, largest gain first. `rows` are the statistics of the same copies by `CopyGrouping::Device`.
+    std::vector<BandwidthAdvice> advise(const CopyTallies& tallies, const std::vector<CopyStatistics>& rows);
 
   private:
     void advisePinning(MemcpyKind kind, const std::vector<CopyStatistics>& rows);

@@ -31,8 +31,7 @@ RankSequence::RankSequence(std::vector<uint32_t> ranks) : size_(ranks.size()) {
         if (size_ % 64 == 0) level.onesBefore.push_back(ones);
         level.zeros = static_cast<uint32_t>(size_) - ones;
         size_t zero = 0, one = level.zeros;
-        for (const uint32_t rank : ranks)
-            sorted[((rank >> shift) & 1) != 0 ? one++ : zero++] = rank;
+        for (const uint32_t rank : ranks) sorted[((rank >> shift) & 1) != 0 ? one++ : zero++] = rank;
         ranks.swap(sorted);
         levels_.push_back(std::move(level));
     }
@@ -49,17 +48,15 @@ uint32_t RankSequence::at(size_t position) const {
     return number;
 }
 
-uint32_t RankSequence::select(size_t first, size_t last, size_t k,
-                              std::span<const uint32_t> left) const {
+uint32_t RankSequence::select(size_t first, size_t last, size_t k, std::span<const uint32_t> left) const {
     uint32_t number = 0;
     auto shift = static_cast<int>(levels_.size());
     for (const Level& level : levels_) {
         --shift;
         const size_t firstOnes = level.ones(first), lastOnes = level.ones(last);
         // The remaining ones of `left` agree in all higher bits.
-        const auto ones = std::partition_point(left.begin(), left.end(), [shift](uint32_t each) {
-            return ((each >> shift) & 1) == 0;
-        });
+        const auto ones = std::partition_point(left.begin(), left.end(),
+                                               [shift](uint32_t each) { return ((each >> shift) & 1) == 0; });
         const auto leftZeros = static_cast<size_t>(ones - left.begin());
         const size_t zeros = (last - first) - (lastOnes - firstOnes) - leftZeros;
         const bool isOne = k >= zeros;
@@ -85,9 +82,7 @@ constexpr int64_t maxSum = std::numeric_limits<int64_t>::max() / 4;
 
 using Piece = CopySweep::Piece;
 
-bool hasRate(const Piece& piece) {
-    return piece.endNs > piece.startNs && piece.bytes > 0;
-}
+bool hasRate(const Piece& piece) { return piece.endNs > piece.startNs && piece.bytes > 0; }
 
 double rateOf(const Piece& piece) {
     return static_cast<double>(piece.bytes) / static_cast<double>(piece.endNs - piece.startNs);
@@ -137,8 +132,7 @@ void CopyGroupSums::State::add(const Piece& piece) {
     ratedBytes += piece.bytes;
 }
 
-CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount,
-                             const CopyLookup& lookup)
+CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount, const CopyLookup& lookup)
     : group_(group), gpuCount_(gpuCount), copies_(std::move(copies)) {
     State state;
     state.gpus.resize(gpuCount);
@@ -150,8 +144,8 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
         // Adds nothing once it is too large, so that no sum can overflow. Only a corrupt index has
         // copies out of order; binary searches require the order.
         isUsable_ = isUsable_ && piece.bytes >= 0 && piece.bytes < maxSum - state.bytes &&
-                    piece.endNs - piece.startNs < maxSum - state.summedNs &&
-                    piece.startNs >= latestStartNs && piece.endNs >= piece.startNs;
+                    piece.endNs - piece.startNs < maxSum - state.summedNs && piece.startNs >= latestStartNs &&
+                    piece.endNs >= piece.startNs;
         if (!isUsable_) return;
         latestStartNs = piece.startNs;
         if (index % blockSize == 0) blocks_.push_back({state, piece.startNs, piece.endNs});
@@ -173,8 +167,8 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
 }
 
 CopyGroupSums::State CopyGroupSums::stateBefore(int64_t timeNs, const CopyLookup& lookup) const {
-    const auto after = std::partition_point(
-        blocks_.begin(), blocks_.end(), [&](const Block& each) { return each.startNs < timeNs; });
+    const auto after =
+        std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& each) { return each.startNs < timeNs; });
     if (after == blocks_.begin()) return blocks_.front().before;
     State state = std::prev(after)->before;
     const size_t end = std::min<size_t>(state.count + blockSize, copies_.size());
@@ -188,13 +182,11 @@ CopyGroupSums::State CopyGroupSums::stateBefore(int64_t timeNs, const CopyLookup
 
 CopyGroupSums::State CopyGroupSums::stateAtEnd(const CopyLookup& lookup) const {
     State state = blocks_.back().before;
-    for (size_t index = state.count; index < copies_.size(); ++index)
-        state.add(lookup.piece(copies_[index]));
+    for (size_t index = state.count; index < copies_.size(); ++index) state.add(lookup.piece(copies_[index]));
     return state;
 }
 
-std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeNs, uint32_t from,
-                                                                   uint32_t to,
+std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeNs, uint32_t from, uint32_t to,
                                                                    const CopyLookup& lookup) const {
     std::vector<ClippedCopy> cuts;
     if (from >= to) return cuts;
@@ -217,8 +209,8 @@ std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeN
     return cuts;
 }
 
-CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left,
-                                      std::vector<double> added, const CopyLookup& lookup) const {
+CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left, std::vector<double> added,
+                                      const CopyLookup& lookup) const {
     std::sort(left.begin(), left.end());
     std::sort(added.begin(), added.end());
     const size_t kept = last - first - left.size();
@@ -252,8 +244,7 @@ CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uin
     return {rateAt(0), quantile(0.1), quantile(0.5), quantile(0.9), rateAt(count - 1)};
 }
 
-std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> range,
-                                                   const CopyLookup& lookup) const {
+std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> range, const CopyLookup& lookup) const {
     if (copies_.empty()) return std::nullopt;
     const State from = range ? stateBefore(range->startNs, lookup) : blocks_.front().before;
     const State to = range ? stateBefore(range->endNs, lookup) : stateAtEnd(lookup);

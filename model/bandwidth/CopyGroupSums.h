@@ -24,9 +24,8 @@ class RankSequence {
     size_t size() const { return size_; }
     /// Returns the number at a position. O(log n).
     uint32_t at(size_t position) const;
-    /// Returns the `k`-th smallest, from 0, of the numbers from position `first` to before `last`,
-    /// without those of `left`, which are among them and sorted. There must be more than `k`. O(log
-    /// n * log left).
+    /// Returns the `k`-th smallest, from 0, of the numbers from position `first` to before `last`, without those of
+    /// `left`, which are among them and sorted. There must be more than `k`. O(log n * log left).
     uint32_t select(size_t first, size_t last, size_t k, std::span<const uint32_t> left = {}) const;
 
   private:
@@ -50,22 +49,18 @@ struct CopyLookup {
     std::function<int64_t(uint32_t gpu, int64_t timeNs)> kernelNsBefore;
 };
 
-/// The copies of one group, with prefix sums per block, so that any range of time is summed without
-/// visiting the copies in its middle: sums and unions are differences of the values at the edges,
-/// quantiles come from a `RankSequence`. The results are those of a `CopySweep`, to the bit. Some
-/// 14 bytes per copy. Immutable; any thread.
+/// The copies of one group, with prefix sums per block, so that any range of time is summed without visiting the copies
+/// in its middle: sums and unions are differences of the values at the edges, quantiles come from a `RankSequence`. The
+/// results are those of a `CopySweep`, to the bit. Some 14 bytes per copy. Immutable; any thread.
 class CopyGroupSums {
   public:
     /// `copies` are of one group, by start. O(n log n).
-    CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount,
-                  const CopyLookup& lookup);
+    CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount, const CopyLookup& lookup);
 
-    /// Returns false if sums are too large to be subtracted from each other, or copies not in
-    /// order.
+    /// Returns false if sums are too large to be subtracted from each other, or copies not in order.
     bool isUsable() const { return isUsable_; }
     /// Returns nullopt if no copy is in the range. O(log n), and the copies clipped by an edge.
-    std::optional<CopyStatistics> sumUp(std::optional<TimeRange> range,
-                                        const CopyLookup& lookup) const;
+    std::optional<CopyStatistics> sumUp(std::optional<TimeRange> range, const CopyLookup& lookup) const;
 
   private:
     /// Time in which at least one of some copies runs.
@@ -98,10 +93,9 @@ class CopyGroupSums {
     State stateBefore(int64_t timeNs, const CopyLookup& lookup) const;
     State stateAtEnd(const CopyLookup& lookup) const;
     /// Returns the copies from number `from` to before `to` that end after `timeNs`.
-    std::vector<ClippedCopy> endingAfter(int64_t timeNs, uint32_t from, uint32_t to,
-                                         const CopyLookup& lookup) const;
-    CopyRates ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left,
-                           std::vector<double> added, const CopyLookup& lookup) const;
+    std::vector<ClippedCopy> endingAfter(int64_t timeNs, uint32_t from, uint32_t to, const CopyLookup& lookup) const;
+    CopyRates ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left, std::vector<double> added,
+                           const CopyLookup& lookup) const;
 
     CopyGroup group_;
     size_t gpuCount_;

@@ -17,9 +17,7 @@ constexpr uint32_t runLength = 256;
 constexpr uint32_t talliedTogether = 1024;
 constexpr size_t maxClasses = std::numeric_limits<uint16_t>::max();
 
-bool isBetweenGpus(MemcpyKind kind) {
-    return kind == MemcpyKind::PtoP || kind == MemcpyKind::UvmDtoD;
-}
+bool isBetweenGpus(MemcpyKind kind) { return kind == MemcpyKind::PtoP || kind == MemcpyKind::UvmDtoD; }
 
 uint32_t gpuOr(int16_t gpu, uint32_t fallback, size_t gpuCount) {
     return gpu >= 0 && static_cast<size_t>(gpu) < gpuCount ? static_cast<uint32_t>(gpu) : fallback;
@@ -80,8 +78,7 @@ void CopyIndex::addKernels() {
         for (size_t gpu = 0; gpu < kernels_.size(); ++gpu) {
             std::vector<std::pair<int64_t, int64_t>> all;
             for (const KernelTime* each : {&kernels[gpu], &kernels_[gpu]})
-                for (size_t i = 0; i < each->startNs.size(); ++i)
-                    all.emplace_back(each->startNs[i], each->endNs[i]);
+                for (size_t i = 0; i < each->startNs.size(); ++i) all.emplace_back(each->startNs[i], each->endNs[i]);
             std::sort(all.begin(), all.end());
             KernelTime merged;
             for (const auto& [startNs, endNs] : all) {
@@ -142,8 +139,7 @@ void CopyIndex::addTable(const Table& table, EventKind kind) {
             const auto [place, isNew] = known.try_emplace(found, next);
             if (isNew && classes_.size() < maxClasses) classes_.push_back(found);
             last = found;
-            lastClass =
-                std::min<uint16_t>(place->second, static_cast<uint16_t>(classes_.size() - 1));
+            lastClass = std::min<uint16_t>(place->second, static_cast<uint16_t>(classes_.size() - 1));
         }
         classOf_.push_back(lastClass);
         const int64_t startNs = table.startNs[row], endNs = table.endNs[row];
@@ -158,8 +154,7 @@ void CopyIndex::addTable(const Table& table, EventKind kind) {
             callNs = calls.endNs[call.row()] - calls.startNs[call.row()];
             holds = calls.endNs[call.row()] >= endNs;
         }
-        callNs_.push_back(static_cast<uint32_t>(
-            std::clamp<int64_t>(callNs, 0, std::numeric_limits<uint32_t>::max())));
+        callNs_.push_back(static_cast<uint32_t>(std::clamp<int64_t>(callNs, 0, std::numeric_limits<uint32_t>::max())));
         holdsCaller_.push_back(holds);
     }
 }
@@ -175,12 +170,10 @@ CopyIndex::Row CopyIndex::rowAt(uint32_t copy) const {
 }
 
 EventRef CopyIndex::eventAt(uint32_t copy) const {
-    return copy < memcpyCount_ ? EventRef(EventKind::Memcpy, copy)
-                               : EventRef(EventKind::Memset, copy - memcpyCount_);
+    return copy < memcpyCount_ ? EventRef(EventKind::Memcpy, copy) : EventRef(EventKind::Memset, copy - memcpyCount_);
 }
 
-std::vector<CopyGroup> CopyIndex::groupsOf(const Query& query,
-                                           std::vector<uint32_t>& groupOfClass) const {
+std::vector<CopyGroup> CopyIndex::groupsOf(const Query& query, std::vector<uint32_t>& groupOfClass) const {
     std::vector<CopyGroup> groups;
     std::map<CopyGroup, uint32_t> known;
     groupOfClass.assign(classes_.size(), noIndex);
@@ -217,8 +210,8 @@ std::pair<uint32_t, uint32_t> CopyIndex::rowsIn(const Table& table, std::optiona
 }
 
 template <class Table, class Visit>
-void CopyIndex::forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows,
-                           std::optional<TimeRange> range, Visit visit) const {
+void CopyIndex::forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows, std::optional<TimeRange> range,
+                           Visit visit) const {
     // In runs: reading packed columns value by value costs more.
     std::array<int64_t, runLength> startNs, endNs, bytes;
     for (uint32_t from = rows.first; from < rows.second; from += runLength) {
@@ -230,8 +223,7 @@ void CopyIndex::forEachRow(const Table& table, std::pair<uint32_t, uint32_t> row
             const Row copy{startNs[i], endNs[i], bytes[i]};
             if (range) {
                 const bool isInside =
-                    copy.endNs > range->startNs ||
-                    (copy.startNs == copy.endNs && copy.startNs == range->startNs);
+                    copy.endNs > range->startNs || (copy.startNs == copy.endNs && copy.startNs == range->startNs);
                 if (!isInside) continue;
             }
             visit(from + i, copy);
@@ -250,9 +242,8 @@ void CopyIndex::forEachIn(const Query& query, Visit visit) const {
 
 CopySweep::Piece CopyIndex::pieceOf(uint32_t copy) const {
     const Row row = rowAt(copy);
-    return {
-        row.startNs,           row.endNs,           row.bytes, classes_[classOf_[copy]].streamGpu,
-        coveredAtStart_[copy], coveredAtEnd_[copy], false};
+    return {row.startNs,           row.endNs,           row.bytes, classes_[classOf_[copy]].streamGpu,
+            coveredAtStart_[copy], coveredAtEnd_[copy], false};
 }
 
 CopyLookup CopyIndex::lookup() const {
@@ -292,10 +283,9 @@ std::vector<CopyGroupSums> CopyIndex::makeSums(CopyGrouping grouping) const {
         copies[group].push_back(copy);
     });
     std::vector<CopyGroupSums> sums;
-    for (auto& [group, members] : copies)
-        sums.emplace_back(group, std::move(members), kernels_.size(), lookup());
-    const bool areUsable = std::all_of(sums.begin(), sums.end(),
-                                       [](const CopyGroupSums& each) { return each.isUsable(); });
+    for (auto& [group, members] : copies) sums.emplace_back(group, std::move(members), kernels_.size(), lookup());
+    const bool areUsable =
+        std::all_of(sums.begin(), sums.end(), [](const CopyGroupSums& each) { return each.isUsable(); });
     return areUsable ? std::move(sums) : std::vector<CopyGroupSums>();
 }
 
@@ -339,8 +329,7 @@ std::vector<BandwidthAdvice> CopyIndex::advice(std::optional<TimeRange> range) c
 
 TalliedCopy CopyIndex::talliedAt(uint32_t memcpy, const Row& row) const {
     const TimeRange when{row.startNs, row.endNs};
-    return {eventAt(memcpy),     when, when.durationNs(), row.bytes, callNs_[memcpy],
-            holdsCaller_[memcpy]};
+    return {eventAt(memcpy), when, when.durationNs(), row.bytes, callNs_[memcpy], holdsCaller_[memcpy]};
 }
 
 void CopyIndex::addTallies() {
@@ -355,8 +344,7 @@ void CopyIndex::addTallies() {
                        block.latestEndNs = std::max(block.latestEndNs, row.endNs);
                    });
         for (size_t kind = 0; kind < tallies.size(); ++kind)
-            if (tallies[kind].count > 0)
-                block.tallies.emplace_back(static_cast<MemcpyKind>(kind), tallies[kind]);
+            if (tallies[kind].count > 0) block.tallies.emplace_back(static_cast<MemcpyKind>(kind), tallies[kind]);
         tallyBlocks_.push_back(std::move(block));
     }
 }
@@ -368,12 +356,10 @@ CopyTallies CopyIndex::talliesIn(TimeRange range) const {
         const uint32_t number = from / talliedTogether;
         const uint32_t end = std::min(last, (number + 1) * talliedTogether);
         const TallyBlock& block = tallyBlocks_[number];
-        const bool isWhole =
-            from % talliedTogether == 0 && end == std::min(memcpyCount_, from + talliedTogether) &&
-            trace_->memcpys.startNs[from] >= range.startNs && block.latestEndNs <= range.endNs;
+        const bool isWhole = from % talliedTogether == 0 && end == std::min(memcpyCount_, from + talliedTogether) &&
+                             trace_->memcpys.startNs[from] >= range.startNs && block.latestEndNs <= range.endNs;
         if (isWhole) {
-            for (const auto& [kind, tally] : block.tallies)
-                tallies[static_cast<size_t>(kind)].append(tally);
+            for (const auto& [kind, tally] : block.tallies) tallies[static_cast<size_t>(kind)].append(tally);
         } else {
             forEachRow(trace_->memcpys, {from, end}, range, [&](uint32_t copy, const Row& row) {
                 TalliedCopy tallied = talliedAt(copy, row);
@@ -397,12 +383,8 @@ void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,
         const uint32_t group = groupOfClass[classOf_[copy]];
         if (group == noIndex || row.bytes <= 0 || row.endNs <= row.startNs) return;
         points[count++] = {
-            eventAt(copy),
-            row.startNs,
-            row.endNs,
-            row.bytes,
-            group,
-            static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)};
+            eventAt(copy), row.startNs, row.endNs,
+            row.bytes,     group,       static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)};
         if (count < points.size()) return;
         visit(points);
         count = 0;

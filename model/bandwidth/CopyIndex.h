@@ -53,9 +53,8 @@ class CopyIndex {
     /// Returns possible improvements, largest gain first. Costs as `statistics`, plus one visit per
     /// some hundred copies.
     std::vector<BandwidthAdvice> advice(std::optional<TimeRange> range = std::nullopt) const;
-    /// Calls `visit` with the copies that have a rate and touch the range, unclipped, in batches:
-    /// the memcpys by start, then the memsets. `groups` is filled before, in the order of
-    /// `CopyPoint::group`. O(k + log n).
+    /// Calls `visit` with the copies that have a rate and touch the range, unclipped, in batches: the memcpys by start,
+    /// then the memsets. `groups` is filled before, in the order of `CopyPoint::group`. O(k + log n).
     void visitRated(const Query& query, std::vector<CopyGroup>& groups,
                     const std::function<void(std::span<const CopyPoint>)>& visit) const;
 
@@ -97,15 +96,13 @@ class CopyIndex {
     std::vector<CopyStatistics> sweep(const Query& query) const;
     template <class Visit>
     void forEachIn(const Query& query, Visit visit) const;
-    /// Returns the rows of a table from the first that may reach into the range to before the first
-    /// after it.
+    /// Returns the rows of a table from the first that may reach into the range to before the first after it.
     template <class Table>
-    std::pair<uint32_t, uint32_t> rowsIn(const Table& table, std::optional<TimeRange> range,
-                                         int64_t longestNs) const;
+    std::pair<uint32_t, uint32_t> rowsIn(const Table& table, std::optional<TimeRange> range, int64_t longestNs) const;
     /// Visits those of these rows that touch the range.
     template <class Table, class Visit>
-    void forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows,
-                    std::optional<TimeRange> range, Visit visit) const;
+    void forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows, std::optional<TimeRange> range,
+                    Visit visit) const;
     TalliedCopy talliedAt(uint32_t memcpy, const Row& row) const;
     void addTallies();
     CopyTallies talliesIn(TimeRange range) const;
@@ -116,9 +113,9 @@ class CopyIndex {
     std::vector<KernelTime> kernels_;                     ///< Sorted by GPU.
     std::vector<uint16_t> classOf_;                       ///< Class of each copy.
     std::vector<int64_t> coveredAtStart_, coveredAtEnd_;  ///< `KernelTime::before`.
-    std::vector<uint32_t> callNs_;        ///< Duration of the launching call; saturated.
-    std::vector<bool> holdsCaller_;       ///< The call returned after the copy had ended.
-    std::array<int64_t, 2> longestNs_{};  ///< For memcpys and for memsets.
+    std::vector<uint32_t> callNs_;                        ///< Duration of the launching call; saturated.
+    std::vector<bool> holdsCaller_;                       ///< The call returned after the copy had ended.
+    std::array<int64_t, 2> longestNs_{};                  ///< For memcpys and for memsets.
     /// Tallies of a block of memcpys, and the end of the last of them.
     struct TallyBlock {
         int64_t latestEndNs = 0;

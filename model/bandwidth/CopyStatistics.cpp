@@ -34,16 +34,13 @@ int64_t sizeBucketStart(int bucket) {
     return bucket <= 0 ? 0 : int64_t{1} << (minBucketShift + shiftsPerBucket * (bucket - 1));
 }
 
-int64_t sizeBucketEnd(int bucket) {
-    return bucket >= sizeBucketCount - 1 ? 0 : sizeBucketStart(bucket + 1);
-}
+int64_t sizeBucketEnd(int bucket) { return bucket >= sizeBucketCount - 1 ? 0 : sizeBucketStart(bucket + 1); }
 
 std::string sizeBucketName(int bucket) {
     if (bucket == anySize) return {};
     if (bucket <= 0) return "< 4 KiB";
     if (bucket >= sizeBucketCount - 1) return boundName(sizeBucketStart(bucket)) + " and more";
-    return fmt::format("{} to {}", boundName(sizeBucketStart(bucket)),
-                       boundName(sizeBucketEnd(bucket)));
+    return fmt::format("{} to {}", boundName(sizeBucketStart(bucket)), boundName(sizeBucketEnd(bucket)));
 }
 
 MemoryKind hostSideOf(const CopyGroup& group) {
@@ -51,13 +48,9 @@ MemoryKind hostSideOf(const CopyGroup& group) {
     return isFromGpu ? group.destination : group.source;
 }
 
-std::string_view CopyGroup::kindName() const {
-    return isMemset ? std::string_view("memset") : name(kind);
-}
+std::string_view CopyGroup::kindName() const { return isMemset ? std::string_view("memset") : name(kind); }
 
-std::string CopyGroup::searchName() const {
-    return isMemset ? std::string(kindName()) : lanescope::searchName(kind);
-}
+std::string CopyGroup::searchName() const { return isMemset ? std::string(kindName()) : lanescope::searchName(kind); }
 
 namespace {
 
@@ -120,13 +113,10 @@ std::string_view CopyStatistics::whyBeyondPeak() const {
     const std::optional<double> share = peakPercent();
     if (!share || *share <= beyondPeakPercent) return {};
     switch (peak->link) {
-        case LinkKind::Dram:
-            return "served by the L2 cache of the GPU, which is faster than the memory of the peak";
-        case LinkKind::HostCopy:
-            return "faster than the large copies that measured the peak";
+        case LinkKind::Dram: return "served by the L2 cache of the GPU, which is faster than the memory of the peak";
+        case LinkKind::HostCopy: return "faster than the large copies that measured the peak";
         case LinkKind::Pcie:
-        case LinkKind::NvLink:
-            break;
+        case LinkKind::NvLink: break;
     }
     return "so small that buffers accept them before the link has carried them";
 }

@@ -26,13 +26,11 @@ enum class CopyGrouping : uint8_t {
 
 inline constexpr size_t copyGroupingCount = 4;
 
-/// Size buckets of copies, each four times the previous: below 4 KiB, 4 to 16 KiB ... 256 MiB to 1
-/// GiB, 1 GiB and more.
+/// Size buckets of copies, each four times the previous: below 4 KiB, 4 to 16 KiB ... 256 MiB to 1 GiB, 1 GiB and more.
 inline constexpr int sizeBucketCount = 11;
 inline constexpr int anySize = -1;
 int sizeBucketOf(int64_t bytes);
-/// Returns the smallest size in the bucket, and the first that is too large (0 for the last
-/// bucket).
+/// Returns the smallest size in the bucket, and the first that is too large (0 for the last bucket).
 int64_t sizeBucketStart(int bucket);
 int64_t sizeBucketEnd(int bucket);
 /// "< 4 KiB", "4 to 16 KiB", "1 GiB and more".
@@ -63,8 +61,7 @@ struct CopyRates {
     double minimum = 0, p10 = 0, median = 0, p90 = 0, maximum = 0;
 };
 
-/// Returns the rates of single copies; reorders `values`. All 0 for none. O(n): quantiles are
-/// selected, not sorted.
+/// Returns the rates of single copies; reorders `values`. All 0 for none. O(n): quantiles are selected, not sorted.
 CopyRates ratesOf(std::vector<double>& values);
 
 /// Number, bytes and rate of copies. A copy clipped by a selected range counts with the bytes and
@@ -73,21 +70,20 @@ struct CopyStatistics {
     CopyGroup group;
     int64_t count = 0;
     int64_t bytes = 0;
-    int64_t busyNs = 0;        ///< Time in which at least one of them ran, on any GPU.
-    int64_t summedNs = 0;      ///< Sum of their durations, including overlaps.
-    int64_t gpuBusyNs = 0;     ///< As `busyNs`, but per GPU, summed over the GPUs.
-    int64_t overlappedNs = 0;  ///< Part of `gpuBusyNs` overlapped with a kernel on the same GPU.
-    int64_t unratedCount = 0;  ///< Copies without bytes or time: in the counts, not in the rates.
-    int64_t ratedBytes = 0;    ///< Bytes of the others.
-    int64_t ratedNs = 0;       ///< Summed durations of the others.
-    int64_t clippedCount = 0;  ///< Clipped by an edge of the range.
+    int64_t busyNs = 0;              ///< Time in which at least one of them ran, on any GPU.
+    int64_t summedNs = 0;            ///< Sum of their durations, including overlaps.
+    int64_t gpuBusyNs = 0;           ///< As `busyNs`, but per GPU, summed over the GPUs.
+    int64_t overlappedNs = 0;        ///< Part of `gpuBusyNs` overlapped with a kernel on the same GPU.
+    int64_t unratedCount = 0;        ///< Copies without bytes or time: in the counts, not in the rates.
+    int64_t ratedBytes = 0;          ///< Bytes of the others.
+    int64_t ratedNs = 0;             ///< Summed durations of the others.
+    int64_t clippedCount = 0;        ///< Clipped by an edge of the range.
     std::optional<CopyRates> rates;  ///< Nullopt if no copy has a rate.
     std::optional<CopyPeak> peak;    ///< Nullopt if unknown, or not the same for all GPUs.
 
     /// Returns `bytes`; nullopt if that is 0 only because none of their sizes is known.
     std::optional<int64_t> knownBytes() const;
-    /// Returns bytes over summed time: the mean of the rates weighted by bytes. Nullopt without a
-    /// rate.
+    /// Returns bytes over summed time: the mean of the rates weighted by bytes. Nullopt without a rate.
     std::optional<double> meanGBps() const;
     /// Returns mean over peak, in percent; nullopt if one is unknown.
     std::optional<double> peakPercent() const;

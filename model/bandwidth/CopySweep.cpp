@@ -10,34 +10,30 @@ namespace lanescope {
 
 namespace {
 
-std::optional<CopyPeak> peakOnGpu(const Trace& trace, const CopyGroup& group, uint32_t gpu,
-                                  uint32_t peer) {
+std::optional<CopyPeak> peakOnGpu(const Trace& trace, const CopyGroup& group, uint32_t gpu, uint32_t peer) {
     const int64_t id = trace.gpus[gpu].id;
     if (group.isMemset) return peakOfMemset(trace, id);
-    return peakOfCopy(trace, group.kind, hostSideOf(group), id,
-                      peer == gpu ? noGpuId : trace.gpus[peer].id);
+    return peakOfCopy(trace, group.kind, hostSideOf(group), id, peer == gpu ? noGpuId : trace.gpus[peer].id);
 }
 
 }  // namespace
 
 int64_t partOfBytes(int64_t bytes, int64_t partNs, int64_t wholeNs) {
-    const long double part = static_cast<long double>(bytes) * static_cast<long double>(partNs) /
-                             static_cast<long double>(wholeNs);
+    const long double part =
+        static_cast<long double>(bytes) * static_cast<long double>(partNs) / static_cast<long double>(wholeNs);
     return static_cast<int64_t>(std::llround(part));
 }
 
 std::optional<CopyPeak> peakOfGroup(const Trace& trace, const CopyGroup& group) {
-    if (group.gpu != noIndex)
-        return peakOnGpu(trace, group, group.gpu, group.peer == noIndex ? group.gpu : group.peer);
+    if (group.gpu != noIndex) return peakOnGpu(trace, group, group.gpu, group.peer == noIndex ? group.gpu : group.peer);
     std::optional<CopyPeak> common;
     for (uint32_t gpu = 0; gpu < trace.gpus.size(); ++gpu) {
         const std::optional<CopyPeak> peak = peakOnGpu(trace, group, gpu, gpu);
         if (!peak) return std::nullopt;
         // GPUs of a machine are measured one by one and differ a little; the best one counts.
-        const bool isLike =
-            !common || (common->origin == peak->origin &&
-                        std::abs(common->gigabytesPerSecond - peak->gigabytesPerSecond) <=
-                            0.1 * peak->gigabytesPerSecond);
+        const bool isLike = !common || (common->origin == peak->origin &&
+                                        std::abs(common->gigabytesPerSecond - peak->gigabytesPerSecond) <=
+                                            0.1 * peak->gigabytesPerSecond);
         if (!isLike) return std::nullopt;
         if (!common || peak->gigabytesPerSecond > common->gigabytesPerSecond) common = peak;
     }
@@ -102,8 +98,7 @@ void CopySweep::closeAll(CopyStatistics& sum, const Stretch& stretch) {
 void CopySweep::closeGpu(CopyStatistics& sum, const Stretch& stretch) {
     if (!stretch.isBusy) return;
     sum.gpuBusyNs = saturatingSum(sum.gpuBusyNs, stretch.endNs - stretch.startNs);
-    sum.overlappedNs =
-        saturatingSum(sum.overlappedNs, stretch.coveredAtEnd - stretch.coveredAtStart);
+    sum.overlappedNs = saturatingSum(sum.overlappedNs, stretch.coveredAtEnd - stretch.coveredAtStart);
 }
 
 std::vector<CopyStatistics> CopySweep::finish(const std::vector<CopyGroup>& groups) {
@@ -112,8 +107,7 @@ std::vector<CopyStatistics> CopySweep::finish(const std::vector<CopyGroup>& grou
         Slot& slot = slots_[index];
         if (slot.sum.count == 0) continue;
         closeAll(slot.sum, stretchesOf(index)[0]);
-        for (size_t gpu = 0; gpu < gpuCount_; ++gpu)
-            closeGpu(slot.sum, stretchesOf(index)[gpu + 1]);
+        for (size_t gpu = 0; gpu < gpuCount_; ++gpu) closeGpu(slot.sum, stretchesOf(index)[gpu + 1]);
         if (!slot.rates.empty()) slot.sum.rates = ratesOf(slot.rates);
         slot.sum.group = groups[index / bucketCount_];
         if (bucketCount_ > 1) slot.sum.group.sizeBucket = static_cast<int>(index % bucketCount_);

@@ -90,8 +90,7 @@ std::vector<LinkUse> linkUse(const Trace& trace, std::optional<TimeRange> range)
     for (auto& [key, pair] : pairs) {
         pair.use.gpu = key.first;
         pair.use.peer = key.second;
-        pair.use.peak =
-            peakOfCopy(trace, MemcpyKind::PtoP, MemoryKind::Unknown, key.first, key.second);
+        pair.use.peak = peakOfCopy(trace, MemcpyKind::PtoP, MemoryKind::Unknown, key.first, key.second);
         uses.push_back(pair.use);
     }
     return uses;

@@ -38,17 +38,13 @@ Extent extentOf(const CopyIndex& index, const CopyIndex::Query& query) {
 }
 
 /// Returns the position of `share` in [0, 1] among `count`.
-int placeOf(double share, int count) {
-    return std::clamp(static_cast<int>(share * count), 0, count - 1);
-}
+int placeOf(double share, int count) { return std::clamp(static_cast<int>(share * count), 0, count - 1); }
 
 /// Maps values to the interval from the minimum (0) to the maximum (1).
 class Scale {
   public:
     Scale(double least, double most, bool isLogarithmic)
-        : min_(least),
-          whole_(isLogarithmic ? std::log(most / least) : most),
-          isLogarithmic_(isLogarithmic) {}
+        : min_(least), whole_(isLogarithmic ? std::log(most / least) : most), isLogarithmic_(isLogarithmic) {}
     double shareOf(double value) const {
         if (!(whole_ > 0)) return 0;
         return isLogarithmic_ ? std::log(value / min_) / whole_ : value / whole_;
@@ -59,15 +55,12 @@ class Scale {
     bool isLogarithmic_;
 };
 
-Scale scaleOf(const RateExtent& rates) {
-    return {rates.minGBps, rates.maxGBps, rates.isLogarithmic()};
-}
+Scale scaleOf(const RateExtent& rates) { return {rates.minGBps, rates.maxGBps, rates.isLogarithmic()}; }
 
 double shareOfTime(int64_t timeNs, const TimeRange& range) {
     if (range.endNs <= range.startNs || timeNs <= range.startNs) return 0;
     const auto distance = [&](int64_t to) {
-        return static_cast<double>(static_cast<uint64_t>(to) -
-                                   static_cast<uint64_t>(range.startNs));
+        return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(range.startNs));
     };
     return distance(timeNs) / distance(range.endNs);
 }
@@ -79,13 +72,9 @@ bool isLarger(const CopyPoint& a, const CopyPoint& b) {
 
 }  // namespace
 
-bool RateExtent::isLogarithmic() const {
-    return minGBps > 0 && maxGBps / minGBps > logarithmicFrom;
-}
+bool RateExtent::isLogarithmic() const { return minGBps > 0 && maxGBps / minGBps > logarithmicFrom; }
 
-double RateExtent::shareOf(double gigabytesPerSecond) const {
-    return scaleOf(*this).shareOf(gigabytesPerSecond);
-}
+double RateExtent::shareOf(double gigabytesPerSecond) const { return scaleOf(*this).shareOf(gigabytesPerSecond); }
 
 CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid) {
     Extent all = extentOf(index, query);
@@ -93,12 +82,10 @@ CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const
     const int columns = std::clamp(grid.columns, 1, maxPlaces);
     const int rows = std::clamp(grid.rows, 1, maxPlaces);
     const Scale rates = scaleOf(all.rates);
-    const Scale sizes(static_cast<double>(all.minBytes), static_cast<double>(all.maxBytes),
-                      all.minBytes > 0);
+    const Scale sizes(static_cast<double>(all.minBytes), static_cast<double>(all.maxBytes), all.minBytes > 0);
     const auto columnOf = [&](const CopyPoint& point) {
-        const double share = grid.across == CopyAxis::Time
-                                 ? shareOfTime(point.startNs, range)
-                                 : sizes.shareOf(static_cast<double>(point.bytes));
+        const double share = grid.across == CopyAxis::Time ? shareOfTime(point.startNs, range)
+                                                           : sizes.shareOf(static_cast<double>(point.bytes));
         return placeOf(share, columns);
     };
     // For each group that has any, by column and row: its index in `cells`, from 1.
@@ -107,12 +94,9 @@ CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const
     index.visitRated(query, all.groups, [&](std::span<const CopyPoint> points) {
         for (const CopyPoint& point : points) {
             std::vector<uint32_t>& plane = numbers[point.group];
-            if (plane.empty())
-                plane.resize(static_cast<size_t>(columns) * static_cast<size_t>(rows));
-            const auto row =
-                static_cast<size_t>(placeOf(rates.shareOf(point.gigabytesPerSecond), rows));
-            uint32_t& number =
-                plane[static_cast<size_t>(columnOf(point)) * static_cast<size_t>(rows) + row];
+            if (plane.empty()) plane.resize(static_cast<size_t>(columns) * static_cast<size_t>(rows));
+            const auto row = static_cast<size_t>(placeOf(rates.shareOf(point.gigabytesPerSecond), rows));
+            uint32_t& number = plane[static_cast<size_t>(columnOf(point)) * static_cast<size_t>(rows) + row];
             if (number == 0) {
                 cells.push_back({point, 1});
                 number = static_cast<uint32_t>(cells.size());

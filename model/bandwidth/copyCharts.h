@@ -42,10 +42,9 @@ struct CopyCells {
     int64_t copyCount = 0;  ///< Number of copies with a rate.
 };
 
-/// Returns the copies with a rate, at most one cell for each group and place of the grid. Every
-/// copy is in exactly one cell. The time axis is the range of the query, or that of the trace.
-/// Sizes and rates are logarithmic, or rates linear if they are close together. O(k + groups *
-/// places) for the k copies in the range.
+/// Returns the copies with a rate, at most one cell for each group and place of the grid. Every copy is in exactly one
+/// cell. The time axis is the range of the query, or that of the trace. Sizes and rates are logarithmic, or rates
+/// linear if they are close together. O(k + groups * places) for the k copies in the range.
 CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid);
 
 /// The copies of one group with about the same rate.

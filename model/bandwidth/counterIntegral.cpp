@@ -16,11 +16,9 @@ namespace {
 /// sampler had not begun, or the machine was busy.
 constexpr int64_t maxDelayNs = 10'000'000, maxDelayDivisor = 50;
 
-/// Returns the time of the counter's reading for `momentNs`: the nearest of the values within the
-/// reading. A reading without a change has no sample of its own, and any time in it is equally
-/// good.
-std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t momentNs,
-                                     TimeRange reading) {
+/// Returns the time of the counter's reading for `momentNs`: the nearest of the values within the reading. A reading
+/// without a change has no sample of its own, and any time in it is equally good.
+std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t momentNs, TimeRange reading) {
     if (reading.isEmpty() || series.isEmpty()) return std::nullopt;
     // The last value ends the series, and may have no sample there.
     const auto timeOf = [&](uint32_t sample) {
@@ -47,8 +45,7 @@ std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t moment
     }
     if (bestNs) return bestNs;
     const uint32_t after = firstFrom(reading.startNs);
-    const bool isStill = after > 0 && series.value(after - 1) == 0 &&
-                         series.rangeOf(after - 1).endNs >= reading.endNs;
+    const bool isStill = after > 0 && series.value(after - 1) == 0 && series.rangeOf(after - 1).endNs >= reading.endNs;
     return isStill ? std::optional(reading.startNs) : std::nullopt;
 }
 
@@ -69,8 +66,7 @@ CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {
         if (std::isnan(value) || part.isEmpty()) continue;
         result.maximum = result.hasValue() ? std::max(result.maximum, value) : value;
         result.knownNs += part.durationNs();
-        if (value != 0)
-            result.longestIntervalNs = std::max(result.longestIntervalNs, held.durationNs());
+        if (value != 0) result.longestIntervalNs = std::max(result.longestIntervalNs, held.durationNs());
         sum += static_cast<long double>(value) * static_cast<long double>(part.durationNs());
     }
     result.isExact = result.isExact && endsWithSample && result.isComplete();
@@ -89,8 +85,8 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
     return unread;
 }
 
-CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
-                                TimeRange startReading, TimeRange endReading) {
+CounterIntegral integralBetween(const CounterSeries& series, TimeRange range, TimeRange startReading,
+                                TimeRange endReading) {
     const int64_t toleranceNs = std::max(maxDelayNs, range.durationNs() / maxDelayDivisor);
     const auto isNear = [toleranceNs](std::optional<int64_t> timeNs, int64_t momentNs) {
         return timeNs && std::abs(*timeNs - momentNs) <= toleranceNs;

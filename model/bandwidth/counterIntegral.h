@@ -37,7 +37,7 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 /// Returns the integral of a range at whose ends the counter was read on purpose, within
 /// `startReading` and `endReading`: between the nearest values of the two, if they are within 10 ms
 /// of the ends or a fiftieth of the range; else as above. An empty reading means none.
-CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
-                                TimeRange startReading, TimeRange endReading);
+CounterIntegral integralBetween(const CounterSeries& series, TimeRange range, TimeRange startReading,
+                                TimeRange endReading);
 
 }  // namespace lanescope

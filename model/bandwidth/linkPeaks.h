@@ -23,8 +23,8 @@ struct CopyPeak {
 ///
 /// Measured peaks take precedence over nominal ones. `gpu` and `peer` are numbers of GPUs
 /// (`Gpu::id`); the copy goes from `gpu` to `peer` if there are two. O(peaks).
-std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKind hostMemory,
-                                   int64_t gpu, int64_t peer = noGpuId);
+std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKind hostMemory, int64_t gpu,
+                                   int64_t peer = noGpuId);
 /// Returns the peak of a memset, which only writes.
 std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu);
 
@@ -43,8 +43,7 @@ double nominalNvlinkBytesPerSecond(int computeMajor, int links);
 /// Returns the number of active NVLinks of the GPU, to any peer; 0 if none or unknown.
 int32_t nvlinksOf(const Trace& trace, int64_t gpu);
 
-/// Returns true for a slice of a GPU (MIG): it has memory and copy engines of its own, and no link
-/// to other GPUs.
+/// Returns true for a slice of a GPU (MIG): it has memory and copy engines of its own, and no link to other GPUs.
 bool isMigDevice(const Gpu& gpu);
 
 /// "measured", "nominal".

@@ -31,8 +31,7 @@ std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name
     return std::nullopt;
 }
 
-/// Returns the number of the first step of any process that begins at `timeNs` or later, or
-/// nullopt.
+/// Returns the number of the first step of any process that begins at `timeNs` or later, or nullopt.
 std::optional<int64_t> firstStepFrom(const RunSteps& run, int64_t timeNs) {
     std::optional<int64_t> first;
     for (const WorkerSteps& worker : run.workers) {
@@ -48,13 +47,10 @@ std::optional<int64_t> firstStepFrom(const RunSteps& run, int64_t timeNs) {
 }
 
 /// Returns `first + number`, saturated.
-int64_t shifted(int64_t first, int64_t number) {
-    return number > noLimit - first ? noLimit : first + number;
-}
+int64_t shifted(int64_t first, int64_t number) { return number > noLimit - first ? noLimit : first + number; }
 
 Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelection& selection) {
-    const std::optional<int64_t> timeNs =
-        occurrenceStart(trace, selection.alignedRange, selection.occurrence);
+    const std::optional<int64_t> timeNs = occurrenceStart(trace, selection.alignedRange, selection.occurrence);
     if (!timeNs && !occurrenceStart(trace, selection.alignedRange, 0))
         return fail({printable(noSuchRange(trace, selection.alignedRange).value().sentence)});
     if (!timeNs)
@@ -113,8 +109,7 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection) 
         name = text.substr(0, digits - 1);
         const auto [stop, error] =
             std::from_chars(text.data() + digits, text.data() + text.size(), selection.occurrence);
-        if (error != std::errc())
-            return fail("There are not as many ranges as \"{}\" asks for", printable(text));
+        if (error != std::errc()) return fail("There are not as many ranges as \"{}\" asks for", printable(text));
     }
     if (name.empty())
         return fail(
@@ -127,8 +122,7 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection) 
 }
 
 Result<StepSelection> stepSelectionFor(const Trace& trace, const CompareSelection& selection) {
-    if (selection.alignment == CompareSelection::Alignment::Occurrence)
-        return selectionFromRange(trace, selection);
+    if (selection.alignment == CompareSelection::Alignment::Occurrence) return selectionFromRange(trace, selection);
     StepSelection result;
     result.rangeName = selection.range;
     result.numbers = selection.numbers;

@@ -26,25 +26,17 @@ struct FieldEntry {
     Cell (*of)(const ContributorShare& share) = nullptr;  ///< Value of a contributor.
 };
 
-Cell totalOf(const ContributorShare& share) {
-    return share.totalNs;
-}
+Cell totalOf(const ContributorShare& share) { return share.totalNs; }
 
-Cell countOf(const ContributorShare& share) {
-    return share.count;
-}
+Cell countOf(const ContributorShare& share) { return share.count; }
 
-Cell sizeOf(const ContributorShare& share) {
-    return share.bytes;
-}
+Cell sizeOf(const ContributorShare& share) { return share.bytes; }
 
 Cell rateOf(const ContributorShare& share) {
     return share.gigabytesPerSecond > 0 ? Cell(share.gigabytesPerSecond) : Cell();
 }
 
-Cell nameOf(const ContributorShare& share) {
-    return share.name.text();
-}
+Cell nameOf(const ContributorShare& share) { return share.name.text(); }
 
 /// In the order of the enumeration.
 constexpr std::array fieldEntries{
@@ -75,58 +67,42 @@ constexpr std::array fieldEntries{
 };
 static_assert(fieldEntries.size() == static_cast<size_t>(Field::OnlyTotal) + 1);
 // The fields that `cellOf` reads from the contributor.
-static_assert(std::all_of(fieldEntries.begin() + static_cast<size_t>(Field::BaselineTotal),
-                          fieldEntries.end(), [](const FieldEntry& each) { return each.of; }));
+static_assert(std::all_of(fieldEntries.begin() + static_cast<size_t>(Field::BaselineTotal), fieldEntries.end(),
+                          [](const FieldEntry& each) { return each.of; }));
 
-const FieldEntry& entryOf(Field field) {
-    return fieldEntries[static_cast<size_t>(field)];
-}
+const FieldEntry& entryOf(Field field) { return fieldEntries[static_cast<size_t>(field)]; }
 
 Cell share(std::optional<int64_t> ns, int64_t stepNs) {
     if (!ns || stepNs <= 0) return {};
     return 100.0 * static_cast<double>(*ns) / static_cast<double>(stepNs);
 }
 
-Cell orNothing(std::optional<int64_t> ns) {
-    return ns ? Cell(*ns) : Cell();
-}
+Cell orNothing(std::optional<int64_t> ns) { return ns ? Cell(*ns) : Cell(); }
 
 template <class Enumeration>
 std::string wordFor(Enumeration value, Wording wording) {
     return std::string(wording == Wording::Programs ? identifier(value) : name(value));
 }
 
-Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, size_t candidate,
-            Wording wording) {
+Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, size_t candidate, Wording wording) {
     const RowSide& side = row.candidates[candidate];
     switch (field) {
-        case Field::Part:
-            return row.part ? wordFor(*row.part, wording) : row.name;
-        case Field::Kind:
-            return wordFor(row.kind, wording);
-        case Field::Match:
-            return wordFor(row.match, wording);
-        case Field::Name:
-            return row.name;
+        case Field::Part: return row.part ? wordFor(*row.part, wording) : row.name;
+        case Field::Kind: return wordFor(row.kind, wording);
+        case Field::Match: return wordFor(row.match, wording);
+        case Field::Name: return row.name;
         case Field::Range:
             // Only a range's row has no name of its own.
-            return row.name.empty() && wording != Wording::Programs ? "(outside of any range)"
-                                                                    : row.path;
-        case Field::Baseline:
-            return orNothing(row.baseline.ns);
-        case Field::Candidate:
-            return orNothing(side.ns);
+            return row.name.empty() && wording != Wording::Programs ? "(outside of any range)" : row.path;
+        case Field::Baseline: return orNothing(row.baseline.ns);
+        case Field::Candidate: return orNothing(side.ns);
         case Field::Lost:
-        case Field::OtherLost:
-            return orNothing(side.lostNs);
-        case Field::Change:
-            return side.lostNs ? share(side.lostNs, row.baseline.ns.value_or(0)) : Cell();
-        case Field::BaselineShare:
-            return share(row.baseline.ns, view.first().baseline.meanNs);
+        case Field::OtherLost: return orNothing(side.lostNs);
+        case Field::Change: return side.lostNs ? share(side.lostNs, row.baseline.ns.value_or(0)) : Cell();
+        case Field::BaselineShare: return share(row.baseline.ns, view.first().baseline.meanNs);
         case Field::CandidateShare:
-            return share(side.ns, view.candidates[candidate].pair
-                                      ? view.candidates[candidate].pair->candidate.meanNs
-                                      : 0);
+            return share(side.ns,
+                         view.candidates[candidate].pair ? view.candidates[candidate].pair->candidate.meanNs : 0);
         case Field::BaselineTotal:
         case Field::CandidateTotal:
         case Field::BaselineCount:
@@ -138,8 +114,7 @@ Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, s
         case Field::BaselineName:
         case Field::CandidateName:
         case Field::OnlyCount:
-        case Field::OnlyTotal:
-            break;
+        case Field::OnlyTotal: break;
     }
     const FieldEntry& entry = entryOf(field);
     const ContributorShare* only = entry.owner == Owner::Baseline    ? row.baseline.share
@@ -153,14 +128,10 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
     const std::string& heading = view.candidates[candidate].heading;
     const std::string what(entry.name);
     switch (field) {
-        case Field::Baseline:
-            return "Baseline";
-        case Field::Candidate:
-            return wording == Wording::Programs ? "Candidate Time" : heading;
-        case Field::OtherLost:
-            return "Lost: " + heading;
-        case Field::Lost:
-            return view.isSingle() || wording != Wording::Narrow ? what : heading + " lost";
+        case Field::Baseline: return "Baseline";
+        case Field::Candidate: return wording == Wording::Programs ? "Candidate Time" : heading;
+        case Field::OtherLost: return "Lost: " + heading;
+        case Field::Lost: return view.isSingle() || wording != Wording::Narrow ? what : heading + " lost";
         case Field::Part:
         case Field::Kind:
         case Field::Match:
@@ -168,8 +139,7 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
         case Field::Range:
         case Field::Change:
         case Field::OnlyCount:
-        case Field::OnlyTotal:
-            return what;
+        case Field::OnlyTotal: return what;
         case Field::BaselineShare:
         case Field::CandidateShare:
         case Field::BaselineTotal:
@@ -181,13 +151,11 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
         case Field::BaselineRate:
         case Field::CandidateRate:
         case Field::BaselineName:
-        case Field::CandidateName:
-            break;
+        case Field::CandidateName: break;
     }
     const std::string run = entry.owner == Owner::Baseline ? "Baseline" : "Candidate";
     // The unit below distinguishes it from the times.
-    if (wording == Wording::Narrow && entry.form == Form::Rate)
-        return entry.owner == Owner::Baseline ? run : heading;
+    if (wording == Wording::Narrow && entry.form == Form::Rate) return entry.owner == Owner::Baseline ? run : heading;
     return run + " " + what;
 }
 
@@ -216,21 +184,14 @@ Unit unitFor(Form form) {
         case Form::StepTime:
         case Form::StepLoss:
         case Form::Time:
-        case Form::Loss:
-            return Unit::Nanoseconds;
+        case Form::Loss: return Unit::Nanoseconds;
         case Form::Percent:
-        case Form::Change:
-            return Unit::Percent;
-        case Form::Rate:
-            return Unit::GigabytesPerSecond;
-        case Form::Count:
-            return Unit::Count;
-        case Form::Size:
-            return Unit::Bytes;
-        case Form::Number:
-            return Unit::Identifier;
-        case Form::Text:
-            break;
+        case Form::Change: return Unit::Percent;
+        case Form::Rate: return Unit::GigabytesPerSecond;
+        case Form::Count: return Unit::Count;
+        case Form::Size: return Unit::Bytes;
+        case Form::Number: return Unit::Identifier;
+        case Form::Text: break;
     }
     return Unit::Text;
 }
@@ -255,20 +216,16 @@ bool ComparisonTable::isLoss(size_t column) const {
 std::string_view ComparisonTable::unitOf(size_t column) const {
     switch (columns[column].form) {
         case Form::StepTime:
-        case Form::StepLoss:
-            return scale.unit;
+        case Form::StepLoss: return scale.unit;
         case Form::Percent:
-        case Form::Change:
-            return "%";
-        case Form::Rate:
-            return "GB/s";
+        case Form::Change: return "%";
+        case Form::Rate: return "GB/s";
         case Form::Text:
         case Form::Time:
         case Form::Loss:
         case Form::Count:
         case Form::Size:
-        case Form::Number:
-            break;
+        case Form::Number: break;
     }
     return {};
 }
@@ -278,26 +235,17 @@ std::string ComparisonTable::number(size_t row, size_t column) const {
     if (std::holds_alternative<std::monostate>(cell)) return {};
     const double value = toDouble(cell);
     switch (columns[column].form) {
-        case Form::StepTime:
-            return scale.number(std::llround(value));
-        case Form::StepLoss:
-            return scale.difference(std::llround(value));
-        case Form::Time:
-            return timeText(value);
-        case Form::Loss:
-            return timeDifferenceText(value);
-        case Form::Percent:
-            return percentText(value);
-        case Form::Change:
-            return percentDifferenceText(value);
-        case Form::Rate:
-            return rateText(value);
-        case Form::Count:
-            return countText(value);
+        case Form::StepTime: return scale.number(std::llround(value));
+        case Form::StepLoss: return scale.difference(std::llround(value));
+        case Form::Time: return timeText(value);
+        case Form::Loss: return timeDifferenceText(value);
+        case Form::Percent: return percentText(value);
+        case Form::Change: return percentDifferenceText(value);
+        case Form::Rate: return rateText(value);
+        case Form::Count: return countText(value);
         case Form::Size:
         case Form::Number:
-        case Form::Text:
-            break;
+        case Form::Text: break;
     }
     return formatCell(cell, unitFor(columns[column].form));
 }
@@ -312,8 +260,7 @@ std::string ComparisonTable::text(size_t row, size_t column) const {
 ReportTable ComparisonTable::asReport() const {
     ReportTable table;
     table.name = name;
-    for (const ComparisonColumn& column : columns)
-        table.columns.push_back({column.name, unitFor(column.form)});
+    for (const ComparisonColumn& column : columns) table.columns.push_back({column.name, unitFor(column.form)});
     table.rows = rows;
     return table;
 }
@@ -331,18 +278,17 @@ ComparisonTable ComparisonTable::withColumns(std::initializer_list<size_t> wante
     return table;
 }
 
-ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows,
-                        const Layout& layout, Wording wording) {
+ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows, const Layout& layout,
+                        Wording wording) {
     ComparisonTable table;
     table.scale = view.scale();
     const std::vector<Place> places = placesOf(view, layout, wording);
     for (const Place& place : places)
-        table.columns.push_back({headingOf(view, place.field, place.candidate, wording),
-                                 entryOf(place.field).form, place.field});
+        table.columns.push_back(
+            {headingOf(view, place.field, place.candidate, wording), entryOf(place.field).form, place.field});
     for (const ComparisonRow& row : rows) {
         std::vector<Cell> cells;
-        for (const Place& place : places)
-            cells.push_back(cellOf(view, row, place.field, place.candidate, wording));
+        for (const Place& place : places) cells.push_back(cellOf(view, row, place.field, place.candidate, wording));
         table.add(std::move(cells), row.lead);
     }
     return table;
@@ -357,9 +303,7 @@ ComparisonTable tableCalled(std::string name, std::vector<ComparisonColumn> colu
     return table;
 }
 
-std::string textOf(std::string_view text) {
-    return std::string(text);
-}
+std::string textOf(std::string_view text) { return std::string(text); }
 
 /// Returns the part that grew most, or an empty cell.
 Cell partWithLargestLoss(const StepParts& before, const StepParts& after) {
@@ -372,8 +316,8 @@ Cell partWithLargestLoss(const StepParts& before, const StepParts& after) {
 
 }  // namespace
 
-ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
-                             const WorkerSummary* baseline, const WorkerSummary* candidate) {
+ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, const WorkerSummary* baseline,
+                             const WorkerSummary* candidate) {
     const bool isForPrograms = wording == Wording::Programs;
     const auto contributorOf = [&](const OutlierStep& step) {
         return wording == Wording::Narrow ? textOf(withoutParameters(step.contributor.text()))
@@ -394,12 +338,10 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
         RowLead lead;
         const WorkerSummary* worker = outlier.isCandidate ? candidate : baseline;
         for (size_t index = 0; worker && index < worker->steps.size(); ++index)
-            if (worker->steps[index].number == step.number &&
-                worker->steps[index].startNs == step.startNs)
+            if (worker->steps[index].number == step.number && worker->steps[index].startNs == step.startNs)
                 lead.step = static_cast<int>(index);
-        table.add({textOf(outlier.isCandidate ? "candidate" : "baseline"), outlier.worker,
-                   step.number, step.name, step.wallNs, step.excessNs,
-                   textOf(isForPrograms ? identifier(step.part) : name(step.part)),
+        table.add({textOf(outlier.isCandidate ? "candidate" : "baseline"), outlier.worker, step.number, step.name,
+                   step.wallNs, step.excessNs, textOf(isForPrograms ? identifier(step.part) : name(step.part)),
                    step.partExcessNs, contributorOf(step), step.path},
                   std::move(lead));
     }
@@ -417,9 +359,8 @@ ComparisonTable workerTable(const RunComparison& comparison) {
                                                     {"p", Form::Text},
                                                     {"Outcome", Form::Text}});
     for (const WorkerComparison& pair : comparison.workers)
-        table.add({pair.baselineLabel, pair.candidateLabel, pair.baseline.count,
-                   pair.candidate.count, pair.baseline.medianNs, pair.candidate.medianNs,
-                   pair.claim.percent, pValueText(pair.claim.pValue),
+        table.add({pair.baselineLabel, pair.candidateLabel, pair.baseline.count, pair.candidate.count,
+                   pair.baseline.medianNs, pair.candidate.medianNs, pair.claim.percent, pValueText(pair.claim.pValue),
                    textOf(name(pair.claim.outcome))});
     return table;
 }
@@ -439,9 +380,8 @@ ComparisonTable judgedTable(const WorkerComparison& pair) {
             lead.part = claim.part;
         else if (const ContributorDifference* idle = findLargestIdleChange(pair, claim))
             lead = leadTo(*idle);
-        table.add({isPart ? textOf(name(claim.part)) : "idle in " + claim.path, claim.baselineNs,
-                   claim.differenceNs, claim.lowNs, claim.highNs, pValueText(claim.adjustedPValue),
-                   textOf(claim.isCertain ? "yes" : "no")},
+        table.add({isPart ? textOf(name(claim.part)) : "idle in " + claim.path, claim.baselineNs, claim.differenceNs,
+                   claim.lowNs, claim.highNs, pValueText(claim.adjustedPValue), textOf(claim.isCertain ? "yes" : "no")},
                   std::move(lead));
     }
     return table;
@@ -460,8 +400,7 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
         const StepDifference& step = steps[index];
         RowLead lead;
         lead.step = static_cast<int>(index);
-        table.add({step.number, step.name, step.baselineNs, step.candidateNs, step.lostNs(),
-                   step.lostInAllNs,
+        table.add({step.number, step.name, step.baselineNs, step.candidateNs, step.lostNs(), step.lostInAllNs,
                    partWithLargestLoss(baseline.steps[index].parts, candidate.steps[index].parts)},
                   std::move(lead));
     }
@@ -482,8 +421,7 @@ ComparisonTable counterTable(std::span<const CounterDifference> counters) {
         lead.candidateEvent = each.candidate.highest;
         table.add({each.name, each.owner, formatCounter(each.baseline.mean, each.unit),
                    formatCounter(each.candidate.mean, each.unit), each.changePercent(),
-                   formatCounter(each.baseline.maximum, each.unit),
-                   formatCounter(each.candidate.maximum, each.unit)},
+                   formatCounter(each.baseline.maximum, each.unit), formatCounter(each.candidate.maximum, each.unit)},
                   std::move(lead));
     }
     return table;

@@ -78,8 +78,7 @@ struct ComparisonTable {
     /// Returns the common unit of a column ("ms", "%", "GB/s"). Empty if the column has no unit or
     /// each cell has its own.
     std::string_view unitOf(size_t column) const;
-    /// Returns the text of a cell without `unitOf` its column: "+4.241", "72.92 ms", a name. Empty
-    /// for an empty cell.
+    /// Returns the text of a cell without `unitOf` its column: "+4.241", "72.92 ms", a name. Empty for an empty cell.
     std::string number(size_t row, size_t column) const;
     /// Returns the text of a cell with its unit: "+4.241 ms".
     std::string text(size_t row, size_t column) const;
@@ -91,8 +90,7 @@ struct ComparisonTable {
 
 /// Headings, wording and candidates of a table.
 enum class Wording : uint8_t {
-    Narrow,    ///< For people, all candidates; units are shown below, so that two columns may be
-               ///< "Baseline".
+    Narrow,    ///< For people, all candidates; units are shown below, so that two columns may be "Baseline".
     Wide,      ///< For people, the first candidate; every column has a different name.
     Programs,  ///< The first candidate, with identifiers instead of words.
 };
@@ -101,8 +99,8 @@ enum class Wording : uint8_t {
 /// of one group are adjacent, candidate by candidate.
 using Layout = std::vector<std::vector<Field>>;
 
-ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows,
-                        const Layout& layout, Wording wording);
+ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows, const Layout& layout,
+                        Wording wording);
 
 /// Returns the outlier steps: Run, Worker, Step, Name, Wall, Excess, Part, Part Excess,
 /// Contributor, Range. `Narrow` omits the contributors' parameters. Rows lead to the step of the
@@ -117,8 +115,7 @@ ComparisonTable workerTable(const RunComparison& comparison);
 /// Baseline, Lost, Low, High, p, Certain. Empty for two runs.
 ComparisonTable judgedTable(const WorkerComparison& pair);
 /// Returns every compared step and its counterpart.
-ComparisonTable stepTable(const analysis::WorkerSummary& baseline,
-                          const analysis::WorkerSummary& candidate);
+ComparisonTable stepTable(const analysis::WorkerSummary& baseline, const analysis::WorkerSummary& candidate);
 /// Returns means and maxima of counters over the compared steps.
 ComparisonTable counterTable(std::span<const CounterDifference> counters);
 

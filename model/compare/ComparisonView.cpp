@@ -19,13 +19,10 @@ const ContributorShare* shareOf(const ContributorDifference& difference, MatchKi
     return difference.match == unless ? nullptr : &share;
 }
 
-RowSide sideOf(const ContributorShare* share) {
-    return share ? RowSide{share->exposedNs, {}, share} : RowSide{};
-}
+RowSide sideOf(const ContributorShare* share) { return share ? RowSide{share->exposedNs, {}, share} : RowSide{}; }
 
 /// Returns a row of something that every run has, if only for no time.
-ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t baselineNs,
-                    size_t candidateCount) {
+ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t baselineNs, size_t candidateCount) {
     ComparisonRow row;
     row.part = part;
     row.name = name;
@@ -49,8 +46,7 @@ ComparisonRow rowOf(const ContributorDifference& difference, size_t candidateCou
 }
 
 void addCandidate(const ContributorDifference& difference, size_t candidate, ComparisonRow& row) {
-    row.candidates[candidate] =
-        sideOf(shareOf(difference, MatchKind::OnlyBaseline, difference.candidate));
+    row.candidates[candidate] = sideOf(shareOf(difference, MatchKind::OnlyBaseline, difference.candidate));
     row.candidates[candidate].lostNs = difference.lostNs();
     if (difference.match == MatchKind::OnlyBaseline) return;
     if (row.match == MatchKind::OnlyBaseline) row.match = difference.match;
@@ -62,9 +58,7 @@ void addCandidate(const ContributorDifference& difference, size_t candidate, Com
 
 }  // namespace
 
-RowLead leadTo(const ContributorDifference& contributor) {
-    return {queryOf(contributor), contributor.part};
-}
+RowLead leadTo(const ContributorDifference& contributor) { return {queryOf(contributor), contributor.part}; }
 
 int64_t ComparisonRow::maxAbsoluteLossNs() const {
     int64_t greatest = 0;
@@ -76,21 +70,19 @@ int64_t ComparisonRow::maxAbsoluteLossNs() const {
 const ContributorShare* ComparisonRow::onlyShare() const {
     if (match == MatchKind::OnlyBaseline) return baseline.share;
     if (match != MatchKind::OnlyCandidate) return nullptr;
-    const auto side = std::find_if(candidates.begin(), candidates.end(),
-                                   [](const RowSide& each) { return each.share != nullptr; });
+    const auto side =
+        std::find_if(candidates.begin(), candidates.end(), [](const RowSide& each) { return each.share != nullptr; });
     return side == candidates.end() ? nullptr : side->share;
 }
 
 std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll) {
     std::vector<ComparisonRow> rows;
     for (const PartDifference& part : view.first().parts)
-        rows.push_back(
-            rowOf(analysis::name(part.part), part.part, part.baselineNs, view.candidates.size()));
+        rows.push_back(rowOf(analysis::name(part.part), part.part, part.baselineNs, view.candidates.size()));
     for (size_t column = 0; column < view.candidates.size(); ++column) {
         const WorkerComparison* pair = view.candidates[column].pair;
         for (size_t part = 0; pair && part < std::min(rows.size(), pair->parts.size()); ++part)
-            rows[part].candidates[column] = {pair->parts[part].candidateNs,
-                                             pair->parts[part].lostNs()};
+            rows[part].candidates[column] = {pair->parts[part].candidateNs, pair->parts[part].lostNs()};
     }
     std::erase_if(rows, [hasAll](const ComparisonRow& row) {
         return !hasAll && row.baseline.ns == 0 &&
@@ -101,18 +93,15 @@ std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll) {
 }
 
 ComparisonRow stepRow(const ComparisonView& view) {
-    ComparisonRow row =
-        rowOf("step", std::nullopt, view.first().baseline.meanNs, view.candidates.size());
+    ComparisonRow row = rowOf("step", std::nullopt, view.first().baseline.meanNs, view.candidates.size());
     for (size_t column = 0; column < view.candidates.size(); ++column)
         if (const WorkerComparison* pair = view.candidates[column].pair)
             row.candidates[column] = {pair->candidate.meanNs, pair->lostNs()};
     return row;
 }
 
-std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
-                                           std::optional<PartGroup> group) {
-    using Key =
-        std::tuple<StepPart, ContributorKind, std::string_view, const ContributorName&, bool>;
+std::vector<ComparisonRow> contributorRows(const ComparisonView& view, std::optional<PartGroup> group) {
+    using Key = std::tuple<StepPart, ContributorKind, std::string_view, const ContributorName&, bool>;
     std::map<Key, size_t> places;
     std::vector<ComparisonRow> rows;
     for (size_t column = 0; column < view.candidates.size(); ++column) {
@@ -121,8 +110,7 @@ std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
         for (const ContributorDifference& each : pair->contributors) {
             if (group && groupOf(each.part) != *group) continue;
             const bool isNew = each.match == MatchKind::OnlyCandidate;
-            const Key key{each.part, each.kind, each.path,
-                          isNew ? each.candidate.name : each.baseline.name, isNew};
+            const Key key{each.part, each.kind, each.path, isNew ? each.candidate.name : each.baseline.name, isNew};
             const auto place = places.try_emplace(key, rows.size()).first;
             if (place->second == rows.size()) rows.push_back(rowOf(each, view.candidates.size()));
             addCandidate(each, column, rows[place->second]);
@@ -150,12 +138,10 @@ std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart) 
     for (size_t column = 0; column < view.candidates.size(); ++column) {
         const WorkerComparison* pair = view.candidates[column].pair;
         if (!pair) continue;
-        std::map<size_t, int64_t>
-            baselineNs;  // the same against every candidate, so set, not added
+        std::map<size_t, int64_t> baselineNs;  // the same against every candidate, so set, not added
         for (const RangeDifference& range : pair->ranges) {
             if (range.path.empty() && !isByPart) continue;
-            const std::optional<StepPart> part =
-                isByPart ? std::optional(range.part) : std::nullopt;
+            const std::optional<StepPart> part = isByPart ? std::optional(range.part) : std::nullopt;
             const auto place = places.try_emplace(Key{range.path, part}, rows.size()).first;
             if (place->second == rows.size()) {
                 rows.push_back(rowOf(range.path, part, 0, view.candidates.size()));
@@ -194,13 +180,10 @@ void keepLargestChanges(std::vector<ComparisonRow>& rows, size_t top, bool keeps
         });
         rows.erase(rows.begin() + static_cast<ptrdiff_t>(top), rows.end());
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-        return a.maxAbsoluteLossNs() > b.maxAbsoluteLossNs();
-    });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.maxAbsoluteLossNs() > b.maxAbsoluteLossNs(); });
 }
 
-bool hasBandwidth(PartGroup group) {
-    return group == PartGroup::Collectives || group == PartGroup::Copies;
-}
+bool hasBandwidth(PartGroup group) { return group == PartGroup::Collectives || group == PartGroup::Copies; }
 
 }  // namespace lanescope::compare

@@ -15,9 +15,8 @@ namespace lanescope::compare {
 /// pages, files or windows. Points into the comparisons, which must outlive it.
 struct ComparisonView {
     struct Candidate {
-        std::string heading;  ///< Column heading: "Candidate", "[2]", "slow.sqlite".
-        const WorkerComparison* pair =
-            nullptr;  ///< Null if the candidate has no counterpart of that worker.
+        std::string heading;                     ///< Column heading: "Candidate", "[2]", "slow.sqlite".
+        const WorkerComparison* pair = nullptr;  ///< Null if the candidate has no counterpart of that worker.
     };
     std::vector<Candidate> candidates;  ///< At least one, and the first has a pair.
 
@@ -39,9 +38,8 @@ RowLead leadTo(const ContributorDifference& contributor);
 
 /// Values of one run in a row.
 struct RowSide {
-    std::optional<int64_t> ns;  ///< Time in the mean step; nullopt if the run has no such thing.
-    std::optional<int64_t>
-        lostNs;  ///< For a candidate: loss against the baseline, if either has it.
+    std::optional<int64_t> ns;                ///< Time in the mean step; nullopt if the run has no such thing.
+    std::optional<int64_t> lostNs;            ///< For a candidate: loss against the baseline, if either has it.
     const ContributorShare* share = nullptr;  ///< For a contributor that the run has.
 };
 
@@ -49,8 +47,7 @@ struct RowSide {
 struct ComparisonRow {
     std::optional<analysis::StepPart> part;  ///< Nullopt for the whole step.
     analysis::ContributorKind kind = analysis::ContributorKind::Others;
-    MatchKind match =
-        MatchKind::SameName;  ///< "Only in the baseline" means that no candidate has it.
+    MatchKind match = MatchKind::SameName;  ///< "Only in the baseline" means that no candidate has it.
     std::string path;
     std::string name;        ///< Name of the part, range or contributor in the candidates.
     std::string formerName;  ///< Name of the contributor in the baseline, if different.
@@ -73,11 +70,9 @@ ComparisonRow stepRow(const ComparisonView& view);
 /// same. Contributors that only candidates have are identified by the candidates' name.
 std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
                                            std::optional<analysis::PartGroup> group = std::nullopt);
-/// Returns contributors, except idle time, that only the baseline or only candidates have, longest
-/// first.
+/// Returns contributors, except idle time, that only the baseline or only candidates have, longest first.
 std::vector<ComparisonRow> unmatchedRows(const ComparisonView& view, bool isOfBaseline);
-/// Returns NVTX ranges, per part or with all parts together. Time outside any range counts only per
-/// part.
+/// Returns NVTX ranges, per part or with all parts together. Time outside any range counts only per part.
 std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart);
 
 /// Keeps the `top` changed rows with the largest change either way (all for 0), lost first, saved

@@ -44,8 +44,7 @@ class ConditionScanner {
 
     /// Returns the position of the next token in bytes, for errors.
     size_t position();
-    /// Returns the error "In the condition "...", at character 7: " plus `what`. Characters, not
-    /// bytes.
+    /// Returns the error "In the condition "...", at character 7: " plus `what`. Characters, not bytes.
     [[nodiscard]] tl::unexpected<Error> failAt(size_t position, std::string_view what) const;
     /// Returns an error at the next token, which quotes it.
     [[nodiscard]] tl::unexpected<Error> failExpecting(std::string_view expected);
@@ -60,9 +59,7 @@ class ConditionScanner {
 
 namespace {
 
-bool isWordCharacter(char c) {
-    return isLetter(c) || isDigit(c) || c == '_';
-}
+bool isWordCharacter(char c) { return isLetter(c) || isDigit(c) || c == '_'; }
 bool endsBareName(char c) {
     return isSpace(c) || c == '.' || c == '<' || c == '>' || c == '=' || c == '"' || c == '\'';
 }
@@ -88,9 +85,7 @@ size_t ConditionScanner::position() {
     return at_;
 }
 
-bool ConditionScanner::isAtEnd() {
-    return position() == text_.size();
-}
+bool ConditionScanner::isAtEnd() { return position() == text_.size(); }
 
 bool ConditionScanner::take(std::string_view symbol, bool isTight) {
     if (!isTight) skipSpaces();
@@ -140,8 +135,7 @@ Result<double> ConditionScanner::takeNumber() {
     double number = 0;
     const auto [stop, error] =
         std::from_chars(text_.data() + start, text_.data() + end, number, std::chars_format::fixed);
-    if (error != std::errc() || stop != text_.data() + end)
-        return failAt(start, "this number is too large");
+    if (error != std::errc() || stop != text_.data() + end) return failAt(start, "this number is too large");
     at_ = end;
     return number;
 }
@@ -162,10 +156,8 @@ tl::unexpected<Error> ConditionScanner::failAt(size_t position, std::string_view
 
 tl::unexpected<Error> ConditionScanner::failExpecting(std::string_view expected) {
     const size_t at = position();
-    if (at == text_.size())
-        return failAt(at, fmt::format("it ends where {} is expected", expected));
-    return failAt(
-        at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
+    if (at == text_.size()) return failAt(at, fmt::format("it ends where {} is expected", expected));
+    return failAt(at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
 }
 
 using namespace compare;
@@ -180,13 +172,9 @@ std::string normalized(std::string_view name) {
     return result;
 }
 
-bool isExposedCopy(StepPart part) {
-    return groupOf(part) == PartGroup::Copies && part != StepPart::Memset;
-}
+bool isExposedCopy(StepPart part) { return groupOf(part) == PartGroup::Copies && part != StepPart::Memset; }
 
-bool isCommunication(StepPart part) {
-    return groupOf(part) == PartGroup::Collectives;
-}
+bool isCommunication(StepPart part) { return groupOf(part) == PartGroup::Collectives; }
 
 struct Group {
     std::string_view name;
@@ -198,8 +186,7 @@ constexpr std::array<Group, 3> groups{
 
 std::vector<StepPart> allParts() {
     std::vector<StepPart> parts;
-    for (size_t index = 0; index < stepPartCount; ++index)
-        parts.push_back(static_cast<StepPart>(index));
+    for (size_t index = 0; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
     return parts;
 }
 
@@ -215,8 +202,7 @@ std::vector<StepPart> partsCalled(std::string_view name) {
         return found;
     }
     for (const StepPart part : allParts())
-        if (normalized(analysis::name(part)) == wanted || normalized(identifier(part)) == wanted)
-            return {part};
+        if (normalized(analysis::name(part)) == wanted || normalized(identifier(part)) == wanted) return {part};
     return found;
 }
 
@@ -241,10 +227,9 @@ constexpr std::array stepMeasures{Measure::Median,  Measure::P95,     Measure::M
                                   Measure::Minimum, Measure::Maximum, Measure::Count};
 constexpr std::array timeOnly{Measure::Time};
 constexpr std::array kernelMeasures{Measure::Time, Measure::Exposed, Measure::Count};
-constexpr std::array memsetMeasures{Measure::Time, Measure::Exposed, Measure::Count,
-                                    Measure::Bytes};
-constexpr std::array transferMeasures{Measure::Time, Measure::Exposed, Measure::Count,
-                                      Measure::Bytes, Measure::Bandwidth};
+constexpr std::array memsetMeasures{Measure::Time, Measure::Exposed, Measure::Count, Measure::Bytes};
+constexpr std::array transferMeasures{Measure::Time, Measure::Exposed, Measure::Count, Measure::Bytes,
+                                      Measure::Bandwidth};
 
 /// In the order of the enumeration.
 constexpr std::array<SubjectEntry, 9> subjectList{{
@@ -259,12 +244,10 @@ constexpr std::array<SubjectEntry, 9> subjectList{{
     {Subject::Faster, "faster", false, {}},
 }};
 
-const SubjectEntry& entryOf(Subject subject) {
-    return subjectList[static_cast<size_t>(subject)];
-}
+const SubjectEntry& entryOf(Subject subject) { return subjectList[static_cast<size_t>(subject)]; }
 
-constexpr std::array<std::string_view, 10> measureNames{
-    "p50", "p95", "mean", "min", "max", "time", "exposed", "count", "bytes", "bandwidth"};
+constexpr std::array<std::string_view, 10> measureNames{"p50",  "p95",     "mean",  "min",   "max",
+                                                        "time", "exposed", "count", "bytes", "bandwidth"};
 
 }  // namespace
 
@@ -275,38 +258,26 @@ std::span<const Subject> allSubjects() {
     return all;
 }
 
-std::string_view name(Subject subject) {
-    return entryOf(subject).name;
-}
+std::string_view name(Subject subject) { return entryOf(subject).name; }
 
-bool hasName(Subject subject) {
-    return entryOf(subject).hasName;
-}
+bool hasName(Subject subject) { return entryOf(subject).hasName; }
 
-std::span<const Measure> measuresOf(Subject subject) {
-    return entryOf(subject).measures;
-}
+std::span<const Measure> measuresOf(Subject subject) { return entryOf(subject).measures; }
 
-std::string_view name(Measure measure) {
-    return measureNames[static_cast<size_t>(measure)];
-}
+std::string_view name(Measure measure) { return measureNames[static_cast<size_t>(measure)]; }
 
 Dimension dimensionOf(Measure measure) {
     switch (measure) {
-        case Measure::Count:
-            return Dimension::Count;
-        case Measure::Bytes:
-            return Dimension::Bytes;
-        case Measure::Bandwidth:
-            return Dimension::Bandwidth;
+        case Measure::Count: return Dimension::Count;
+        case Measure::Bytes: return Dimension::Bytes;
+        case Measure::Bandwidth: return Dimension::Bandwidth;
         case Measure::Median:
         case Measure::P95:
         case Measure::Mean:
         case Measure::Minimum:
         case Measure::Maximum:
         case Measure::Time:
-        case Measure::Exposed:
-            break;
+        case Measure::Exposed: break;
     }
     return Dimension::Time;
 }
@@ -356,14 +327,10 @@ std::string alternatives(const Range& range, NameOf nameOf) {
 
 std::string_view unitsOf(Dimension dimension) {
     switch (dimension) {
-        case Dimension::Time:
-            return "ns, us, ms, s, min, h or %";
-        case Dimension::Bytes:
-            return "B, kB, MB, GB, KiB, MiB, GiB or %";
-        case Dimension::Bandwidth:
-            return "MB/s, GB/s, TB/s or %";
-        case Dimension::Count:
-            break;
+        case Dimension::Time: return "ns, us, ms, s, min, h or %";
+        case Dimension::Bytes: return "B, kB, MB, GB, KiB, MiB, GiB or %";
+        case Dimension::Bandwidth: return "MB/s, GB/s, TB/s or %";
+        case Dimension::Count: break;
     }
     return "nothing or %";
 }
@@ -393,12 +360,10 @@ class ConditionParser {
     Result<ConditionTest> parseTest() {
         const std::string_view word = scanner_.peekWord();
         const std::span<const Subject> subjects = allSubjects();
-        const auto subject =
-            std::find_if(subjects.begin(), subjects.end(),
-                         [word](Subject candidate) { return name(candidate) == word; });
+        const auto subject = std::find_if(subjects.begin(), subjects.end(),
+                                          [word](Subject candidate) { return name(candidate) == word; });
         if (subject == subjects.end())
-            return scanner_.failExpecting(
-                alternatives(subjects, [](Subject candidate) { return name(candidate); }));
+            return scanner_.failExpecting(alternatives(subjects, [](Subject candidate) { return name(candidate); }));
         scanner_.takeWord();
         ConditionTest test;
         test.subject = *subject;
@@ -423,13 +388,12 @@ class ConditionParser {
         const Result<std::string> taken = scanner_.takeName();
         if (!taken) return fail(taken.error());
         if (taken->empty())
-            return scanner_.failExpecting(fmt::format("the name of a {} after \"{}\"",
-                                                      name(test.subject), name(test.subject)));
+            return scanner_.failExpecting(
+                fmt::format("the name of a {} after \"{}\"", name(test.subject), name(test.subject)));
         test.name = *taken;
         if (test.subject != Subject::Part || !partsCalled(test.name).empty()) return {};
-        return scanner_.failAt(
-            start, fmt::format("no part of a step is called \"{}\"; there are {}", test.name,
-                               partNames()));
+        return scanner_.failAt(start,
+                               fmt::format("no part of a step is called \"{}\"; there are {}", test.name, partNames()));
     }
 
     /// "in compute", "in range data", "in any", or nothing.
@@ -445,14 +409,12 @@ class ConditionParser {
         const Result<std::string> taken = scanner_.takeName();
         if (!taken) return fail(taken.error());
         if (taken->empty())
-            return scanner_.failExpecting(test.scope == VerdictScope::Range
-                                              ? "the name of a range"
-                                              : "a part of the step, range NAME or any");
+            return scanner_.failExpecting(test.scope == VerdictScope::Range ? "the name of a range"
+                                                                            : "a part of the step, range NAME or any");
         test.name = *taken;
         if (test.scope == VerdictScope::Range || !partsCalled(test.name).empty()) return {};
-        return scanner_.failAt(
-            start, fmt::format("no part of a step is called \"{}\"; there are {}", test.name,
-                               partNames()));
+        return scanner_.failAt(start,
+                               fmt::format("no part of a step is called \"{}\"; there are {}", test.name, partNames()));
     }
 
     Result<void> parseMeasure(ConditionTest& test) {
@@ -468,8 +430,7 @@ class ConditionParser {
             return {};
         }
         return scanner_.failExpecting(fmt::format(
-            "{} of a {}", alternatives(measures, [](Measure measure) { return name(measure); }),
-            name(test.subject)));
+            "{} of a {}", alternatives(measures, [](Measure measure) { return name(measure); }), name(test.subject)));
     }
 
     Result<void> parseRelation(ConditionTest& test) {
@@ -499,22 +460,20 @@ class ConditionParser {
             return {};
         }
         const Dimension dimension = dimensionOf(test.measure);
-        const std::string_view word =
-            scanner_.peekWord() == "and" ? std::string_view() : scanner_.takeUnit();
+        const std::string_view word = scanner_.peekWord() == "and" ? std::string_view() : scanner_.takeUnit();
         if (const std::optional<double> factor = factorOf(word, dimension)) {
             test.threshold.number *= *factor;
             if (std::isfinite(test.threshold.number)) return {};
             return scanner_.failAt(unitPosition, "this number is too large");
         }
         const std::string is = word.empty() ? "there is none" : fmt::format("not \"{}\"", word);
-        return scanner_.failAt(unitPosition, fmt::format("the unit of {} is {}, {}", quantity(test),
-                                                         unitsOf(dimension), is));
+        return scanner_.failAt(unitPosition,
+                               fmt::format("the unit of {} is {}, {}", quantity(test), unitsOf(dimension), is));
     }
 
     /// "step.p50", "kernel time".
     static std::string quantity(const ConditionTest& test) {
-        return fmt::format("{}{}{}", name(test.subject), hasName(test.subject) ? " NAME." : ".",
-                           name(test.measure));
+        return fmt::format("{}{}{}", name(test.subject), hasName(test.subject) ? " NAME." : ".", name(test.measure));
     }
 
     ConditionScanner scanner_;

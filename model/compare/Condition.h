@@ -32,12 +32,11 @@ enum class Measure : uint8_t {
     P95,
     Mean,
     Minimum,
-    Maximum,  ///< Statistics of the steps' times.
-    Time,     ///< Summed durations per step, including overlapped time; for parts and ranges, step
-              ///< time.
-    Exposed,  ///< Time not overlapped by anything else: its share of the step's time.
-    Count,    ///< Number of steps in the run; else count per step.
-    Bytes,    ///< Per step.
+    Maximum,    ///< Statistics of the steps' times.
+    Time,       ///< Summed durations per step, including overlapped time; for parts and ranges, step time.
+    Exposed,    ///< Time not overlapped by anything else: its share of the step's time.
+    Count,      ///< Number of steps in the run; else count per step.
+    Bytes,      ///< Per step.
     Bandwidth,  ///< 10^9 bytes per second; for collectives the bus bandwidth.
 };
 
@@ -69,7 +68,7 @@ struct Threshold {
 /// One comparison with a number: "copy HtoD.bandwidth < 40 GB/s".
 struct ConditionTest {
     Subject subject = Subject::Step;
-    std::string name;  ///< Name, for subjects with many: a kernel, a part. '*' matches any text.
+    std::string name;                         ///< Name, for subjects with many: a kernel, a part. '*' matches any text.
     VerdictScope scope = VerdictScope::Step;  ///< For a verdict; `name` is the part or range.
     Measure measure = Measure::Median;
     Relation relation = Relation::Greater;
@@ -97,9 +96,8 @@ std::span<const Measure> measuresOf(Subject subject);
 /// Returns true if there are many of the subject, so that a condition must name one.
 bool hasName(Subject subject);
 
-/// Returns the parts of a step called `name`: one by its name or identifier, in any case and with
-/// '_', '-' or spaces ("exposed_HtoD"), or several: "communication", "copies", "idle". Empty if
-/// there is no such part.
+/// Returns the parts of a step called `name`: one by its name or identifier, in any case and with '_', '-' or spaces
+/// ("exposed_HtoD"), or several: "communication", "copies", "idle". Empty if there is no such part.
 std::vector<analysis::StepPart> partsCalled(std::string_view name);
 
 /// Returns all names accepted by `partsCalled`, for a sentence: "compute, ..., copies and idle".

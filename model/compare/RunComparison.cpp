@@ -42,8 +42,7 @@ ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummar
 /// half of them. One for each kind and period, of the worker where it is not time spent waiting for
 /// other ranks; most expensive first. With their words. O(n log n) in the steps.
 std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
-                                                  const RunSummary& baseline,
-                                                  const RunSummary& candidate);
+                                                  const RunSummary& baseline, const RunSummary& candidate);
 
 namespace {
 
@@ -53,9 +52,7 @@ std::vector<int64_t> wallTimes(const WorkerSummary& worker) {
     return wallNs;
 }
 
-int64_t countOf(const WorkerSummary& worker) {
-    return static_cast<int64_t>(worker.steps.size());
-}
+int64_t countOf(const WorkerSummary& worker) { return static_cast<int64_t>(worker.steps.size()); }
 
 ContributorShare shareOf(const Contributor& contributor, int64_t steps) {
     ContributorShare share;
@@ -68,8 +65,7 @@ ContributorShare shareOf(const Contributor& contributor, int64_t steps) {
     const int64_t moved = isCollective ? contributor.busBytes : contributor.bytes;
     const bool isMeasured = isCollective || contributor.kind == ContributorKind::Copy;
     if (isMeasured && contributor.totalNs > 0)
-        share.gigabytesPerSecond =
-            static_cast<double>(moved) / static_cast<double>(contributor.totalNs);
+        share.gigabytesPerSecond = static_cast<double>(moved) / static_cast<double>(contributor.totalNs);
     return share;
 }
 
@@ -77,14 +73,12 @@ bool standsBefore(const ContributorDifference& a, const ContributorDifference& b
     const auto key = [](const ContributorDifference& each) {
         return std::tuple(each.part, -each.lostNs(), -each.candidate.exposedNs);
     };
-    return key(a) != key(b)
-               ? key(a) < key(b)
-               : std::pair(a.name().text(), a.path) < std::pair(b.name().text(), b.path);
+    return key(a) != key(b) ? key(a) < key(b) : std::pair(a.name().text(), a.path) < std::pair(b.name().text(), b.path);
 }
 
-std::vector<ContributorDifference> contributorDifferences(
-    const WorkerSummary& baseline, const WorkerSummary& candidate, const MeanStep& before,
-    const MeanStep& after, const std::vector<ContributorMatch>& matches) {
+std::vector<ContributorDifference> contributorDifferences(const WorkerSummary& baseline, const WorkerSummary& candidate,
+                                                          const MeanStep& before, const MeanStep& after,
+                                                          const std::vector<ContributorMatch>& matches) {
     std::vector<ContributorDifference> differences;
     const auto side = [](const WorkerSummary& worker, const MeanStep& mean, uint32_t index) {
         if (index == noIndex) return ContributorShare{};
@@ -95,9 +89,8 @@ std::vector<ContributorDifference> contributorDifferences(
     for (const ContributorMatch& match : matches) {
         ContributorDifference difference;
         difference.match = match.kind;
-        const Contributor& known = match.candidate != noIndex
-                                       ? candidate.contributors[match.candidate]
-                                       : baseline.contributors[match.baseline];
+        const Contributor& known = match.candidate != noIndex ? candidate.contributors[match.candidate]
+                                                              : baseline.contributors[match.baseline];
         difference.part = known.part;
         difference.kind = known.kind;
         difference.path = known.path;
@@ -109,8 +102,7 @@ std::vector<ContributorDifference> contributorDifferences(
     return differences;
 }
 
-std::vector<RangeDifference> rangeDifferences(
-    const std::vector<ContributorDifference>& contributors) {
+std::vector<RangeDifference> rangeDifferences(const std::vector<ContributorDifference>& contributors) {
     std::map<std::pair<std::string, StepPart>, RangeDifference> byRange;
     for (const ContributorDifference& each : contributors) {
         RangeDifference& range = byRange[{each.path, each.part}];
@@ -130,13 +122,10 @@ std::vector<RangeDifference> rangeDifferences(
 /// differ only in the state of the thread are merged, unless both sides have the same set of them.
 using CauseKey = std::tuple<StepPart, IdleCause, std::string>;
 
-CauseKey causeKey(const Contributor& idle) {
-    return {idle.part, idle.name.idle.withoutState(), idle.path};
-}
+CauseKey causeKey(const Contributor& idle) { return {idle.part, idle.name.idle.withoutState(), idle.path}; }
 
 /// Returns the causes whose states differ between both sides.
-std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
-                                       const WorkerSummary& candidate) {
+std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline, const WorkerSummary& candidate) {
     std::map<CauseKey, std::array<std::set<IdleCause>, 2>> causes;
     for (const Contributor& each : baseline.contributors)
         if (each.kind == ContributorKind::Idle) causes[causeKey(each)][0].insert(each.name.idle);
@@ -144,8 +133,7 @@ std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
         if (each.kind == ContributorKind::Idle) causes[causeKey(each)][1].insert(each.name.idle);
     std::set<CauseKey> other;
     for (const auto& [key, ofSides] : causes)
-        if (ofSides[0] != ofSides[1] && !ofSides[0].empty() && !ofSides[1].empty())
-            other.insert(key);
+        if (ofSides[0] != ofSides[1] && !ofSides[0].empty() && !ofSides[1].empty()) other.insert(key);
     return other;
 }
 
@@ -177,8 +165,7 @@ WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary work
 
 /// Sets the times of the mean step.
 void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
-                 const std::vector<ContributorMatch>& matches, int64_t quantumNs,
-                 WorkerComparison& pair) {
+                 const std::vector<ContributorMatch>& matches, int64_t quantumNs, WorkerComparison& pair) {
     const MeanStep before = meanStep(baseline, quantumNs);
     const MeanStep after = meanStep(candidate, quantumNs);
     pair.baseline.meanNs = before.ns;
@@ -206,15 +193,11 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     pair.candidate = distributionOf(after);
     pair.claim = judgeSteps(before, after);
     // Steps that take no time measure nothing (`timelessSentence`).
-    const auto isTimeless = [](const StepDistribution& steps) {
-        return steps.count > 0 && steps.medianNs <= 0;
-    };
-    if (isTimeless(pair.baseline) || isTimeless(pair.candidate))
-        pair.claim.outcome = Outcome::Nothing;
-    pair.scale =
-        DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
-    const std::vector<ContributorMatch> matches = matchContributors(
-        baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
+    const auto isTimeless = [](const StepDistribution& steps) { return steps.count > 0 && steps.medianNs <= 0; };
+    if (isTimeless(pair.baseline) || isTimeless(pair.candidate)) pair.claim.outcome = Outcome::Nothing;
+    pair.scale = DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
+    const std::vector<ContributorMatch> matches =
+        matchContributors(baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
     ComparedWorkers compared{pair, pair};
     addMeanStep(baseline, candidate, matches, pair.scale.quantumNs(), compared.shown);
     addMeanStep(baseline, candidate, matches, 1, compared.exact);
@@ -247,12 +230,10 @@ std::optional<StepPattern> commonPattern(const WorkerSummary& worker, size_t ser
     const std::vector<Steps> runs = runsOf(worker);
     std::vector<StepPattern> found;
     for (const Steps run : runs)
-        if (std::optional<StepPattern> pattern = patternOf(run, series))
-            found.push_back(std::move(*pattern));
+        if (std::optional<StepPattern> pattern = patternOf(run, series)) found.push_back(std::move(*pattern));
     for (const StepPattern& pattern : found) {
-        const auto alike = std::count_if(found.begin(), found.end(), [&](const StepPattern& each) {
-            return isSame(each, pattern);
-        });
+        const auto alike =
+            std::count_if(found.begin(), found.end(), [&](const StepPattern& each) { return isSame(each, pattern); });
         if (2 * static_cast<size_t>(alike) >= runs.size()) return pattern;
     }
     return std::nullopt;
@@ -265,14 +246,12 @@ void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComp
     const OutlierStep* first = nullptr;
     bool doAgree = true;
     for (const OutlierStep& outlier : worker.outliers) {
-        const bool isAffected =
-            std::any_of(pattern.affected.begin(), pattern.affected.end(), [&](uint32_t step) {
-                return step < worker.steps.size() && worker.steps[step].number == outlier.number;
-            });
+        const bool isAffected = std::any_of(pattern.affected.begin(), pattern.affected.end(), [&](uint32_t step) {
+            return step < worker.steps.size() && worker.steps[step].number == outlier.number;
+        });
         if (!isAffected || outlier.part != pattern.part) continue;
         if (!first) first = &outlier;
-        doAgree =
-            doAgree && outlier.contributor == first->contributor && outlier.path == first->path;
+        doAgree = doAgree && outlier.contributor == first->contributor && outlier.path == first->path;
     }
     if (first && doAgree) {
         one.contributor = first->contributor;
@@ -282,8 +261,7 @@ void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComp
     const int64_t sign = (pattern.costNs < 0) == one.isCandidate ? -1 : 1;
     int64_t largestNs = std::abs(pattern.costNs) / 2;
     for (const ContributorDifference& each : pair.contributors) {
-        if (each.part != pattern.part || each.kind == ContributorKind::Others ||
-            each.lostNs() * sign < largestNs)
+        if (each.part != pattern.part || each.kind == ContributorKind::Others || each.lostNs() * sign < largestNs)
             continue;
         largestNs = each.lostNs() * sign;
         one.contributor = each.name();
@@ -292,9 +270,8 @@ void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComp
 }
 
 std::string everySoMany(int64_t period) {
-    static constexpr std::array<std::string_view, 11> words{"",       "",      "second", "third",
-                                                            "fourth", "fifth", "sixth",  "seventh",
-                                                            "eighth", "ninth", "tenth"};
+    static constexpr std::array<std::string_view, 11> words{"",      "",        "second", "third", "fourth", "fifth",
+                                                            "sixth", "seventh", "eighth", "ninth", "tenth"};
     if (period < static_cast<int64_t>(words.size()))
         return fmt::format("every {} step", words[static_cast<size_t>(period)]);
     return fmt::format("one step in {}", period);
@@ -307,17 +284,17 @@ std::string whatText(const PatternDifference& one) {
     const char* than = pattern.excessNs < 0 ? "less" : "longer";
     switch (pattern.kind) {
         case PatternKind::Period:
-            return fmt::format("{} of {} takes {} longer than the others",
-                               everySoMany(pattern.period), one.worker, time);
+            return fmt::format("{} of {} takes {} longer than the others", everySoMany(pattern.period), one.worker,
+                               time);
         case PatternKind::Level:
-            return fmt::format("from step {} on the steps of {} take {} {} than before",
-                               pattern.firstNumber, one.worker, time, than);
+            return fmt::format("from step {} on the steps of {} take {} {} than before", pattern.firstNumber,
+                               one.worker, time, than);
         case PatternKind::TwoModes:
-            return fmt::format("{:.0f} % of the steps of {} take {} longer than the others",
-                               100 * pattern.share, one.worker, time);
+            return fmt::format("{:.0f} % of the steps of {} take {} longer than the others", 100 * pattern.share,
+                               one.worker, time);
         case PatternKind::Drift:
-            return fmt::format("the steps of {} {} by {} from the beginning of the run to its end",
-                               one.worker, pattern.excessNs < 0 ? "shrink" : "grow", time);
+            return fmt::format("the steps of {} {} by {} from the beginning of the run to its end", one.worker,
+                               pattern.excessNs < 0 ? "shrink" : "grow", time);
     }
     return {};
 }
@@ -325,25 +302,19 @@ std::string whatText(const PatternDifference& one) {
 std::string textOf(const PatternDifference& one) {
     const StepPattern& pattern = one.pattern;
     const std::string_view side = one.isCandidate ? "candidate" : "baseline";
-    std::string text =
-        one.otherExcessNs == 0
-            ? fmt::format("only in the {} {}", side, whatText(one))
-            : fmt::format("in the {} {}, in the other run by {}", side, whatText(one),
-                          timeText(static_cast<double>(std::abs(one.otherExcessNs))));
-    text +=
-        fmt::format(" ({} in the mean step): {}",
-                    timeDifferenceText(static_cast<double>(pattern.costNs)), name(pattern.part));
+    std::string text = one.otherExcessNs == 0 ? fmt::format("only in the {} {}", side, whatText(one))
+                                              : fmt::format("in the {} {}, in the other run by {}", side, whatText(one),
+                                                            timeText(static_cast<double>(std::abs(one.otherExcessNs))));
+    text += fmt::format(" ({} in the mean step): {}", timeDifferenceText(static_cast<double>(pattern.costNs)),
+                        name(pattern.part));
     if (!one.contributor.empty())
-        text +=
-            fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in", shortName(one.contributor));
+        text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in", shortName(one.contributor));
     if (!one.path.empty()) text += fmt::format(", in {}", printable(one.path));
     return text;
 }
 
 /// Returns true for a worker that waits for others in its collectives: the pattern is theirs.
-bool isTheirs(const StepPattern& pattern) {
-    return pattern.part == StepPart::ExposedCommunication;
-}
+bool isTheirs(const StepPattern& pattern) { return pattern.part == StepPart::ExposedCommunication; }
 
 /// Keeps one difference of each kind: the worker's own, and the most expensive of these.
 void add(PatternDifference one, std::vector<PatternDifference>& found) {
@@ -362,8 +333,7 @@ void add(PatternDifference one, std::vector<PatternDifference>& found) {
 }  // namespace
 
 std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
-                                                  const RunSummary& baseline,
-                                                  const RunSummary& candidate) {
+                                                  const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<PatternDifference> found;
     for (uint32_t index = 0; index < pairs.size(); ++index) {
         const WorkerComparison& pair = pairs[index];
@@ -371,8 +341,8 @@ std::vector<PatternDifference> patternDifferences(const std::vector<WorkerCompar
         const WorkerSummary& after = candidate.workers[pair.candidateWorker];
         const std::optional<StepPattern> old = commonPattern(before, pairs.size());
         const std::optional<StepPattern> now = commonPattern(after, pairs.size());
-        const auto tell = [&](const std::optional<StepPattern>& own,
-                              const std::optional<StepPattern>& other, bool isCandidate) {
+        const auto tell = [&](const std::optional<StepPattern>& own, const std::optional<StepPattern>& other,
+                              bool isCandidate) {
             if (!own) return;
             PatternDifference one;
             one.isCandidate = isCandidate;
@@ -436,8 +406,7 @@ uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSum
     for (const WorkerComparison& pair : pairs) lostNs += pair.lostNs();
     const uint32_t critical = lostNs >= 0 ? candidate.criticalWorker() : baseline.criticalWorker();
     for (uint32_t index = 0; index < pairs.size(); ++index)
-        if ((lostNs >= 0 ? pairs[index].candidateWorker : pairs[index].baselineWorker) == critical)
-            return index;
+        if ((lostNs >= 0 ? pairs[index].candidateWorker : pairs[index].baselineWorker) == critical) return index;
     return 0;
 }
 
@@ -450,37 +419,31 @@ void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier
 }  // namespace
 
 std::string_view name(Outcome outcome) {
-    static constexpr std::array<std::string_view, 9> all{
-        "nothing",      "too few steps", "steps alike",
-        "longer steps", "shorter steps", "within run-to-run spread",
-        "slower",       "faster",        "parts changed"};
+    static constexpr std::array<std::string_view, 9> all{"nothing",      "too few steps", "steps alike",
+                                                         "longer steps", "shorter steps", "within run-to-run spread",
+                                                         "slower",       "faster",        "parts changed"};
     return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view identifier(Outcome outcome) {
     static constexpr std::array<std::string_view, 9> all{
-        "nothing",      "too_few_steps", "alike",  "longer",       "shorter",
-        "within_noise", "slower",        "faster", "parts_changed"};
+        "nothing", "too_few_steps", "alike", "longer", "shorter", "within_noise", "slower", "faster", "parts_changed"};
     return all[static_cast<size_t>(outcome)];
 }
 
-std::string_view identifier(ClaimUnit unit) {
-    return unit == ClaimUnit::Runs ? "runs" : "steps";
-}
+std::string_view identifier(ClaimUnit unit) { return unit == ClaimUnit::Runs ? "runs" : "steps"; }
 
-std::string_view identifier(QuantityKind kind) {
-    return kind == QuantityKind::Part ? "part" : "idle_in_range";
-}
+std::string_view identifier(QuantityKind kind) { return kind == QuantityKind::Part ? "part" : "idle_in_range"; }
 
 std::string_view name(MatchKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"same name", "same position",
-                                                         "only in baseline", "only in candidate"};
+    static constexpr std::array<std::string_view, 4> all{"same name", "same position", "only in baseline",
+                                                         "only in candidate"};
     return all[static_cast<size_t>(kind)];
 }
 
 std::string_view identifier(MatchKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position",
-                                                         "only_baseline", "only_candidate"};
+    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position", "only_baseline",
+                                                         "only_candidate"};
     return all[static_cast<size_t>(kind)];
 }
 
@@ -495,8 +458,7 @@ void answer(RunComparison& comparison, const RunSummary& baseline, const RunSumm
     // It may be the whole explanation, so it precedes the verdict.
     const auto differences = machineDifferences(baseline.facts, candidate.facts);
     if (differences.empty() || comparison.answer.outcome == Outcome::Nothing) return;
-    const std::string first =
-        fmt::format("The machines differ ({}). ", fmt::join(differences, ", "));
+    const std::string first = fmt::format("The machines differ ({}). ", fmt::join(differences, ", "));
     comparison.answer.sentence.insert(0, first);
     comparison.answer.clauses.insert(comparison.answer.clauses.begin(), Clause{first});
 }
@@ -512,8 +474,7 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     comparison.baselinePattern = before.pattern;
     comparison.candidatePattern = after.pattern;
     for (const WorkerPair& pair : workerPairs(before, after)) {
-        ComparedWorkers workers =
-            compareWorkers(before.workers[pair.baseline], after.workers[pair.candidate]);
+        ComparedWorkers workers = compareWorkers(before.workers[pair.baseline], after.workers[pair.candidate]);
         for (WorkerComparison* each : {&workers.shown, &workers.exact}) {
             each->baselineWorker = pair.baseline;
             each->candidateWorker = pair.candidate;
@@ -524,9 +485,8 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     comparison.critical = criticalPairOf(comparison.exact, before, after);
     addOutliers(before, false, comparison.outliers);
     addOutliers(after, true, comparison.outliers);
-    std::stable_sort(
-        comparison.outliers.begin(), comparison.outliers.end(),
-        [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
+    std::stable_sort(comparison.outliers.begin(), comparison.outliers.end(),
+                     [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
     comparison.patterns = patternDifferences(comparison.workers, before, after);
     answer(comparison, before, after);
     return comparison;

@@ -75,8 +75,7 @@ enum class Outcome : uint8_t {
     WithinNoise,  ///< The difference is not beyond the spread between runs.
     Slower,
     Faster,
-    PartsChanged,  ///< The step's difference is not beyond the spread, but that of some parts is.
-                   ///< For answers only.
+    PartsChanged,  ///< The step's difference is not beyond the spread, but that of some parts is. For answers only.
 };
 /// "nothing", "too few steps", "steps alike", "longer steps", "shorter steps", "within run-to-run
 /// spread", "slower", "faster", "parts changed".
@@ -87,8 +86,7 @@ std::string_view identifier(Outcome outcome);
 /// With four steps on each side no difference, however large, has a p below 0.01.
 inline constexpr int64_t minStepsForClaim = 5;
 
-/// Independent unit of a claim: only runs give evidence about programs, steps only about the two
-/// runs.
+/// Independent unit of a claim: only runs give evidence about programs, steps only about the two runs.
 enum class ClaimUnit : uint8_t { Steps, Runs };
 /// "steps", "runs".
 std::string_view identifier(ClaimUnit unit);
@@ -116,14 +114,11 @@ struct Claim {
     /// its first and second half. For several runs 1 %.
     double noiseNs = 0;
     int64_t baselineRuns = 1, candidateRuns = 1;
-    int64_t spreadRuns = 0;  ///< Earlier runs used to estimate the spread between runs.
-    double visiblePercent =
-        0;  ///< The smallest change that four of five such tests detect; for runs.
-    /// Largest distance between runs of one side, relative to the lowest; nullopt for one run per
-    /// side.
+    int64_t spreadRuns = 0;     ///< Earlier runs used to estimate the spread between runs.
+    double visiblePercent = 0;  ///< The smallest change that four of five such tests detect; for runs.
+    /// Largest distance between runs of one side, relative to the lowest; nullopt for one run per side.
     std::optional<double> apartPercent;
-    bool areAlternating =
-        false;  ///< A drift over the order of the runs was tested for (`judgeRuns`).
+    bool areAlternating = false;  ///< A drift over the order of the runs was tested for (`judgeRuns`).
 };
 
 /// Kind of a quantity judged in addition to the whole step, with the run as the unit.
@@ -140,24 +135,22 @@ struct QuantityClaim {
     analysis::StepPart part = analysis::StepPart::Compute;  ///< For `Part`.
     std::string path;                                       ///< For `IdleInRange`.
     double baselineNs = 0;                                  ///< Mean over the runs.
-    double differenceNs = 0;       ///< Candidate's mean minus the baseline's.
-    double lowNs = 0, highNs = 0;  ///< 95 % confidence interval of `differenceNs`.
-    double pValue = 1;             ///< Two-sided, for this quantity alone.
-    double adjustedPValue = 1;     ///< Corrected for all quantities judged together.
+    double differenceNs = 0;                                ///< Candidate's mean minus the baseline's.
+    double lowNs = 0, highNs = 0;                           ///< 95 % confidence interval of `differenceNs`.
+    double pValue = 1;                                      ///< Two-sided, for this quantity alone.
+    double adjustedPValue = 1;                              ///< Corrected for all quantities judged together.
     /// The difference is beyond the spread between runs, and at least 1 % of the step.
     bool isCertain = false;
 };
 
-// Times of the mean step are rounded once, here, to multiples of the last digit shown by
-// `WorkerComparison::scale`. The mean step is rounded first, then its parts, so that they sum to
-// the step. The contributors of each part are rounded so that they sum to the part (the greatest
-// remainders are rounded up). A range is the sum of its contributors. A difference is that of the
-// two rounded numbers. All such times are written with that scale, so a sentence, a table, a chart
-// and a file show the same number. Values that are not summed (medians, quantiles, single steps,
-// summed durations) stay exact and are written by `shownNumbers.h`.
+// Times of the mean step are rounded once, here, to multiples of the last digit shown by `WorkerComparison::scale`. The
+// mean step is rounded first, then its parts, so that they sum to the step. The contributors of each part are rounded
+// so that they sum to the part (the greatest remainders are rounded up). A range is the sum of its contributors. A
+// difference is that of the two rounded numbers. All such times are written with that scale, so a sentence, a table, a
+// chart and a file show the same number. Values that are not summed (medians, quantiles, single steps, summed
+// durations) stay exact and are written by `shownNumbers.h`.
 
-/// One part of the step in both runs, mean per step. Each column sums to the mean step time of its
-/// run over all parts.
+/// One part of the step in both runs, mean per step. Each column sums to the mean step time of its run over all parts.
 struct PartDifference {
     analysis::StepPart part = analysis::StepPart::Compute;
     int64_t baselineNs = 0;
@@ -181,9 +174,8 @@ std::string_view identifier(MatchKind kind);
 /// One side of a contributor, per step.
 struct ContributorShare {
     analysis::ContributorName name;
-    int64_t exposedNs =
-        0;  ///< Share of the step's mean time; within a part the shares sum to the part.
-    int64_t totalNs = 0;  ///< Summed durations, including overlapped time.
+    int64_t exposedNs = 0;  ///< Share of the step's mean time; within a part the shares sum to the part.
+    int64_t totalNs = 0;    ///< Summed durations, including overlapped time.
     double count = 0;
     int64_t bytes = 0;
     /// Bytes over summed durations, in 10^9 bytes per second. For a collective its bus bandwidth
@@ -225,8 +217,7 @@ struct WorkerComparison {
     /// By part, then by lost time, largest first. Unmatched contributors have no counterpart.
     std::vector<ContributorDifference> contributors;
     std::vector<RangeDifference> ranges;  ///< By lost time, largest first.
-    /// Quantities judged in addition to the step: parts in their order, then ranges. Empty for two
-    /// runs.
+    /// Quantities judged in addition to the step: parts in their order, then ranges. Empty for two runs.
     std::vector<QuantityClaim> quantities;
 
     /// Additional time of the candidate's mean step; the sum of `lostNs()` of all parts.
@@ -247,8 +238,7 @@ struct Cause {
     /// Certainty that the programs differ in this; nullopt if not judged.
     std::optional<QuantityClaim> judged;
     bool isCertain() const { return judged && judged->isCertain; }
-    /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3
-    /// GB/s".
+    /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3 GB/s".
     std::string text;
 };
 
@@ -259,8 +249,7 @@ struct Answer {
     /// Indices into `RunComparison::outliers`, if the runs are otherwise alike: the candidate's
     /// most significant outlier step, then steps that lost their time in the same way.
     std::vector<uint32_t> significantOutliers;
-    /// "Candidate is 23.1 % slower (95 % confidence 20.2 to 26.1 %, p < 0.001, ...): +31.204 ms
-    /// ..."
+    /// "Candidate is 23.1 % slower (95 % confidence 20.2 to 26.1 %, p < 0.001, ...): +31.204 ms ..."
     std::string sentence;
     std::vector<Clause> clauses;        ///< The sentence in pieces, each with its evidence.
     std::vector<std::string> details;   ///< Further sentences: which steps, which rank, outliers.
@@ -280,7 +269,7 @@ struct PatternDifference {
     uint32_t pair = noIndex;  ///< Index into `RunComparison::workers`.
     std::string worker;       ///< "rank 2, GPU 2".
     analysis::StepPattern pattern;
-    int64_t otherExcessNs = 0;  ///< Excess of the same pattern on the other side; 0 if it has none.
+    int64_t otherExcessNs = 0;              ///< Excess of the same pattern on the other side; 0 if it has none.
     analysis::ContributorName contributor;  ///< Its main contributor; empty if unknown.
     std::string path;
     std::string text;  ///< "only in the candidate every third step of rank 2, GPU 2 takes ..."
@@ -293,18 +282,13 @@ struct RunComparison {
     std::vector<WorkerComparison> workers;  ///< Pairs; in the order of the candidate's workers.
     /// The same pairs with times to the nanosecond; conditions are tested against these.
     std::vector<WorkerComparison> exact;
-    uint32_t critical =
-        noIndex;  ///< The pair that the answer is about; `noIndex` if there is none.
+    uint32_t critical = noIndex;  ///< The pair that the answer is about; `noIndex` if there is none.
     std::vector<RunOutlier> outliers;
     std::vector<PatternDifference> patterns;  ///< Most expensive first.
     Answer answer;
 
-    const WorkerComparison* criticalPair() const {
-        return critical < workers.size() ? &workers[critical] : nullptr;
-    }
-    const WorkerComparison* exactCriticalPair() const {
-        return critical < exact.size() ? &exact[critical] : nullptr;
-    }
+    const WorkerComparison* criticalPair() const { return critical < workers.size() ? &workers[critical] : nullptr; }
+    const WorkerComparison* exactCriticalPair() const { return critical < exact.size() ? &exact[critical] : nullptr; }
 };
 
 /// Compares two runs. Workers are paired by rank, else in order. Unpaired workers are not compared;
@@ -319,16 +303,14 @@ using RunGroup = std::span<const analysis::RunSummary>;
 /// Comparison of two programs by several runs per side, with the run as the unit (`judgeRuns`).
 struct ProgramComparison {
     analysis::RunSummary baseline, candidate;  ///< The runs of each side as one (`poolRuns`).
-    RunComparison comparison;  ///< Comparison of the pooled runs; its claims are about runs if
-                               ///< their spread is known.
+    RunComparison comparison;  ///< Comparison of the pooled runs; its claims are about runs if their spread is known.
 };
 
 /// Compares programs. Parts, contributors and steps are those of all runs of a side together.
 /// `earlier` contains none or at least two runs of one program, here or before, for the spread
 /// between runs. With one run per side and none earlier the result is that of `compareRuns`. Fails
 /// if the runs of a side have different workers, or if one has no steps.
-Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
-                                          RunGroup earlier = {});
+Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate, RunGroup earlier = {});
 
 /// Corresponding workers of two runs: indices into `RunSummary::workers`.
 struct WorkerPair {
@@ -338,7 +320,6 @@ struct WorkerPair {
 
 /// Pairs workers by rank if each has one of its own, else in order. Workers without a counterpart
 /// are omitted. Quadratic in the workers.
-std::vector<WorkerPair> workerPairs(const analysis::RunSummary& baseline,
-                                    const analysis::RunSummary& candidate);
+std::vector<WorkerPair> workerPairs(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
 }  // namespace lanescope::compare

@@ -16,7 +16,7 @@ using namespace analysis;
 namespace {
 
 constexpr size_t maxCauses = 3;
-constexpr size_t maxKindChanges = 2;  ///< Changes of kind, in addition to those in a part's cause.
+constexpr size_t maxKindChanges = 2;       ///< Changes of kind, in addition to those in a part's cause.
 constexpr int64_t minChangeDivisor = 100;  ///< Of the step: one part in so many.
 constexpr double countTolerance = 0.1;     ///< Relative difference from which a count is different.
 constexpr int64_t minCauseDivisor = 6;     ///< One part in so many.
@@ -26,8 +26,7 @@ constexpr double maxPcieGBps = 64;
 
 /// Returns the contributor of a part that changed most in the direction of `sign`; null if none
 /// changed by at least a third of the part.
-const ContributorDifference* mainContributor(const WorkerComparison& pair, StepPart part,
-                                             int64_t lostNs) {
+const ContributorDifference* mainContributor(const WorkerComparison& pair, StepPart part, int64_t lostNs) {
     const int64_t sign = lostNs < 0 ? -1 : 1;
     const ContributorDifference* main = nullptr;
     for (const ContributorDifference& each : pair.contributors)
@@ -41,27 +40,21 @@ const ContributorDifference* mainContributor(const WorkerComparison& pair, StepP
 /// counters of both runs, else by the pace of something slower.
 bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSummary& baseline,
                    const RunSummary& candidate) {
-    const bool isBetweenGpus =
-        part == StepPart::ExposedCommunication || part == StepPart::ExposedPtoP;
+    const bool isBetweenGpus = part == StepPart::ExposedCommunication || part == StepPart::ExposedPtoP;
     if (!isBetweenGpus || !candidate.facts.isNvlinkPresent) return false;
-    if (baseline.nvlink.evidence == LinkEvidence::Counters &&
-        candidate.nvlink.evidence == LinkEvidence::Counters)
-        return baseline.nvlink.use == NvlinkVerdict::Use::Used &&
-               candidate.nvlink.use == NvlinkVerdict::Use::NotSeen;
-    return main && main->baseline.gigabytesPerSecond > maxPcieGBps &&
-           main->candidate.gigabytesPerSecond > 0 &&
+    if (baseline.nvlink.evidence == LinkEvidence::Counters && candidate.nvlink.evidence == LinkEvidence::Counters)
+        return baseline.nvlink.use == NvlinkVerdict::Use::Used && candidate.nvlink.use == NvlinkVerdict::Use::NotSeen;
+    return main && main->baseline.gigabytesPerSecond > maxPcieGBps && main->candidate.gigabytesPerSecond > 0 &&
            main->candidate.gigabytesPerSecond < maxPcieGBps;
 }
 
 /// Returns true if the other side has nothing in the NVTX ranges of this contributor.
 bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one) {
     const bool isCandidate = one.match == MatchKind::OnlyCandidate;
-    return !one.path.empty() &&
-           std::none_of(pair.contributors.begin(), pair.contributors.end(), [&](const auto& each) {
-               const MatchKind own =
-                   isCandidate ? MatchKind::OnlyCandidate : MatchKind::OnlyBaseline;
-               return each.match != own && each.path == one.path;
-           });
+    return !one.path.empty() && std::none_of(pair.contributors.begin(), pair.contributors.end(), [&](const auto& each) {
+        const MatchKind own = isCandidate ? MatchKind::OnlyCandidate : MatchKind::OnlyBaseline;
+        return each.match != own && each.path == one.path;
+    });
 }
 
 /// Returns the baseline's mean step without the time before and after all work, which is not the
@@ -79,8 +72,7 @@ bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& o
     // The number of times that a rank is last does not depend on its own work.
     if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
     const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
-    if (std::max(std::abs(one.lostNs()), hiddenNs) * minChangeDivisor < busyStepNs(pair))
-        return false;
+    if (std::max(std::abs(one.lostNs()), hiddenNs) * minChangeDivisor < busyStepNs(pair)) return false;
     const bool isIdle = one.kind == ContributorKind::Idle;
     if (one.match == MatchKind::OnlyBaseline || one.match == MatchKind::OnlyCandidate)
         return !isIdle || isInNewRange(pair, one);
@@ -108,9 +100,8 @@ std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vecto
         });
         if (!isTold && isChangeOfKind(pair, each)) changes.push_back(&each);
     }
-    std::stable_sort(changes.begin(), changes.end(), [](const auto* a, const auto* b) {
-        return std::abs(a->lostNs()) > std::abs(b->lostNs());
-    });
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
     if (changes.size() > maxKindChanges) changes.resize(maxKindChanges);
     std::vector<Cause> further;
     for (const ContributorDifference* each : changes) {
@@ -144,8 +135,7 @@ Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
     cause.isOfWholePart = false;
     cause.judged = idle;
     for (const ContributorDifference& each : pair.contributors)
-        if (each.kind == ContributorKind::Idle && each.path == idle.path)
-            cause.lostNs += each.lostNs();
+        if (each.kind == ContributorKind::Idle && each.path == idle.path) cause.lostNs += each.lostNs();
     if (const ContributorDifference* main = findLargestIdleChange(pair, idle)) cause.main = *main;
     if (cause.main) {
         cause.part = cause.main->part;
@@ -155,13 +145,12 @@ Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
 }
 
 /// Adds certain changes that are not yet a cause, largest first.
-void addCertain(const WorkerComparison& pair, const RunSummary& baseline,
-                const RunSummary& candidate, std::vector<Cause>& causes) {
+void addCertain(const WorkerComparison& pair, const RunSummary& baseline, const RunSummary& candidate,
+                std::vector<Cause>& causes) {
     std::vector<const QuantityClaim*> certain;
     for (const QuantityClaim& each : pair.quantities) {
         const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
-            if (each.kind == QuantityKind::Part)
-                return cause.isOfWholePart && cause.part == each.part;
+            if (each.kind == QuantityKind::Part) return cause.isOfWholePart && cause.part == each.part;
             return cause.isCertain() && cause.main && cause.main->path == each.path &&
                    cause.main->kind == ContributorKind::Idle;
         });
@@ -175,8 +164,7 @@ void addCertain(const WorkerComparison& pair, const RunSummary& baseline,
         if (each->kind == QuantityKind::IdleInRange)
             causes.push_back(causeOf(pair, *each));
         else
-            causes.push_back(
-                causeOf(pair, pair.parts[static_cast<size_t>(each->part)], baseline, candidate));
+            causes.push_back(causeOf(pair, pair.parts[static_cast<size_t>(each->part)], baseline, candidate));
     }
 }
 
@@ -197,8 +185,7 @@ InstanceQuery queryOf(const ContributorDifference& contributor) {
     return query;
 }
 
-const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair,
-                                                   const QuantityClaim& idle) {
+const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair, const QuantityClaim& idle) {
     const int64_t sign = idle.differenceNs < 0 ? -1 : 1;
     const ContributorDifference* most = nullptr;
     for (const ContributorDifference& each : pair.contributors)
@@ -223,13 +210,11 @@ const ContributorDifference* mainOffset(const WorkerComparison& pair, const Caus
 }
 
 bool isOffset(const WorkerComparison& pair, const Cause& cause) {
-    const bool isOneWay =
-        pair.claim.outcome != Outcome::Alike && pair.claim.outcome != Outcome::WithinNoise;
+    const bool isOneWay = pair.claim.outcome != Outcome::Alike && pair.claim.outcome != Outcome::WithinNoise;
     return isOneWay && (pair.claim.differenceNs > 0 ? cause.lostNs < 0 : cause.lostNs > 0);
 }
 
-std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
-                            const RunSummary& candidate) {
+std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline, const RunSummary& candidate) {
     const bool isSlower = pair.claim.differenceNs > 0;
     std::vector<const PartDifference*> changed, offsets;
     int64_t allNs = 0;
@@ -240,9 +225,8 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
         if (isWithIt) allNs += std::abs(part.lostNs());
     }
     for (std::vector<const PartDifference*>* parts : {&changed, &offsets})
-        std::stable_sort(parts->begin(), parts->end(), [](const auto* a, const auto* b) {
-            return std::abs(a->lostNs()) > std::abs(b->lostNs());
-        });
+        std::stable_sort(parts->begin(), parts->end(),
+                         [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
     std::vector<Cause> causes;
     const auto addWeighty = [&](const std::vector<const PartDifference*>& parts, size_t most) {
         for (size_t index = 0; index < std::min(parts.size(), most); ++index)
@@ -255,13 +239,11 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
     for (Cause& change : furtherChanges(pair, causes)) causes.push_back(std::move(change));
     // A change without a cost is no reason.
     const auto rank = [&](const Cause& cause) {
-        const bool isReason = cause.lostNs != 0 || pair.claim.outcome == Outcome::Alike ||
-                              pair.claim.outcome == Outcome::WithinNoise;
-        return std::tuple(isOffset(pair, cause), !isReason, !cause.isChangeOfKind,
-                          !cause.isCertain());
+        const bool isReason =
+            cause.lostNs != 0 || pair.claim.outcome == Outcome::Alike || pair.claim.outcome == Outcome::WithinNoise;
+        return std::tuple(isOffset(pair, cause), !isReason, !cause.isChangeOfKind, !cause.isCertain());
     };
-    std::stable_sort(causes.begin(), causes.end(),
-                     [&](const Cause& a, const Cause& b) { return rank(a) < rank(b); });
+    std::stable_sort(causes.begin(), causes.end(), [&](const Cause& a, const Cause& b) { return rank(a) < rank(b); });
     return causes;
 }
 
@@ -282,21 +264,17 @@ std::vector<uint32_t> significantOutliers(const std::vector<RunOutlier>& outlier
     std::vector<uint32_t> telling{static_cast<uint32_t>(longest - outliers.data())};
     for (const RunOutlier& other : outliers)
         if (&other != longest && other.isCandidate && other.worker == longest->worker &&
-            other.step.part == longest->step.part &&
-            other.step.contributor == longest->step.contributor &&
+            other.step.part == longest->step.part && other.step.contributor == longest->step.contributor &&
             other.step.path == longest->step.path)
             telling.push_back(static_cast<uint32_t>(&other - outliers.data()));
     return telling;
 }
 
-bool isAlike(Outcome outcome) {
-    return outcome == Outcome::Alike || outcome == Outcome::WithinNoise;
-}
+bool isAlike(Outcome outcome) { return outcome == Outcome::Alike || outcome == Outcome::WithinNoise; }
 
 }  // namespace
 
-Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
-                const RunSummary& candidate) {
+Answer answerOf(const RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
     Answer answer;
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair) return answer;
@@ -306,9 +284,7 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
     if (isAlike(answer.outcome)) {
         // Amounts within noise have no cause. A change in what the program does remains a fact, and
         // so does a certain change of a part.
-        std::erase_if(answer.causes, [](const Cause& cause) {
-            return !cause.isChangeOfKind && !cause.isCertain();
-        });
+        std::erase_if(answer.causes, [](const Cause& cause) { return !cause.isChangeOfKind && !cause.isCertain(); });
         if (std::any_of(answer.causes.begin(), answer.causes.end(),
                         [](const Cause& cause) { return cause.isCertain(); }))
             answer.outcome = Outcome::PartsChanged;

@@ -7,10 +7,8 @@
 
 namespace lanescope::compare {
 
-/// Returns the idle contributor in the path of `idle` that changed most in its direction; null if
-/// there is none.
-const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair,
-                                                   const QuantityClaim& idle);
+/// Returns the idle contributor in the path of `idle` that changed most in its direction; null if there is none.
+const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair, const QuantityClaim& idle);
 
 /// Returns the query that finds the contributor in the traces.
 InstanceQuery queryOf(const ContributorDifference& contributor);
@@ -20,8 +18,7 @@ InstanceQuery queryOf(const ContributorDifference& contributor);
 /// `main` and the part, so that further contributors are needed.
 const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause);
 
-/// Returns true if the step became longer and this shorter, or vice versa. False if the step did
-/// not change.
+/// Returns true if the step became longer and this shorter, or vice versa. False if the step did not change.
 bool isOffset(const WorkerComparison& pair, const Cause& cause);
 
 /// Returns the causes of the candidate's longer, or shorter, steps, without words:
@@ -43,8 +40,7 @@ Answer answerOf(const RunComparison& comparison, const analysis::RunSummary& bas
                 const analysis::RunSummary& candidate);
 
 /// Sets answer, cautions and words of a comparison with complete figures.
-void answer(RunComparison& comparison, const analysis::RunSummary& baseline,
-            const analysis::RunSummary& candidate);
+void answer(RunComparison& comparison, const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
 /// Writes the answer of a comparison with complete figures in words: its sentence, the text of its
 /// causes, and its details. The numbers are those of the tables.

@@ -24,10 +24,8 @@ namespace {
 std::string incomparableSentence(const RunSummary& baseline, const RunSummary& candidate) {
     for (const auto& [side, run] : {std::pair("baseline", &baseline), {"candidate", &candidate}})
         if (const std::string timeless = timelessSentence(*run); !timeless.empty())
-            return fmt::format("The {} {} cannot be compared: {}", side,
-                               printable(run->facts.title), timeless);
-    if (baseline.isEmpty() && candidate.isEmpty())
-        return "Neither run has GPU work, so there is nothing to compare.";
+            return fmt::format("The {} {} cannot be compared: {}", side, printable(run->facts.title), timeless);
+    if (baseline.isEmpty() && candidate.isEmpty()) return "Neither run has GPU work, so there is nothing to compare.";
     const bool isBaseline = baseline.isEmpty();
     return fmt::format("The {} {} has no GPU work, so there is nothing to compare.",
                        isBaseline ? "baseline" : "candidate",
@@ -40,17 +38,15 @@ constexpr double bandwidthTolerance = 0.1;
 constexpr double ratioThresholdPercent = 100;  ///< Percent: a factor of two.
 
 bool isOtherBandwidth(double before, double after) {
-    return before > 0 && after > 0 &&
-           std::abs(after - before) > bandwidthTolerance * std::max(before, after);
+    return before > 0 && after > 0 && std::abs(after - before) > bandwidthTolerance * std::max(before, after);
 }
 
 std::string bandwidthText(const ContributorDifference& main) {
     const double before = main.baseline.gigabytesPerSecond;
     const double after = main.candidate.gigabytesPerSecond;
     if (!isOtherBandwidth(before, after)) return {};
-    return fmt::format(", {}bandwidth {} \u2192 {} GB/s",
-                       main.kind == ContributorKind::Collective ? "bus " : "", rateText(before),
-                       rateText(after));
+    return fmt::format(", {}bandwidth {} \u2192 {} GB/s", main.kind == ContributorKind::Collective ? "bus " : "",
+                       rateText(before), rateText(after));
 }
 
 std::string matchText(const ContributorDifference& main) {
@@ -60,9 +56,8 @@ std::string matchText(const ContributorDifference& main) {
         return fmt::format(", in the place of {}", replacedName(main.baseline.name, main.name()));
     const double before = main.baseline.count, after = main.candidate.count;
     // The number of times that a rank is not the last is not a number of collectives.
-    const bool isWork =
-        main.kind == ContributorKind::Kernel || main.kind == ContributorKind::Copy ||
-        (main.kind == ContributorKind::Collective && main.part != StepPart::WaitingForRanks);
+    const bool isWork = main.kind == ContributorKind::Kernel || main.kind == ContributorKind::Copy ||
+                        (main.kind == ContributorKind::Collective && main.part != StepPart::WaitingForRanks);
     if (isWork && std::abs(after - before) > 0.1 * std::max(before, after))
         return fmt::format(", {} instead of {} a step", countText(after), countText(before));
     return {};
@@ -74,13 +69,12 @@ std::string changeText(const Cause& cause, const std::string& time) {
     const ContributorDifference& main = *cause.main;
     const std::string which = shortName(main.name());
     if (main.kind == ContributorKind::Idle)
-        return fmt::format("{} in the mean step for {} {} in {}{}", time, name(main.part), which,
-                           printable(main.path), matchText(main));
+        return fmt::format("{} in the mean step for {} {} in {}{}", time, name(main.part), which, printable(main.path),
+                           matchText(main));
     const std::string_view kind = main.kind == ContributorKind::Kernel       ? "kernel "
                                   : main.kind == ContributorKind::Collective ? "NCCL "
                                                                              : "";
-    return fmt::format("{} in the mean step for {}{}{}{}", time, kind, which, matchText(main),
-                       bandwidthText(main));
+    return fmt::format("{} in the mean step for {}{}{}{}", time, kind, which, matchText(main), bandwidthText(main));
 }
 
 /// "in cudaLaunchKernel, in forward", "in kernel gemm", "in NCCL AllReduce".
@@ -94,16 +88,14 @@ std::string contributorText(const ContributorDifference& one) {
     return fmt::format("in {}{}", kind, which);
 }
 
-/// Returns the offset of a contributor that changed by more than its part: ", offset by +0.602 ms
-/// in cudaLaunchKernel".
+/// Returns the offset of a contributor that changed by more than its part: ", offset by +0.602 ms in cudaLaunchKernel".
 std::string offsetText(const Cause& cause, const WorkerComparison& pair) {
     const int64_t mainNs = cause.main->lostNs(), restNs = cause.lostNs - mainNs;
     if (std::abs(mainNs) <= std::abs(cause.lostNs) && (mainNs < 0) == (cause.lostNs < 0)) return {};
     if (const ContributorDifference* offset = mainOffset(pair, cause))
         return fmt::format(", offset by {} {}", pair.scale.differenceText(offset->lostNs()),
                            contributorText(*offset) + matchText(*offset));
-    return fmt::format(", offset by {} of other {}", pair.scale.differenceText(restNs),
-                       name(cause.part));
+    return fmt::format(", offset by {} of other {}", pair.scale.differenceText(restNs), name(cause.part));
 }
 
 /// "+7.104 ms exposed NCCL AllReduce in the mean step, bus bandwidth 210.3 → 27.1 GB/s".
@@ -111,21 +103,19 @@ std::string causeText(const Cause& cause, const WorkerComparison& pair) {
     const DurationScale& scale = pair.scale;
     const std::string time = scale.differenceText(cause.lostNs);
     if (!cause.isOfWholePart && cause.judged)
-        return fmt::format("{} idle in {} in the mean step{}", time, printable(cause.judged->path),
-                           cause.main && cause.main->match != MatchKind::SamePosition
-                               ? matchText(*cause.main)
-                               : std::string());
+        return fmt::format(
+            "{} idle in {} in the mean step{}", time, printable(cause.judged->path),
+            cause.main && cause.main->match != MatchKind::SamePosition ? matchText(*cause.main) : std::string());
     if (!cause.isOfWholePart) return changeText(cause, time);
     std::string text = fmt::format("{} {} in the mean step", time, name(cause.part));
     if (cause.main) {
         const ContributorDifference& main = *cause.main;
-        const bool isExposedCollective = main.kind == ContributorKind::Collective &&
-                                         cause.part == StepPart::ExposedCommunication;
+        const bool isExposedCollective =
+            main.kind == ContributorKind::Collective && cause.part == StepPart::ExposedCommunication;
         if (isExposedCollective && main.lostNs() == cause.lostNs)
             text = fmt::format("{} exposed NCCL {} in the mean step", time, shortName(main.name()));
         else
-            text +=
-                fmt::format(", {} {}", scale.differenceText(main.lostNs()), contributorText(main));
+            text += fmt::format(", {} {}", scale.differenceText(main.lostNs()), contributorText(main));
         if (main.kind != ContributorKind::Idle) text += bandwidthText(main) + matchText(main);
         text += offsetText(cause, pair);
     }
@@ -147,26 +137,19 @@ std::string certaintyText(const Cause& cause, const DurationScale& scale) {
     return fmt::format(" (certain: {} {} to {} in the {} step, 95 % confidence)",
                        isPart ? name(cause.judged->part) : std::string_view("idle"),
                        scale.differenceText(std::llround(cause.judged->lowNs)),
-                       scale.differenceText(std::llround(cause.judged->highNs)),
-                       isPart ? "median" : "mean");
+                       scale.differenceText(std::llround(cause.judged->highNs)), isPart ? "median" : "mean");
 }
 
 std::string medians(const WorkerComparison& pair) {
-    return fmt::format("{} against {}", timeText(pair.candidate.medianNs),
-                       timeText(pair.baseline.medianNs));
+    return fmt::format("{} against {}", timeText(pair.candidate.medianNs), timeText(pair.baseline.medianNs));
 }
 
-std::string runCount(int64_t runs) {
-    return fmt::format("{} {}", runs, runs == 1 ? "run" : "runs");
-}
+std::string runCount(int64_t runs) { return fmt::format("{} {}", runs, runs == 1 ? "run" : "runs"); }
 
-/// "3 against 3 runs", "5 against 5 runs by turns", "1 against 1 run, by the spread of 5 earlier
-/// ones".
+/// "3 against 3 runs", "5 against 5 runs by turns", "1 against 1 run, by the spread of 5 earlier ones".
 std::string runsText(const Claim& claim) {
-    std::string text =
-        fmt::format("{} against {}", claim.baselineRuns, runCount(claim.candidateRuns));
-    if (claim.spreadRuns > 0)
-        text += fmt::format(", by the spread of {} earlier ones", claim.spreadRuns);
+    std::string text = fmt::format("{} against {}", claim.baselineRuns, runCount(claim.candidateRuns));
+    if (claim.spreadRuns > 0) text += fmt::format(", by the spread of {} earlier ones", claim.spreadRuns);
     return claim.areAlternating ? text + " by turns" : text;
 }
 
@@ -178,22 +161,18 @@ std::string confidenceText(const Claim& claim) {
 /// Returns a change of the step time: "9.9 % longer". From a factor of two on a ratio, "2.75 times
 /// as long" or "2.75 times as fast", since 640 % more or 64 % less is hard to picture.
 std::string changeOf(double percent, std::string_view more, std::string_view less) {
-    if (percent >= ratioThresholdPercent)
-        return fmt::format("{:.2f} times as long", 1 + percent / 100);
-    if (percent <= -ratioThresholdPercent / 2)
-        return fmt::format("{:.2f} times as fast", 1 / (1 + percent / 100));
+    if (percent >= ratioThresholdPercent) return fmt::format("{:.2f} times as long", 1 + percent / 100);
+    if (percent <= -ratioThresholdPercent / 2) return fmt::format("{:.2f} times as fast", 1 / (1 + percent / 100));
     return fmt::format("{} % {}", percentText(std::abs(percent)), percent > 0 ? more : less);
 }
 
 /// Returns the finding. The causes, which add up, are about the mean step.
 std::string claimText(const Claim& claim) {
     if (claim.unit == ClaimUnit::Steps)
-        return "In these two runs the candidate's median step is " +
-               changeOf(claim.percent, "longer", "shorter");
-    return fmt::format("Candidate {} {} ({}; {}, {})",
-                       claim.percent >= ratioThresholdPercent ? "takes" : "is",
-                       changeOf(claim.percent, "slower", "faster"), runsText(claim),
-                       confidenceText(claim), pValueEquation(claim.adjustedPValue));
+        return "In these two runs the candidate's median step is " + changeOf(claim.percent, "longer", "shorter");
+    return fmt::format("Candidate {} {} ({}; {}, {})", claim.percent >= ratioThresholdPercent ? "takes" : "is",
+                       changeOf(claim.percent, "slower", "faster"), runsText(claim), confidenceText(claim),
+                       pValueEquation(claim.adjustedPValue));
 }
 
 /// Returns ", and the mean step 5.87 times as fast" if few very long steps change the mean
@@ -201,9 +180,8 @@ std::string claimText(const Claim& claim) {
 std::string meanText(const WorkerComparison& pair) {
     constexpr double minOtherPercent = 10;
     if (pair.claim.unit != ClaimUnit::Steps || pair.baseline.meanNs <= 0) return {};
-    const double percent = 100 * (static_cast<double>(pair.candidate.meanNs) /
-                                      static_cast<double>(pair.baseline.meanNs) -
-                                  1);
+    const double percent =
+        100 * (static_cast<double>(pair.candidate.meanNs) / static_cast<double>(pair.baseline.meanNs) - 1);
     if (std::abs(percent - pair.claim.percent) < minOtherPercent) return {};
     return ", and the mean step " + changeOf(percent, "longer", "shorter");
 }
@@ -212,30 +190,25 @@ std::string meanText(const WorkerComparison& pair) {
 std::string stepText(const OutlierStep& step) {
     const bool isNumbered = step.name.find_first_of("0123456789") != std::string::npos;
     return isNumbered ? printable(step.name)
-                      : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name),
-                                    step.number);
+                      : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name), step.number);
 }
 
 /// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: launch-bound idle
 /// outside CUDA calls on the main thread, in optimizer".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
-    std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}",
-                                   stepText(step), outlier.isCandidate ? "candidate" : "baseline",
-                                   outlier.worker, formatDuration(step.excessNs), name(step.part));
+    std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
+                                   outlier.isCandidate ? "candidate" : "baseline", outlier.worker,
+                                   formatDuration(step.excessNs), name(step.part));
     if (!step.contributor.empty())
         text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ", shortName(step.contributor));
     if (!step.path.empty()) text += fmt::format(", in {}", printable(step.path));
     return text;
 }
 
-Clause words(std::string text) {
-    return {std::move(text)};
-}
+Clause words(std::string text) { return {std::move(text)}; }
 
-Clause ofSteps(std::string text) {
-    return {std::move(text), ClauseKind::Step};
-}
+Clause ofSteps(std::string text) { return {std::move(text), ClauseKind::Step}; }
 
 Clause ofSingle(std::string text, bool isCandidate, int64_t number) {
     Clause clause{std::move(text), ClauseKind::Single};
@@ -255,8 +228,7 @@ const ContributorDifference* findLargestChange(const WorkerComparison& pair, Ste
 }
 
 Clause ofCause(const Cause& cause, const WorkerComparison& pair) {
-    const ContributorDifference* main =
-        cause.main ? &*cause.main : findLargestChange(pair, cause.part);
+    const ContributorDifference* main = cause.main ? &*cause.main : findLargestChange(pair, cause.part);
     Clause clause{cause.text, ClauseKind::Step};  // a part without listed contributors
     if (!main) return clause;
     clause.kind = ClauseKind::Cause;
@@ -272,8 +244,7 @@ class Clauses {
     }
     /// Adds `before` and the causes, separated by "; "; nothing without causes. Marks the first
     /// cause that offsets the change.
-    void addCauses(std::string before, const std::vector<Cause>& causes,
-                   const WorkerComparison& pair) {
+    void addCauses(std::string before, const std::vector<Cause>& causes, const WorkerComparison& pair) {
         bool isWithIt = true;
         for (const Cause& cause : causes) {
             if (std::exchange(isWithIt, isWithIt && !isOffset(pair, cause)) != isWithIt)
@@ -291,9 +262,7 @@ class Clauses {
             return;
         }
         const std::vector<uint32_t>& telling = comparison.answer.significantOutliers;
-        const auto outlier = [&](uint32_t index) -> const RunOutlier& {
-            return comparison.outliers[index];
-        };
+        const auto outlier = [&](uint32_t index) -> const RunOutlier& { return comparison.outliers[index]; };
         if (telling.empty()) return;
         const RunOutlier& longest = outlier(telling.front());
         add(words("; but "));
@@ -311,16 +280,13 @@ class Clauses {
     std::vector<Clause> all_;
 };
 
-bool isWithinNoise(const Claim& claim) {
-    return std::abs(claim.differenceNs) <= claim.noiseNs;
-}
+bool isWithinNoise(const Claim& claim) { return std::abs(claim.differenceNs) <= claim.noiseNs; }
 
 /// Returns the number of runs, then the facts about the whole step.
 std::string undecidedText(const Claim& claim) {
-    std::string text = fmt::format("no difference is certain: {} % ({})",
-                                   percentDifferenceText(claim.percent), confidenceText(claim));
-    if (claim.apartPercent)
-        text += fmt::format(", its runs lie up to {} % apart", percentText(*claim.apartPercent));
+    std::string text =
+        fmt::format("no difference is certain: {} % ({})", percentDifferenceText(claim.percent), confidenceText(claim));
+    if (claim.apartPercent) text += fmt::format(", its runs lie up to {} % apart", percentText(*claim.apartPercent));
     return text;
 }
 
@@ -335,32 +301,26 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
         case Outcome::Shorter:
             clauses.add(ofSteps(claimText(claim) + meanText(pair)));
             clauses.addCauses(": ", causes, pair);
-            clauses.add(words(claim.unit == ClaimUnit::Runs
-                                  ? "."
-                                  : ". One run a side: run-to-run spread unknown."));
+            clauses.add(words(claim.unit == ClaimUnit::Runs ? "." : ". One run a side: run-to-run spread unknown."));
             break;
         case Outcome::TooFewSteps:
             clauses.add(words("Too few steps to tell a difference from chance ("));
-            clauses.add(
-                ofSteps(fmt::format("{} and {}", pair.baseline.count, pair.candidate.count)));
+            clauses.add(ofSteps(fmt::format("{} and {}", pair.baseline.count, pair.candidate.count)));
             clauses.add(words("): "));
-            clauses.add(ofSteps(fmt::format("median step {}, {} %", medians(pair),
-                                            percentDifferenceText(claim.percent))));
+            clauses.add(
+                ofSteps(fmt::format("median step {}, {} %", medians(pair), percentDifferenceText(claim.percent))));
             clauses.addCauses("; ", causes, pair);
             clauses.add(words("."));
             break;
         case Outcome::Alike:
             // A difference beyond the spread that may still be chance is not called alike.
-            clauses.add(words(isWithinNoise(claim)
-                                  ? "In these two runs steps are alike: "
-                                  : "In these two runs no difference can be told from chance: "));
-            clauses.add(ofSteps(fmt::format("median step {} ({} %)", medians(pair),
-                                            percentDifferenceText(claim.percent))));
+            clauses.add(words(isWithinNoise(claim) ? "In these two runs steps are alike: "
+                                                   : "In these two runs no difference can be told from chance: "));
             clauses.add(
-                words(isWithinNoise(claim)
-                          ? ", within the spread of each run's own steps"
-                          : fmt::format(" by {} and {} steps, {}", pair.baseline.count,
-                                        pair.candidate.count, pValueEquation(claim.pValue))));
+                ofSteps(fmt::format("median step {} ({} %)", medians(pair), percentDifferenceText(claim.percent))));
+            clauses.add(words(isWithinNoise(claim) ? ", within the spread of each run's own steps"
+                                                   : fmt::format(" by {} and {} steps, {}", pair.baseline.count,
+                                                                 pair.candidate.count, pValueEquation(claim.pValue))));
             clauses.addCauses("; but ", causes, pair);
             clauses.addTelling(comparison);
             clauses.add(words("."));
@@ -375,26 +335,23 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
             break;
         case Outcome::WithinNoise:
             clauses.add(words("No difference beyond that between runs: "));
-            clauses.add(ofSteps(fmt::format("{} % ({}; {})", percentDifferenceText(claim.percent),
-                                            runsText(claim), confidenceText(claim))));
-            clauses.add(words(fmt::format("; one of {} % would most likely have been seen",
-                                          percentText(claim.visiblePercent))));
+            clauses.add(ofSteps(fmt::format("{} % ({}; {})", percentDifferenceText(claim.percent), runsText(claim),
+                                            confidenceText(claim))));
+            clauses.add(words(
+                fmt::format("; one of {} % would most likely have been seen", percentText(claim.visiblePercent))));
             clauses.addCauses("; but ", causes, pair);
             clauses.addTelling(comparison);
             clauses.add(words("."));
             break;
-        case Outcome::Nothing:
-            break;
+        case Outcome::Nothing: break;
     }
     return clauses.take();
 }
 
 std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
-    std::string text =
-        fmt::format("{}: {} of {} steps", side, worker.steps.size(), worker.foundSteps);
+    std::string text = fmt::format("{}: {} of {} steps", side, worker.steps.size(), worker.foundSteps);
     if (worker.warmUpSteps == 1) text += ", the first left out as warm-up";
-    if (worker.warmUpSteps > 1)
-        text += fmt::format(", the first {} left out as warm-up", worker.warmUpSteps);
+    if (worker.warmUpSteps > 1) text += fmt::format(", the first {} left out as warm-up", worker.warmUpSteps);
     if (worker.isLastLeftOut) text += ", the last since no next one ends it";
     const std::string ahead = worker.aheadText();
     return ahead.empty() ? text : text + ", " + ahead;
@@ -413,19 +370,15 @@ std::string judgedText(const WorkerComparison& pair) {
         certain += each.isCertain ? 1 : 0;
     }
     std::string text = fmt::format("{} {} of it", parts, parts == 1 ? "part" : "parts");
-    if (ranges > 0)
-        text +=
-            fmt::format(" and the idle time of {} {}", ranges, ranges == 1 ? "range" : "ranges");
-    return text + fmt::format(", {} of which {} for certain",
-                              certain == 0 ? "none" : std::to_string(certain),
+    if (ranges > 0) text += fmt::format(" and the idle time of {} {}", ranges, ranges == 1 ? "range" : "ranges");
+    return text + fmt::format(", {} of which {} for certain", certain == 0 ? "none" : std::to_string(certain),
                               certain > 1 ? "differ" : "differs");
 }
 
 /// Returns 'Steps are "step #". ', for both runs or each; empty if the steps have no marks.
 std::string whatStepsAre(const RunComparison& runs) {
     const auto marked = [](StepSource source, const std::string& pattern) {
-        return fmt::format("{} \"{}\"",
-                           source == StepSource::KernelPattern ? "begin with kernel" : "are",
+        return fmt::format("{} \"{}\"", source == StepSource::KernelPattern ? "begin with kernel" : "are",
                            shortContributorName(pattern));
     };
     if (runs.baselinePattern.empty() || runs.candidatePattern.empty()) return {};
@@ -440,36 +393,34 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     std::vector<std::string> details;
     const WorkerSummary& before = baseline.workers[pair.baselineWorker];
     const WorkerSummary& after = candidate.workers[pair.candidateWorker];
-    details.push_back(fmt::format("{}{}; {}.", whatStepsAre(comparison),
-                                  stepsOfSide(before, "Baseline"),
+    details.push_back(fmt::format("{}{}; {}.", whatStepsAre(comparison), stepsOfSide(before, "Baseline"),
                                   stepsOfSide(after, "candidate")));
     if (comparison.workers.size() > 1)
-        details.push_back(fmt::format(
-            "The answer is about {}, whose steps are longest apart from waiting for other ranks.",
-            pair.candidateLabel));
+        details.push_back(
+            fmt::format("The answer is about {}, whose steps are longest apart from waiting for other ranks.",
+                        pair.candidateLabel));
     details.push_back(
         fmt::format("Steps, candidate against baseline: medians {}; 95th percentiles {} against "
                     "{}; means {} against {}.",
                     medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
                     pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
     if (pair.claim.unit == ClaimUnit::Runs)
-        details.push_back(fmt::format(
-            "Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the "
-            "unit, together with {}; times are those of all steps of a side's runs.",
-            timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
-            timeDifferenceText(pair.claim.highNs), judgedText(pair)));
+        details.push_back(
+            fmt::format("Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the "
+                        "unit, together with {}; times are those of all steps of a side's runs.",
+                        timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
+                        timeDifferenceText(pair.claim.highNs), judgedText(pair)));
     else if (pair.claim.outcome != Outcome::TooFewSteps)
-        details.push_back(fmt::format(
-            "Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences "
-            "up to {} count as noise.",
-            timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
-            timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
-    for (const PatternDifference& each : comparison.patterns)
-        details.push_back(asSentence(each.text));
+        details.push_back(
+            fmt::format("Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences "
+                        "up to {} count as noise.",
+                        timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
+                        timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
+    for (const PatternDifference& each : comparison.patterns) details.push_back(asSentence(each.text));
     for (size_t index = 0; index < comparison.outliers.size(); ++index) {
         if (index == maxReportedOutliers) {
-            details.push_back(fmt::format("{} more steps stand out.",
-                                          comparison.outliers.size() - maxReportedOutliers));
+            details.push_back(
+                fmt::format("{} more steps stand out.", comparison.outliers.size() - maxReportedOutliers));
             break;
         }
         details.push_back(asSentence(outlierText(comparison.outliers[index])));
@@ -479,8 +430,7 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
 
 }  // namespace
 
-void writeAnswer(RunComparison& comparison, const RunSummary& baseline,
-                 const RunSummary& candidate) {
+void writeAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
     Answer& answer = comparison.answer;
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair || answer.outcome == Outcome::Nothing) {
@@ -488,8 +438,7 @@ void writeAnswer(RunComparison& comparison, const RunSummary& baseline,
         answer.clauses = {words(answer.sentence)};
         return;
     }
-    for (Cause& cause : answer.causes)
-        cause.text = causeText(cause, *pair) + certaintyText(cause, pair->scale);
+    for (Cause& cause : answer.causes) cause.text = causeText(cause, *pair) + certaintyText(cause, pair->scale);
     answer.clauses = clausesOf(comparison, *pair);
     answer.sentence.clear();
     for (const Clause& clause : answer.clauses) answer.sentence += clause.text;
@@ -497,9 +446,8 @@ void writeAnswer(RunComparison& comparison, const RunSummary& baseline,
     const std::string nvlink = nvlinkSentence(baseline, candidate);
     // First if it may explain the difference, since there is not always room for all of them.
     if (!nvlink.empty())
-        answer.details.insert(
-            isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),
-            nvlink);
+        answer.details.insert(isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),
+                              nvlink);
 }
 
 }  // namespace lanescope::compare

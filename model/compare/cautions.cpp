@@ -21,13 +21,10 @@ namespace {
 /// Returns the range from the start of its first compared step to the end of its last, since 1970.
 TimeRange utcOf(const SummaryFacts& facts, const WorkerSummary& worker) {
     const StepSummary& last = worker.steps.back();
-    return {facts.startUtcNs + worker.steps.front().startNs,
-            facts.startUtcNs + last.startNs + last.wallNs};
+    return {facts.startUtcNs + worker.steps.front().startNs, facts.startUtcNs + last.startNs + last.wallNs};
 }
 
-bool overlap(TimeRange one, TimeRange other) {
-    return one.startNs < other.endNs && other.startNs < one.endNs;
-}
+bool overlap(TimeRange one, TimeRange other) { return one.startNs < other.endNs && other.startNs < one.endNs; }
 
 }  // namespace
 
@@ -51,20 +48,14 @@ using Use = NvlinkVerdict::Use;
 
 constexpr double alikeAmounts = 0.1;
 
-bool hasSeveralGpus(const RunSummary& run) {
-    return run.facts.gpuNames.size() > 1 || run.nvlink.use == Use::Used;
-}
+bool hasSeveralGpus(const RunSummary& run) { return run.facts.gpuNames.size() > 1 || run.nvlink.use == Use::Used; }
 
 std::string_view originOf(LinkEvidence evidence) {
     switch (evidence) {
-        case LinkEvidence::Counters:
-            return "by its counters";
-        case LinkEvidence::Copies:
-            return "computed from copies";
-        case LinkEvidence::Collectives:
-            return "computed from NCCL";
-        case LinkEvidence::None:
-            break;
+        case LinkEvidence::Counters: return "by its counters";
+        case LinkEvidence::Copies: return "computed from copies";
+        case LinkEvidence::Collectives: return "computed from NCCL";
+        case LinkEvidence::None: break;
     }
     return "no evidence";
 }
@@ -78,22 +69,18 @@ std::string sideText(const NvlinkTraffic& traffic) {
     switch (traffic.use) {
         case Use::Used:
             if (traffic.bytesPerStep && traffic.stepEvidence != traffic.evidence)
-                return fmt::format("{} ({}; used, {})", amountOf(traffic),
-                                   originOf(traffic.stepEvidence), originOf(traffic.evidence));
+                return fmt::format("{} ({}; used, {})", amountOf(traffic), originOf(traffic.stepEvidence),
+                                   originOf(traffic.evidence));
             return fmt::format("{} (used; {})", amountOf(traffic), originOf(traffic.evidence));
         case Use::NotSeen:
             if (traffic.evidence == LinkEvidence::Counters)
-                return fmt::format("{}not used{} {}{}",
-                                   traffic.bytesPerStep ? amountOf(traffic) + " (" : "",
+                return fmt::format("{}not used{} {}{}", traffic.bytesPerStep ? amountOf(traffic) + " (" : "",
                                    traffic.bytesPerStep ? ";" : ",", originOf(traffic.evidence),
                                    traffic.bytesPerStep ? ")" : "");
-            return fmt::format(
-                "not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})", amountOf(traffic),
-                static_cast<double>(traffic.bestBytesPerSecond) / 1e9, originOf(traffic.evidence));
-        case Use::Absent:
-            return "none (no NVLink joins its GPUs)";
-        case Use::Unknown:
-            break;
+            return fmt::format("not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})", amountOf(traffic),
+                               static_cast<double>(traffic.bestBytesPerSecond) / 1e9, originOf(traffic.evidence));
+        case Use::Absent: return "none (no NVLink joins its GPUs)";
+        case Use::Unknown: break;
     }
     return "unknown (no counters of the links, and no transfer between GPUs that tells)";
 }
@@ -102,11 +89,10 @@ std::string sideText(const NvlinkTraffic& traffic) {
 
 std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candidate) {
     if (!hasSeveralGpus(baseline) && !hasSeveralGpus(candidate)) return {};
-    const bool isOneStep =
-        candidate.source == StepSource::WholeRun || candidate.source == StepSource::Chosen;
+    const bool isOneStep = candidate.source == StepSource::WholeRun || candidate.source == StepSource::Chosen;
     return fmt::format("NVLink, {}: baseline {}; candidate {}.",
-                       isOneStep ? "from each GPU" : "from each GPU in a step",
-                       sideText(baseline.nvlink), sideText(candidate.nvlink));
+                       isOneStep ? "from each GPU" : "from each GPU in a step", sideText(baseline.nvlink),
+                       sideText(candidate.nvlink));
 }
 
 bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
@@ -131,11 +117,9 @@ class Cautions {
         sentences_.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
     /// Adds a caution if both values are known and differ.
-    void addIfOther(std::string_view what, const std::string& baseline,
-                    const std::string& candidate) {
+    void addIfOther(std::string_view what, const std::string& baseline, const std::string& candidate) {
         if (!baseline.empty() && !candidate.empty() && baseline != candidate)
-            add("{}: {} in the baseline, {} in the candidate.", what, printable(baseline),
-                printable(candidate));
+            add("{}: {} in the baseline, {} in the candidate.", what, printable(baseline), printable(candidate));
     }
     std::vector<std::string> take() { return std::move(sentences_); }
 
@@ -145,21 +129,16 @@ class Cautions {
 
 std::string_view sourceText(const RunSummary& run) {
     switch (run.source) {
-        case StepSource::NvtxRange:
-            return "NVTX ranges";
-        case StepSource::KernelPattern:
-            return "the rhythm of the kernels";
-        case StepSource::WholeRun:
-            return "none: the whole run counts as one";
-        case StepSource::Chosen:
-            return "a chosen stretch";
+        case StepSource::NvtxRange: return "NVTX ranges";
+        case StepSource::KernelPattern: return "the rhythm of the kernels";
+        case StepSource::WholeRun: return "none: the whole run counts as one";
+        case StepSource::Chosen: return "a chosen stretch";
     }
     return "";
 }
 
 std::string rangesText(const RunSummary& run) {
-    return run.rangesPerStep == 1 ? "one range each"
-                                  : fmt::format("{} ranges each", run.rangesPerStep);
+    return run.rangesPerStep == 1 ? "one range each" : fmt::format("{} ranges each", run.rangesPerStep);
 }
 
 bool areClocksOther(const SummaryFacts& before, const SummaryFacts& after) {
@@ -188,17 +167,14 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
     if (isSameRecording(baseline, candidate)) cautions.add("Both sides are the same recording.");
     cautions.addIfOther("GPUs", gpusText(before), gpusText(after));
     if (before.worldSize != after.worldSize && before.worldSize > 0 && after.worldSize > 0)
-        cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize,
-                     after.worldSize);
+        cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize, after.worldSize);
     cautions.addIfOther("Driver", before.driver, after.driver);
     cautions.addIfOther("CUDA of the driver", before.cuda, after.cuda);
     cautions.addIfOther("Command", before.commandLine, after.commandLine);
     cautions.addIfOther("Recorded with", before.recordOptions, after.recordOptions);
     const double kernelsBefore = kernelsPerStep(baseline), kernelsAfter = kernelsPerStep(candidate);
-    if (std::abs(kernelsAfter - kernelsBefore) >
-        alikeKernelCount * std::max(kernelsAfter, kernelsBefore))
-        cautions.add("Kernels a step: {:.0f} in the baseline, {:.0f} in the candidate.",
-                     kernelsBefore, kernelsAfter);
+    if (std::abs(kernelsAfter - kernelsBefore) > alikeKernelCount * std::max(kernelsAfter, kernelsBefore))
+        cautions.add("Kernels a step: {:.0f} in the baseline, {:.0f} in the candidate.", kernelsBefore, kernelsAfter);
 }
 
 /// Adds differences of the machine's state during the runs, as opposed to its type.
@@ -207,19 +183,16 @@ void addHowItRan(const SummaryFacts& before, const SummaryFacts& after, Cautions
         cautions.addIfOther("Mean SM clock of the GPUs", megahertzText(before.smClockHz),
                             megahertzText(after.smClockHz));
     cautions.addIfOther("Host", before.host, after.host);
-    for (const auto& [side, facts] :
-         {std::pair("baseline", &before), std::pair("candidate", &after)})
+    for (const auto& [side, facts] : {std::pair("baseline", &before), std::pair("candidate", &after)})
         if (!facts->otherGpuProcesses.empty())
             cautions.add("Other processes held memory of the {}'s GPUs while it ran: {}.", side,
                          printable(fmt::format("{}", fmt::join(facts->otherGpuProcesses, ", "))));
 }
 
-void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidate,
-                          Cautions& cautions) {
+void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidate, Cautions& cautions) {
     if (baseline.isEmpty() || candidate.isEmpty()) return;
     if (baseline.source != candidate.source) {
-        cautions.addIfOther("Steps come from", std::string(sourceText(baseline)),
-                            std::string(sourceText(candidate)));
+        cautions.addIfOther("Steps come from", std::string(sourceText(baseline)), std::string(sourceText(candidate)));
         return;
     }
     cautions.addIfOther("Steps begin with", baseline.pattern, candidate.pattern);
@@ -248,8 +221,8 @@ void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cauti
     if (facts.isTruncated && !isEndReported)
         cautions.add("The {} ended abnormally; its last events may be missing.", side);
     if (const size_t more = facts.healthWarnings.size() - shown; more > 0)
-        cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more,
-                     more == 1 ? "" : "s", more == 1 ? "it" : "them");
+        cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more, more == 1 ? "" : "s",
+                     more == 1 ? "it" : "them");
     if (!facts.hasApiCalls && facts.kernelCount > 0)
         cautions.add("The {} has no CUDA API calls, so why its GPUs were idle is not known.", side);
 }
@@ -270,8 +243,7 @@ std::string gpusText(const SummaryFacts& facts) {
     return text;
 }
 
-std::vector<std::string_view> machineDifferences(const SummaryFacts& baseline,
-                                                 const SummaryFacts& candidate) {
+std::vector<std::string_view> machineDifferences(const SummaryFacts& baseline, const SummaryFacts& candidate) {
     std::vector<std::string_view> differences;
     const auto addIf = [&](bool isOther, std::string_view what) {
         if (isOther) differences.push_back(what);
@@ -283,8 +255,7 @@ std::vector<std::string_view> machineDifferences(const SummaryFacts& baseline,
     addIf(areOther(baseline.driver, candidate.driver), "driver");
     addIf(areOther(baseline.host, candidate.host), "host");
     addIf(areClocksOther(baseline, candidate), "SM clock");
-    addIf(baseline.otherGpuProcesses.empty() != candidate.otherGpuProcesses.empty(),
-          "other processes on the GPUs");
+    addIf(baseline.otherGpuProcesses.empty() != candidate.otherGpuProcesses.empty(), "other processes on the GPUs");
     return differences;
 }
 
@@ -293,8 +264,7 @@ std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary
     addWhatRan(baseline, candidate, cautions);
     addHowItRan(baseline.facts, candidate.facts, cautions);
     addHowStepsWereFound(baseline, candidate, cautions);
-    if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() &&
-        !candidate.isEmpty())
+    if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() && !candidate.isEmpty())
         cautions.add(
             "Processes on GPUs: {} in the baseline, {} in the candidate; only pairs are "
             "compared.",

@@ -10,18 +10,16 @@
 
 namespace lanescope::compare {
 
-/// Returns true if two traces are of one recording, such as copies, excerpts and exports: they
-/// contain a process with the same id that did its steps at the same time of day on the same host.
-/// No machine has two such processes. Exports have no host, which matches any. If the time of
-/// recording is unknown, equal content decides (`SummaryFacts::contentHash`). False for pooled
-/// runs. O(workers of one * workers of the other); any thread.
+/// Returns true if two traces are of one recording, such as copies, excerpts and exports: they contain a process with
+/// the same id that did its steps at the same time of day on the same host. No machine has two such processes. Exports
+/// have no host, which matches any. If the time of recording is unknown, equal content decides
+/// (`SummaryFacts::contentHash`). False for pooled runs. O(workers of one * workers of the other); any thread.
 bool isSameRecording(const analysis::RunSummary& one, const analysis::RunSummary& other);
 
 /// Returns the NVLink traffic of both runs per step, and its evidence: "NVLink, from each GPU in a
 /// step: baseline 222.4 MiB (used; computed from NCCL); candidate 0 B (not used; by its counters)."
 /// Unknown traffic is reported as unknown. Empty if both runs had one GPU only.
-std::string nvlinkSentence(const analysis::RunSummary& baseline,
-                           const analysis::RunSummary& candidate);
+std::string nvlinkSentence(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
 /// Returns true if only one run used NVLink, or if their amounts differ by more than a tenth.
 bool isNvlinkUseOther(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
@@ -35,7 +33,6 @@ std::vector<std::string_view> machineDifferences(const analysis::SummaryFacts& b
 
 /// Returns reasons to doubt a comparison of two runs, most significant first: differences of
 /// machine and recording, and losses of either trace.
-std::vector<std::string> cautionsOf(const analysis::RunSummary& baseline,
-                                    const analysis::RunSummary& candidate);
+std::vector<std::string> cautionsOf(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
 }  // namespace lanescope::compare

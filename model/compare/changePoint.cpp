@@ -37,8 +37,7 @@ Split furthestSplit(std::span<const double> logs) {
 
 /// The shuffles of standard libraries differ.
 void shuffle(std::vector<double>& values, std::mt19937_64& random) {
-    for (size_t left = values.size(); left > 1; --left)
-        std::swap(values[left - 1], values[random() % left]);
+    for (size_t left = values.size(); left > 1; --left) std::swap(values[left - 1], values[random() % left]);
 }
 
 double meanLogOf(std::span<const double> values) {
@@ -59,8 +58,7 @@ std::optional<ChangePoint> changeIn(std::span<const double> values) {
     for (double& log : logs) log -= mean;
     const Split found = furthestSplit(logs);
     if (found.first == 0) return std::nullopt;
-    ChangePoint point{found.first,
-                      percentBetween(values.first(found.first), values.subspan(found.first)), 1};
+    ChangePoint point{found.first, percentBetween(values.first(found.first), values.subspan(found.first)), 1};
     if (std::abs(point.percent) < minChangePercent) return std::nullopt;
     std::mt19937_64 random(values.size());
     // Rounding errors must not make an equal distance smaller.
@@ -88,8 +86,7 @@ std::optional<ChangePoint> latestChange(std::span<const double> values) {
     const auto before = values.first(found->first);
     const std::optional<ChangePoint> earlier = latestChange(before);
     ChangePoint point = *found;
-    if (earlier)
-        point.percent = percentBetween(before.subspan(earlier->first), values.subspan(point.first));
+    if (earlier) point.percent = percentBetween(before.subspan(earlier->first), values.subspan(point.first));
     return point;
 }
 

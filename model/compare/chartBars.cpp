@@ -34,15 +34,12 @@ StepBars::Run runOf(const StepBarsOf& given, size_t stepsPerBar) {
         run.wallNs.push_back(step.wallNs);
     }
     for (size_t first = 0; first < run.wallNs.size(); first += stepsPerBar)
-        run.bars.push_back(
-            barOf(run.wallNs, first, std::min(stepsPerBar, run.wallNs.size() - first)));
+        run.bars.push_back(barOf(run.wallNs, first, std::min(stepsPerBar, run.wallNs.size() - first)));
     const std::vector<StepSummary>& steps = given.worker->steps;
     for (const OutlierStep& outlier : given.worker->outliers) {
-        const auto at = std::find_if(steps.begin(), steps.end(), [&](const StepSummary& step) {
-            return step.startNs == outlier.startNs;
-        });
-        if (at != steps.end())
-            run.marks.push_back({static_cast<size_t>(at - steps.begin()), outlier});
+        const auto at = std::find_if(steps.begin(), steps.end(),
+                                     [&](const StepSummary& step) { return step.startNs == outlier.startNs; });
+        if (at != steps.end()) run.marks.push_back({static_cast<size_t>(at - steps.begin()), outlier});
     }
     return run;
 }
@@ -95,12 +92,10 @@ WaterfallBars waterfallBars(const WorkerComparison& pair, size_t maxBars) {
         changed.push_back(part);
         allNs += std::abs(part.lostNs());
     }
-    std::stable_sort(changed.begin(), changed.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.lostNs()) > std::abs(b.lostNs());
-    });
+    std::stable_sort(changed.begin(), changed.end(),
+                     [](const auto& a, const auto& b) { return std::abs(a.lostNs()) > std::abs(b.lostNs()); });
     size_t shown = 0;
-    while (shown < std::min(changed.size(), maxBars) &&
-           std::abs(changed[shown].lostNs()) * minShareDivisor >= allNs)
+    while (shown < std::min(changed.size(), maxBars) && std::abs(changed[shown].lostNs()) * minShareDivisor >= allNs)
         ++shown;
     if (shown + 1 == changed.size()) ++shown;  // a single part is not combined
 
@@ -108,13 +103,12 @@ WaterfallBars waterfallBars(const WorkerComparison& pair, size_t maxBars) {
     int64_t levelNs = pair.baseline.meanNs;
     for (size_t index = 0; index < shown; ++index) {
         const int64_t toNs = levelNs + changed[index].lostNs();
-        waterfall.bars.push_back(
-            {std::string(name(changed[index].part)), changed[index].part, levelNs, toNs});
+        waterfall.bars.push_back({std::string(name(changed[index].part)), changed[index].part, levelNs, toNs});
         levelNs = toNs;
     }
     if (levelNs != pair.candidate.meanNs)
-        waterfall.bars.push_back({fmt::format("{} other parts", changed.size() - shown),
-                                  std::nullopt, levelNs, pair.candidate.meanNs});
+        waterfall.bars.push_back(
+            {fmt::format("{} other parts", changed.size() - shown), std::nullopt, levelNs, pair.candidate.meanNs});
     return waterfall;
 }
 

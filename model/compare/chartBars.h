@@ -18,8 +18,7 @@ struct RunBand {
     double lowestNs = 0, highestNs = 0;
 };
 
-/// Returns the band of the workers that represent one worker in each run. O(n log n) in their
-/// steps.
+/// Returns the band of the workers that represent one worker in each run. O(n log n) in their steps.
 RunBand runBand(std::span<const analysis::WorkerSummary* const> workers);
 
 /// Steps of several runs in order, as drawn by charts. Up to a thousand steps are shown
@@ -60,8 +59,7 @@ struct StepBarsOf {
 /// O(n log n) in the steps.
 StepBars stepBars(std::span<const StepBarsOf> runs);
 
-/// Bars from the baseline's mean step to the candidate's, in order, with small parts combined. A
-/// chart only draws them.
+/// Bars from the baseline's mean step to the candidate's, in order, with small parts combined. A chart only draws them.
 struct WaterfallBars {
     struct Bar {
         std::string label;                       ///< "exposed communication", "3 other parts".

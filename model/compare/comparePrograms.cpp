@@ -26,9 +26,7 @@ namespace {
 
 void addContributors(const WorkerSummary& from, WorkerSummary& to) {
     using Key = std::tuple<StepPart, ContributorKind, const ContributorName&, std::string_view>;
-    const auto keyOf = [](const Contributor& each) {
-        return Key(each.part, each.kind, each.name, each.path);
-    };
+    const auto keyOf = [](const Contributor& each) { return Key(each.part, each.kind, each.name, each.path); };
     std::map<Key, size_t> places;
     for (size_t index = 0; index < to.contributors.size(); ++index)
         places.emplace(keyOf(to.contributors[index]), index);
@@ -54,8 +52,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
 }
 
 /// Adds the name of the run to the outliers from number `first` on.
-void nameOutliers(WorkerSummary& worker, size_t first, const std::string& label,
-                  const std::string& title) {
+void nameOutliers(WorkerSummary& worker, size_t first, const std::string& label, const std::string& title) {
     for (size_t index = first; index < worker.outliers.size(); ++index)
         worker.outliers[index].run = fmt::format("{} of {}", label, printable(title));
 }
@@ -78,9 +75,8 @@ void setInOrder(WorkerSummary& worker) {
                      [](const Contributor& a, const Contributor& b) {
                          return std::tuple(a.part, -a.exposedNs) < std::tuple(b.part, -b.exposedNs);
                      });
-    std::stable_sort(
-        worker.outliers.begin(), worker.outliers.end(),
-        [](const OutlierStep& a, const OutlierStep& b) { return a.excessNs > b.excessNs; });
+    std::stable_sort(worker.outliers.begin(), worker.outliers.end(),
+                     [](const OutlierStep& a, const OutlierStep& b) { return a.excessNs > b.excessNs; });
     if (worker.outliers.size() > maxOutliers) worker.outliers.resize(maxOutliers);
 }
 
@@ -90,13 +86,11 @@ void addFacts(const SummaryFacts& from, SummaryFacts& to) {
     to.isTruncated |= from.isTruncated;
     to.isNvlinkPresent |= from.isNvlinkPresent;
     for (const HealthNote& warning : from.healthWarnings)
-        if (std::find(to.healthWarnings.begin(), to.healthWarnings.end(), warning) ==
-            to.healthWarnings.end())
+        if (std::find(to.healthWarnings.begin(), to.healthWarnings.end(), warning) == to.healthWarnings.end())
             to.healthWarnings.push_back(warning);
     to.smClockHz += from.smClockHz;  // Divided at the end to give the mean.
     for (const std::string& process : from.otherGpuProcesses)
-        if (std::find(to.otherGpuProcesses.begin(), to.otherGpuProcesses.end(), process) ==
-            to.otherGpuProcesses.end())
+        if (std::find(to.otherGpuProcesses.begin(), to.otherGpuProcesses.end(), process) == to.otherGpuProcesses.end())
             to.otherGpuProcesses.push_back(process);
     to.contentHash = 0;  // Several recordings are no copy of one.
 }
@@ -107,8 +101,7 @@ NvlinkTraffic commonTraffic(RunGroup runs) {
     int64_t bytes = 0;
     for (const RunSummary& run : runs) {
         const NvlinkTraffic& each = run.nvlink;
-        if (each.use != common.use || each.evidence != common.evidence ||
-            each.stepEvidence != common.stepEvidence)
+        if (each.use != common.use || each.evidence != common.evidence || each.stepEvidence != common.stepEvidence)
             return {};
         if (!each.bytesPerStep) common.bytesPerStep.reset();
         bytes += each.bytesPerStep.value_or(0) / static_cast<int64_t>(runs.size());
@@ -125,8 +118,8 @@ std::string titlesOf(RunGroup runs) {
 }
 
 Result<void> checkSteps(const RunSummary& run, std::string_view side) {
-    const bool hasSteps = std::all_of(run.workers.begin(), run.workers.end(),
-                                      [](const auto& worker) { return !worker.steps.empty(); });
+    const bool hasSteps =
+        std::all_of(run.workers.begin(), run.workers.end(), [](const auto& worker) { return !worker.steps.empty(); });
     if (!run.isEmpty() && hasSteps) return {};
     return fail("Run {} of the {} has no steps on {}, so it cannot stand beside the others.",
                 printable(run.facts.title), side, run.isEmpty() ? "any GPU" : "one of its GPUs");
@@ -153,16 +146,15 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
         for (const WorkerPair& pair : pairs) {
             places[pair.baseline] = pair.candidate;
             if (&run != &runs.front())
-                addWorker(run.workers[pair.candidate], run.facts.title,
-                          pooled.summary.workers[pair.baseline]);
+                addWorker(run.workers[pair.candidate], run.facts.title, pooled.summary.workers[pair.baseline]);
         }
         if (&run != &runs.front()) addFacts(run.facts, pooled.summary.facts);
     }
     if (pooled.workers.empty()) return fail("The {} has no runs.", side);
     if (runs.size() == 1) return pooled;
     for (WorkerSummary& worker : pooled.summary.workers) setInOrder(worker);
-    const bool areClocksKnown = std::all_of(
-        runs.begin(), runs.end(), [](const RunSummary& run) { return run.facts.smClockHz > 0; });
+    const bool areClocksKnown =
+        std::all_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.facts.smClockHz > 0; });
     pooled.summary.facts.smClockHz =
         areClocksKnown ? pooled.summary.facts.smClockHz / static_cast<int64_t>(runs.size()) : 0;
     pooled.summary.facts.title = titlesOf(runs);
@@ -185,23 +177,20 @@ RunTurns runTurns(RunGroup baseline, RunGroup candidate) {
             if (facts.startUtcNs <= 0 || facts.host != baseline.front().facts.host) return turns;
             starts.push_back({facts.startUtcNs, isCandidate, run});
         }
-    std::stable_sort(starts.begin(), starts.end(),
-                     [](const Start& a, const Start& b) { return a.utcNs < b.utcNs; });
+    std::stable_sort(starts.begin(), starts.end(), [](const Start& a, const Start& b) { return a.utcNs < b.utcNs; });
     for (size_t at = 0; at < starts.size(); at += 2)
         if (starts[at].isCandidate == starts[at + 1].isCandidate) return turns;
     turns.baseline.resize(baseline.size());
     turns.candidate.resize(candidate.size());
     for (size_t at = 0; at < starts.size(); ++at)
-        (starts[at].isCandidate ? turns.candidate : turns.baseline)[starts[at].run] =
-            static_cast<double>(at);
+        (starts[at].isCandidate ? turns.candidate : turns.baseline)[starts[at].run] = static_cast<double>(at);
     return turns;
 }
 
 namespace {
 
 bool isAmong(RunGroup runs, const RunSummary& run) {
-    return std::any_of(runs.begin(), runs.end(),
-                       [&](const RunSummary& each) { return isSameRecording(each, run); });
+    return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& each) { return isSameRecording(each, run); });
 }
 
 /// "a.sqlite and b.sqlite", "Two files named a.sqlite".
@@ -226,8 +215,7 @@ Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
 using Predicate = std::function<bool(const RunSummary&)>;
 
 /// Returns the counterpart of the worker in each run for which `isWanted` is true.
-WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker,
-                     const Predicate& isWanted) {
+WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker, const Predicate& isWanted) {
     WorkerRuns workers;
     for (size_t run = 0; run < runs.size(); ++run)
         if (isWanted(runs[run])) workers.push_back(&runs[run].workers[pooled.workers[run][worker]]);
@@ -243,13 +231,12 @@ bool hasSpread(const JudgedRuns& runs) {
 void addCautions(RunGroup runs, std::string_view side, std::vector<std::string>& cautions) {
     for (const RunSummary& run : runs) {
         if (!(run.facts.commandLine == runs.front().facts.commandLine))
-            cautions.push_back(fmt::format(
-                "The runs of the {} have not the same command: {} and {}.", side,
-                printable(runs.front().facts.commandLine), printable(run.facts.commandLine)));
+            cautions.push_back(fmt::format("The runs of the {} have not the same command: {} and {}.", side,
+                                           printable(runs.front().facts.commandLine),
+                                           printable(run.facts.commandLine)));
         else if (run.pattern != runs.front().pattern)
             cautions.push_back(fmt::format("The runs of the {} have other steps: {} and {}.", side,
-                                           printable(runs.front().pattern),
-                                           printable(run.pattern)));
+                                           printable(runs.front().pattern), printable(run.pattern)));
         else
             continue;
         return;
@@ -284,8 +271,7 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
     const Predicate isAny = [](const RunSummary&) { return true; };
     // Differences among the runs of a side are reported there.
     const Predicate isNew = [&](const RunSummary& run) {
-        return (baseline.size() == 1 || !isAmong(baseline, run)) &&
-               (candidate.size() == 1 || !isAmong(candidate, run));
+        return (baseline.size() == 1 || !isAmong(baseline, run)) && (candidate.size() == 1 || !isAmong(candidate, run));
     };
     const RunTurns turns = earlier.empty() ? runTurns(baseline, candidate) : RunTurns{};
     for (size_t index = 0; index < comparison.workers.size(); ++index) {
@@ -311,8 +297,7 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
     return programs;
 }
 
-StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline,
-                                      const std::filesystem::path& candidate) {
+StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline, const std::filesystem::path& candidate) {
     std::optional<RunSummary> before = readRunSummary(baseline);
     if (!before) return nullptr;
     std::optional<RunSummary> after = readRunSummary(candidate);
@@ -320,11 +305,9 @@ StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline,
     auto stored = std::make_shared<StoredComparison>();
     stored->baseline = std::move(*before);
     stored->candidate = std::move(*after);
-    stored->comparison =
-        compareRuns(BaselineRun{stored->baseline}, CandidateRun{stored->candidate});
+    stored->comparison = compareRuns(BaselineRun{stored->baseline}, CandidateRun{stored->candidate});
     const WorkerComparison* pair = stored->comparison.criticalPair();
-    if (!pair || pair->baselineWorker == noIndex || pair->candidateWorker == noIndex)
-        return nullptr;
+    if (!pair || pair->baselineWorker == noIndex || pair->candidateWorker == noIndex) return nullptr;
     return stored;
 }
 

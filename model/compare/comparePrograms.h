@@ -11,8 +11,7 @@ namespace lanescope::compare {
 
 /// Several runs of one program combined into one.
 struct PooledRuns {
-    /// Steps of all runs in sequence; contributors summed; the facts of the first run, with all
-    /// losses.
+    /// Steps of all runs in sequence; contributors summed; the facts of the first run, with all losses.
     analysis::RunSummary summary;
     /// For each run the worker that corresponds to each of `summary.workers`.
     std::vector<std::vector<uint32_t>> workers;
@@ -31,9 +30,8 @@ struct RunTurns {
     std::vector<double> baseline, candidate;
 };
 
-/// Returns the order of runs recorded alternately: on one host, equally many per side, at least
-/// `minAlternatingRuns`, and of each consecutive two from the first on, one of each side. `bench`
-/// records runs this way. O(n log n).
+/// Returns the order of runs recorded alternately: on one host, equally many per side, at least `minAlternatingRuns`,
+/// and of each consecutive two from the first on, one of each side. `bench` records runs this way. O(n log n).
 RunTurns runTurns(RunGroup baseline, RunGroup candidate);
 
 /// Comparison of two runs by the summaries stored in their traces. Immutable; the answer's pair
@@ -43,12 +41,8 @@ struct StoredComparison {
     RunComparison comparison;
 
     const WorkerComparison& pair() const { return comparison.workers[comparison.critical]; }
-    const analysis::WorkerSummary& baselineWorker() const {
-        return baseline.workers[pair().baselineWorker];
-    }
-    const analysis::WorkerSummary& candidateWorker() const {
-        return candidate.workers[pair().candidateWorker];
-    }
+    const analysis::WorkerSummary& baselineWorker() const { return baseline.workers[pair().baselineWorker]; }
+    const analysis::WorkerSummary& candidateWorker() const { return candidate.workers[pair().candidateWorker]; }
 };
 
 using StoredComparisonPtr = std::shared_ptr<const StoredComparison>;
@@ -56,7 +50,6 @@ using StoredComparisonPtr = std::shared_ptr<const StoredComparison>;
 /// Compares two trace files without reading events. The answer is that of all steps, as if the
 /// traces had been loaded and summarized. Null if either has no trusted stored summary (see
 /// `readRunSummary`) or if there are no steps to compare. O(steps); any thread.
-StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline,
-                                      const std::filesystem::path& candidate);
+StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline, const std::filesystem::path& candidate);
 
 }  // namespace lanescope::compare

@@ -12,16 +12,14 @@ namespace lanescope::compare {
 
 using namespace analysis;
 
-std::vector<StepDifference> stepDifferences(const WorkerSummary& baseline,
-                                            const WorkerSummary& candidate) {
+std::vector<StepDifference> stepDifferences(const WorkerSummary& baseline, const WorkerSummary& candidate) {
     std::vector<StepDifference> steps(std::min(baseline.steps.size(), candidate.steps.size()));
     int64_t lostNs = 0;
     for (size_t index = 0; index < steps.size(); ++index) {
         const StepSummary& before = baseline.steps[index];
         const StepSummary& after = candidate.steps[index];
         lostNs = saturatingSum(lostNs, after.wallNs - before.wallNs);
-        steps[index] = {after.number,  after.name,   before.startNs, before.wallNs,
-                        after.startNs, after.wallNs, lostNs};
+        steps[index] = {after.number, after.name, before.startNs, before.wallNs, after.startNs, after.wallNs, lostNs};
     }
     return steps;
 }
@@ -66,8 +64,7 @@ CounterAmount amountIn(const Trace& trace, uint32_t counter, TimeRange range) {
         const double value = series.value(sample);
         const TimeRange held = series.rangeOf(sample).intersected(range);
         if (std::isnan(value) || held.isEmpty()) continue;
-        if (!amount.hasValue || value > amount.maximum)
-            amount.highest = trace.sampleEvent(counter, sample);
+        if (!amount.hasValue || value > amount.maximum) amount.highest = trace.sampleEvent(counter, sample);
         amount.maximum = amount.hasValue ? std::max(amount.maximum, value) : value;
         amount.minimum = amount.hasValue ? std::min(amount.minimum, value) : value;
         amount.hasValue = true;
@@ -86,8 +83,7 @@ double CounterDifference::changePercent() const {
 }
 
 std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
-                                                  const Trace& candidate,
-                                                  TimeRange candidateRange) {
+                                                  const Trace& candidate, TimeRange candidateRange) {
     std::vector<CounterDifference> differences;
     std::vector<bool> isTaken(candidate.counters.size());
     for (uint32_t index = 0; index < baseline.counters.size(); ++index) {
@@ -98,17 +94,15 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
         difference.unit = series.unit;
         for (uint32_t other = 0; other < candidate.counters.size(); ++other) {
             const CounterSeries& counterpart = candidate.counters[other];
-            if (isTaken[other] || counterpart.name != series.name ||
-                counterpart.source != series.source || counterpart.unit != series.unit ||
-                ownerOf(candidate, counterpart) != difference.owner)
+            if (isTaken[other] || counterpart.name != series.name || counterpart.source != series.source ||
+                counterpart.unit != series.unit || ownerOf(candidate, counterpart) != difference.owner)
                 continue;
             isTaken[other] = true;
             difference.baseline = amountIn(baseline, index, baselineRange);
             difference.candidate = amountIn(candidate, other, candidateRange);
             break;
         }
-        if (difference.baseline.hasValue && difference.candidate.hasValue)
-            differences.push_back(std::move(difference));
+        if (difference.baseline.hasValue && difference.candidate.hasValue) differences.push_back(std::move(difference));
     }
     std::stable_sort(differences.begin(), differences.end(), [](const auto& a, const auto& b) {
         return std::abs(a.changePercent()) > std::abs(b.changePercent());

@@ -44,10 +44,9 @@ struct CounterDifference {
     double changePercent() const;
 };
 
-/// Returns the counters of both runs in these ranges, largest change first. Counters of one name
-/// are paired by GPU number, rank, link and sampler. Counters without a value on both sides are
-/// omitted. Linear in the samples of the ranges and quadratic in the number of counters; any
-/// thread.
+/// Returns the counters of both runs in these ranges, largest change first. Counters of one name are paired by GPU
+/// number, rank, link and sampler. Counters without a value on both sides are omitted. Linear in the samples of the
+/// ranges and quadratic in the number of counters; any thread.
 std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
                                                   const Trace& candidate, TimeRange candidateRange);
 

@@ -30,9 +30,8 @@ struct Measured {
     bool isUnknownName = false;  ///< Neither side has anything of that name.
 };
 
-/// Finds the numbers in a pair of workers of the comparison, exact or as shown; a null pair has
-/// none. Sums over all matches of a name; for bandwidths, sums bytes and durations.
-/// O(contributors).
+/// Finds the numbers in a pair of workers of the comparison, exact or as shown; a null pair has none. Sums over all
+/// matches of a name; for bandwidths, sums bytes and durations. O(contributors).
 Measured measureOf(const ConditionTest& test, const compare::RunComparison& comparison,
                    const compare::WorkerComparison* pair);
 
@@ -56,39 +55,30 @@ bool isListTruncated(const WorkerComparison& pair) {
 }
 
 Measured missingName(const ConditionTest& test, const WorkerComparison& pair) {
-    Measured measured =
-        missing(fmt::format("neither run has such a {}{}", name(test.subject),
-                            isListTruncated(pair) ? " among those that take most time" : ""));
+    Measured measured = missing(fmt::format("neither run has such a {}{}", name(test.subject),
+                                            isListTruncated(pair) ? " among those that take most time" : ""));
     measured.isUnknownName = true;
     return measured;
 }
 
 double ofSteps(const StepDistribution& steps, Measure measure) {
     switch (measure) {
-        case Measure::Median:
-            return steps.medianNs;
-        case Measure::P95:
-            return steps.p95Ns;
-        case Measure::Minimum:
-            return static_cast<double>(steps.minimumNs);
-        case Measure::Maximum:
-            return static_cast<double>(steps.maximumNs);
-        case Measure::Count:
-            return static_cast<double>(steps.count);
-        default:
-            return static_cast<double>(steps.meanNs);
+        case Measure::Median: return steps.medianNs;
+        case Measure::P95: return steps.p95Ns;
+        case Measure::Minimum: return static_cast<double>(steps.minimumNs);
+        case Measure::Maximum: return static_cast<double>(steps.maximumNs);
+        case Measure::Count: return static_cast<double>(steps.count);
+        default: return static_cast<double>(steps.meanNs);
     }
 }
 
-Measured measureSteps(const ConditionTest& test, const RunComparison& comparison,
-                      const WorkerComparison& pair) {
+Measured measureSteps(const ConditionTest& test, const RunComparison& comparison, const WorkerComparison& pair) {
     const bool isBaselineWhole = comparison.baselineSource == StepSource::WholeRun;
     const bool isCandidateWhole = comparison.candidateSource == StepSource::WholeRun;
     if (isBaselineWhole || isCandidateWhole)
-        return missing(fmt::format("{} no steps", isBaselineWhole && isCandidateWhole
-                                                      ? "the runs have"
-                                                  : isBaselineWhole ? "the baseline has"
-                                                                    : "the candidate has"));
+        return missing(fmt::format("{} no steps", isBaselineWhole && isCandidateWhole ? "the runs have"
+                                                  : isBaselineWhole                   ? "the baseline has"
+                                                                                      : "the candidate has"));
     Measured measured;
     measured.baseline = ofSteps(pair.baseline, test.measure);
     measured.candidate = ofSteps(pair.candidate, test.measure);
@@ -111,8 +101,7 @@ Measured measureRanges(const ConditionTest& test, const WorkerComparison& pair) 
     for (const RangeDifference& range : pair.ranges) {
         if (!liesInRange(range.path, test.name)) continue;
         measured.baseline = measured.baseline.value_or(0) + static_cast<double>(range.baselineNs);
-        measured.candidate =
-            measured.candidate.value_or(0) + static_cast<double>(range.candidateNs);
+        measured.candidate = measured.candidate.value_or(0) + static_cast<double>(range.candidateNs);
     }
     return measured.baseline ? measured : missingName(test, pair);
 }
@@ -126,21 +115,17 @@ bool namesCopy(std::string_view copy, std::string_view wanted) {
 
 bool isMeant(const ConditionTest& test, ContributorKind kind, std::string_view contributor) {
     switch (test.subject) {
-        case Subject::Kernel:
-            return kind == ContributorKind::Kernel && namesKernel(contributor, test.name);
+        case Subject::Kernel: return kind == ContributorKind::Kernel && namesKernel(contributor, test.name);
         case Subject::Collective:
             return kind == ContributorKind::Collective &&
                    matchesPattern(lowerCase(std::string(contributor)), lowerCase(test.name));
-        case Subject::Copy:
-            return kind == ContributorKind::Copy && namesCopy(contributor, test.name);
-        case Subject::Memset:
-            return kind == ContributorKind::Memset;
+        case Subject::Copy: return kind == ContributorKind::Copy && namesCopy(contributor, test.name);
+        case Subject::Memset: return kind == ContributorKind::Memset;
         case Subject::Step:
         case Subject::Part:
         case Subject::Range:
         case Subject::Slower:
-        case Subject::Faster:
-            break;
+        case Subject::Faster: break;
     }
     return false;
 }
@@ -163,17 +148,13 @@ class SideSum {
 
     std::optional<double> of(Measure measure) const {
         switch (measure) {
-            case Measure::Exposed:
-                return exposedNs_;
-            case Measure::Count:
-                return count_;
-            case Measure::Bytes:
-                return bytes_;
+            case Measure::Exposed: return exposedNs_;
+            case Measure::Count: return count_;
+            case Measure::Bytes: return bytes_;
             case Measure::Bandwidth:
                 if (ratedNs_ <= 0) return std::nullopt;
                 return ratedBytes_ / ratedNs_;
-            default:
-                return totalNs_;
+            default: return totalNs_;
         }
     }
 
@@ -182,9 +163,7 @@ class SideSum {
     double exposedNs_ = 0, totalNs_ = 0, count_ = 0, bytes_ = 0, ratedNs_ = 0, ratedBytes_ = 0;
 };
 
-bool hasAny(const ContributorShare& share) {
-    return !share.name.empty();
-}
+bool hasAny(const ContributorShare& share) { return !share.name.empty(); }
 
 Measured measureContributors(const ConditionTest& test, const WorkerComparison& pair) {
     SideSum baseline, candidate;
@@ -208,40 +187,30 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
 bool isOfMeanStep(const ConditionTest& test) {
     switch (test.measure) {
         case Measure::Mean:
-        case Measure::Exposed:
-            return true;
-        case Measure::Time:
-            return test.subject == Subject::Part || test.subject == Subject::Range;
-        default:
-            return false;
+        case Measure::Exposed: return true;
+        case Measure::Time: return test.subject == Subject::Part || test.subject == Subject::Range;
+        default: return false;
     }
 }
 
-Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
-                   const WorkerComparison* pair) {
+Measured measureOf(const ConditionTest& test, const RunComparison& comparison, const WorkerComparison* pair) {
     if (!pair) return missing("there is nothing to compare");
     switch (test.subject) {
-        case Subject::Step:
-            return measureSteps(test, comparison, *pair);
-        case Subject::Part:
-            return measureParts(test, *pair);
-        case Subject::Range:
-            return measureRanges(test, *pair);
+        case Subject::Step: return measureSteps(test, comparison, *pair);
+        case Subject::Part: return measureParts(test, *pair);
+        case Subject::Range: return measureRanges(test, *pair);
         case Subject::Kernel:
         case Subject::Collective:
         case Subject::Copy:
-        case Subject::Memset:
-            return measureContributors(test, *pair);
+        case Subject::Memset: return measureContributors(test, *pair);
         case Subject::Slower:
-        case Subject::Faster:
-            break;
+        case Subject::Faster: break;
     }
     return missing("a verdict has no number");
 }
 
 bool namesKernel(std::string_view demangled, std::string_view wanted) {
-    return matchesPattern(demangled, wanted) ||
-           matchesPattern(withoutParameters(demangled), wanted) ||
+    return matchesPattern(demangled, wanted) || matchesPattern(withoutParameters(demangled), wanted) ||
            matchesPattern(kernelBaseName(demangled), wanted);
 }
 
@@ -255,14 +224,10 @@ namespace {
 
 bool holds(Relation relation, double number, double threshold) {
     switch (relation) {
-        case Relation::Greater:
-            return number > threshold;
-        case Relation::GreaterOrEqual:
-            return number >= threshold;
-        case Relation::Less:
-            return number < threshold;
-        case Relation::LessOrEqual:
-            break;
+        case Relation::Greater: return number > threshold;
+        case Relation::GreaterOrEqual: return number >= threshold;
+        case Relation::Less: return number < threshold;
+        case Relation::LessOrEqual: break;
     }
     return number <= threshold;
 }
@@ -270,8 +235,7 @@ bool holds(Relation relation, double number, double threshold) {
 /// "step.p50", "kernel "gemm".count".
 std::string quantity(const ConditionTest& test) {
     if (!hasName(test.subject)) return fmt::format("{}.{}", name(test.subject), name(test.measure));
-    return fmt::format("{} \"{}\".{}", name(test.subject), printable(test.name),
-                       name(test.measure));
+    return fmt::format("{} \"{}\".{}", name(test.subject), printable(test.name), name(test.measure));
 }
 
 /// Writes the numbers of a test in the format of the comparison's tables.
@@ -281,14 +245,10 @@ struct NumberWriter {
 
     std::string operator()(double number) const {
         switch (dimension) {
-            case Dimension::Time:
-                return scale ? scale->text(std::llround(number)) : timeText(number);
-            case Dimension::Bytes:
-                return formatCell(number, Unit::Bytes);
-            case Dimension::Bandwidth:
-                return rateText(number) + " GB/s";
-            case Dimension::Count:
-                break;
+            case Dimension::Time: return scale ? scale->text(std::llround(number)) : timeText(number);
+            case Dimension::Bytes: return formatCell(number, Unit::Bytes);
+            case Dimension::Bandwidth: return rateText(number) + " GB/s";
+            case Dimension::Count: break;
         }
         return countText(number);
     }
@@ -299,19 +259,17 @@ struct NumberWriter {
     }
 };
 
-/// Returns the difference in percent of the baseline. If the baseline is 0: nullopt, or 0 if both
-/// are 0.
+/// Returns the difference in percent of the baseline. If the baseline is 0: nullopt, or 0 if both are 0.
 std::optional<double> percentOf(double baseline, double candidate) {
     if (baseline > 0) return 100 * (candidate - baseline) / baseline;
     if (candidate == baseline) return 0;
     return std::nullopt;
 }
 
-std::string findingOf(const ConditionTest& test, double baseline, double candidate,
-                      const NumberWriter& write) {
+std::string findingOf(const ConditionTest& test, double baseline, double candidate, const NumberWriter& write) {
     const std::optional<double> percent = percentOf(baseline, candidate);
-    return fmt::format("{} was {} and is {} ({}{})", quantity(test), write(baseline),
-                       write(candidate), write.difference(candidate - baseline),
+    return fmt::format("{} was {} and is {} ({}{})", quantity(test), write(baseline), write(candidate),
+                       write.difference(candidate - baseline),
                        percent ? ", " + percentDifferenceText(*percent) + " %" : std::string());
 }
 
@@ -325,18 +283,16 @@ bool isMeant(const ConditionTest& test, const QuantityClaim& claim) {
     if (test.scope == VerdictScope::Range)
         return claim.kind == QuantityKind::IdleInRange && liesInRange(claim.path, test.name);
     const std::vector<StepPart> parts = partsCalled(test.name);
-    return claim.kind == QuantityKind::Part &&
-           std::find(parts.begin(), parts.end(), claim.part) != parts.end();
+    return claim.kind == QuantityKind::Part && std::find(parts.begin(), parts.end(), claim.part) != parts.end();
 }
 
 /// "compute +1.204 ms (95 % confidence +1.101 to +1.307 ms)".
 std::string findingOf(const QuantityClaim& claim, const DurationScale& scale) {
     const auto text = [&](double ns) { return scale.differenceText(std::llround(ns)); };
-    return fmt::format("{} {} (95 % confidence {} to {}{})",
-                       claim.kind == QuantityKind::Part ? std::string(name(claim.part))
-                                                        : "idle in " + printable(claim.path),
-                       text(claim.differenceNs), text(claim.lowNs), text(claim.highNs),
-                       claim.isCertain ? "" : "; not certain");
+    return fmt::format(
+        "{} {} (95 % confidence {} to {}{})",
+        claim.kind == QuantityKind::Part ? std::string(name(claim.part)) : "idle in " + printable(claim.path),
+        text(claim.differenceNs), text(claim.lowNs), text(claim.highNs), claim.isCertain ? "" : "; not certain");
 }
 
 /// Parts too small to be judged did not change by a relevant amount.
@@ -361,23 +317,19 @@ TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comp
     const Outcome found = comparison.answer.outcome;
     const WorkerComparison* pair = comparison.criticalPair();
     if (found == Outcome::Nothing || !pair || pair->claim.unit == ClaimUnit::Steps) {
-        outcome.finding =
-            found == Outcome::Nothing
-                ? "there is nothing to compare"
-                : "one run a side tells nothing of the programs: give several (--baseline A1 A2 "
-                  "--candidate B1 B2), or earlier runs of one program (--spread)";
+        outcome.finding = found == Outcome::Nothing
+                              ? "there is nothing to compare"
+                              : "one run a side tells nothing of the programs: give several (--baseline A1 A2 "
+                                "--candidate B1 B2), or earlier runs of one program (--spread)";
         return outcome;
     }
     if (test.scope != VerdictScope::Step) return evaluatePartVerdict(test, *pair);
     const bool isDecided = found == Outcome::Slower || found == Outcome::Faster;
-    outcome.finding = fmt::format("the candidate is {}",
-                                  isDecided ? name(found) : "within the spread between runs");
-    return judged(std::move(outcome),
-                  found == (test.subject == Subject::Slower ? Outcome::Slower : Outcome::Faster));
+    outcome.finding = fmt::format("the candidate is {}", isDecided ? name(found) : "within the spread between runs");
+    return judged(std::move(outcome), found == (test.subject == Subject::Slower ? Outcome::Slower : Outcome::Faster));
 }
 
-TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured,
-                            const NumberWriter& write) {
+TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured, const NumberWriter& write) {
     TestOutcome outcome;
     outcome.baseline = measured.baseline;
     outcome.candidate = measured.candidate;
@@ -406,20 +358,18 @@ TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured,
 
 /// Returns why no test can be judged; empty if tests can be judged.
 std::string reasonNotComparable(const RunComparison& comparison) {
-    for (const auto& [side, facts] : {std::pair("baseline", &comparison.baseline),
-                                      std::pair("candidate", &comparison.candidate)})
+    for (const auto& [side, facts] :
+         {std::pair("baseline", &comparison.baseline), std::pair("candidate", &comparison.candidate)})
         if (const HealthNote* damage = facts->damage())
             return fmt::format("the {} is damaged (\"{}\")", side, printable(damage->sentence));
     for (const WorkerComparison& pair : comparison.exact)
-        for (const auto& [label, steps] : {std::pair(&pair.baselineLabel, &pair.baseline),
-                                           std::pair(&pair.candidateLabel, &pair.candidate)})
-            if (steps->count > 0 && steps->medianNs <= 0)
-                return fmt::format("most steps of {} take no time", *label);
+        for (const auto& [label, steps] :
+             {std::pair(&pair.baselineLabel, &pair.baseline), std::pair(&pair.candidateLabel, &pair.candidate)})
+            if (steps->count > 0 && steps->medianNs <= 0) return fmt::format("most steps of {} take no time", *label);
     return {};
 }
 
-TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& comparison,
-                         bool isMissingFine) {
+TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& comparison, bool isMissingFine) {
     if (measuresOf(test.subject).empty()) return evaluateVerdict(test, comparison);
     const Measured measured = measureOf(test, comparison, comparison.exactCriticalPair());
     if (measured.missing.empty()) {
@@ -445,8 +395,7 @@ ConditionState stateOf(const std::vector<TestOutcome>& tests) {
         return std::any_of(tests.begin(), tests.end(),
                            [state](const TestOutcome& test) { return test.state == state; });
     };
-    for (const ConditionState state :
-         {ConditionState::NotMet, ConditionState::NotComparable, ConditionState::Skipped})
+    for (const ConditionState state : {ConditionState::NotMet, ConditionState::NotComparable, ConditionState::Skipped})
         if (any(state)) return state;
     return ConditionState::Met;
 }
@@ -454,33 +403,28 @@ ConditionState stateOf(const std::vector<TestOutcome>& tests) {
 }  // namespace
 
 std::string_view name(ConditionState state) {
-    static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable",
-                                                         "skipped"};
+    static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable", "skipped"};
     return all[static_cast<size_t>(state)];
 }
 
 std::string_view identifier(ConditionState state) {
-    static constexpr std::array<std::string_view, 4> all{"not_met", "met", "not_comparable",
-                                                         "skipped"};
+    static constexpr std::array<std::string_view, 4> all{"not_met", "met", "not_comparable", "skipped"};
     return all[static_cast<size_t>(state)];
 }
 
-ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison,
-                                   bool isMissingFine) {
+ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison, bool isMissingFine) {
     ConditionOutcome outcome;
     outcome.text = condition.text;
     std::string findings;
     const std::string doubt = reasonNotComparable(comparison);
     for (const ConditionTest& test : condition.tests) {
-        outcome.tests.push_back(doubt.empty()
-                                    ? evaluateTest(test, comparison, isMissingFine)
-                                    : TestOutcome{ConditionState::NotComparable, {}, {}, doubt});
+        outcome.tests.push_back(doubt.empty() ? evaluateTest(test, comparison, isMissingFine)
+                                              : TestOutcome{ConditionState::NotComparable, {}, {}, doubt});
         if (!doubt.empty() && !findings.empty()) continue;
         findings += (findings.empty() ? "" : "; ") + outcome.tests.back().finding;
     }
     outcome.state = stateOf(outcome.tests);
-    outcome.sentence =
-        fmt::format("{}: {}: {}.", printable(condition.text), name(outcome.state), findings);
+    outcome.sentence = fmt::format("{}: {}: {}.", printable(condition.text), name(outcome.state), findings);
     return outcome;
 }
 

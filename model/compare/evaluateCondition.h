@@ -11,8 +11,7 @@
 
 namespace lanescope::compare {
 
-/// Returns true if `wanted` matches this kernel: by its whole name, the name without parameters, or
-/// the base name.
+/// Returns true if `wanted` matches this kernel: by its whole name, the name without parameters, or the base name.
 bool namesKernel(std::string_view demangled, std::string_view wanted);
 
 /// Returns true if the path of NVTX ranges "backward/layer #" is within the range or ranges
@@ -46,16 +45,13 @@ struct ConditionOutcome {
     std::string sentence;  ///< The condition, its state and the findings, for the screen.
 };
 
-/// Evaluates a condition on the comparison's critical pair of workers. O(contributors x tests); any
-/// thread.
+/// Evaluates a condition on the comparison's critical pair of workers. O(contributors x tests); any thread.
 ///
-/// A name that only one side has counts as zero on the other, but has no bandwidth there and no
-/// percentage against a baseline of zero. A test is not comparable if neither side has the name, if
-/// it is about steps of a run without steps, or if a side has no events. With `isMissingFine` a
-/// name that neither side has is skipped. If a side is corrupt (`SummaryFacts::damage`), no test is
-/// comparable.
-ConditionOutcome evaluateCondition(const Condition& condition,
-                                   const compare::RunComparison& comparison,
+/// A name that only one side has counts as zero on the other, but has no bandwidth there and no percentage against a
+/// baseline of zero. A test is not comparable if neither side has the name, if it is about steps of a run without
+/// steps, or if a side has no events. With `isMissingFine` a name that neither side has is skipped. If a side is
+/// corrupt (`SummaryFacts::damage`), no test is comparable.
+ConditionOutcome evaluateCondition(const Condition& condition, const compare::RunComparison& comparison,
                                    bool isMissingFine = false);
 
 }  // namespace lanescope::compare

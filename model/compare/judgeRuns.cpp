@@ -25,8 +25,7 @@ double medianOfPart(std::span<const int64_t> values, size_t from, size_t to) {
 double spreadWithin(std::span<const int64_t> wallNs) {
     const double halfRange = (quantileOf(wallNs, 0.75) - quantileOf(wallNs, 0.25)) / 2;
     const size_t middle = wallNs.size() / 2;
-    const double drift =
-        std::abs(medianOfPart(wallNs, middle, wallNs.size()) - medianOfPart(wallNs, 0, middle));
+    const double drift = std::abs(medianOfPart(wallNs, middle, wallNs.size()) - medianOfPart(wallNs, 0, middle));
     return std::max(halfRange, drift);
 }
 
@@ -60,16 +59,13 @@ Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> c
     claim.differenceNs = quantileOf(candidateNs, 0.5) - medianNs;
     claim.percent = medianNs > 0 ? 100 * claim.differenceNs / medianNs : 0;
     claim.outcome = Outcome::TooFewSteps;
-    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(minStepsForClaim))
-        return claim;
+    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(minStepsForClaim)) return claim;
     claim.pValue = mannWhitney(baselineNs, candidateNs).pValue;
     const Interval interval = medianDifferenceInterval(baselineNs, candidateNs);
     claim.lowNs = interval.low;
     claim.highNs = interval.high;
-    claim.noiseNs = std::max(
-        {minShareOfMedian * medianNs, spreadWithin(baselineNs), spreadWithin(candidateNs)});
-    const bool isBeyondChance =
-        claim.pValue < significant && (interval.low > 0 || interval.high < 0);
+    claim.noiseNs = std::max({minShareOfMedian * medianNs, spreadWithin(baselineNs), spreadWithin(candidateNs)});
+    const bool isBeyondChance = claim.pValue < significant && (interval.low > 0 || interval.high < 0);
     const bool isBeyondNoise = std::abs(claim.differenceNs) > claim.noiseNs;
     claim.outcome = !isBeyondChance || !isBeyondNoise ? Outcome::Alike
                     : claim.differenceNs > 0          ? Outcome::Longer
@@ -100,11 +96,10 @@ Sample sampleOf(std::span<const double> values) {
 }
 
 /// Sum of the products of the distances from both means.
-double productsOf(std::span<const double> values, const Sample& ofValues,
-                  std::span<const double> turns, const Sample& ofTurns) {
+double productsOf(std::span<const double> values, const Sample& ofValues, std::span<const double> turns,
+                  const Sample& ofTurns) {
     double sum = 0;
-    for (size_t run = 0; run < values.size(); ++run)
-        sum += (values[run] - ofValues.mean) * (turns[run] - ofTurns.mean);
+    for (size_t run = 0; run < values.size(); ++run) sum += (values[run] - ofValues.mean) * (turns[run] - ofTurns.mean);
     return sum;
 }
 
@@ -118,9 +113,7 @@ int64_t freedomIn(const std::vector<double>& runs) {
     return std::max<int64_t>(0, static_cast<int64_t>(runs.size()) - 1);
 }
 
-double percentOfLog(double log) {
-    return 100 * std::expm1(log);
-}
+double percentOfLog(double log) { return 100 * std::expm1(log); }
 
 std::vector<double> logsOf(std::vector<double> values) {
     for (double& value : values) value = std::log(value);
@@ -146,9 +139,7 @@ int64_t freedomOf(const RunMedians& medians) {
            (medians.baselineTurns.empty() ? 0 : 1);
 }
 
-double GroupDifference::reach() const {
-    return studentTFor(confidence, freedom) * error;
-}
+double GroupDifference::reach() const { return studentTFor(confidence, freedom) * error; }
 
 double GroupDifference::pValue() const {
     if (error > 0) return 1 - studentTWithin(std::abs(difference) / error, freedom);
@@ -163,19 +154,16 @@ GroupDifference differenceOf(const RunMedians& numbers) {
     found.freedom = freedomOf(numbers);
     double squares = before.squares + after.squares + sampleOf(numbers.spread).squares;
     double factor = 1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count);
-    auto distances =
-        static_cast<double>(found.freedom);  // terms in the sum `squares`, less the means
+    auto distances = static_cast<double>(found.freedom);  // terms in the sum `squares`, less the means
     if (!numbers.baselineTurns.empty()) {
         const Sample first = sampleOf(numbers.baselineTurns);
         const Sample second = sampleOf(numbers.candidateTurns);
         const double turns = first.squares + second.squares;
-        const double products =
-            productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
-            productsOf(numbers.candidate, after, numbers.candidateTurns, second);
+        const double products = productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
+                                productsOf(numbers.candidate, after, numbers.candidateTurns, second);
         const double slope = products / turns, apart = second.mean - first.mean;
         const double left = std::max(0.0, squares - slope * products);
-        if (isDrift(slope, std::sqrt(left / static_cast<double>(found.freedom) / turns),
-                    found.freedom)) {
+        if (isDrift(slope, std::sqrt(left / static_cast<double>(found.freedom) / turns), found.freedom)) {
             found.difference -= slope * apart;
             squares = left;
             factor += apart * apart / turns;
@@ -189,8 +177,7 @@ GroupDifference differenceOf(const RunMedians& numbers) {
 
 Claim judgeRuns(const RunMedians& medians, double weight) {
     RunMedians logs = medians;
-    for (std::vector<double>* runs : {&logs.baseline, &logs.candidate, &logs.spread})
-        *runs = logsOf(std::move(*runs));
+    for (std::vector<double>* runs : {&logs.baseline, &logs.candidate, &logs.spread}) *runs = logsOf(std::move(*runs));
     const GroupDifference found = differenceOf(logs);
     const double reach = found.reach();
     const double medianNs = std::exp(found.baseline);
@@ -204,10 +191,9 @@ Claim judgeRuns(const RunMedians& medians, double weight) {
     claim.lowPercent = percentOfLog(found.difference - reach);
     claim.highPercent = percentOfLog(found.difference + reach);
     // One-sided for the power: a change in the other direction is not the one tested for.
-    claim.visiblePercent =
-        percentOfLog((studentTFor(1 - weight * runsSignificanceThreshold, found.freedom) +
-                      studentTFor(2 * power - 1, found.freedom)) *
-                     found.error);
+    claim.visiblePercent = percentOfLog((studentTFor(1 - weight * runsSignificanceThreshold, found.freedom) +
+                                         studentTFor(2 * power - 1, found.freedom)) *
+                                        found.error);
     claim.apartPercent = apartPercent(medians);
     claim.areAlternating = !medians.baselineTurns.empty();
     claim.differenceNs = medianNs * claim.percent / 100;
@@ -220,8 +206,8 @@ Claim judgeRuns(const RunMedians& medians, double weight) {
 }
 
 Outcome outcomeOfRuns(const Claim& claim) {
-    const bool isSeen = claim.adjustedPValue < runsSignificanceThreshold &&
-                        std::abs(claim.percent) >= minRelevantPercent;
+    const bool isSeen =
+        claim.adjustedPValue < runsSignificanceThreshold && std::abs(claim.percent) >= minRelevantPercent;
     if (!isSeen) return Outcome::WithinNoise;
     return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
 }
@@ -276,12 +262,10 @@ bool isSpreadKnown(const RunMedians& numbers) {
         return values.empty() ? 0.0 : *std::max_element(values.begin(), values.end());
     };
     const auto isOfOthers = [&](const std::vector<double>& side, const std::vector<double>& other) {
-        const double several =
-            std::max(other.size() > 1 ? greatest(other) : 0.0, greatest(numbers.spread));
+        const double several = std::max(other.size() > 1 ? greatest(other) : 0.0, greatest(numbers.spread));
         return side.size() > 1 || greatest(side) <= alike * several;
     };
-    return isOfOthers(numbers.baseline, numbers.candidate) &&
-           isOfOthers(numbers.candidate, numbers.baseline);
+    return isOfOthers(numbers.baseline, numbers.candidate) && isOfOthers(numbers.candidate, numbers.baseline);
 }
 
 using IdleByPath = std::map<std::string, double>;
@@ -291,8 +275,7 @@ IdleByPath idleByPath(const WorkerSummary& worker) {
     IdleByPath idle;
     for (const Contributor& each : worker.contributors)
         if (each.kind == ContributorKind::Idle && !each.path.empty())
-            idle[each.path] +=
-                static_cast<double>(each.exposedNs) / static_cast<double>(worker.steps.size());
+            idle[each.path] += static_cast<double>(each.exposedNs) / static_cast<double>(worker.steps.size());
     return idle;
 }
 
@@ -306,11 +289,9 @@ std::vector<Quantity> partsOf(const JudgedRuns& runs, double minJudgedNs) {
         Quantity one;
         one.claim.part = static_cast<StepPart>(index);
         one.numbers = numbersOf(runs, [&](const WorkerSummary& worker) {
-            return medianOfSteps(
-                worker, [&](const StepSummary& step) { return step.parts[one.claim.part]; });
+            return medianOfSteps(worker, [&](const StepSummary& step) { return step.parts[one.claim.part]; });
         });
-        if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers))
-            found.push_back(std::move(one));
+        if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers)) found.push_back(std::move(one));
     }
     return found;
 }
@@ -320,9 +301,7 @@ std::vector<Quantity> pathsOf(const JudgedRuns& runs, double minJudgedNs) {
     std::map<std::string, double> all;
     for (const WorkerRuns* side : {&runs.baseline, &runs.candidate, &runs.earlier})
         for (const WorkerSummary* worker : *side)
-            for (const auto& [path, ns] :
-                 idle.try_emplace(worker, idleByPath(*worker)).first->second)
-                all[path] += ns;
+            for (const auto& [path, ns] : idle.try_emplace(worker, idleByPath(*worker)).first->second) all[path] += ns;
     std::vector<Quantity> found;
     for (const auto& each : all) {
         const std::string& path = each.first;
@@ -334,12 +313,10 @@ std::vector<Quantity> pathsOf(const JudgedRuns& runs, double minJudgedNs) {
             const auto place = own.find(path);
             return place == own.end() ? 0 : place->second;
         });
-        if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers))
-            found.push_back(std::move(one));
+        if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers)) found.push_back(std::move(one));
     }
-    std::stable_sort(found.begin(), found.end(), [](const Quantity& a, const Quantity& b) {
-        return meanOf(a.numbers) > meanOf(b.numbers);
-    });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Quantity& a, const Quantity& b) { return meanOf(a.numbers) > meanOf(b.numbers); });
     if (found.size() > maxPaths) found.resize(maxPaths);
     return found;
 }
@@ -358,8 +335,7 @@ void judge(Quantity& one) {
 
 void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
     const RunMedians steps = numbersOf(runs, [](const WorkerSummary& worker) {
-        return std::max(1.0,
-                        medianOfSteps(worker, [](const StepSummary& step) { return step.wallNs; }));
+        return std::max(1.0, medianOfSteps(worker, [](const StepSummary& step) { return step.wallNs; }));
     });
     const double minJudgedNs = std::max(1.0, minShareOfStep * meanOf(steps));
     std::vector<Quantity> parts = partsOf(runs, minJudgedNs), paths = pathsOf(runs, minJudgedNs);
@@ -371,8 +347,7 @@ void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
     for (std::vector<Quantity>* group : {&parts, &paths}) {
         for (Quantity& one : *group) {
             judge(one);
-            tests.push_back({one.claim.pValue,
-                             (1 - weightOfStep) / kinds / static_cast<double>(group->size())});
+            tests.push_back({one.claim.pValue, (1 - weightOfStep) / kinds / static_cast<double>(group->size())});
             pair.quantities.push_back(std::move(one.claim));
         }
     }
@@ -382,21 +357,18 @@ void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
     for (size_t index = 0; index < pair.quantities.size(); ++index) {
         QuantityClaim& claim = pair.quantities[index];
         claim.adjustedPValue = adjusted[index + 1];
-        claim.isCertain = claim.adjustedPValue < runsSignificanceThreshold &&
-                          std::abs(claim.differenceNs) >= pair.claim.noiseNs;
+        claim.isCertain =
+            claim.adjustedPValue < runsSignificanceThreshold && std::abs(claim.differenceNs) >= pair.claim.noiseNs;
     }
 }
 
-double reachPercent(const Claim& claim) {
-    return (claim.highPercent - claim.lowPercent) / 2;
-}
+double reachPercent(const Claim& claim) { return (claim.highPercent - claim.lowPercent) / 2; }
 
 bool areEnough(std::span<const Claim> rounds) {
     constexpr size_t inARow = 2;
     if (rounds.size() < inARow) return false;
     return std::ranges::all_of(rounds.last(inARow), [](const Claim& claim) {
-        return claim.unit == ClaimUnit::Runs &&
-               std::min(claim.baselineRuns, claim.candidateRuns) >= minRunsToStop &&
+        return claim.unit == ClaimUnit::Runs && std::min(claim.baselineRuns, claim.candidateRuns) >= minRunsToStop &&
                reachPercent(claim) <= maxReachPercent;
     });
 }

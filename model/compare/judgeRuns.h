@@ -15,8 +15,7 @@ StepDistribution distributionOf(std::span<const int64_t> wallNs);
 /// Returns the distribution of a worker's steps.
 StepDistribution stepsOf(const analysis::WorkerSummary& worker);
 
-/// Judges if the candidate's steps take longer, by the rules of `Claim`. The values are in the
-/// order of the steps.
+/// Judges if the candidate's steps take longer, by the rules of `Claim`. The values are in the order of the steps.
 Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs);
 
 /// One number per run, in nanoseconds: its median step, or that of a part.
@@ -28,8 +27,7 @@ struct RunMedians {
     std::vector<double> baselineTurns = {}, candidateTurns = {};
 };
 
-/// Returns the degrees of freedom of the spread of these runs. With 0 there is no verdict on
-/// programs.
+/// Returns the degrees of freedom of the spread of these runs. With 0 there is no verdict on programs.
 int64_t freedomOf(const RunMedians& medians);
 
 /// Difference of two groups of numbers, and its precision.
@@ -46,27 +44,24 @@ struct GroupDifference {
 /// Returns the difference of means, with one variance for all groups. `freedomOf` must be at least
 /// 1. O(n).
 ///
-/// If the order is known, a linear drift over it is removed if detected with p below 0.1 (analysis
-/// of covariance; Fisher, "Statistical Methods for Research Workers", 1932). The test costs one
-/// degree of freedom, whether a drift is found or not, and favours no side although one always
-/// comes first. Differences of neighbouring runs would cost half of the degrees of freedom.
-/// Removing it always would widen the intervals of three runs per side without drift by a
+/// If the order is known, a linear drift over it is removed if detected with p below 0.1 (analysis of covariance;
+/// Fisher, "Statistical Methods for Research Workers", 1932). The test costs one degree of freedom, whether a drift is
+/// found or not, and favours no side although one always comes first. Differences of neighbouring runs would cost half
+/// of the degrees of freedom. Removing it always would widen the intervals of three runs per side without drift by a
 /// twentieth, and by a tenth if they have two modes.
 GroupDifference differenceOf(const RunMedians& numbers);
 
 inline constexpr double runsSignificanceThreshold = 0.05;  ///< A smaller p value is significant.
-inline constexpr double minRelevantPercent = 1;  ///< Smallest relevant change, in percent.
+inline constexpr double minRelevantPercent = 1;            ///< Smallest relevant change, in percent.
 
-/// Judges if the candidate's program is slower than the baseline's, with the run as the unit. Steps
-/// of one run share its clocks, memory and place on the machine, so they give no evidence about
-/// another run.
+/// Judges if the candidate's program is slower than the baseline's, with the run as the unit. Steps of one run share
+/// its clocks, memory and place on the machine, so they give no evidence about another run.
 ///
-/// A t test and interval on the logarithms of the runs' median steps, with one variance for all
-/// groups. Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, also resample
-/// nothing below the level that varies. With three runs per side a bootstrap over runs covers far
-/// less than stated. `Slower` and `Faster` need p below 0.05 and a change of at least 1 %. `weight`
-/// is the share of the 0.05 if further quantities are judged, which `visiblePercent` considers.
-/// `freedomOf` must be at least 1. O(n).
+/// A t test and interval on the logarithms of the runs' median steps, with one variance for all groups. Kalibera and
+/// Jones, "Rigorous benchmarking in reasonable time", 2013, also resample nothing below the level that varies. With
+/// three runs per side a bootstrap over runs covers far less than stated. `Slower` and `Faster` need p below 0.05 and a
+/// change of at least 1 %. `weight` is the share of the 0.05 if further quantities are judged, which `visiblePercent`
+/// considers. `freedomOf` must be at least 1. O(n).
 Claim judgeRuns(const RunMedians& medians, double weight = 1);
 
 /// Returns the outcome of a claim of runs by its `adjustedPValue`.
@@ -83,18 +78,16 @@ struct JudgedRuns {
     std::vector<double> baselineTurns = {}, candidateTurns = {};
 };
 
-/// Judges the step of a pair of workers, each part of it, and the idle time in each NVTX path, each
-/// with its own spread between runs. The time of a whole step may differ by a third among runs of
-/// one program, all of it time in which a CPU thread was late, while its GPU compute time differs
-/// by less than a hundredth. A change of the latter may thus be certain although the step is
-/// undecided.
+/// Judges the step of a pair of workers, each part of it, and the idle time in each NVTX path, each with its own spread
+/// between runs. The time of a whole step may differ by a third among runs of one program, all of it time in which a
+/// CPU thread was late, while its GPU compute time differs by less than a hundredth. A change of the latter may thus be
+/// certain although the step is undecided.
 ///
-/// The number of a run is the median over its steps, for a path the mean. Parts and paths below
-/// half a percent of the step are not judged, and only the eight longest paths are. Each further
-/// quantity makes all others harder to detect, since together they err in at most 5 of 100
-/// comparisons of equal programs (Holm, with half of the weight for the step). Parts are judged by
-/// differences in nanoseconds, since they may be 0. Sets `claim` and `quantities`. The runs must
-/// have a spread (see `freedomOf`). O(steps + contributors), except for sorting.
+/// The number of a run is the median over its steps, for a path the mean. Parts and paths below half a percent of the
+/// step are not judged, and only the eight longest paths are. Each further quantity makes all others harder to detect,
+/// since together they err in at most 5 of 100 comparisons of equal programs (Holm, with half of the weight for the
+/// step). Parts are judged by differences in nanoseconds, since they may be 0. Sets `claim` and `quantities`. The runs
+/// must have a spread (see `freedomOf`). O(steps + contributors), except for sorting.
 void judgeParts(const JudgedRuns& runs, WorkerComparison& pair);
 
 /// Returns half of the width of a claim's interval, in percent of the baseline.
@@ -105,16 +98,14 @@ inline constexpr int64_t minRunsToStop = 5;
 /// Required precision of a difference; smaller differences are no claim (`judgeRuns`).
 inline constexpr double maxReachPercent = 1;
 
-/// Returns true if two programs have been run often enough, by the claims after each round so far,
-/// oldest first: in each of the last two, of at least `minRunsToStop` runs per side,
-/// `reachPercent` was at most `maxReachPercent`. O(1).
+/// Returns true if two programs have been run often enough, by the claims after each round so far, oldest first: in
+/// each of the last two, of at least `minRunsToStop` runs per side, `reachPercent` was at most `maxReachPercent`. O(1).
 ///
-/// This tests the precision of the difference, never its size. Testing significance after each run
-/// and stopping at the first success finds a difference sooner or later in any case (Armitage,
-/// McPherson and Rowe, "Repeated significance tests on accumulating data", 1969). An interval of
-/// fixed width has nearly its nominal coverage (Chow and Robbins, "On the asymptotic theory of
-/// fixed-width sequential confidence intervals", 1965), except for few runs, hence the five, and
-/// twice.
+/// This tests the precision of the difference, never its size. Testing significance after each run and stopping at the
+/// first success finds a difference sooner or later in any case (Armitage, McPherson and Rowe, "Repeated significance
+/// tests on accumulating data", 1969). An interval of fixed width has nearly its nominal coverage (Chow and Robbins,
+/// "On the asymptotic theory of fixed-width sequential confidence intervals", 1965), except for few runs, hence the
+/// five, and twice.
 bool areEnough(std::span<const Claim> rounds);
 
 }  // namespace lanescope::compare

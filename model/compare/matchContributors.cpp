@@ -18,8 +18,7 @@ using namespace analysis;
 namespace {
 
 constexpr double countTolerance = 0.1;
-constexpr double timeTolerance =
-    2;  ///< A kernel of another name and a larger ratio of times is another kernel.
+constexpr double timeTolerance = 2;  ///< A kernel of another name and a larger ratio of times is another kernel.
 constexpr int familyScore = 30;
 constexpr int countScore = 20;
 constexpr int wordsScore = 9;       ///< Score of names with equal words.
@@ -48,8 +47,8 @@ double shareOfWords(const std::vector<std::string>& a, const std::vector<std::st
 /// Both lists, and their unmatched items.
 class Matcher {
   public:
-    Matcher(std::span<const Contributor> baseline, std::span<const Contributor> candidate,
-            int64_t baselineSteps, int64_t candidateSteps)
+    Matcher(std::span<const Contributor> baseline, std::span<const Contributor> candidate, int64_t baselineSteps,
+            int64_t candidateSteps)
         : baseline_(baseline),
           candidate_(candidate),
           baselineSteps_(std::max<int64_t>(1, baselineSteps)),
@@ -60,8 +59,7 @@ class Matcher {
     /// Pairs items with equal keys, if each side has just one with that key.
     template <class KeyOf>
     void matchByKey(KeyOf keyOf) {
-        using ByKey =
-            std::map<std::invoke_result_t<KeyOf, const Contributor&>, std::vector<uint32_t>>;
+        using ByKey = std::map<std::invoke_result_t<KeyOf, const Contributor&>, std::vector<uint32_t>>;
         ByKey left, right;
         for (uint32_t index = 0; index < baseline_.size(); ++index)
             if (!isBaselineTaken_[index]) left[keyOf(baseline_[index])].push_back(index);
@@ -77,10 +75,8 @@ class Matcher {
     /// Pairs items at the same position in the same part and path.
     void matchByPosition() {
         using Place = std::tuple<StepPart, ContributorKind, std::string>;
-        std::map<Place, std::vector<uint32_t>> left =
-            leftByPlace<Place>(baseline_, isBaselineTaken_);
-        std::map<Place, std::vector<uint32_t>> right =
-            leftByPlace<Place>(candidate_, isCandidateTaken_);
+        std::map<Place, std::vector<uint32_t>> left = leftByPlace<Place>(baseline_, isBaselineTaken_);
+        std::map<Place, std::vector<uint32_t>> right = leftByPlace<Place>(candidate_, isCandidateTaken_);
         for (const auto& [place, ofBaseline] : left) {
             const auto found = right.find(place);
             if (found != right.end()) align(ofBaseline, found->second);
@@ -89,11 +85,9 @@ class Matcher {
 
     std::vector<ContributorMatch> finish() {
         for (uint32_t index = 0; index < baseline_.size(); ++index)
-            if (!isBaselineTaken_[index])
-                matches_.push_back({index, noIndex, MatchKind::OnlyBaseline});
+            if (!isBaselineTaken_[index]) matches_.push_back({index, noIndex, MatchKind::OnlyBaseline});
         for (uint32_t index = 0; index < candidate_.size(); ++index)
-            if (!isCandidateTaken_[index])
-                matches_.push_back({noIndex, index, MatchKind::OnlyCandidate});
+            if (!isCandidateTaken_[index]) matches_.push_back({noIndex, index, MatchKind::OnlyCandidate});
         return std::move(matches_);
     }
 
@@ -109,8 +103,8 @@ class Matcher {
                                                               const std::vector<bool>& isTaken) {
         std::map<Place, std::vector<uint32_t>> left;
         for (uint32_t index = 0; index < all.size(); ++index) {
-            const bool canBeRenamed = all[index].kind == ContributorKind::Kernel ||
-                                      all[index].kind == ContributorKind::Copy;
+            const bool canBeRenamed =
+                all[index].kind == ContributorKind::Kernel || all[index].kind == ContributorKind::Copy;
             if (!isTaken[index] && canBeRenamed)
                 left[{all[index].part, all[index].kind, all[index].path}].push_back(index);
         }
@@ -133,9 +127,8 @@ class Matcher {
     }
 
     using Scores = std::vector<std::vector<int>>;
-    /// Returns a score for each pair of `a` and `b`; 0 if the two cannot be the same. By count and
-    /// time alone only items without another candidate on either side match, since the order of
-    /// dissimilar names is no evidence.
+    /// Returns a score for each pair of `a` and `b`; 0 if the two cannot be the same. By count and time alone only
+    /// items without another candidate on either side match, since the order of dissimilar names is no evidence.
     Scores scoresOf(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const {
         std::vector<std::string> families;
         std::vector<std::vector<std::string>> words;
@@ -166,29 +159,26 @@ class Matcher {
         }
         for (size_t i = 0; i < a.size(); ++i)
             for (size_t j = 0; j < b.size(); ++j)
-                if (scores[i][j] == countScore && (likesOfA[i] > 1 || likesOfB[j] > 1))
-                    scores[i][j] = 0;
+                if (scores[i][j] == countScore && (likesOfA[i] > 1 || likesOfB[j] > 1)) scores[i][j] = 0;
         return scores;
     }
 
-    /// Returns the part of a name that survives a renaming of the kernel, or another memory of a
-    /// copy: "HtoD".
+    /// Returns the part of a name that survives a renaming of the kernel, or another memory of a copy: "HtoD".
     static std::string familyOf(const Contributor& contributor) {
         if (contributor.kind == ContributorKind::Copy)
             return contributor.name.work.substr(0, contributor.name.work.find(' '));
         return kernelFamily(contributor.name.work);
     }
 
-    /// Finds the pairing with the highest score that keeps the order of both (Needleman and Wunsch,
-    /// 1970).
+    /// Finds the pairing with the highest score that keeps the order of both (Needleman and Wunsch, 1970).
     void align(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
         const Scores scores = scoresOf(a, b);
         // best[i][j]: score of the items from i and j on.
         std::vector<std::vector<int>> best(a.size() + 1, std::vector<int>(b.size() + 1));
         for (size_t i = a.size(); i-- > 0;)
             for (size_t j = b.size(); j-- > 0;)
-                best[i][j] = std::max({best[i + 1][j], best[i][j + 1],
-                                       scores[i][j] > 0 ? scores[i][j] + best[i + 1][j + 1] : 0});
+                best[i][j] = std::max(
+                    {best[i + 1][j], best[i][j + 1], scores[i][j] > 0 ? scores[i][j] + best[i + 1][j + 1] : 0});
         for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
             if (scores[i][j] > 0 && best[i][j] == scores[i][j] + best[i + 1][j + 1])
                 take(a[i++], b[j++], MatchKind::SamePosition);
@@ -232,14 +222,11 @@ std::string kernelFamily(std::string_view kernel) {
 }
 
 std::vector<ContributorMatch> matchContributors(std::span<const Contributor> baseline,
-                                                std::span<const Contributor> candidate,
-                                                int64_t baselineSteps, int64_t candidateSteps) {
+                                                std::span<const Contributor> candidate, int64_t baselineSteps,
+                                                int64_t candidateSteps) {
     Matcher matcher(baseline, candidate, baselineSteps, candidateSteps);
-    matcher.matchByKey([](const Contributor& each) {
-        return std::tuple(each.part, each.kind, each.name, each.path);
-    });
-    matcher.matchByKey(
-        [](const Contributor& each) { return std::tuple(each.part, each.kind, each.name); });
+    matcher.matchByKey([](const Contributor& each) { return std::tuple(each.part, each.kind, each.name, each.path); });
+    matcher.matchByKey([](const Contributor& each) { return std::tuple(each.part, each.kind, each.name); });
     matcher.matchByPosition();
     return matcher.finish();
 }

@@ -29,12 +29,11 @@ struct ContributorMatch {
 /// `*Steps` is the number of steps that each side's counts cover. Every contributor is in exactly
 /// one match. Quadratic in those left for 3, at most `maxContributors` per part.
 std::vector<ContributorMatch> matchContributors(std::span<const analysis::Contributor> baseline,
-                                                std::span<const analysis::Contributor> candidate,
-                                                int64_t baselineSteps, int64_t candidateSteps);
+                                                std::span<const analysis::Contributor> candidate, int64_t baselineSteps,
+                                                int64_t candidateSteps);
 
-/// Returns a kernel's name without the parts that change from build to build: "void gemm<float,
-/// 128>(int)" and "void gemm<half, 64>(int)" both give "gemm", "sm90_gemm_128x64" and
-/// "sm80_gemm_64x64" both "sm#_gemm_#x#".
+/// Returns a kernel's name without the parts that change from build to build: "void gemm<float, 128>(int)" and "void
+/// gemm<half, 64>(int)" both give "gemm", "sm90_gemm_128x64" and "sm80_gemm_64x64" both "sm#_gemm_#x#".
 std::string kernelFamily(std::string_view kernel);
 
 }  // namespace lanescope::compare

@@ -24,9 +24,8 @@ std::vector<std::vector<uint32_t>> childrenOf(const Trace& trace) {
 }
 
 bool isNccl(const Track& track) {
-    return std::any_of(track.lanes.begin(), track.lanes.end(), [](const Lane& lane) {
-        return lane.size() > 0 && isOfNcclKernel(lane.category.front());
-    });
+    return std::any_of(track.lanes.begin(), track.lanes.end(),
+                       [](const Lane& lane) { return lane.size() > 0 && isOfNcclKernel(lane.category.front()); });
 }
 
 std::string rankText(const Trace& trace, uint32_t process) {
@@ -35,22 +34,19 @@ std::string rankText(const Trace& trace, uint32_t process) {
     return rank ? fmt::format("rank {}", *rank) : std::string();
 }
 
-/// Returns the key that equal tracks share: without anything that differs from run to run, such as
-/// process ids.
+/// Returns the key that equal tracks share: without anything that differs from run to run, such as process ids.
 std::string keyOf(const Trace& trace, const Track& track) {
     std::string owner;
     if (track.kind == TrackKind::Process) {
         owner = rankText(trace, track.subject);
-        if (owner.empty() && track.subject < trace.processes.size())
-            owner = trace.processes[track.subject].name;
+        if (owner.empty() && track.subject < trace.processes.size()) owner = trace.processes[track.subject].name;
         return fmt::format("{}|{}", static_cast<int>(track.kind), owner);
     }
     if (track.kind == TrackKind::Stream && track.subject < trace.streams.size()) {
         owner = rankText(trace, trace.streams[track.subject].process);
         if (isNccl(track)) owner += " NCCL";
         // Their titles also contain their purpose, which a few more copies may change.
-        return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner,
-                           trace.streams[track.subject].streamId);
+        return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner, trace.streams[track.subject].streamId);
     }
     return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner, track.title);
 }
@@ -67,16 +63,14 @@ std::string looseKeyOf(const Trace& trace, const Track& track) {
 
 using Keys = std::vector<std::string>;
 
-/// Returns the longest common subsequence of two lists of keys, as pairs of indices in order of
-/// both.
+/// Returns the longest common subsequence of two lists of keys, as pairs of indices in order of both.
 std::vector<std::pair<size_t, size_t>> commonKeys(const Keys& a, const Keys& b) {
     std::vector<std::pair<size_t, size_t>> common;
     if (a.size() * b.size() > maxCells) return common;
     std::vector<std::vector<uint32_t>> length(a.size() + 1, std::vector<uint32_t>(b.size() + 1, 0));
     for (size_t i = a.size(); i-- > 0;) {
         for (size_t j = b.size(); j-- > 0;) {
-            length[i][j] = a[i] == b[j] ? length[i + 1][j + 1] + 1
-                                        : std::max(length[i + 1][j], length[i][j + 1]);
+            length[i][j] = a[i] == b[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
         }
     }
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -119,8 +113,7 @@ class Pairing {
             between(List(a.begin() + ptrdiff_t(nextA), a.begin() + ptrdiff_t(untilA)),
                     List(b.begin() + ptrdiff_t(nextB), b.begin() + ptrdiff_t(untilB)));
         };
-        for (const auto& [i, j] :
-             commonKeys(keys(baseline_, a, keyOf), keys(candidate_, b, keyOf))) {
+        for (const auto& [i, j] : commonKeys(keys(baseline_, a, keyOf), keys(candidate_, b, keyOf))) {
             rest(i, j);
             pairs_.push_back({a[i], b[j]});
             pairLists(baselineChildren_[a[i]], candidateChildren_[b[j]]);

@@ -32,16 +32,15 @@ WorkerId workerOf(const InstanceSide& side) {
 
 /// Returns the pieces of one contributor, by start, in the compared steps. If there are none on
 /// that path, those of that name on any path: a name may match across different paths.
-std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
-                            const ContributorName& name, const std::string& path) {
+std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query, const ContributorName& name,
+                            const std::string& path) {
     std::vector<Piece> pieces, onOtherPaths;
     const WorkerId worker = workerOf(side);
     const Result<RunSteps> run = findSteps(side.trace, side.selection);
     if (name.empty() || !run) return pieces;
-    const auto steps =
-        std::find_if(run->workers.begin(), run->workers.end(), [&worker](const WorkerSteps& each) {
-            return each.process == worker.process && each.gpu == worker.gpu;
-        });
+    const auto steps = std::find_if(run->workers.begin(), run->workers.end(), [&worker](const WorkerSteps& each) {
+        return each.process == worker.process && each.gpu == worker.gpu;
+    });
     if (steps == run->workers.end()) return pieces;
     const RunContext context(side.trace, *run);
     ContributorTable table;
@@ -51,26 +50,22 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
         if (contributor.kind != query.kind || contributor.name != name) continue;
         const uint32_t step = steps->stepOf(each.startNs, launchedNs(context, each));
         if (step == noIndex) continue;
-        (contributor.path == path ? pieces : onOtherPaths)
-            .push_back({step, each.startNs, each.endNs});
+        (contributor.path == path ? pieces : onOtherPaths).push_back({step, each.startNs, each.endNs});
     }
     std::vector<Piece>& found = pieces.empty() ? onOtherPaths : pieces;
     // A copy for the next step may run before the last of this one.
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Piece& a, const Piece& b) { return a.step < b.step; });
+    std::stable_sort(found.begin(), found.end(), [](const Piece& a, const Piece& b) { return a.step < b.step; });
     return std::move(found);
 }
 
 /// Returns the row of `table` with exactly this time on the GPU of the worker.
 template <class Table>
-EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const WorkerId& worker,
-                 const Piece& piece) {
+EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const WorkerId& worker, const Piece& piece) {
     auto at = std::lower_bound(table.startNs.begin(), table.startNs.end(), piece.startNs);
     for (; at != table.startNs.end() && *at == piece.startNs; ++at) {
         const auto row = static_cast<uint32_t>(at - table.startNs.begin());
         const Stream& stream = trace.streams[table.stream[row]];
-        if (table.endNs[row] == piece.endNs && stream.process == worker.process &&
-            stream.gpu == worker.gpu)
+        if (table.endNs[row] == piece.endNs && stream.process == worker.process && stream.gpu == worker.gpu)
             return EventRef(kind, row);
     }
     return {};
@@ -80,29 +75,23 @@ EventRef eventOf(const InstanceSide& side, ContributorKind kind, const Piece* pi
     if (!piece) return {};
     const WorkerId worker = workerOf(side);
     switch (kind) {
-        case ContributorKind::Copy:
-            return eventIn(side.trace, side.trace.memcpys, EventKind::Memcpy, worker, *piece);
-        case ContributorKind::Memset:
-            return eventIn(side.trace, side.trace.memsets, EventKind::Memset, worker, *piece);
+        case ContributorKind::Copy: return eventIn(side.trace, side.trace.memcpys, EventKind::Memcpy, worker, *piece);
+        case ContributorKind::Memset: return eventIn(side.trace, side.trace.memsets, EventKind::Memset, worker, *piece);
         case ContributorKind::Kernel:
         case ContributorKind::Collective:
             return eventIn(side.trace, side.trace.kernels, EventKind::Kernel, worker, *piece);
-        case ContributorKind::Graph:
-            return eventIn(side.trace, side.trace.graphs, EventKind::Graph, worker, *piece);
+        case ContributorKind::Graph: return eventIn(side.trace, side.trace.graphs, EventKind::Graph, worker, *piece);
         case ContributorKind::Idle:
-        case ContributorKind::Others:
-            break;
+        case ContributorKind::Others: break;
     }
     return {};
 }
 
-WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candidate,
-                        StepPart part) {
+WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candidate, StepPart part) {
     WorstInstance worst;
     const size_t count = std::min(baseline.worker.steps.size(), candidate.worker.steps.size());
     for (size_t step = 0; step < count; ++step) {
-        const int64_t lostNs =
-            candidate.worker.steps[step].parts[part] - baseline.worker.steps[step].parts[part];
+        const int64_t lostNs = candidate.worker.steps[step].parts[part] - baseline.worker.steps[step].parts[part];
         if (worst.isFound && lostNs <= worst.lostNs) continue;
         worst.isFound = true;
         worst.step = step;
@@ -113,9 +102,8 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
 
 /// Returns the worker's longest gap in a step with the wanted first cause: by part, name and path,
 /// else by part and path, else by part.
-const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
-                          const InstanceQuery& query, const ContributorName& name,
-                          const std::string& path) {
+const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step, const InstanceQuery& query,
+                          const ContributorName& name, const std::string& path) {
     const IdleGap* longest = nullptr;
     std::pair<int, int64_t> best{0, 0};
     for (const IdleGap& gap : gaps.gapsOf(worker)) {
@@ -136,46 +124,38 @@ const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
 }
 
 /// Finds the gap of `query` in one step of a run.
-void addGap(const InstanceSide& side, size_t step, const InstanceQuery& query,
-            const ContributorName& name, const std::string& path, EventRef& event,
-            TimeRange& range) {
+void addGap(const InstanceSide& side, size_t step, const InstanceQuery& query, const ContributorName& name,
+            const std::string& path, EventRef& event, TimeRange& range) {
     if (name.empty() || step >= side.worker.steps.size()) return;
     const Result<IdleGaps> gaps = IdleGaps::of(side.trace, side.selection);
     if (!gaps) return;
     const WorkerId wanted = workerOf(side);
     const StepSummary& there = side.worker.steps[step];
     for (size_t worker = 0; worker < gaps->workerCount(); ++worker) {
-        if (gaps->processOf(worker) != wanted.process || gaps->gpuOf(worker) != wanted.gpu)
-            continue;
-        const IdleGap* gap = longestGap(
-            *gaps, worker, {there.startNs, there.startNs + there.wallNs}, query, name, path);
+        if (gaps->processOf(worker) != wanted.process || gaps->gpuOf(worker) != wanted.gpu) continue;
+        const IdleGap* gap =
+            longestGap(*gaps, worker, {there.startNs, there.startNs + there.wallNs}, query, name, path);
         if (!gap) return;
         event = gap->next;
         range = gap->range;
     }
 }
 
-WorstInstance worstIdle(const InstanceSide& baseline, const InstanceSide& candidate,
-                        const InstanceQuery& query) {
+WorstInstance worstIdle(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query) {
     WorstInstance worst = worstStep(baseline, candidate, query.part);
     if (!worst.isFound || query.kind != ContributorKind::Idle) return worst;
-    addGap(baseline, worst.step, query, query.baselineName, query.baselinePath, worst.baseline,
-           worst.baselineGap);
-    addGap(candidate, worst.step, query, query.candidateName, query.candidatePath, worst.candidate,
-           worst.candidateGap);
+    addGap(baseline, worst.step, query, query.baselineName, query.baselinePath, worst.baseline, worst.baselineGap);
+    addGap(candidate, worst.step, query, query.candidateName, query.candidatePath, worst.candidate, worst.candidateGap);
     return worst;
 }
 
 }  // namespace
 
-WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
-                            const InstanceQuery& query) {
+WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query) {
     if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
         return worstIdle(baseline, candidate, query);
-    const std::vector<Piece> before =
-        piecesOf(baseline, query, query.baselineName, query.baselinePath);
-    const std::vector<Piece> after =
-        piecesOf(candidate, query, query.candidateName, query.candidatePath);
+    const std::vector<Piece> before = piecesOf(baseline, query, query.baselineName, query.baselinePath);
+    const std::vector<Piece> after = piecesOf(candidate, query, query.candidateName, query.candidatePath);
     WorstInstance worst;
     const Piece* worstBefore = nullptr;
     const Piece* worstAfter = nullptr;
@@ -190,10 +170,8 @@ WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& ca
     };
     size_t i = 0, j = 0;
     while (i < before.size() || j < after.size()) {
-        const bool hasBefore =
-            i < before.size() && (j == after.size() || before[i].step <= after[j].step);
-        const bool hasAfter =
-            j < after.size() && (i == before.size() || after[j].step <= before[i].step);
+        const bool hasBefore = i < before.size() && (j == after.size() || before[i].step <= after[j].step);
+        const bool hasAfter = j < after.size() && (i == before.size() || after[j].step <= before[i].step);
         consider(hasBefore ? &before[i] : nullptr, hasAfter ? &after[j] : nullptr);
         i += hasBefore ? 1 : 0;
         j += hasAfter ? 1 : 0;
@@ -205,24 +183,20 @@ WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& ca
 
 namespace {
 
-TimeRange rangeOf(const StepSummary& step) {
-    return {step.startNs, step.startNs + step.wallNs};
-}
+TimeRange rangeOf(const StepSummary& step) { return {step.startNs, step.startNs + step.wallNs}; }
 
 /// Returns the longest kernel, copy or memset of the worker that begins within `range`.
 EventRef longestWork(const InstanceSide& side, TimeRange range) {
     EventRef longest;
     int64_t longestNs = -1;
     const auto look = [&](const auto& table, EventKind kind) {
-        const auto first =
-            std::lower_bound(table.startNs.begin(), table.startNs.end(), range.startNs);
+        const auto first = std::lower_bound(table.startNs.begin(), table.startNs.end(), range.startNs);
         for (auto at = first; at != table.startNs.end() && *at < range.endNs; ++at) {
             const auto row = static_cast<uint32_t>(at - table.startNs.begin());
             const Stream& stream = side.trace.streams[table.stream[row]];
             const int64_t ns = table.endNs[row] - table.startNs[row];
             if (ns <= longestNs || stream.gpu >= side.trace.gpus.size() ||
-                stream.process >= side.trace.processes.size() ||
-                side.trace.gpus[stream.gpu].id != side.worker.gpuId ||
+                stream.process >= side.trace.processes.size() || side.trace.gpus[stream.gpu].id != side.worker.gpuId ||
                 side.trace.processes[stream.process].pid != side.worker.pid)
                 continue;
             longestNs = ns;
@@ -248,14 +222,12 @@ EvidenceSide medianStep(const InstanceSide& side) {
     if (wallNs.empty()) return {};
     const double median = quantileOf(wallNs, 0.5);
     const auto nearest = std::min_element(wallNs.begin(), wallNs.end(), [&](int64_t a, int64_t b) {
-        return std::abs(static_cast<double>(a) - median) <
-               std::abs(static_cast<double>(b) - median);
+        return std::abs(static_cast<double>(a) - median) < std::abs(static_cast<double>(b) - median);
     });
     return stepOf(side, static_cast<size_t>(nearest - wallNs.begin()));
 }
 
-Evidence evidenceOfCause(const InstanceQuery& query, const InstanceSide& baseline,
-                         const InstanceSide& candidate) {
+Evidence evidenceOfCause(const InstanceQuery& query, const InstanceSide& baseline, const InstanceSide& candidate) {
     const WorstInstance worst = worstInstance(baseline, candidate, query);
     if (!worst.isFound) return {};
     const auto sideOf = [&](const InstanceSide& side, EventRef event, TimeRange gap) {
@@ -264,20 +236,16 @@ Evidence evidenceOfCause(const InstanceQuery& query, const InstanceSide& baselin
             there.event = {};  // this run has nothing like it
             return there;
         }
-        return EvidenceSide{worst.step, gap.durationNs() > 0 ? gap : side.trace.rangeOf(event),
-                            event};
+        return EvidenceSide{worst.step, gap.durationNs() > 0 ? gap : side.trace.rangeOf(event), event};
     };
     return {sideOf(baseline, worst.baseline, worst.baselineGap),
             sideOf(candidate, worst.candidate, worst.candidateGap)};
 }
 
-Evidence evidenceOfStep(const Clause& clause, const InstanceSide& baseline,
-                        const InstanceSide& candidate) {
-    const std::vector<StepSummary>& steps =
-        (clause.isCandidate ? candidate : baseline).worker.steps;
+Evidence evidenceOfStep(const Clause& clause, const InstanceSide& baseline, const InstanceSide& candidate) {
+    const std::vector<StepSummary>& steps = (clause.isCandidate ? candidate : baseline).worker.steps;
     for (size_t step = 0; step < steps.size(); ++step)
-        if (steps[step].number == clause.number)
-            return {stepOf(baseline, step), stepOf(candidate, step)};
+        if (steps[step].number == clause.number) return {stepOf(baseline, step), stepOf(candidate, step)};
     return {};
 }
 
@@ -285,20 +253,15 @@ Evidence evidenceOfStep(const Clause& clause, const InstanceSide& baseline,
 
 std::string_view identifier(ClauseKind kind) {
     switch (kind) {
-        case ClauseKind::Step:
-            return "step";
-        case ClauseKind::Cause:
-            return "cause";
-        case ClauseKind::Single:
-            return "single";
-        case ClauseKind::Words:
-            break;
+        case ClauseKind::Step: return "step";
+        case ClauseKind::Cause: return "cause";
+        case ClauseKind::Single: return "single";
+        case ClauseKind::Words: break;
     }
     return "words";
 }
 
-Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline,
-                    const InstanceSide& candidate) {
+Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline, const InstanceSide& candidate) {
     if (clause.kind == ClauseKind::Step) return {medianStep(baseline), medianStep(candidate)};
     if (clause.kind == ClauseKind::Single) return evidenceOfStep(clause, baseline, candidate);
     if (clause.query) return evidenceOfCause(*clause.query, baseline, candidate);

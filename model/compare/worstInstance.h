@@ -20,8 +20,7 @@ struct InstanceSide {
 /// Place of the candidate's largest loss against the baseline.
 struct WorstInstance {
     size_t step = 0;  ///< Index among the compared steps of both runs.
-    /// Invalid if the run has none in that step. For idle time the work that ended the longest gap
-    /// of that cause.
+    /// Invalid if the run has none in that step. For idle time the work that ended the longest gap of that cause.
     EventRef baseline, candidate;
     TimeRange baselineGap, candidateGap;  ///< For idle time; else empty.
     int64_t lostNs = 0;                   ///< Loss of this instance.
@@ -33,8 +32,7 @@ struct WorstInstance {
 /// nothing. Uses instances on the path of the query, or those of the name on any path if that run
 /// has none there. For idle time: the step whose part grew most, and in it the longest gap of that
 /// cause, or else of that part. O(n log n) in the events of both runs; any thread.
-WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
-                            const InstanceQuery& query);
+WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query);
 
 /// Evidence of a fact in one run.
 struct EvidenceSide {
@@ -49,11 +47,9 @@ struct Evidence {
     bool isFound() const { return baseline.step || candidate.step; }
 };
 
-/// Finds the evidence of a clause. A step is shown by its longest piece of work on the worker's
-/// GPU, a cause by its worst instance (`worstInstance`). A run without an instance shows the
-/// corresponding step. Finds nothing for words, or in runs without steps. O(n log n) in the events
-/// of both runs; any thread.
-Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline,
-                    const InstanceSide& candidate);
+/// Finds the evidence of a clause. A step is shown by its longest piece of work on the worker's GPU, a cause by its
+/// worst instance (`worstInstance`). A run without an instance shows the corresponding step. Finds nothing for words,
+/// or in runs without steps. O(n log n) in the events of both runs; any thread.
+Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline, const InstanceSide& candidate);
 
 }  // namespace lanescope::compare

@@ -35,8 +35,7 @@ EventKinds EventKinds::recorded() {
     return kinds;
 }
 
-EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds wanted)
-    : trace_(&trace), range_(range) {
+EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds wanted) : trace_(&trace), range_(range) {
     addStraddling(range, wanted);
     size_ = static_cast<int64_t>(straddling_.size());
     for (const EventKind kind : kindsInOrder()) {
@@ -63,8 +62,7 @@ void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
             if (!event.isValid() || !wanted.has(event.kind())) continue;
             // The slice of a function covers several samples, its event only one.
             const TimeRange own = trace_->rangeOf(event);
-            if (own.startNs < range.startNs && own.endNs > range.startNs)
-                straddling_.push_back(event);
+            if (own.startNs < range.startNs && own.endNs > range.startNs) straddling_.push_back(event);
         }
     }
     if (wanted.has(EventKind::Sync)) addWaiting(range);
@@ -79,8 +77,7 @@ void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
 void EventWindow::addWaiting(TimeRange range) {
     const uint32_t end = lowerRow({EventKind::Sync, 0, trace_->syncs.size()}, range.startNs);
     for (uint32_t row = end - std::min(end, maxEarlierWaits); row < end; ++row)
-        if (trace_->syncs.endNs[row] > range.startNs)
-            straddling_.emplace_back(EventKind::Sync, row);
+        if (trace_->syncs.endNs[row] > range.startNs) straddling_.emplace_back(EventKind::Sync, row);
 }
 
 int64_t EventWindow::startOf(EventKind kind, uint32_t row) const {
@@ -98,8 +95,7 @@ uint32_t EventWindow::lowerRow(const Interval& interval, int64_t timeNs) const {
 
 int64_t EventWindow::countBefore(int64_t timeNs) const {
     int64_t count = 0;
-    for (const Interval& interval : intervals_)
-        count += lowerRow(interval, timeNs) - interval.first;
+    for (const Interval& interval : intervals_) count += lowerRow(interval, timeNs) - interval.first;
     return count;
 }
 
@@ -109,8 +105,7 @@ std::vector<EventWindow::Interval> EventWindow::after(int64_t index) const {
     while (low < high) {
         // Rounded up; the distance of the ends may exceed a signed number.
         const auto apart = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-        const auto middle =
-            static_cast<int64_t>(static_cast<uint64_t>(low) + apart / 2 + (apart & 1));
+        const auto middle = static_cast<int64_t>(static_cast<uint64_t>(low) + apart / 2 + (apart & 1));
         countBefore(middle) <= index ? low = middle : high = middle - 1;
     }
     std::vector<Interval> rest = intervals_;
@@ -122,11 +117,9 @@ std::vector<EventWindow::Interval> EventWindow::after(int64_t index) const {
     }
     // Events that begin at exactly that time are ordered by kind.
     for (Interval& interval : rest) {
-        while (passed < index && interval.first < interval.end &&
-               startOf(interval.kind, interval.first) == low) {
-            const uint32_t same = low < std::numeric_limits<int64_t>::max()
-                                      ? lowerRow(interval, low + 1)
-                                      : interval.end;
+        while (passed < index && interval.first < interval.end && startOf(interval.kind, interval.first) == low) {
+            const uint32_t same =
+                low < std::numeric_limits<int64_t>::max() ? lowerRow(interval, low + 1) : interval.end;
             const int64_t step = std::min<int64_t>(index - passed, same - interval.first);
             interval.first += static_cast<uint32_t>(step);
             passed += step;
@@ -141,8 +134,7 @@ std::vector<EventRef> EventWindow::slice(int64_t first, int64_t count) const {
     count = std::clamp<int64_t>(count, 0, size_ - first);
     events.reserve(static_cast<size_t>(count));
     const auto early = static_cast<int64_t>(straddling_.size());
-    for (; count > 0 && first < early; ++first, --count)
-        events.push_back(straddling_[static_cast<size_t>(first)]);
+    for (; count > 0 && first < early; ++first, --count) events.push_back(straddling_[static_cast<size_t>(first)]);
     if (count == 0) return events;
     std::vector<Interval> rest = after(first - early);
     for (; count > 0; --count) {
@@ -166,8 +158,7 @@ std::optional<int64_t> EventWindow::indexOf(EventRef event) const {
     if (straddling != straddling_.end()) return straddling - straddling_.begin();
     if (!trace_ || !event.isValid()) return std::nullopt;
     const auto own = std::ranges::find(intervals_, event.kind(), &Interval::kind);
-    if (own == intervals_.end() || event.row() < own->first || event.row() >= own->end)
-        return std::nullopt;
+    if (own == intervals_.end() || event.row() < own->first || event.row() >= own->end) return std::nullopt;
     const int64_t start = startOf(event.kind(), event.row());
     int64_t index = static_cast<int64_t>(straddling_.size()) + countBefore(start);
     for (const Interval& interval : intervals_) {
@@ -185,8 +176,7 @@ std::string threadText(const Trace& trace, uint32_t index) {
     const Process& process = trace.processes[thread.process];
     std::string text = thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
     if (trace.processes.size() > 1)
-        text += process.rank ? fmt::format(", rank {}", *process.rank)
-                             : fmt::format(", PID {}", process.pid);
+        text += process.rank ? fmt::format(", rank {}", *process.rank) : fmt::format(", PID {}", process.pid);
     return text;
 }
 
@@ -197,10 +187,8 @@ std::string streamText(const Trace& trace, uint32_t index) {
 }
 
 Cell lineCell(const Trace& trace, EventRef event) {
-    if (const uint32_t stream = streamOf(trace, event); stream != noIndex)
-        return streamText(trace, stream);
-    if (const uint32_t thread = threadOf(trace, event); thread != noIndex)
-        return threadText(trace, thread);
+    if (const uint32_t stream = streamOf(trace, event); stream != noIndex) return streamText(trace, stream);
+    if (const uint32_t thread = threadOf(trace, event); thread != noIndex) return threadText(trace, thread);
     return {};
 }
 
@@ -231,38 +219,24 @@ Cell correlationCell(const Trace& trace, EventRef event) {
 }  // namespace
 
 const std::vector<ReportColumn>& eventColumns() {
-    static const std::vector<ReportColumn> columns{{"Start", Unit::Timestamp},
-                                                   {"Duration", Unit::Nanoseconds},
-                                                   {"Kind", Unit::Text},
-                                                   {"Name", Unit::Text},
-                                                   {"Thread or stream", Unit::Text},
-                                                   {"GPU", Unit::Identifier},
-                                                   {"Bytes", Unit::Bytes},
-                                                   {"Throughput", Unit::GigabytesPerSecond},
-                                                   {"Correlation", Unit::Identifier}};
+    static const std::vector<ReportColumn> columns{
+        {"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds},          {"Kind", Unit::Text},
+        {"Name", Unit::Text},       {"Thread or stream", Unit::Text},         {"GPU", Unit::Identifier},
+        {"Bytes", Unit::Bytes},     {"Throughput", Unit::GigabytesPerSecond}, {"Correlation", Unit::Identifier}};
     return columns;
 }
 
 Cell eventCell(const Trace& trace, EventRef event, EventColumn column) {
     switch (column) {
-        case EventColumn::Start:
-            return trace.rangeOf(event).startNs;
-        case EventColumn::Duration:
-            return trace.rangeOf(event).durationNs();
-        case EventColumn::Kind:
-            return std::string(nameOfKind(event.kind()));
-        case EventColumn::Name:
-            return trace.nameOf(event);
-        case EventColumn::Line:
-            return lineCell(trace, event);
-        case EventColumn::Gpu:
-            return gpuCell(trace, event);
-        case EventColumn::Bytes:
-            return bytesCell(trace, event);
-        case EventColumn::Rate:
-            return rateCell(trace, event);
-        case EventColumn::Correlation:
-            return correlationCell(trace, event);
+        case EventColumn::Start: return trace.rangeOf(event).startNs;
+        case EventColumn::Duration: return trace.rangeOf(event).durationNs();
+        case EventColumn::Kind: return std::string(nameOfKind(event.kind()));
+        case EventColumn::Name: return trace.nameOf(event);
+        case EventColumn::Line: return lineCell(trace, event);
+        case EventColumn::Gpu: return gpuCell(trace, event);
+        case EventColumn::Bytes: return bytesCell(trace, event);
+        case EventColumn::Rate: return rateCell(trace, event);
+        case EventColumn::Correlation: return correlationCell(trace, event);
     }
     return {};
 }
@@ -298,8 +272,7 @@ bool holdsAll(const Trace& trace, EventRef event, const std::vector<std::string>
     const Cell line = eventCell(trace, event, EventColumn::Line);
     if (const auto* lineText = std::get_if<std::string>(&line)) text += '\n' + *lineText;
     text = lowerCase(std::move(text));
-    return std::ranges::all_of(
-        words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
+    return std::ranges::all_of(words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
 }
 
 }  // namespace
@@ -315,8 +288,7 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
     const int64_t maxScanned = std::min(window.size(), request.maxScanned);
     while (list.scanned < maxScanned) {
         if (isCancelled && isCancelled()) return std::nullopt;
-        const auto part =
-            window.slice(list.scanned, std::min(scannedAtOnce, maxScanned - list.scanned));
+        const auto part = window.slice(list.scanned, std::min(scannedAtOnce, maxScanned - list.scanned));
         if (part.empty()) break;
         for (const EventRef event : part)
             if (holdsAll(trace, event, words) && stacks.holds(event)) list.events.push_back(event);
@@ -368,8 +340,7 @@ ReportTable partOf(const Trace& trace, std::span<const EventRef> events) {
 
 std::string eventsAsTsv(const Trace& trace, std::span<const EventRef> events) {
     std::string text;
-    for (const ReportColumn& column : eventColumns())
-        text += (text.empty() ? "" : "\t") + headerOf(column);
+    for (const ReportColumn& column : eventColumns()) text += (text.empty() ? "" : "\t") + headerOf(column);
     text += '\n';
     for (const EventRef event : events) {
         for (size_t column = 0; column < eventColumnCount; ++column) {
@@ -381,8 +352,7 @@ std::string eventsAsTsv(const Trace& trace, std::span<const EventRef> events) {
     return text;
 }
 
-Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
-                                const std::filesystem::path& path) {
+Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request, const std::filesystem::path& path) {
     const auto list = listEvents(trace, request);
     if (!list) return fail("{}: saving was cancelled.", path.string());
     Result<AtomicFile> file = AtomicFile::create(path);
@@ -390,8 +360,7 @@ Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
     file->copyTargetPermissions();
     const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(TableFormat::Csv);
     const std::span<const EventRef> events(list->events);
-    for (size_t first = 0; file->isGood() && (first == 0 || first < events.size());
-         first += rowsAtOnce) {
+    for (size_t first = 0; file->isGood() && (first == 0 || first < events.size()); first += rowsAtOnce) {
         const auto part = events.subspan(first, std::min(rowsAtOnce, events.size() - first));
         file->write(formatter->next(partOf(trace, part)));
     }

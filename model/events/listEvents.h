@@ -114,9 +114,7 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
 /// headers. Tabs and line breaks within a name become spaces.
 std::string eventsAsTsv(const Trace& trace, std::span<const EventRef> events);
 
-/// Writes the events of `request` to `path` as CSV; the file appears once it is complete. Returns
-/// the number of rows.
-Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
-                                const std::filesystem::path& path);
+/// Writes the events of `request` to `path` as CSV; the file appears once it is complete. Returns the number of rows.
+Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request, const std::filesystem::path& path);
 
 }  // namespace lanescope

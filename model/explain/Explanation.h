@@ -26,16 +26,14 @@ struct Finding {
     /// Main contributor ("outside CUDA calls", "AllReduce") and its NVTX ranges; empty if unknown.
     analysis::ContributorName contributor;
     std::string path;
-    std::string
-        launched;  ///< Line of the launch, if it is work (`analysis::Contributor::launched`).
+    std::string launched;     ///< Line of the launch, if it is work (`analysis::Contributor::launched`).
     double countPerStep = 0;  ///< Count of the contributor; 0 if meaningless.
     /// Time of an example on the clock of the trace: the longest step, if relevant.
     std::optional<int64_t> atNs;
     /// The affected steps if they form a pattern.
     std::optional<analysis::StepPattern> pattern;
     std::string sentence;  ///< Text for people.
-    /// A query of the trace file that shows the finding in its own steps and ranges; empty if none
-    /// does.
+    /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.
     std::string sql;
     bool operator==(const Finding&) const = default;
 };
@@ -52,9 +50,8 @@ struct WorkerParts {
 struct Explanation {
     std::string sentence;       ///< The answer in one sentence.
     std::string what = "step";  ///< Unit of all times: "step", or "run" for a run without steps.
-    /// The explained steps and their share of the run: "59 of 60 steps "step #", 71 % of the time
-    /// from the first to the last GPU work, 1 left out as warm-up.". Empty without steps, and for a
-    /// run that is explained as a whole.
+    /// The explained steps and their share of the run: "59 of 60 steps "step #", 71 % of the time from the first to the
+    /// last GPU work, 1 left out as warm-up.". Empty without steps, and for a run that is explained as a whole.
     std::string steps;
     std::vector<WorkerParts> workers;  ///< Workers with steps.
     std::vector<Finding> findings;     ///< Largest possible gain first.
@@ -65,9 +62,7 @@ struct Explanation {
 /// Rules that are evaluated but not reported.
 using MutedRules = std::set<const Rule*>;
 
-/// Explains a run by its summary alone, without the rules in `muted`. O(workers * contributors);
-/// any thread.
-Explanation explain(const analysis::RunSummary& run, const MutedRules& muted = {},
-                    RuleList rules = allRules());
+/// Explains a run by its summary alone, without the rules in `muted`. O(workers * contributors); any thread.
+Explanation explain(const analysis::RunSummary& run, const MutedRules& muted = {}, RuleList rules = allRules());
 
 }  // namespace lanescope::explain

@@ -14,29 +14,21 @@ namespace lanescope::explain {
 using namespace analysis;
 
 bool FindingText::has(const Rule& rule) const {
-    return std::ranges::any_of(made_.findings, [&](const Finding& each) {
-        return each.rule == &rule && each.worker == finding_.worker;
-    });
+    return std::ranges::any_of(
+        made_.findings, [&](const Finding& each) { return each.rule == &rule && each.worker == finding_.worker; });
 }
 
-std::string FindingText::unit() const {
-    return std::string(identifier(run_.kind));
-}
+std::string FindingText::unit() const { return std::string(identifier(run_.kind)); }
 
-std::string FindingText::per() const {
-    return isWhole() ? std::string() : " a " + unit();
-}
+std::string FindingText::per() const { return isWhole() ? std::string() : " a " + unit(); }
 
 std::string FindingText::time() const {
     const auto whole = std::ranges::find(made_.workers, finding_.worker, &WorkerParts::worker);
-    return fmt::format("{} of {} ({})",
-                       DurationScale::ofStep(whole->meanNs).text(finding_.maxGainNs),
+    return fmt::format("{} of {} ({})", DurationScale::ofStep(whole->meanNs).text(finding_.maxGainNs),
                        isWhole() ? "the run" : "a " + unit(), shareText(finding_.share));
 }
 
-std::string FindingText::what() const {
-    return shortName(finding_.contributor);
-}
+std::string FindingText::what() const { return shortName(finding_.contributor); }
 
 std::string FindingText::where() const {
     return (finding_.path.empty() ? "" : " in " + printable(finding_.path)) +
@@ -44,18 +36,14 @@ std::string FindingText::where() const {
 }
 
 std::string FindingText::times() const {
-    return fmt::format("{} {}", countText(finding_.countPerStep),
-                       isWhole() ? "in all" : "a " + unit());
+    return fmt::format("{} {}", countText(finding_.countPerStep), isWhole() ? "in all" : "a " + unit());
 }
 
 std::string FindingText::gaps() const {
     const std::string count = countText(finding_.countPerStep);
-    return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s",
-                       isWhole() ? "in all" : "a " + unit());
+    return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s", isWhole() ? "in all" : "a " + unit());
 }
 
-std::string shareText(double share) {
-    return percentText(100 * share) + " %";
-}
+std::string shareText(double share) { return percentText(100 * share) + " %"; }
 
 }  // namespace lanescope::explain

@@ -11,8 +11,7 @@ namespace lanescope::explain {
 /// Parts of the sentence of a finding in the words of its run. Refers to all that it is made of.
 class FindingText {
   public:
-    FindingText(const analysis::RunSummary& run, const Explanation& explanation,
-                const Finding& finding)
+    FindingText(const analysis::RunSummary& run, const Explanation& explanation, const Finding& finding)
         : run_(run), made_(explanation), finding_(finding) {}
 
     const analysis::RunSummary& run() const { return run_; }

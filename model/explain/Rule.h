@@ -31,16 +31,12 @@ struct Rule {
 
     // Most rules need none of the following members.
 
-    /// Returns the query for a finding if it needs names of the run; empty if none does. Null for
-    /// `sql`.
+    /// Returns the query for a finding if it needs names of the run; empty if none does. Null for `sql`.
     std::string (*query)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
     /// Returns the place of a finding. Null or nullopt for the longest piece of its contributor.
-    std::optional<TimeRange> (*place)(const analysis::RunSummary& run,
-                                      const Finding& finding) = nullptr;
-    /// Returns the part that makes single steps longer, nullopt if not all of them. Null for
-    /// findings about all steps.
-    std::optional<analysis::StepPart> (*longerPart)(const analysis::RunSummary& run,
-                                                    const Finding& finding) = nullptr;
+    std::optional<TimeRange> (*place)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
+    /// Returns the part that makes single steps longer, nullopt if not all of them. Null for findings about all steps.
+    std::optional<analysis::StepPart> (*longerPart)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
     /// Moves a cause before its consequences in findings that are sorted by time.
     void (*order)(const analysis::RunSummary& run, std::vector<Finding>& findings) = nullptr;
     /// The part of the step that contains all of a finding about a thread; else nullopt.

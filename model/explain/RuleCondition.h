@@ -19,8 +19,7 @@ struct RuleCondition {
     double aboveShare = 0;
 
     bool isMetBy(const Finding& finding) const {
-        return (rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs &&
-               finding.share > aboveShare;
+        return (rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs && finding.share > aboveShare;
     }
 };
 

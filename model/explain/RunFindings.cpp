@@ -9,8 +9,7 @@ namespace lanescope::explain {
 
 using namespace analysis;
 
-RunFindings::RunFindings(const RunSummary& run, Explanation& explanation)
-    : run_(run), made_(explanation) {
+RunFindings::RunFindings(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {
     const uint32_t critical = run.criticalWorker();
     if (critical == noIndex) return;
     const WorkerSummary& one = run.workers[critical];
@@ -41,9 +40,8 @@ Finding* RunFindings::add(int64_t gainNs, double least, const Contributor* main)
     finding.worker = mean_->worker;
     finding.maxGainNs = gainNs;
     finding.share = static_cast<double>(gainNs) / static_cast<double>(mean_->meanNs);
-    const auto longest =
-        std::max_element(worker().steps.begin(), worker().steps.end(),
-                         [](const auto& a, const auto& b) { return a.wallNs < b.wallNs; });
+    const auto longest = std::max_element(worker().steps.begin(), worker().steps.end(),
+                                          [](const auto& a, const auto& b) { return a.wallNs < b.wallNs; });
     finding.atNs = longest->startNs;
     if (main != nullptr) setContributor(finding, *main);
     return &finding;
@@ -56,18 +54,15 @@ Finding* RunFindings::addIdleTime(int64_t gainNs, double least, const Contributo
 
 void RunFindings::addPart(StepPart part, double least, int64_t recorderNs) {
     const int64_t restNs = unreportedNs(part) - recorderNs;
-    if (static_cast<double>(restNs) >= least * static_cast<double>(mean_->meanNs))
-        accounted.parts.insert(part);
-    const Contributor* main = largestBy(worker(), [&](const Contributor& each) {
-        return each.part == part ? unreportedNs(each) : -1;
-    });
+    if (static_cast<double>(restNs) >= least * static_cast<double>(mean_->meanNs)) accounted.parts.insert(part);
+    const Contributor* main =
+        largestBy(worker(), [&](const Contributor& each) { return each.part == part ? unreportedNs(each) : -1; });
     Finding* found = isIdle(part) ? addIdleTime(restNs, least, main) : add(restNs, least, main);
     if (found != nullptr) found->recorderNs = recorderNs;
 }
 
 void RunFindings::addKind(bool (*isOf)(const Contributor&)) {
-    if (addIdleTime(exposedNs(isOf), minShare, greatest(isOf)) != nullptr)
-        accounted.kinds.push_back(isOf);
+    if (addIdleTime(exposedNs(isOf), minShare, greatest(isOf)) != nullptr) accounted.kinds.push_back(isOf);
 }
 
 void RunFindings::setContributor(Finding& finding, const Contributor& main) const {
@@ -82,8 +77,7 @@ bool RunFindings::has(const Rule& rule) const {
 }
 
 void RunFindings::remove(const Rule& rule, uint32_t worker) {
-    std::erase_if(made_.findings,
-                  [&](const Finding& each) { return each.rule == &rule && each.worker == worker; });
+    std::erase_if(made_.findings, [&](const Finding& each) { return each.rule == &rule && each.worker == worker; });
 }
 
 bool RunFindings::isReported(const Contributor& each) const {
@@ -100,8 +94,7 @@ int64_t RunFindings::unreportedNs(const Contributor& each) const {
 int64_t RunFindings::unreportedNs(StepPart part) const {
     int64_t reportedNs = 0;
     for (const Contributor& each : worker().contributors)
-        if (each.part == part)
-            reportedNs += each.exposedNs - std::max<int64_t>(unreportedNs(each), 0);
+        if (each.part == part) reportedNs += each.exposedNs - std::max<int64_t>(unreportedNs(each), 0);
     return mean_->parts[part] - perStep(reportedNs);
 }
 

@@ -14,15 +14,13 @@ namespace lanescope::explain {
 /// Minimum share of the mean step for a finding of most rules. Less is not worth a change, and two
 /// runs of one program differ by as much.
 inline constexpr double minShare = 0.03;
-/// Time in which work comes late, in the mean and in the median step, without probable profiler
-/// overhead in calls that are longer than normal (`LaunchTimes`). The profiler also lengthens the
-/// time between calls: a program that does little else took 17 % longer on a machine at rest, which
-/// is 15 % of the recorded step (`tests/bench/overhead`). Less may thus not exist without the
-/// profiler.
+/// Time in which work comes late, in the mean and in the median step, without probable profiler overhead in calls that
+/// are longer than normal (`LaunchTimes`). The profiler also lengthens the time between calls: a program that does
+/// little else took 17 % longer on a machine at rest, which is 15 % of the recorded step (`tests/bench/overhead`). Less
+/// may thus not exist without the profiler.
 inline constexpr double minLaunchShare = 0.15;
 
-/// Idle time of the critical worker that evaluated rules account for, so that later rules do not
-/// count it again.
+/// Idle time of the critical worker that evaluated rules account for, so that later rules do not count it again.
 struct AccountedTime {
     int64_t idleNs = 0;  ///< Of the mean step; includes muted rules.
     /// Part of the late launches in the mean step that may be profiler overhead.
@@ -66,25 +64,21 @@ class RunFindings {
             if (holds(each)) sumNs += each.exposedNs;
         return perStep(sumNs);
     }
-    /// Returns the contributor with most exposed time for which `holds` is true; null if there is
-    /// none.
+    /// Returns the contributor with most exposed time for which `holds` is true; null if there is none.
     template <class Holds>
     const analysis::Contributor* greatest(Holds holds) const {
         return greatestOf(worker(), holds);
     }
     /// Returns the same for any worker.
     template <class Holds>
-    static const analysis::Contributor* greatestOf(const analysis::WorkerSummary& worker,
-                                                   Holds holds) {
+    static const analysis::Contributor* greatestOf(const analysis::WorkerSummary& worker, Holds holds) {
         return largestBy(worker, [&holds](const analysis::Contributor& each) {
             return holds(each) ? each.exposedNs - provedWaitNs(each) : -1;
         });
     }
-    /// Returns the contributor with most time by `nsOf`, which is negative for excluded ones; null
-    /// if there is none.
+    /// Returns the contributor with most time by `nsOf`, which is negative for excluded ones; null if there is none.
     template <class NsOf>
-    static const analysis::Contributor* largestBy(const analysis::WorkerSummary& worker,
-                                                  NsOf nsOf) {
+    static const analysis::Contributor* largestBy(const analysis::WorkerSummary& worker, NsOf nsOf) {
         const analysis::Contributor* most = nullptr;
         int64_t largestNs = -1;
         for (const analysis::Contributor& each : worker.contributors) {
@@ -116,8 +110,7 @@ class RunFindings {
     /// Removes the findings of an earlier rule about a worker.
     void remove(const Rule& rule, uint32_t worker);
 
-    /// Returns the time of a part of the mean step with a known cause for which no earlier rule
-    /// accounts.
+    /// Returns the time of a part of the mean step with a known cause for which no earlier rule accounts.
     int64_t unreportedNs(analysis::StepPart part) const;
     /// Returns true if an earlier rule accounts for idle time of this kind.
     bool isReported(const analysis::Contributor& each) const;

@@ -36,8 +36,7 @@ StepGrid::StepGrid(const RunSummary& run) {
         std::stable_sort(row.entries.begin(), row.entries.end(),
                          [](const Entry& a, const Entry& b) { return a.column < b.column; });
         for (const OutlierStep& each : worker.outliers)
-            if (const size_t column = columnOf(each.number); column < numbers_.size())
-                row.odd.push_back(column);
+            if (const size_t column = columnOf(each.number); column < numbers_.size()) row.odd.push_back(column);
         std::sort(row.odd.begin(), row.odd.end());
         std::vector<int64_t> walls;
         for (const StepSummary& step : worker.steps) walls.push_back(step.wallNs);
@@ -47,16 +46,15 @@ StepGrid::StepGrid(const RunSummary& run) {
 }
 
 size_t StepGrid::rowOf(uint32_t worker) const {
-    const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                    [worker](const Row& row) { return row.worker == worker; });
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [worker](const Row& row) { return row.worker == worker; });
     return static_cast<size_t>(found - rows_.begin());
 }
 
 size_t StepGrid::columnOf(int64_t number) const {
     const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), number);
-    return found != numbers_.end() && *found == number
-               ? static_cast<size_t>(found - numbers_.begin())
-               : numbers_.size();
+    return found != numbers_.end() && *found == number ? static_cast<size_t>(found - numbers_.begin())
+                                                       : numbers_.size();
 }
 
 std::vector<StepGrid::Entry>::const_iterator StepGrid::firstFrom(const Row& row, size_t column) {
@@ -72,8 +70,8 @@ std::optional<StepPlace> StepGrid::at(size_t row, size_t column) const {
 
 std::optional<size_t> StepGrid::longestIn(size_t row, size_t first, size_t count) const {
     const Entry* longest = nullptr;
-    for (auto each = firstFrom(rows_[row], first);
-         each != rows_[row].entries.end() && each->column < first + count; ++each)
+    for (auto each = firstFrom(rows_[row], first); each != rows_[row].entries.end() && each->column < first + count;
+         ++each)
         if (longest == nullptr || each->wallNs > longest->wallNs) longest = &*each;
     return longest == nullptr ? std::nullopt : std::optional(longest->column);
 }
@@ -84,12 +82,11 @@ bool StepGrid::isOdd(size_t row, size_t column) const {
 
 std::pair<size_t, size_t> StepGrid::columnsIn(size_t row, TimeRange range) const {
     const std::vector<Entry>& all = rows_[row].entries;
-    const auto end = std::partition_point(
-        all.begin(), all.end(), [&](const Entry& each) { return each.startNs < range.endNs; });
+    const auto end =
+        std::partition_point(all.begin(), all.end(), [&](const Entry& each) { return each.startNs < range.endNs; });
     // Steps do not overlap, so their ends are sorted, too.
-    const auto first = std::partition_point(all.begin(), end, [&](const Entry& each) {
-        return each.startNs + each.wallNs <= range.startNs;
-    });
+    const auto first = std::partition_point(
+        all.begin(), end, [&](const Entry& each) { return each.startNs + each.wallNs <= range.startNs; });
     if (first != end) return {first->column, (end - 1)->column + 1};
     const size_t next = end == all.end() ? numbers_.size() : end->column;
     return {next, next};
@@ -132,8 +129,7 @@ StepsTable stepsTable(const RunSummary& run) {
     const StepGrid grid(run);
     size_t count = 0;
     for (uint32_t worker = 0; worker < run.workers.size(); ++worker)
-        for (uint32_t step = 0; step < run.workers[worker].steps.size(); ++step)
-            made.places.push_back({worker, step});
+        for (uint32_t step = 0; step < run.workers[worker].steps.size(); ++step) made.places.push_back({worker, step});
     count = made.places.size();
     const auto stepAt = [&run](StepPlace place) -> const StepSummary& {
         return run.workers[place.worker].steps[place.step];
@@ -144,9 +140,8 @@ StepsTable stepsTable(const RunSummary& run) {
 
     const std::vector<StepPart> parts = partsOf(run);
     const std::map<int64_t, int64_t> waits = maxWaits(run);
-    const bool haveWaits =
-        grid.rowCount() > 1 &&
-        std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
+    const bool haveWaits = grid.rowCount() > 1 &&
+                           std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
     ReportTable& table = made.table;
     table.name = "steps";
     table.title = "Steps";
@@ -156,18 +151,15 @@ StepsTable stepsTable(const RunSummary& run) {
                      {"Time", Unit::Nanoseconds},
                      {"Over Median", Unit::Nanoseconds}};
     if (haveWaits) table.columns.push_back({"Late", Unit::Nanoseconds});
-    for (const StepPart part : parts)
-        table.columns.push_back({columnName(part), Unit::Nanoseconds});
+    for (const StepPart part : parts) table.columns.push_back({columnName(part), Unit::Nanoseconds});
     std::vector<int64_t> medians(run.workers.size());
-    for (size_t row = 0; row < grid.rowCount(); ++row)
-        medians[grid.workerOf(row)] = grid.medianNs(row);
+    for (size_t row = 0; row < grid.rowCount(); ++row) medians[grid.workerOf(row)] = grid.medianNs(row);
     for (const StepPlace place : made.places) {
         const StepSummary& step = stepAt(place);
         const int64_t medianNs = medians[place.worker];
-        std::vector<Cell> row{step.number, run.workers[place.worker].label(), step.startNs,
-                              step.wallNs, step.wallNs - medianNs};
-        if (haveWaits)
-            row.emplace_back(waits.at(step.number) - step.parts[StepPart::WaitingForRanks]);
+        std::vector<Cell> row{step.number, run.workers[place.worker].label(), step.startNs, step.wallNs,
+                              step.wallNs - medianNs};
+        if (haveWaits) row.emplace_back(waits.at(step.number) - step.parts[StepPart::WaitingForRanks]);
         for (const StepPart part : parts) row.emplace_back(step.parts[part]);
         table.rows.push_back(std::move(row));
     }
@@ -192,12 +184,9 @@ void forEachStep(const RunSummary& run, Visit visit) {
 
 std::string name(const LensMeasure& measure) {
     switch (measure.kind) {
-        case LensMeasure::Kind::OwnTime:
-            return "own time";
-        case LensMeasure::Kind::Time:
-            return "time";
-        case LensMeasure::Kind::Part:
-            break;
+        case LensMeasure::Kind::OwnTime: return "own time";
+        case LensMeasure::Kind::Time: return "time";
+        case LensMeasure::Kind::Part: break;
     }
     return std::string(analysis::name(measure.part));
 }
@@ -205,33 +194,27 @@ std::string name(const LensMeasure& measure) {
 int64_t valueOf(const StepSummary& step, const LensMeasure& measure) {
     switch (measure.kind) {
         case LensMeasure::Kind::OwnTime:
-            return step.wallNs - step.parts[StepPart::WaitingForRanks] -
-                   step.parts[StepPart::ExposedCommunication];
-        case LensMeasure::Kind::Time:
-            return step.wallNs;
-        case LensMeasure::Kind::Part:
-            break;
+            return step.wallNs - step.parts[StepPart::WaitingForRanks] - step.parts[StepPart::ExposedCommunication];
+        case LensMeasure::Kind::Time: return step.wallNs;
+        case LensMeasure::Kind::Part: break;
     }
     return step.parts[measure.part];
 }
 
 std::vector<LensMeasure> measuresOf(const RunSummary& run) {
-    std::vector<LensMeasure> measures{{LensMeasure::Kind::OwnTime, {}},
-                                      {LensMeasure::Kind::Time, {}}};
+    std::vector<LensMeasure> measures{{LensMeasure::Kind::OwnTime, {}}, {LensMeasure::Kind::Time, {}}};
     StepParts any;
     forEachStep(run, [&any](const StepSummary& step) {
         for (size_t part = 0; part < stepPartCount; ++part) any.ns[part] |= step.parts.ns[part];
     });
     for (size_t part = 0; part < stepPartCount; ++part)
-        if (any.ns[part] != 0)
-            measures.push_back({LensMeasure::Kind::Part, static_cast<StepPart>(part)});
+        if (any.ns[part] != 0) measures.push_back({LensMeasure::Kind::Part, static_cast<StepPart>(part)});
     return measures;
 }
 
 double LensScale::shareOf(int64_t ns) const {
     if (highNs <= lowNs) return 0;
-    return std::clamp(static_cast<double>(ns - lowNs) / static_cast<double>(highNs - lowNs), 0.0,
-                      1.0);
+    return std::clamp(static_cast<double>(ns - lowNs) / static_cast<double>(highNs - lowNs), 0.0, 1.0);
 }
 
 LensScale scaleOf(const RunSummary& run, const LensMeasure& measure) {
@@ -239,8 +222,7 @@ LensScale scaleOf(const RunSummary& run, const LensMeasure& measure) {
     forEachStep(run, [&](const StepSummary& step) { values.push_back(valueOf(step, measure)); });
     if (values.empty()) return {};
     const auto at =
-        values.begin() +
-        static_cast<std::ptrdiff_t>(strongestQuantile * static_cast<double>(values.size() - 1));
+        values.begin() + static_cast<std::ptrdiff_t>(strongestQuantile * static_cast<double>(values.size() - 1));
     std::nth_element(values.begin(), at, values.end());
     LensScale scale{*std::min_element(values.begin(), values.end()), *at};
     // Few steps with a single outlier: else all would look alike.
@@ -255,9 +237,7 @@ std::optional<TimeRange> steadySteps(const RunSummary& run) {
     std::vector<int64_t> wallNs;
     for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
     const double medianNs = medianOf(wallNs);
-    const auto farOff = [&](size_t step) {
-        return std::abs(static_cast<double>(steps[step].wallNs) - medianNs);
-    };
+    const auto farOff = [&](size_t step) { return std::abs(static_cast<double>(steps[step].wallNs) - medianNs); };
     const size_t count = std::min(steadyStepCount, steps.size());
     double offNs = 0;
     for (size_t step = 0; step < count; ++step) offNs += farOff(step);

@@ -54,8 +54,7 @@ class StepGrid {
     size_t slowestRow() const { return slowestRow_; }
     int64_t medianNs(size_t row) const { return rows_[row].medianNs; }
 
-    /// Returns the columns of a row's steps in a time: first and one past the last; equal if there
-    /// are none. O(log n).
+    /// Returns the columns of a row's steps in a time: first and one past the last; equal if there are none. O(log n).
     std::pair<size_t, size_t> columnsIn(size_t row, TimeRange range) const;
 
   private:
@@ -119,9 +118,8 @@ struct LensScale {
 /// O(steps).
 LensScale scaleOf(const analysis::RunSummary& run, const LensMeasure& measure);
 
-/// Returns the initial range of a timeline: a few consecutive steps of the worker that the others
-/// wait for, as near to its median step as possible, the earliest of equals. Nullopt if the run has
-/// no steps, or only itself. O(steps).
+/// Returns the initial range of a timeline: a few consecutive steps of the worker that the others wait for, as near to
+/// its median step as possible, the earliest of equals. Nullopt if the run has no steps, or only itself. O(steps).
 std::optional<TimeRange> steadySteps(const analysis::RunSummary& run);
 inline constexpr size_t steadyStepCount = 5;
 

@@ -22,9 +22,7 @@ constexpr double minHeldBackShare = 0.03;
 /// Minimum number of missing cores that is reported.
 constexpr double minCoresMissed = 0.5;
 
-std::string clockText(int64_t hz) {
-    return formatCounter(static_cast<double>(hz), CounterUnit::Hertz);
-}
+std::string clockText(int64_t hz) { return formatCounter(static_cast<double>(hz), CounterUnit::Hertz); }
 
 double ratio(int64_t part, int64_t whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
@@ -87,13 +85,11 @@ std::optional<ClockLoss> lossOf(const RunSummary& run, uint32_t worker, Holds ho
 }  // namespace
 
 std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
-    return lossOf(run, worker,
-                  [](uint64_t reasons) { return reasons != 0 && reasons != powerCap; });
+    return lossOf(run, worker, [](uint64_t reasons) { return reasons != 0 && reasons != powerCap; });
 }
 
 std::string powerCapSentence(const RunSummary& run, uint32_t worker) {
-    const std::optional<ClockLoss> loss =
-        lossOf(run, worker, [](uint64_t reasons) { return reasons == powerCap; });
+    const std::optional<ClockLoss> loss = lossOf(run, worker, [](uint64_t reasons) { return reasons == powerCap; });
     if (!loss) return {};
     return fmt::format(
         "{} stands at its power cap for {} % of the time of the steps, at {} where {} is the "
@@ -111,8 +107,7 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
         "then, and at {} at most in this run",
         run.workers[worker].label(), percentText(100 * loss->heldShare), reasonsText(loss->reasons),
         clockText(loss->smClockHz), clockText(loss->highestHz));
-    if (loss->othersHz > 0)
-        text += fmt::format("; those of the other GPUs run at {}", clockText(loss->othersHz));
+    if (loss->othersHz > 0) text += fmt::format("; those of the other GPUs run at {}", clockText(loss->othersHz));
     text += fmt::format(
         ". If all that it computes is slower by as much, that takes {}: an estimate, since what "
         "waits for memory loses less.",
@@ -122,25 +117,20 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
 
 std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const WorkerSummary& of = run.workers[worker];
-    if (const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs());
-        cores >= minHeldBackShare) {
+    if (const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs()); cores >= minHeldBackShare) {
         std::string limit = "the limit of the control group";
         if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
-            limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100,
-                                 percent == 100 ? "" : "s");
-        // Threads that it holds back are also counted as runnable without a core: that is the same
-        // time.
-        return fmt::format(
-            " Meanwhile {} held processors back for {:.2f} s in each second, summed over them.",
-            limit, cores);
+            limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100, percent == 100 ? "" : "s");
+        // Threads that it holds back are also counted as runnable without a core: that is the same time.
+        return fmt::format(" Meanwhile {} held processors back for {:.2f} s in each second, summed over them.", limit,
+                           cores);
     }
     const CoreWaits waits = of.coreWaits.value_or(CoreWaits());
     const double cores = ratio(waits.ns, of.totalWallNs());
     if (cores < minCoresMissed) return {};
     if (waits.threads == 1)
-        return fmt::format(
-            " Meanwhile one of its threads, ready to run, had no core for {:.2f} s in each second.",
-            cores);
+        return fmt::format(" Meanwhile one of its threads, ready to run, had no core for {:.2f} s in each second.",
+                           cores);
     return fmt::format(
         " Meanwhile {} of its threads, ready to run, had no core for {:.2f} s in each second, "
         "summed over them: if they are more than there are cores, fewer (OMP_NUM_THREADS) may be "

@@ -39,12 +39,10 @@ std::optional<ClockLoss> clockLossOf(const analysis::RunSummary& run, uint32_t w
 
 /// Returns "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", for a
 /// cost of `time`, "3.100 ms of a step (4.2 %)".
-std::string clockSentence(const analysis::RunSummary& run, uint32_t worker,
-                          const std::string& time);
+std::string clockSentence(const analysis::RunSummary& run, uint32_t worker, const std::string& time);
 
-/// Returns how far the clocks of a worker's GPU are below the highest seen because of its power
-/// cap, which is no fault; empty if it is not there, or if the difference is below
-/// `minClockLoss`.
+/// Returns how far the clocks of a worker's GPU are below the highest seen because of its power cap, which is no fault;
+/// empty if it is not there, or if the difference is below `minClockLoss`.
 std::string powerCapSentence(const analysis::RunSummary& run, uint32_t worker);
 
 /// Returns " Meanwhile a limit of 2 cores held its processes back ...", and how threads lacked

@@ -16,19 +16,16 @@ namespace {
 TimeRange namedStep(const WorkerSummary& worker, const Finding& finding) {
     const StepSummary* named = nullptr;
     for (const StepSummary& step : worker.steps)
-        if (finding.atNs ? step.startNs == *finding.atNs
-                         : named == nullptr || step.wallNs > named->wallNs)
+        if (finding.atNs ? step.startNs == *finding.atNs : named == nullptr || step.wallNs > named->wallNs)
             named = &step;
-    return named == nullptr ? TimeRange{}
-                            : TimeRange{named->startNs, named->startNs + named->wallNs};
+    return named == nullptr ? TimeRange{} : TimeRange{named->startNs, named->startNs + named->wallNs};
 }
 
 /// Returns the work of a piece's time, or the first that ran after it.
 EventRef eventAt(const LargeVector<GpuWork>& work, const WorkerTimeline::Piece& piece) {
     for (const GpuWork& each : work) {
         if (each.startNs >= piece.range.endNs) return isIdle(piece.part) ? each.event : EventRef();
-        const bool isIts =
-            each.contributor == piece.contributor || each.waiting == piece.contributor;
+        const bool isIts = each.contributor == piece.contributor || each.waiting == piece.contributor;
         if (!isIdle(piece.part) && isIts && each.endNs > piece.range.startNs) return each.event;
     }
     return {};
@@ -46,11 +43,9 @@ Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Fi
     const WorkerSteps* worker = workers->find(summary.pid, summary.gpuId);
     FindingPlace place;
     place.step = place.range = namedStep(summary, finding);
-    if (worker == nullptr)
-        return fail("{} has no steps of {} any more; open it again.", trace.title, summary.label());
+    if (worker == nullptr) return fail("{} has no steps of {} any more; open it again.", trace.title, summary.label());
     const WorkerTimeline timeline = workers->timelineOf(*worker);
-    const std::vector<TimeRange> steps =
-        finding.rule->isOfSingleSteps() ? std::vector{place.step} : rangesOf(*worker);
+    const std::vector<TimeRange> steps = finding.rule->isOfSingleSteps() ? std::vector{place.step} : rangesOf(*worker);
     WorkerTimeline::Piece longest;
     timeline.splitInTime(steps, [&](const WorkerTimeline::Piece& piece) {
         const Contributor& each = timeline.contributors()[piece.contributor];

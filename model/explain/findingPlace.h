@@ -21,7 +21,6 @@ struct FindingPlace {
 /// longest piece of its contributor within the compared steps, or within the named step for
 /// findings about single steps. Fails if the trace is not that of the summary, which was made with
 /// the default selection. O(n log n) in the events of its worker; any thread.
-Result<FindingPlace> placeOf(const Trace& trace, const analysis::RunSummary& run,
-                             const Finding& finding);
+Result<FindingPlace> placeOf(const Trace& trace, const analysis::RunSummary& run, const Finding& finding);
 
 }  // namespace lanescope::explain

@@ -39,9 +39,8 @@ std::string isCalled(std::string_view name) {
 }
 
 std::string rangesLike(std::string_view pattern, std::string_view order) {
-    return fmt::format(
-        "SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} ORDER BY {}",
-        likePattern(pattern), order);
+    return fmt::format("SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} ORDER BY {}",
+                       likePattern(pattern), order);
 }
 
 }  // namespace

@@ -49,9 +49,8 @@ void findDataMovement(RunFindings& run) {
 }
 
 std::string sayDataMovement(const FindingText& text) {
-    return fmt::format(
-        "Copies within the GPU and kernels that only move values take {}: mostly {}, {}.",
-        text.time(), text.main(), text.times());
+    return fmt::format("Copies within the GPU and kernels that only move values take {}: mostly {}, {}.", text.time(),
+                       text.main(), text.times());
 }
 
 void findDoublePrecision(RunFindings& run) {
@@ -60,9 +59,8 @@ void findDoublePrecision(RunFindings& run) {
 }
 
 std::string sayDoublePrecision(const FindingText& text) {
-    return fmt::format(
-        "Products in double precision take {}, beside others in less: mostly {}, {}.", text.time(),
-        text.main(), text.times());
+    return fmt::format("Products in double precision take {}, beside others in less: mostly {}, {}.", text.time(),
+                       text.main(), text.times());
 }
 
 /// A long kernel that moves values or multiplies in double precision is reported as such.
@@ -74,11 +72,10 @@ void findLongKernel(RunFindings& run) {
 }
 
 std::string sayLongKernel(const FindingText& text) {
-    const auto kernel =
-        std::ranges::find_if(text.worker().contributors, [&](const Contributor& each) {
-            return each.kind == ContributorKind::Kernel &&
-                   each.name == text.finding().contributor && each.path == text.finding().path;
-        });
+    const auto kernel = std::ranges::find_if(text.worker().contributors, [&](const Contributor& each) {
+        return each.kind == ContributorKind::Kernel && each.name == text.finding().contributor &&
+               each.path == text.finding().path;
+    });
     return fmt::format("One kernel takes {}: {}{}", text.time(), text.main(),
                        longKernelText(text.worker(), *kernel, text.unit()));
 }

@@ -27,8 +27,7 @@ constexpr double alternatingShareThreshold = 0.5;
 
 /// A guess of data loading is a late launch like others, as far as known.
 void findInputData(RunFindings& run) {
-    run.addPart(StepPart::DataLoading,
-                isDataMostlyGuessed(run.worker()) ? minLaunchShare : minShare);
+    run.addPart(StepPart::DataLoading, isDataMostlyGuessed(run.worker()) ? minLaunchShare : minShare);
 }
 
 std::string sayInputData(const FindingText& text) {
@@ -43,35 +42,31 @@ std::string inputDataQuery(const RunSummary&, const Finding& finding) {
     return rangesQuery(finding.path.substr(finding.path.rfind('/') + 1), "ns DESC LIMIT 20");
 }
 
-/// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have
-/// run.
+/// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have run.
 void findHostWaits(RunFindings& run) {
     int64_t sumNs = 0;
     for (const Contributor& each : run.worker().contributors)
-        if (each.part == StepPart::LaunchBound)
-            sumNs += isHostWaiting(each) ? each.exposedNs : provedWaitNs(each);
+        if (each.part == StepPart::LaunchBound) sumNs += isHostWaiting(each) ? each.exposedNs : provedWaitNs(each);
     const Contributor* main = RunFindings::largestBy(run.worker(), [](const Contributor& each) {
         if (isHostWaiting(each)) return each.exposedNs;
         return each.waitedNs > 0 ? each.waitedNs : -1;
     });
-    if (run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr)
-        run.accounted.kinds.push_back(isHostWaiting);
+    if (run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr) run.accounted.kinds.push_back(isHostWaiting);
 }
 
 /// Returns the thread's activity instead of launching, in short; the contributor has the details.
 std::string_view notLaunching(const Finding& finding) {
     const IdleCause& cause = finding.contributor.idle;
     if (cause.isMostlyWithoutCore()) return "gets no core for most of it";
-    if (cause.runsAndWaits())
-        return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
+    if (cause.runsAndWaits()) return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
     const std::optional<ThreadState> state = cause.state();
     if (state == ThreadState::Sleep) return "sleeps of its own accord";
     return state == ThreadState::Runnable ? "gets no core" : "itself waits";
 }
 
 std::string sayHostWaits(const FindingText& text) {
-    return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}.",
-                       text.time(), notLaunching(text.finding()), text.main()) +
+    return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}.", text.time(),
+                       notLaunching(text.finding()), text.main()) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -81,14 +76,11 @@ bool hasKnownState(const WorkerSummary& worker) {
                                [](const Contributor& each) { return each.name.idle.isObserved(); });
 }
 /// Returns true if a thread's activity in host code is unknown.
-bool isUnseen(const IdleCause& cause) {
-    return cause.kind == CauseKind::OutsideCalls && !cause.isObserved();
-}
+bool isUnseen(const IdleCause& cause) { return cause.kind == CauseKind::OutsideCalls && !cause.isObserved(); }
 /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of threads
 /// that also waited, or may have: fewer launches may not help, which `consequence` reports.
 template <class NsOf>
-std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf,
-                            std::string_view consequence = {}) {
+std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf, std::string_view consequence = {}) {
     const auto shareOf = [](int64_t ns, int64_t wholeNs) {
         return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
     };
@@ -115,9 +107,8 @@ std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf,
 void findHostWork(RunFindings& run) {
     int64_t sumNs = 0;
     for (const Contributor& each : run.worker().contributors) sumNs += each.workedNs;
-    const Contributor* main = RunFindings::largestBy(run.worker(), [](const Contributor& each) {
-        return each.workedNs > 0 ? each.workedNs : -1;
-    });
+    const Contributor* main = RunFindings::largestBy(
+        run.worker(), [](const Contributor& each) { return each.workedNs > 0 ? each.workedNs : -1; });
     run.accounted.hasHostWork = run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr;
 }
 
@@ -126,28 +117,24 @@ std::string sayHostWork(const FindingText& text) {
     std::string said = fmt::format(
         "The GPU waits {} while the thread that launches its work is busy with something else on "
         "the CPU{}, for long at a time: mostly {}{}",
-        text.time(), cause.isInPython() ? " (Python, or what that calls)" : "", text.what(),
-        text.where());
+        text.time(), cause.isInPython() ? " (Python, or what that calls)" : "", text.what(), text.where());
     const std::string place = hostWorkPlace(text.worker());
     if (!place.empty() && place != placeText(cause))
         said += fmt::format("; where it was seen to run, that was most {}", place);
-    return said + "." +
-           byTurnsSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
+    return said + "." + byTurnsSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
            coresSentence(text.run(), text.finding().worker);
 }
 
 std::string sayHostSync(const FindingText& text) {
-    return fmt::format(
-        "The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
-        text.time(), text.main(), text.gaps());
+    return fmt::format("The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
+                       text.time(), text.main(), text.gaps());
 }
 
 /// Waits precede launches that are late because nothing can be launched ahead of the waits.
 void putWaitsBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
     auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
     // Late launches too short for a rule of their own are most of all other idle time.
-    if (launches == findings.end())
-        launches = std::ranges::find(findings, &gpuIdleRule, &Finding::rule);
+    if (launches == findings.end()) launches = std::ranges::find(findings, &gpuIdleRule, &Finding::rule);
     if (launches == findings.end() || !isDrained(run.workers[launches->worker])) return;
     const auto waits = std::ranges::find(launches, findings.end(), &hostSyncRule, &Finding::rule);
     if (waits != findings.end()) std::rotate(launches, waits, waits + 1);
@@ -157,11 +144,10 @@ void putWaitsBeforeLaunches(const RunSummary& run, std::vector<Finding>& finding
 /// same launches were in time, so something else disturbs the others.
 void findLaunchBound(RunFindings& run) {
     // A launch in time kept no GPU waiting, however long it took.
-    const int64_t recorderNs = std::clamp<int64_t>(run.unreportedNs(StepPart::LaunchBound), 0,
-                                                   recorderShareNs(run.run(), run.worker()));
+    const int64_t recorderNs =
+        std::clamp<int64_t>(run.unreportedNs(StepPart::LaunchBound), 0, recorderShareNs(run.run(), run.worker()));
     run.accounted.recorderNs = recorderNs;
-    const auto typicalNs =
-        static_cast<double>(ofTypicalStepNs(run.worker(), StepPart::LaunchBound) - recorderNs);
+    const auto typicalNs = static_cast<double>(ofTypicalStepNs(run.worker(), StepPart::LaunchBound) - recorderNs);
     if (typicalNs >= minLaunchShare * static_cast<double>(run.mean().meanNs))
         run.addPart(StepPart::LaunchBound, minLaunchShare, recorderNs);
 }
@@ -170,8 +156,8 @@ std::string sayLaunchBound(const FindingText& text) {
     const auto ofLaunches = [isReported = text.has(hostWorkRule)](const Contributor& each) {
         return ranNs(each) - (isReported ? each.workedNs : 0);
     };
-    return fmt::format("The GPU waits {} for work to be launched: mostly {}{}.", text.time(),
-                       text.main(), launchedWork(text.worker(), text.per())) +
+    return fmt::format("The GPU waits {} for work to be launched: mostly {}{}.", text.time(), text.main(),
+                       launchedWork(text.worker(), text.per())) +
            recorderSentence(text.worker(), text.finding().recorderNs, text.per()) +
            drainedSentence(text.worker(), text.unit()) +
            byTurnsSentence(text.worker(), ofLaunches, ", so less to launch may not help") +
@@ -184,28 +170,24 @@ constexpr double minQueuedShare = 0.10;
 constexpr double minIdleShare = minLaunchShare;
 
 std::string sayQueuedIdle(const FindingText& text) {
-    return fmt::format("The GPU is idle {} though its work was launched in time: mostly {}.",
-                       text.time(), text.main());
+    return fmt::format("The GPU is idle {} though its work was launched in time: mostly {}.", text.time(), text.main());
 }
 
 /// Adds idle time of several kinds that are each too small to be reported, but large together.
 void findGpuIdle(RunFindings& run) {
     int64_t idleNs = 0;
     for (size_t index = 0; index < stepPartCount; ++index)
-        if (const auto part = static_cast<StepPart>(index); isIdle(part))
-            idleNs += run.mean().parts[part];
+        if (const auto part = static_cast<StepPart>(index); isIdle(part)) idleNs += run.mean().parts[part];
     const AccountedTime& accounted = run.accounted;
     const auto isKnown = [&](const Contributor& each) {
-        return isIdle(each.part) && each.trait != ContributorTrait::Unknown &&
-               !run.isReported(each) && !accounted.parts.contains(each.part);
+        return isIdle(each.part) && each.trait != ContributorTrait::Unknown && !run.isReported(each) &&
+               !accounted.parts.contains(each.part);
     };
-    const int64_t unknownNs = run.exposedNs([](const Contributor& each) {
-        return isIdle(each.part) && each.trait == ContributorTrait::Unknown;
-    });
-    Finding* found = run.add(idleNs - unknownNs - accounted.idleNs - accounted.recorderNs,
-                             minIdleShare, run.greatest(isKnown));
-    if (found != nullptr && !accounted.parts.contains(StepPart::LaunchBound))
-        found->recorderNs = accounted.recorderNs;
+    const int64_t unknownNs = run.exposedNs(
+        [](const Contributor& each) { return isIdle(each.part) && each.trait == ContributorTrait::Unknown; });
+    Finding* found =
+        run.add(idleNs - unknownNs - accounted.idleNs - accounted.recorderNs, minIdleShare, run.greatest(isKnown));
+    if (found != nullptr && !accounted.parts.contains(StepPart::LaunchBound)) found->recorderNs = accounted.recorderNs;
 }
 
 std::string sayGpuIdle(const FindingText& text) {
@@ -314,8 +296,7 @@ const Rule gpuIdleRule{
     .finds =
         "The GPU has no work for at least 15 % of the step, for known causes that are each too "
         "small for a rule of their own.",
-    .advice =
-        "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
+    .advice = "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
     .sql =
         "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
         "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) "

@@ -18,13 +18,9 @@ bool isHostWaiting(const Contributor& each) {
     return state && (isWaiting(*state) || *state == ThreadState::Runnable);
 }
 
-int64_t provedWaitNs(const Contributor& each) {
-    return isHostWaiting(each) ? 0 : each.waitedNs;
-}
+int64_t provedWaitNs(const Contributor& each) { return isHostWaiting(each) ? 0 : each.waitedNs; }
 
-int64_t ranNs(const Contributor& each) {
-    return isHostWaiting(each) ? 0 : each.exposedNs - each.waitedNs;
-}
+int64_t ranNs(const Contributor& each) { return isHostWaiting(each) ? 0 : each.exposedNs - each.waitedNs; }
 
 std::string hostWorkPlace(const WorkerSummary& worker) {
     // With the thread, which may be another than the first named one.
@@ -49,25 +45,15 @@ bool isInCall(const Contributor& each, CallClass wanted) {
 
 }  // namespace
 
-bool isAllocation(const Contributor& each) {
-    return each.trait == ContributorTrait::Allocation;
-}
+bool isAllocation(const Contributor& each) { return each.trait == ContributorTrait::Allocation; }
 
-bool isSynchronousCopy(const Contributor& each) {
-    return isInCall(each, CallClass::Copy);
-}
+bool isSynchronousCopy(const Contributor& each) { return isInCall(each, CallClass::Copy); }
 
-bool isSynchronousMemset(const Contributor& each) {
-    return isInCall(each, CallClass::Memset);
-}
+bool isSynchronousMemset(const Contributor& each) { return isInCall(each, CallClass::Memset); }
 
-bool isPageable(const Contributor& each) {
-    return each.trait == ContributorTrait::Pageable;
-}
+bool isPageable(const Contributor& each) { return each.trait == ContributorTrait::Pageable; }
 
-bool isInPageableCopy(const Contributor& each) {
-    return isPageable(each) && each.kind == ContributorKind::Idle;
-}
+bool isInPageableCopy(const Contributor& each) { return isPageable(each) && each.kind == ContributorKind::Idle; }
 
 namespace {
 
@@ -96,30 +82,24 @@ double guessedShare(const WorkerSummary& worker) {
 std::string loaderSentence(const WorkerSummary& worker) {
     const LoaderTimes& loaders = worker.loaders;
     if (loaders.threads == 0) return {};
-    const auto share = [&](int64_t ns) {
-        return static_cast<double>(ns) / static_cast<double>(loaders.knownNs);
-    };
-    std::string text = fmt::format(
-        " In its steps the {} of {} ran {} % of the time",
-        loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),
-        worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
-        percentText(100 * share(loaders.ranNs)));
+    const auto share = [&](int64_t ns) { return static_cast<double>(ns) / static_cast<double>(loaders.knownNs); };
+    std::string text =
+        fmt::format(" In its steps the {} of {} ran {} % of the time",
+                    loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),
+                    worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
+                    percentText(100 * share(loaders.ranNs)));
     if (share(loaders.noCoreNs) >= minReportedShare)
         text += fmt::format(", got no core for {} %", percentText(100 * share(loaders.noCoreNs)));
     if (share(loaders.inputNs) >= minReportedShare)
-        text += fmt::format(", waited for input or a disk for {} %",
-                            percentText(100 * share(loaders.inputNs)));
+        text += fmt::format(", waited for input or a disk for {} %", percentText(100 * share(loaders.inputNs)));
     return text + ".";
 }
 
 }  // namespace
 
-bool isDataMostlyGuessed(const WorkerSummary& worker) {
-    return guessedShare(worker) >= guessedShareThreshold;
-}
+bool isDataMostlyGuessed(const WorkerSummary& worker) { return guessedShare(worker) >= guessedShareThreshold; }
 
-std::string inputDataSentence(const WorkerSummary& worker, const std::string& time,
-                              const std::string& mostly) {
+std::string inputDataSentence(const WorkerSummary& worker, const std::string& time, const std::string& mostly) {
     const double guessed = guessedShare(worker);
     if (isDataMostlyGuessed(worker))
         return fmt::format(
@@ -129,9 +109,8 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= minReportedShare)
-        text += fmt::format(
-            " For {} % of it that is a guess: the CPU was not seen to wait for any data.",
-            percentText(100 * guessed));
+        text += fmt::format(" For {} % of it that is a guess: the CPU was not seen to wait for any data.",
+                            percentText(100 * guessed));
     return text + loaderSentence(worker);
 }
 

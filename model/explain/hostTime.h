@@ -8,8 +8,7 @@
 
 namespace lanescope::explain {
 
-/// Returns true for idle time in which the launching thread was seen not to run. Fewer launches
-/// would not help then.
+/// Returns true for idle time in which the launching thread was seen not to run. Fewer launches would not help then.
 bool isHostWaiting(const analysis::Contributor& each);
 
 /// Returns the part of launch-bound time in which a thread that alternately ran and waited was
@@ -36,8 +35,7 @@ bool isSynchronousMemset(const analysis::Contributor& each);
 /// Returns true for a copy of memory that is not pinned, or idle time in its call.
 bool isPageable(const analysis::Contributor& each);
 
-/// Returns true for idle time in a call that should return at once, but blocks because the copied
-/// memory is not pinned.
+/// Returns true for idle time in a call that should return at once, but blocks because the copied memory is not pinned.
 bool isInPageableCopy(const analysis::Contributor& each);
 
 /// Share of a step, or of a reported part of one, below which nothing is mentioned.

@@ -23,14 +23,12 @@ constexpr double minShareOfSteps = 0.05;
 template <size_t Count>
 bool isNamed(const Contributor& each, const std::array<std::string_view, Count>& parts) {
     return each.part == StepPart::Compute && each.kind == ContributorKind::Kernel &&
-           std::ranges::any_of(parts, [&](std::string_view part) {
-               return each.name.work.find(part) != std::string::npos;
-           });
+           std::ranges::any_of(parts,
+                               [&](std::string_view part) { return each.name.work.find(part) != std::string::npos; });
 }
 
 bool isProduct(const Contributor& each) {
-    static constexpr std::array<std::string_view, 5> parts{"gemm", "nvjet", "cutlass", "xmma",
-                                                           "convolve"};
+    static constexpr std::array<std::string_view, 5> parts{"gemm", "nvjet", "cutlass", "xmma", "convolve"};
     return isNamed(each, parts);
 }
 
@@ -38,20 +36,17 @@ bool isProduct(const Contributor& each) {
 
 bool movesWithinGpu(const Contributor& each) {
     static constexpr std::array<std::string_view, 6> parts{
-        "copy_kernel_cuda", "CatArrayBatchedCopy", "nchwTo",
-        "nhwcTo",           "nhwcAddPadding",      "transpose_readWrite"};
+        "copy_kernel_cuda", "CatArrayBatchedCopy", "nchwTo", "nhwcTo", "nhwcAddPadding", "transpose_readWrite"};
     return each.part == StepPart::ExposedDtoD || isNamed(each, parts);
 }
 
 bool isDoubleProduct(const Contributor& each) {
-    static constexpr std::array<std::string_view, 4> parts{"f64f64", "d884gemm", "d1684gemm",
-                                                           "d16816gemm"};
+    static constexpr std::array<std::string_view, 4> parts{"f64f64", "d884gemm", "d1684gemm", "d16816gemm"};
     if (isNamed(each, parts)) return true;
     static constexpr std::array<std::string_view, 1> blas{"dgemm"};
     const size_t at = each.name.work.find(blas.front());
     // Not the end of another word, such as "groupedgemm".
-    return isNamed(each, blas) &&
-           (at == 0 || std::isalpha(static_cast<unsigned char>(each.name.work[at - 1])) == 0);
+    return isNamed(each, blas) && (at == 0 || std::isalpha(static_cast<unsigned char>(each.name.work[at - 1])) == 0);
 }
 
 bool hasOtherProducts(const WorkerSummary& worker) {
@@ -73,9 +68,7 @@ constexpr double minDurationRatio = 10;
 
 struct Others {
     int64_t count = 0, totalNs = 0;
-    double meanNs() const {
-        return count > 0 ? static_cast<double>(totalNs) / static_cast<double>(count) : 0;
-    }
+    double meanNs() const { return count > 0 ? static_cast<double>(totalNs) / static_cast<double>(count) : 0; }
 };
 
 bool isKernel(const Contributor& each) {
@@ -100,9 +93,7 @@ const Contributor* longKernel(const WorkerSummary& worker, int64_t meanNs) {
     const Contributor* longest = nullptr;
     double longestNs = minShareOfStep * static_cast<double>(meanNs);
     for (const Contributor& each : worker.contributors) {
-        if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel ||
-            each.count <= 0)
-            continue;
+        if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel || each.count <= 0) continue;
         // An occasional one makes outlier steps.
         const auto count = static_cast<double>(each.count);
         if (2 * count < steps) continue;
@@ -113,20 +104,18 @@ const Contributor* longKernel(const WorkerSummary& worker, int64_t meanNs) {
     }
     if (longest == nullptr) return nullptr;
     const Others others = othersThan(worker, *longest);
-    const bool isAlone = static_cast<double>(others.count) >= minOtherKernels * steps &&
-                         longestNs >= minDurationRatio * others.meanNs();
+    const bool isAlone =
+        static_cast<double>(others.count) >= minOtherKernels * steps && longestNs >= minDurationRatio * others.meanNs();
     return isAlone ? longest : nullptr;
 }
 
-std::string longKernelText(const WorkerSummary& worker, const Contributor& kernel,
-                           const std::string& per) {
+std::string longKernelText(const WorkerSummary& worker, const Contributor& kernel, const std::string& per) {
     const Others others = othersThan(worker, kernel);
     const double eachNs = static_cast<double>(kernel.totalNs) / static_cast<double>(kernel.count);
     const auto steps = static_cast<double>(worker.steps.size());
-    return fmt::format(
-        "; it takes {} each time, {} times as long as the mean of the {} others of a {}.",
-        timeText(eachNs), countText(eachNs / others.meanNs()),
-        countText(static_cast<double>(others.count) / steps), per);
+    return fmt::format("; it takes {} each time, {} times as long as the mean of the {} others of a {}.",
+                       timeText(eachNs), countText(eachNs / others.meanNs()),
+                       countText(static_cast<double>(others.count) / steps), per);
 }
 
 int64_t ofTypicalStepNs(const WorkerSummary& worker, StepPart part) {
@@ -144,9 +133,8 @@ bool isOfBatchSize(const StepPattern& pattern, const WorkerSummary& worker) {
     if (pattern.part != StepPart::Compute) return false;
     if (pattern.kind != PatternKind::Period && pattern.kind != PatternKind::TwoModes) return false;
     return std::ranges::none_of(pattern.affected, [&](uint32_t place) {
-        return std::ranges::any_of(worker.outliers, [&](const OutlierStep& odd) {
-            return odd.number == worker.steps[place].number;
-        });
+        return std::ranges::any_of(worker.outliers,
+                                   [&](const OutlierStep& odd) { return odd.number == worker.steps[place].number; });
     });
 }
 

@@ -9,9 +9,8 @@
 
 namespace lanescope::explain {
 
-/// Returns true for a copy within one GPU, or a kernel that only writes values elsewhere, in
-/// another order or type: copies, concatenations and layout changes of PyTorch and cuDNN, by kernel
-/// name.
+/// Returns true for a copy within one GPU, or a kernel that only writes values elsewhere, in another order or type:
+/// copies, concatenations and layout changes of PyTorch and cuDNN, by kernel name.
 bool movesWithinGpu(const analysis::Contributor& each);
 
 /// Returns true for a matrix product, or a convolution, in double precision, by kernel name.
@@ -21,15 +20,13 @@ bool isDoubleProduct(const analysis::Contributor& each);
 /// so that the whole program is not meant for double precision. O(contributors).
 bool hasOtherProducts(const analysis::WorkerSummary& worker);
 
-/// Returns the kernel that takes at least a fifth of the mean step at each launch, in steps with
-/// many much shorter kernels: something holds it up. Null if there is none. `meanNs` is the mean
-/// step.
+/// Returns the kernel that takes at least a fifth of the mean step at each launch, in steps with many much shorter
+/// kernels: something holds it up. Null if there is none. `meanNs` is the mean step.
 const analysis::Contributor* longKernel(const analysis::WorkerSummary& worker, int64_t meanNs);
 
-/// Returns "1 time a step it takes 9.53 ms, 201 times as long as the mean of the 146 others." for
-/// that kernel.
-std::string longKernelText(const analysis::WorkerSummary& worker,
-                           const analysis::Contributor& kernel, const std::string& per);
+/// Returns "1 time a step it takes 9.53 ms, 201 times as long as the mean of the 146 others." for that kernel.
+std::string longKernelText(const analysis::WorkerSummary& worker, const analysis::Contributor& kernel,
+                           const std::string& per);
 
 /// Returns the time of a part in the median step. Half of the steps have at least as much, so it is
 /// a property of the program; time in fewer steps is a property of those.
@@ -39,10 +36,9 @@ int64_t ofTypicalStepNs(const analysis::WorkerSummary& worker, analysis::StepPar
 /// memset that the driver does not report.
 bool isFill(const analysis::Contributor& each);
 
-/// Returns true if the steps of a pattern are longer by GPU compute time, and not so long that they
-/// are outliers: batches of several sizes, in turn or in no order. That is what the program does,
-/// and nothing is lost if nothing waits for it. False for steps that grow or that are longer from
-/// one on.
+/// Returns true if the steps of a pattern are longer by GPU compute time, and not so long that they are outliers:
+/// batches of several sizes, in turn or in no order. That is what the program does, and nothing is lost if nothing
+/// waits for it. False for steps that grow or that are longer from one on.
 bool isOfBatchSize(const analysis::StepPattern& pattern, const analysis::WorkerSummary& worker);
 
 }  // namespace lanescope::explain

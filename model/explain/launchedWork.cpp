@@ -37,8 +37,7 @@ Sum sumOf(const WorkerSummary& worker, Holds holds) {
 /// Per mean step. One wait per step, as for its loss, leaves the rest of it to launch ahead.
 constexpr double minDrainsPerStep = 5;
 
-/// Number of times that the GPU runs dry because the thread waits for it, and the wait with most of
-/// them.
+/// Number of times that the GPU runs dry because the thread waits for it, and the wait with most of them.
 struct Drained {
     double timesPerStep = 0;
     const Contributor* most = nullptr;  ///< Null if never.
@@ -52,11 +51,10 @@ Drained drainedOf(const WorkerSummary& worker) {
         if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
         int64_t& sum = each.name.idle.kind == CauseKind::AfterCall ? behind : within;
         sum = saturatingSum(sum, each.count);
-        if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs)
-            drained.most = &each;
+        if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs) drained.most = &each;
     }
-    drained.timesPerStep = static_cast<double>(std::max(within, behind)) /
-                           static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+    drained.timesPerStep =
+        static_cast<double>(std::max(within, behind)) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
     return drained;
 }
 
@@ -67,36 +65,29 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
     const auto perStep = [&](const Sum& sum) {
         return countText(static_cast<double>(sum.count) / static_cast<double>(worker.steps.size()));
     };
-    const Sum kernels =
-        sumOf(worker, [](const Contributor& each) { return each.part == StepPart::Compute; });
-    const Sum copies =
-        sumOf(worker, [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
+    const Sum kernels = sumOf(worker, [](const Contributor& each) { return each.part == StepPart::Compute; });
+    const Sum copies = sumOf(worker, [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
     if (copies.count > kernels.count)
         return fmt::format(
             "; {} copies{}{}, more than kernels", perStep(copies), per,
-            copies.bytes > 0 ? fmt::format(" of {} each", formatBytes(copies.bytes / copies.count))
-                             : "");
+            copies.bytes > 0 ? fmt::format(" of {} each", formatBytes(copies.bytes / copies.count)) : "");
     if (kernels.count == 0) return {};
     const std::string count = perStep(kernels);
     const LaunchTimes& launches = worker.launches;
     const std::string place =
         launches.place.empty()
             ? ""
-            : fmt::format(", {} % of the launches {}",
-                          percentText(100 * static_cast<double>(launches.placeCount) /
-                                      static_cast<double>(launches.count)),
-                          shortContributorName(launches.place.starts_with(launched)
-                                                   ? launches.place.substr(launched.size())
-                                                   : launches.place,
-                                               true));
-    return fmt::format(
-        "; {} kernel{}{} of {} each{}", count, count == "1" ? "" : "s", per,
-        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
+            : fmt::format(
+                  ", {} % of the launches {}",
+                  percentText(100 * static_cast<double>(launches.placeCount) / static_cast<double>(launches.count)),
+                  shortContributorName(
+                      launches.place.starts_with(launched) ? launches.place.substr(launched.size()) : launches.place,
+                      true));
+    return fmt::format("; {} kernel{}{} of {} each{}", count, count == "1" ? "" : "s", per,
+                       timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
 }
 
-bool isDrained(const WorkerSummary& worker) {
-    return drainedOf(worker).timesPerStep >= minDrainsPerStep;
-}
+bool isDrained(const WorkerSummary& worker) { return drainedOf(worker).timesPerStep >= minDrainsPerStep; }
 
 std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     const Drained drained = drainedOf(worker);
@@ -117,10 +108,9 @@ double launchesPerStep(const WorkerSummary& worker) {
 
 int64_t recorderShareNs(const RunSummary& run, const WorkerSummary& worker) {
     if (run.facts.producerKind != ProducerKind::Lanescope || worker.steps.empty()) return 0;
-    const int64_t eachNs =
-        std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, maxOverheadNs);
-    return static_cast<int64_t>(std::min(launchesPerStep(worker) * static_cast<double>(eachNs),
-                                         static_cast<double>(maxTimestampNs)));
+    const int64_t eachNs = std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, maxOverheadNs);
+    return static_cast<int64_t>(
+        std::min(launchesPerStep(worker) * static_cast<double>(eachNs), static_cast<double>(maxTimestampNs)));
 }
 
 std::string recorderSentence(const WorkerSummary& worker, int64_t ns, std::string_view per) {
@@ -130,11 +120,10 @@ std::string recorderSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
         " Up to {}{} more may be the recorder's: {}.", timeText(static_cast<double>(ns)), per,
-        isAll ? fmt::format("{} took {} each, and unrecorded ones {} where that was measured",
-                            launches, timeText(static_cast<double>(worker.launches.medianNs)),
+        isAll ? fmt::format("{} took {} each, and unrecorded ones {} where that was measured", launches,
+                            timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
-              : fmt::format("{} at most for each of {}",
-                            timeText(static_cast<double>(maxOverheadNs)), launches));
+              : fmt::format("{} at most for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));
 }
 
 }  // namespace lanescope::explain

@@ -14,8 +14,7 @@ namespace lanescope::explain {
 /// empty for a run as a whole. Empty if there is no work. O(contributors).
 std::string launchedWork(const analysis::WorkerSummary& worker, std::string_view per);
 
-/// Returns true if the GPU runs dry in so many waits of the thread that it can never launch far
-/// ahead.
+/// Returns true if the GPU runs dry in so many waits of the thread that it can never launch far ahead.
 bool isDrained(const analysis::WorkerSummary& worker);
 
 /// Returns " 75.2 times a step the thread waits for the GPU, which then has nothing left to do ..."
@@ -28,14 +27,12 @@ inline constexpr int64_t plainLaunchNs = 2'450;
 /// Maximum profiler overhead of a launch on a busy machine. A longer launch waits for something.
 inline constexpr int64_t maxOverheadNs = 10'000;
 
-/// Returns the part of the mean step's launch time that may be profiler overhead: the time of each
-/// launch beyond one without profiler. 0 for traces of third-party recorders, which were not
-/// measured.
+/// Returns the part of the mean step's launch time that may be profiler overhead: the time of each launch beyond one
+/// without profiler. 0 for traces of third-party recorders, which were not measured.
 int64_t recorderShareNs(const analysis::RunSummary& run, const analysis::WorkerSummary& worker);
 
 /// Returns " Up to 2.983 ms a step more may be the recorder's: ..." for `ns` of a mean step, by the
 /// durations of its launches. Empty for 0. `per` is " a step", or empty for a run as a whole.
-std::string recorderSentence(const analysis::WorkerSummary& worker, int64_t ns,
-                             std::string_view per);
+std::string recorderSentence(const analysis::WorkerSummary& worker, int64_t ns, std::string_view per);
 
 }  // namespace lanescope::explain

@@ -17,14 +17,14 @@ using namespace analysis;
 namespace {
 
 std::string sayAllocations(const FindingText& text) {
-    return fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.",
-                       text.time(), text.main(), text.gaps());
+    return fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.", text.time(), text.main(),
+                       text.gaps());
 }
 
 /// `calls`: "copies", "memsets".
 std::string waitingCalls(const FindingText& text, std::string_view calls) {
-    return fmt::format("The GPU is idle {} while the CPU is in {} that wait for it: mostly {}, {}.",
-                       text.time(), calls, text.main(), text.gaps());
+    return fmt::format("The GPU is idle {} while the CPU is in {} that wait for it: mostly {}, {}.", text.time(), calls,
+                       text.main(), text.gaps());
 }
 
 /// The copies themselves and the idle time in their calls, which later rules ignore.
@@ -39,9 +39,7 @@ bool isOtherCopy(const Contributor& each) {
     return each.kind == ContributorKind::Copy && !isPageable(each) && !movesWithinGpu(each);
 }
 
-bool setsMemory(const Contributor& each) {
-    return each.part == StepPart::Memset || isFill(each);
-}
+bool setsMemory(const Contributor& each) { return each.part == StepPart::Memset || isFill(each); }
 
 /// Returns `subject` with the time, place and count of a finding.
 std::string taking(std::string_view subject, const FindingText& text) {
@@ -67,10 +65,8 @@ const Rule allocationsRule{
 
 const Rule syncCopiesRule{
     .id = "sync_copies",
-    .finds =
-        "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
-    .advice =
-        "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+    .finds = "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
+    .advice = "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
     .sql =
         "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
         "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
@@ -81,8 +77,7 @@ const Rule syncCopiesRule{
 
 const Rule syncMemsetsRule{
     .id = "sync_memsets",
-    .finds =
-        "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
+    .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
     .advice = "cudaMemsetAsync on the stream that uses the memory.",
     .sql =
         "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
@@ -116,10 +111,7 @@ const Rule exposedCopiesRule{
         "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, count(*) - "
         "count(bytes) AS of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY "
         "GROUP BY 1, 2, 3 ORDER BY ns DESC",
-    .find =
-        [](RunFindings& run) {
-            run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy));
-        },
+    .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
     .say = [](const FindingText& text) { return taking("Copies that nothing hides take", text); },
 };
 
@@ -137,14 +129,8 @@ const Rule memsetsRule{
         "ALL SELECT s.value, count(*), NULL, count(*), sum(k.end - k.start) FROM "
         "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
         "LIKE '%FillFunctor%' GROUP BY 1",
-    .find =
-        [](RunFindings& run) {
-            run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory));
-        },
-    .say =
-        [](const FindingText& text) {
-            return taking("Setting memory that nothing hides takes", text);
-        },
+    .find = [](RunFindings& run) { run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory)); },
+    .say = [](const FindingText& text) { return taking("Setting memory that nothing hides takes", text); },
 };
 
 }  // namespace lanescope::explain

@@ -45,14 +45,12 @@ StepPart partThatIsLonger(const RunFindings& run) {
 void findLateRank(RunFindings& run) {
     int64_t minTogetherNs = INT64_MAX;
     for (const WorkerParts& each : run.means())
-        if (each.worker != run.mean().worker)
-            minTogetherNs = std::min(minTogetherNs, togetherNs(each));
+        if (each.worker != run.mean().worker) minTogetherNs = std::min(minTogetherNs, togetherNs(each));
     if (minTogetherNs == INT64_MAX || !run.worker().rank) return;
     Finding* late = run.add(minTogetherNs - togetherNs(run.mean()), minShare, nullptr);
     if (late == nullptr) return;
     const StepPart part = partThatIsLonger(run);
-    if (const Contributor* main =
-            run.greatest([part](const Contributor& each) { return each.part == part; }))
+    if (const Contributor* main = run.greatest([part](const Contributor& each) { return each.part == part; }))
         run.setContributor(*late, *main);
 }
 
@@ -61,11 +59,9 @@ std::string sayLateRank(const FindingText& text) {
     // The name of idle time already contains its place.
     const bool isIdle = text.finding().contributor.isIdle();
     return fmt::format(
-        "The other ranks wait and exchange data for at least {} more than {}, which comes last{}.",
-        text.time(), text.worker().label(),
-        what.empty() ? ""
-                     : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what +
-                           text.where());
+        "The other ranks wait and exchange data for at least {} more than {}, which comes last{}.", text.time(),
+        text.worker().label(),
+        what.empty() ? "" : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what + text.where());
 }
 
 /// If several ranks differ, no single one is waited for by all others, yet all wait for those with
@@ -80,8 +76,8 @@ void findUnbalancedRanks(RunFindings& run) {
 }
 
 std::string sayUnbalancedRanks(const FindingText& text) {
-    return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}.",
-                       text.worker().label(), text.time(), text.main());
+    return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}.", text.worker().label(),
+                       text.time(), text.main());
 }
 
 /// Communication, which good programs have too, since some of it cannot be overlapped.
@@ -104,21 +100,19 @@ std::string sayNvlinkUnused(const FindingText& text) {
 }
 
 void findExposedCommunication(RunFindings& run) {
-    if (!run.has(nvlinkUnusedRule))
-        run.addPart(StepPart::ExposedCommunication, minCommunicationShare);
+    if (!run.has(nvlinkUnusedRule)) run.addPart(StepPart::ExposedCommunication, minCommunicationShare);
 }
 
 std::string sayExposedCommunication(const FindingText& text) {
-    return fmt::format("GPUs do nothing but exchange data for {}: mostly {}, {}.", text.time(),
-                       text.main(), text.times());
+    return fmt::format("GPUs do nothing but exchange data for {}: mostly {}, {}.", text.time(), text.main(),
+                       text.times());
 }
 
 }  // namespace
 
 const Rule lateRankRule{
     .id = "late_rank",
-    .finds =
-        "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
+    .finds = "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
     .advice =
         "Look at what that rank does more than the others: its share of the data, its GPU, its "
         "host.",
@@ -146,8 +140,7 @@ const Rule unbalancedRanksRule{
 const Rule nvlinkUnusedRule{
     .id = "nvlink_unused",
     .finds = "GPUs that NVLink joins exchange data over something else.",
-    .advice =
-        "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
+    .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,
 };

@@ -30,9 +30,7 @@ namespace {
 /// Minimum share of the GPU work between the steps, of all of it, that is reported.
 constexpr double minShareBetween = 0.03;
 
-std::string spanText(int64_t ns) {
-    return timeText(static_cast<double>(ns));
-}
+std::string spanText(int64_t ns) { return timeText(static_cast<double>(ns)); }
 
 /// Returns the known name of the steps.
 std::string patternText(const RunSummary& run) {
@@ -42,8 +40,7 @@ std::string patternText(const RunSummary& run) {
     const std::string known = knownRangeName(run.pattern);
     const std::string name = printable(known.empty() ? run.pattern : known);
     if (run.rangesPerStep > 1)
-        return fmt::format(", each of {} \"{}\" up to an update of the weights", run.rangesPerStep,
-                           name);
+        return fmt::format(", each of {} \"{}\" up to an update of the weights", run.rangesPerStep, name);
     return fmt::format(" \"{}\"", name);
 }
 
@@ -54,12 +51,10 @@ std::string pausesSentence(const WorkerSummary& of) {
     const StepParts parts = of.totalParts();
     for (size_t index = 0; index < stepPartCount; ++index)
         if (const auto part = static_cast<StepPart>(index); !isIdle(part)) inStepsNs += parts[part];
-    if (workNs <= 0 ||
-        static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
+    if (workNs <= 0 || static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
         return {};
-    return fmt::format(
-        " Between them, in {} in all, the GPU worked for {} that count for none of them.",
-        spanText(of.pauses.ns), spanText(workNs));
+    return fmt::format(" Between them, in {} in all, the GPU worked for {} that count for none of them.",
+                       spanText(of.pauses.ns), spanText(workNs));
 }
 
 /// Returns why steps are called requests, and the activity between them; empty for steps.
@@ -82,12 +77,10 @@ std::string stepsSentence(const RunSummary& run) {
     const uint32_t critical = run.criticalWorker();
     if (critical == noIndex || run.source == StepSource::WholeRun) return {};
     const WorkerSummary& of = run.workers[critical];
-    std::string text =
-        fmt::format("{} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
+    std::string text = fmt::format("{} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
     text += patternText(run);
     if (const auto share = of.coverage(); share)
-        text +=
-            fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
+        text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last since no next one ends it";
     if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
@@ -109,10 +102,9 @@ class Words {
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
-            finding.sentence =
-                finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
-            finding.sql = finding.rule->query != nullptr ? finding.rule->query(run_, finding)
-                                                         : std::string(finding.rule->sql);
+            finding.sentence = finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
+            finding.sql =
+                finding.rule->query != nullptr ? finding.rule->query(run_, finding) : std::string(finding.rule->sql);
         }
         addDoubts();
     }
@@ -142,31 +134,24 @@ class Words {
         const auto count = static_cast<int64_t>(made_.workers.size());
         const int64_t meanNs = all.meanNs / count;
         const DurationScale scale = DurationScale::ofStep(meanNs);
-        const std::string what = isWhole()                           ? "run"
-                                 : run_.source == StepSource::Chosen ? "stretch"
-                                                                     : "mean " + unit();
+        const std::string what = isWhole() ? "run" : run_.source == StepSource::Chosen ? "stretch" : "mean " + unit();
         std::string text =
             run_.facts.producerKind == ProducerKind::NcclInspector
-                ? fmt::format("Only NCCL's kernels are known of the {} of {}", what,
-                              scale.text(meanNs))
-                : fmt::format("{} {} % of the {} of {}",
-                              count == 1 ? "The GPU computes" : "GPUs compute",
-                              percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)),
-                              what, scale.text(meanNs));
+                ? fmt::format("Only NCCL's kernels are known of the {} of {}", what, scale.text(meanNs))
+                : fmt::format("{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
+                              percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
+                              scale.text(meanNs));
         std::vector<StepPart> parts;
-        for (size_t index = 1; index < stepPartCount; ++index)
-            parts.push_back(static_cast<StepPart>(index));
+        for (size_t index = 1; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
         std::stable_sort(parts.begin(), parts.end(),
                          [&](StepPart a, StepPart b) { return all.parts[a] > all.parts[b]; });
         std::string rest;
         for (size_t index = 0; index < maxReportedParts; ++index) {
             const int64_t ns = all.parts[parts[index]];
             if (shareOf(ns, all.meanNs) < minReportedShare) break;
-            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", scale.text(ns / count),
-                                partText(parts[index]));
+            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", scale.text(ns / count), partText(parts[index]));
         }
-        if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold)
-            rest += isMostlyComputing();
+        if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
         return text + rest + ".";
     }
 
@@ -187,8 +172,7 @@ class Words {
                 (most == nullptr || each.exposedNs > most->exposedNs))
                 most = &each;
         if (most == nullptr) return {};
-        const std::string at =
-            most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
+        const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
         return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
                            shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
@@ -211,9 +195,7 @@ class Words {
     }
 
     void addDoubts() {
-        const auto add = [this](std::string sentence) {
-            made_.caveats.push_back(std::move(sentence));
-        };
+        const auto add = [this](std::string sentence) { made_.caveats.push_back(std::move(sentence)); };
         if (run_.facts.isStillRecorded)
             add("The run is still being recorded: what is said is of the run so far, and of its "
                 "last moments not all is written yet.");
@@ -232,12 +214,9 @@ class Words {
 
     template <class Add>
     void addDoubtsOfSteps(Add add) const {
-        if (std::string timeless = timelessSentence(run_); !timeless.empty())
-            add(std::move(timeless));
+        if (std::string timeless = timelessSentence(run_); !timeless.empty()) add(std::move(timeless));
         if (run_.source == StepSource::KernelPattern)
-            add(fmt::format(
-                "No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.",
-                unit()));
+            add(fmt::format("No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.", unit()));
         if (isWhole())
             add("No steps were found: the run is explained as a whole, from its first to its last "
                 "event.");
@@ -253,8 +232,6 @@ class Words {
 
 }  // namespace
 
-void writeExplanation(const RunSummary& run, Explanation& explanation) {
-    Words(run, explanation).say();
-}
+void writeExplanation(const RunSummary& run, Explanation& explanation) { Words(run, explanation).say(); }
 
 }  // namespace lanescope::explain

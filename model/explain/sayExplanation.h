@@ -5,8 +5,7 @@
 
 namespace lanescope::explain {
 
-/// Writes the sentences of an explanation with complete figures: its answer, those of its findings,
-/// and its caveats.
+/// Writes the sentences of an explanation with complete figures: its answer, those of its findings, and its caveats.
 void writeExplanation(const analysis::RunSummary& run, Explanation& explanation);
 
 }  // namespace lanescope::explain

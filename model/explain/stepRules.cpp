@@ -22,8 +22,7 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-/// Excess time of a pattern's steps, spread over all steps; equal to the minimum of a pattern
-/// (`patternOf`).
+/// Excess time of a pattern's steps, spread over all steps; equal to the minimum of a pattern (`patternOf`).
 constexpr double minPatternShare = 0.02;
 /// Share of the outlier steps from which they are reported as the steps of a period.
 constexpr double periodShareThreshold = 0.75;
@@ -56,11 +55,10 @@ int64_t distanceOf(const std::vector<OutlierStep>& odd) {
 std::string sayOddSteps(const FindingText& text) {
     const WorkerSummary& odd = text.worker();
     const OutlierStep& longest = odd.outliers.front();
-    std::string said = fmt::format(
-        "{} of {} {}s take{} far longer than the others, {} in the mean; {} {} by {}: {}",
-        odd.outliers.size(), odd.steps.size(), text.unit(), odd.outliers.size() == 1 ? "s" : "",
-        text.time(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
-        name(longest.part));
+    std::string said = fmt::format("{} of {} {}s take{} far longer than the others, {} in the mean; {} {} by {}: {}",
+                                   odd.outliers.size(), odd.steps.size(), text.unit(),
+                                   odd.outliers.size() == 1 ? "s" : "", text.time(), text.unit(), longest.number,
+                                   timeText(static_cast<double>(longest.excessNs)), name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
         said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());
@@ -76,17 +74,14 @@ std::optional<StepPart> longerPartOfOddSteps(const RunSummary& run, const Findin
     return run.workers[finding.worker].outliers.front().part;
 }
 
-bool isPeriod(const Finding& each) {
-    return each.pattern && each.pattern->kind == PatternKind::Period;
-}
+bool isPeriod(const Finding& each) { return each.pattern && each.pattern->kind == PatternKind::Period; }
 
 /// Periodic outlier steps are reported as the period.
 void reportOddStepsOnce(RunFindings& run, const Finding& period) {
     const WorkerSummary& worker = run.run().workers[period.worker];
     const auto isIts = [&](const OutlierStep& odd) {
-        return std::ranges::any_of(period.pattern->affected, [&](uint32_t place) {
-            return worker.steps[place].number == odd.number;
-        });
+        return std::ranges::any_of(period.pattern->affected,
+                                   [&](uint32_t place) { return worker.steps[place].number == odd.number; });
     };
     if (static_cast<double>(std::ranges::count_if(worker.outliers, isIts)) >=
         periodShareThreshold * static_cast<double>(worker.outliers.size()))
@@ -101,8 +96,7 @@ void findStepPattern(RunFindings& run) {
     uint32_t where = 0;
     for (uint32_t worker = 0; worker < workers.size(); ++worker) {
         auto found = patternOf(workers[worker].steps, workers.size());
-        if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0)
-            continue;
+        if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0) continue;
         if (workers.size() == 1 && isOfBatchSize(*found, workers[worker])) continue;
         if (worst && worst->costNs >= found->costNs) continue;
         worst = std::move(found);
@@ -130,30 +124,22 @@ std::string sayStepPattern(const FindingText& text) {
     std::string which;
     switch (found.kind) {
         case PatternKind::Period:
-            which = fmt::format("every {} {}, from {} on, takes", ordinalText(found.period), unit,
-                                found.firstNumber);
+            which = fmt::format("every {} {}, from {} on, takes", ordinalText(found.period), unit, found.firstNumber);
             break;
-        case PatternKind::Level:
-            which = fmt::format("{}s from {} on take", unit, found.firstNumber);
-            break;
+        case PatternKind::Level: which = fmt::format("{}s from {} on take", unit, found.firstNumber); break;
         case PatternKind::TwoModes:
             which = fmt::format("{} of the {}s, in no order, take", shareText(found.share), unit);
             break;
-        case PatternKind::Drift:
-            which = unit + "s grow all the way, at the end they take";
-            break;
+        case PatternKind::Drift: which = unit + "s grow all the way, at the end they take"; break;
     }
-    std::string said =
-        fmt::format("{}: {} {} longer, {} in the mean: {}", text.worker().label(), which,
-                    timeText(static_cast<double>(found.excessNs)),
-                    timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
+    std::string said = fmt::format("{}: {} {} longer, {} in the mean: {}", text.worker().label(), which,
+                                   timeText(static_cast<double>(found.excessNs)),
+                                   timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
     return said + ".";
 }
 
-std::string stepsInOrder(const RunSummary& run, const Finding&) {
-    return stepsQuery(run, "start");
-}
+std::string stepsInOrder(const RunSummary& run, const Finding&) { return stepsQuery(run, "start"); }
 
 /// Only the steps of a period are all longer by this part.
 std::optional<StepPart> longerPartOfPattern(const RunSummary&, const Finding& finding) {
@@ -164,8 +150,7 @@ bool isOfTheSame(const Finding& a, const Finding& b) {
     return a.worker == b.worker && !a.contributor.empty() && a.contributor == b.contributor;
 }
 
-/// A periodically longer step is more informative than its longer part if it is more of that part
-/// than all the rest.
+/// A periodically longer step is more informative than its longer part if it is more of that part than all the rest.
 void putPeriodFirst(Findings& findings) {
     const auto period = std::ranges::find_if(findings, isPeriod);
     if (period == findings.end()) return;
@@ -188,27 +173,24 @@ bool isCauseOf(const RunSummary& run, const Finding& each, const Finding& patter
     const StepPattern& found = *pattern.pattern;
     if (each.worker != pattern.worker || each.rule->part != found.part) return false;
     const double excessNs = static_cast<double>(found.partExcessNs) * found.share;
-    const double sharedNs = static_cast<double>(each.maxGainNs) + excessNs -
-                            meanOfPart(run.workers[each.worker], found.part);
+    const double sharedNs =
+        static_cast<double>(each.maxGainNs) + excessNs - meanOfPart(run.workers[each.worker], found.part);
     return sharedNs > static_cast<double>(pattern.maxGainNs) / 2;
 }
 
-/// The fact that some steps are longer, in no order or from one on, is less informative than the
-/// cause of their excess.
+/// The fact that some steps are longer, in no order or from one on, is less informative than the cause of their excess.
 void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
-    const auto pattern = std::ranges::find_if(
-        findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
+    const auto pattern =
+        std::ranges::find_if(findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
     if (pattern == findings.end()) return;
     const auto cause = std::find_if(pattern + 1, findings.end(), [&](const Finding& each) {
         return isCauseOf(run, each, *pattern) ||
-               (isOfTheSame(each, *pattern) &&
-                each.maxGainNs > pattern->maxGainNs - each.maxGainNs);
+               (isOfTheSame(each, *pattern) && each.maxGainNs > pattern->maxGainNs - each.maxGainNs);
     });
     if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
 }
 
-/// A period precedes the part of which it is more than half, a part precedes the irregular pattern
-/// of which it is most.
+/// A period precedes the part of which it is more than half, a part precedes the irregular pattern of which it is most.
 void orderStepPattern(const RunSummary& run, Findings& findings) {
     putPeriodFirst(findings);
     putCauseBeforePattern(run, findings);
@@ -229,8 +211,8 @@ void findIdleBetweenSteps(RunFindings& run) {
     Finding* found = run.add(run.perStep(pauses.idleNs), minShare, nullptr);
     if (found == nullptr) return;
     // Such a pause is no part of the step, and may be longer.
-    found->share = static_cast<double>(found->maxGainNs) /
-                   static_cast<double>(run.mean().meanNs + run.perStep(pauses.ns));
+    found->share =
+        static_cast<double>(found->maxGainNs) / static_cast<double>(run.mean().meanNs + run.perStep(pauses.ns));
     found->countPerStep = static_cast<double>(pauses.count) / run.stepCount();
     found->atNs = pauses.longestStartNs;
 }
@@ -239,8 +221,7 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
     const StepPauses& all = text.worker().pauses;
     const std::string longest = timeText(static_cast<double>(all.longestNs));
     if (all.count == 1)
-        return fmt::format("The GPU has no work for {} between steps, in one pause of {}.",
-                           text.time(), longest);
+        return fmt::format("The GPU has no work for {} between steps, in one pause of {}.", text.time(), longest);
     return fmt::format(
         "The GPU has no work for {} between steps, in {} pauses that belong to none; that with "
         "most of it takes {}.",
@@ -270,8 +251,7 @@ const Rule stepPatternRule{
     .finds =
         "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
         "cost at least 2 % of the mean step.",
-    .advice =
-        "Look at one of them beside its neighbour: what runs only every so often, or since then?",
+    .advice = "Look at one of them beside its neighbour: what runs only every so often, or since then?",
     .find = findStepPattern,
     .say = sayStepPattern,
     .query = stepsInOrder,

@@ -15,14 +15,11 @@ class ProtoWriter {
         key(field, 0);
         varint(value);
     }
-    void signedNumber(uint32_t field, int64_t value) {
-        number(field, static_cast<uint64_t>(value));
-    }
+    void signedNumber(uint32_t field, int64_t value) { number(field, static_cast<uint64_t>(value)); }
     /// Writes a `fixed64`.
     void fixed(uint32_t field, uint64_t value) {
         key(field, 1);
-        for (int byte = 0; byte < 8; ++byte)
-            bytes_ += static_cast<char>((value >> (8 * byte)) & 0xff);
+        for (int byte = 0; byte < 8; ++byte) bytes_ += static_cast<char>((value >> (8 * byte)) & 0xff);
     }
     void real(uint32_t field, double value) { fixed(field, std::bit_cast<uint64_t>(value)); }
     /// Writes a text, or a finished message.

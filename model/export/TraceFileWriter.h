@@ -25,8 +25,7 @@ class TraceFileWriter {
     GpuWorkRow workOn(uint32_t stream, int64_t startNs, int64_t endNs, uint32_t correlation) const;
     template <class Table>
     GpuWorkRow workOf(const Table& table, uint32_t row) const {
-        return workOn(table.stream[row], table.startNs[row], table.endNs[row],
-                      table.correlation[row]);
+        return workOn(table.stream[row], table.startNs[row], table.endNs[row], table.correlation[row]);
     }
     int64_t globalPid(uint32_t process) const { return trace_.processes[process].globalPid; }
 
@@ -58,9 +57,8 @@ class TraceFileWriter {
     Database& database_;
     FirstError error_;
     TableWriter rows_{database_, error_};
-    std::vector<int64_t>
-        sourceNames_;            ///< Names of kernels in `StringIds`, by launch configuration.
-    int64_t graphNodeName_ = 0;  ///< In `StringIds`.
+    std::vector<int64_t> sourceNames_;  ///< Names of kernels in `StringIds`, by launch configuration.
+    int64_t graphNodeName_ = 0;         ///< In `StringIds`.
 };
 
 }  // namespace lanescope

@@ -29,36 +29,24 @@ std::optional<int64_t> ownStack(const Table& table, uint32_t row) {
 
 NvtxEventType eventType(NvtxStyle style, bool isOpen) {
     switch (style) {
-        case NvtxStyle::StartEnd:
-            return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
-        case NvtxStyle::Mark:
-            return NvtxEventType::Mark;
-        case NvtxStyle::PushPop:
-            break;
+        case NvtxStyle::StartEnd: return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
+        case NvtxStyle::Mark: return NvtxEventType::Mark;
+        case NvtxStyle::PushPop: break;
     }
     return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
 
 std::string_view unitText(CounterUnit unit) {
     switch (unit) {
-        case CounterUnit::Bytes:
-            return "B";
-        case CounterUnit::BytesPerSecond:
-            return "B/s";
-        case CounterUnit::Percent:
-            return "%";
-        case CounterUnit::Watts:
-            return "W";
-        case CounterUnit::Celsius:
-            return "C";
-        case CounterUnit::Hertz:
-            return "Hz";
-        case CounterUnit::Joules:
-            return "J";
-        case CounterUnit::Flags:
-            return "flags";
-        case CounterUnit::Count:
-            break;
+        case CounterUnit::Bytes: return "B";
+        case CounterUnit::BytesPerSecond: return "B/s";
+        case CounterUnit::Percent: return "%";
+        case CounterUnit::Watts: return "W";
+        case CounterUnit::Celsius: return "C";
+        case CounterUnit::Hertz: return "Hz";
+        case CounterUnit::Joules: return "J";
+        case CounterUnit::Flags: return "flags";
+        case CounterUnit::Count: break;
     }
     return "count";
 }
@@ -69,11 +57,9 @@ void TraceFileWriter::apiCalls() {
     constexpr const auto& t = tables::apiCalls;
     const ApiTable& table = trace_.apiCalls;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        add(t, t.start = table.startNs[row], t.end = table.endNs[row],
-            t.eventClass = table.isDriver[row],
-            t.globalTid = trace_.threads[table.thread[row]].globalTid,
-            t.correlationId = table.correlation[row], t.nameId = table.name[row],
-            t.returnValue = table.returnValue[row], t.callchainId = ownStack(table, row));
+        add(t, t.start = table.startNs[row], t.end = table.endNs[row], t.eventClass = table.isDriver[row],
+            t.globalTid = trace_.threads[table.thread[row]].globalTid, t.correlationId = table.correlation[row],
+            t.nameId = table.name[row], t.returnValue = table.returnValue[row], t.callchainId = ownStack(table, row));
     }
 }
 
@@ -87,22 +73,19 @@ void TraceFileWriter::syncs() {
     for (uint32_t row = 0; row < ofStreams.size(); ++row) {
         const int64_t number = int64_t{row} + 1;
         waits[{ofStreams.waitingStream[row], ofStreams.waitCorrelation[row]}] = number;
-        const GpuWorkRow at =
-            workOn(ofStreams.recordedStream[row], 0, 0, ofStreams.recordCorrelation[row]);
+        const GpuWorkRow at = workOn(ofStreams.recordedStream[row], 0, 0, ofStreams.recordCorrelation[row]);
         add(recorded, recorded.deviceId = at.deviceId, recorded.contextId = at.contextId,
             recorded.streamId = at.streamId, recorded.correlationId = at.correlationId,
-            recorded.globalPid = at.globalPid, recorded.eventId = number,
-            recorded.eventSyncId = number);
+            recorded.globalPid = at.globalPid, recorded.eventId = number, recorded.eventSyncId = number);
     }
     const SyncTable& table = trace_.syncs;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const GpuWorkRow ofContext{
-            table.startNs[row], table.endNs[row],      globalPid(table.process[row]), -1, 0,
-            wholeContext,       table.correlation[row]};
+        const GpuWorkRow ofContext{table.startNs[row], table.endNs[row],      globalPid(table.process[row]), -1, 0,
+                                   wholeContext,       table.correlation[row]};
         const auto wait = waits.find({table.stream[row], table.correlation[row]});
         const bool isJoined = table.type[row] == SyncType::StreamWaitEvent && wait != waits.end();
-        add(t, table.stream[row] == noIndex ? ofContext : workOf(table, row),
-            t.syncType = table.type[row], t.eventId = isJoined ? wait->second : -1,
+        add(t, table.stream[row] == noIndex ? ofContext : workOf(table, row), t.syncType = table.type[row],
+            t.eventId = isJoined ? wait->second : -1,
             t.eventSyncId = isJoined ? std::optional(wait->second) : std::nullopt);
     }
 }
@@ -119,31 +102,25 @@ void TraceFileWriter::ranges() {
         const Thread& thread = trace_.threads[table.thread[row]];
         int64_t domain = 0;
         if (table.domain[row] != 0)
-            domain = domains
-                         .try_emplace({thread.process, table.domain[row]},
-                                      static_cast<int64_t>(domains.size()) + 1)
+            domain = domains.try_emplace({thread.process, table.domain[row]}, static_cast<int64_t>(domains.size()) + 1)
                          .first->second;
         std::optional<int64_t> end;
         if (table.isOpen[row] == 0 && table.style[row] != NvtxStyle::Mark) end = table.endNs[row];
-        if (table.category[row] != 0)
-            categories.insert({globalPid(thread.process), domain, table.category[row]});
+        if (table.category[row] != 0) categories.insert({globalPid(thread.process), domain, table.category[row]});
         add(t, t.start = table.startNs[row], t.end = end,
             t.eventType = eventType(table.style[row], table.isOpen[row] != 0),
             t.text = nullIfEmpty(trace_.strings.at(table.text[row])), t.textId = table.text[row],
-            t.globalTid = thread.globalTid, t.domainId = domain,
-            t.category = nullIfZero(table.category[row]),
+            t.globalTid = thread.globalTid, t.domainId = domain, t.category = nullIfZero(table.category[row]),
             t.color = nullIfZero(table.colorArgb[row]),
             t.jsonText = nullIfEmpty(trace_.strings.at(table.payload[row])));
-        if (const auto stack = ownStack(table, row))
-            add(s, s.nvtxRow = int64_t{row} + 1, s.callchainId = *stack);
+        if (const auto stack = ownStack(table, row)) add(s, s.nvtxRow = int64_t{row} + 1, s.callchainId = *stack);
     }
     constexpr const auto& b = tables::backwards;
     for (uint32_t row = 0; row < trace_.backwards.size(); ++row)
         add(b, b.forwardRow = int64_t{trace_.backwards.forward[row]} + 1,
             b.backwardRow = int64_t{trace_.backwards.backward[row]} + 1);
     for (const auto& [key, number] : domains)
-        rows_.addRangeName(0, globalPid(key.first), number, {}, trace_.strings.at(key.second),
-                           key.second);
+        rows_.addRangeName(0, globalPid(key.first), number, {}, trace_.strings.at(key.second), key.second);
     for (const auto& [process, domain, category] : categories)
         rows_.addRangeName(0, process, domain, category, trace_.strings.at(category), category);
 }
@@ -159,14 +136,13 @@ void TraceFileWriter::ncclCalls() {
         const Thread& thread = trace_.threads[trace_.nvtx.thread[table.nvtx[row]]];
         const std::string_view operation = trace_.strings.at(table.operation[row]);
         const auto communicator = static_cast<int64_t>(table.communicator[row]);
-        add(t, t.nvtxRow = int64_t{table.nvtx[row]} + 1, t.globalTid = thread.globalTid,
-            t.operation = operation, t.bytes = nullIfNegative(table.bytes[row]),
-            t.communicator = communicator, t.root = nullIfNegative(facts.root),
-            t.peer = nullIfNegative(facts.peer));
+        add(t, t.nvtxRow = int64_t{table.nvtx[row]} + 1, t.globalTid = thread.globalTid, t.operation = operation,
+            t.bytes = nullIfNegative(table.bytes[row]), t.communicator = communicator,
+            t.root = nullIfNegative(facts.root), t.peer = nullIfNegative(facts.peer));
         const int64_t process = globalPid(thread.process);
         if (communicator != 0 && seen.insert({process, table.communicator[row]}).second)
-            add(c, c.globalPid = process, c.communicator = communicator,
-                c.rank = nullIfNegative(facts.rank), c.rankCount = nullIfNegative(facts.rankCount),
+            add(c, c.globalPid = process, c.communicator = communicator, c.rank = nullIfNegative(facts.rank),
+                c.rankCount = nullIfNegative(facts.rankCount),
                 c.name = nullIfEmpty(trace_.strings.at(facts.communicatorName)));
         const bool isHowKnown = facts.algorithm != 0 || facts.protocol != 0 || facts.channels >= 0;
         if (facts.datatype == 0 && facts.count < 0 && facts.sequence < 0 && !isHowKnown) continue;
@@ -176,25 +152,21 @@ void TraceFileWriter::ncclCalls() {
             launchStart = facts.launch.startNs;
             launchEnd = facts.launch.endNs;
         }
-        add(more, more.globalTid = thread.globalTid,
-            more.start = trace_.nvtx.startNs[table.nvtx[row]],
+        add(more, more.globalTid = thread.globalTid, more.start = trace_.nvtx.startNs[table.nvtx[row]],
             more.end = trace_.nvtx.endNs[table.nvtx[row]], more.operation = operation,
-            more.datatype = nullIfEmpty(trace_.strings.at(facts.datatype)),
-            more.count = nullIfNegative(facts.count), more.bytes = nullIfNegative(table.bytes[row]),
-            more.communicator = communicator, more.rank = nullIfNegative(facts.rank),
-            more.root = nullIfNegative(facts.root), more.peer = nullIfNegative(facts.peer),
-            more.sequence = nullIfNegative(facts.sequence),
+            more.datatype = nullIfEmpty(trace_.strings.at(facts.datatype)), more.count = nullIfNegative(facts.count),
+            more.bytes = nullIfNegative(table.bytes[row]), more.communicator = communicator,
+            more.rank = nullIfNegative(facts.rank), more.root = nullIfNegative(facts.root),
+            more.peer = nullIfNegative(facts.peer), more.sequence = nullIfNegative(facts.sequence),
             more.algorithm = nullIfEmpty(trace_.strings.at(facts.algorithm)),
             more.protocol = nullIfEmpty(trace_.strings.at(facts.protocol)),
-            more.channels = nullIfNegative(facts.channels),
-            more.warps = nullIfNegative(facts.warps), more.isCaptured = facts.isCaptured,
-            more.launchGlobalTid = launchThread, more.launchStart = launchStart,
+            more.channels = nullIfNegative(facts.channels), more.warps = nullIfNegative(facts.warps),
+            more.isCaptured = facts.isCaptured, more.launchGlobalTid = launchThread, more.launchStart = launchStart,
             more.launchEnd = launchEnd);
     }
 }
 
-/// Not the original readings, but equal in display. Counters computed from other events are
-/// recomputed.
+/// Not the original readings, but equal in display. Counters computed from other events are recomputed.
 void TraceFileWriter::counters() {
     constexpr const auto& t = tables::counters;
     constexpr const auto& s = tables::counterSamples;
@@ -207,11 +179,10 @@ void TraceFileWriter::counters() {
         if (series.process != noIndex) process = globalPid(series.process);
         if (series.intervalNs > 0) interval = series.intervalNs;
         const CounterSamples read = samplesOf(series);
-        add(t, t.counterId = id, t.source = series.source, t.name = series.key,
-            t.title = series.name, t.unit = unitText(series.unit), t.meaning = read.meaning,
-            t.gpuId = gpu, t.globalPid = process, t.link = nullIfNegative(series.link),
-            t.core = nullIfNegative(series.core), t.device = nullIfEmpty(series.device),
-            t.intervalNs = interval);
+        add(t, t.counterId = id, t.source = series.source, t.name = series.key, t.title = series.name,
+            t.unit = unitText(series.unit), t.meaning = read.meaning, t.gpuId = gpu, t.globalPid = process,
+            t.link = nullIfNegative(series.link), t.core = nullIfNegative(series.core),
+            t.device = nullIfEmpty(series.device), t.intervalNs = interval);
         for (size_t sample = 0; sample < read.timesNs.size(); ++sample) {
             std::optional<double> value;
             if (!std::isnan(read.values[sample])) value = static_cast<double>(read.values[sample]);
@@ -224,14 +195,10 @@ namespace {
 
 std::string_view identifier(LinkKind kind) {
     switch (kind) {
-        case LinkKind::NvLink:
-            return "nvlink";
-        case LinkKind::Dram:
-            return "dram";
-        case LinkKind::HostCopy:
-            return "host-copy";
-        case LinkKind::Pcie:
-            break;
+        case LinkKind::NvLink: return "nvlink";
+        case LinkKind::Dram: return "dram";
+        case LinkKind::HostCopy: return "host-copy";
+        case LinkKind::Pcie: break;
     }
     return "pcie";
 }
@@ -247,9 +214,7 @@ std::optional<std::string_view> hostMemory(MemoryKind kind) {
     return std::nullopt;
 }
 
-std::optional<int64_t> gpuOrNone(int64_t gpu) {
-    return gpu == noGpuId ? std::nullopt : std::optional(gpu);
-}
+std::optional<int64_t> gpuOrNone(int64_t gpu) { return gpu == noGpuId ? std::nullopt : std::optional(gpu); }
 
 }  // namespace
 
@@ -266,17 +231,14 @@ void TraceFileWriter::memory() {
     constexpr int64_t created = 0, destroyed = 2, ofProcess = 1;
     constexpr const auto& t = tables::memoryEvents;
     constexpr const auto& p = tables::poolEvents;
-    const auto gpuOf = [this](uint32_t gpu) {
-        return gpu < trace_.gpus.size() ? trace_.gpus[gpu].id : int64_t{-1};
-    };
+    const auto gpuOf = [this](uint32_t gpu) { return gpu < trace_.gpus.size() ? trace_.gpus[gpu].id : int64_t{-1}; };
     const MemoryEventTable& table = trace_.memoryEvents;
     for (uint32_t row = 0; row < table.size(); ++row)
         add(t, t.start = table.timeNs[row], t.globalPid = globalPid(table.process[row]),
-            t.deviceId = gpuOf(table.gpu[row]), t.contextId = 0, t.address = table.address[row],
-            t.pc = 0, t.bytes = table.bytes[row], t.memKind = table.kind[row],
-            t.memoryOperationType = table.isFree[row], t.correlationId = table.correlation[row],
-            t.localMemoryPoolAddress =
-                table.isPooled[row] != 0 ? std::optional<int64_t>(0) : std::nullopt);
+            t.deviceId = gpuOf(table.gpu[row]), t.contextId = 0, t.address = table.address[row], t.pc = 0,
+            t.bytes = table.bytes[row], t.memKind = table.kind[row], t.memoryOperationType = table.isFree[row],
+            t.correlationId = table.correlation[row],
+            t.localMemoryPoolAddress = table.isPooled[row] != 0 ? std::optional<int64_t>(0) : std::nullopt);
     const MemoryPoolTable& sizes = trace_.memoryPools;
     for (uint32_t row = 0; row < sizes.size(); ++row)
         add(p, p.start = sizes.timeNs[row], p.globalPid = globalPid(sizes.process[row]),
@@ -301,8 +263,8 @@ void TraceFileWriter::recordedTime() {
             add(w, w.globalPid = process.globalPid, w.index = number++, w.startNs = window.startNs,
                 w.endNs = window.endNs);
         for (const Gap& gap : process.gaps)
-            add(g, g.globalPid = process.globalPid, g.what = gap.what,
-                g.startNs = gap.range.startNs, g.endNs = gap.range.endNs, g.count = gap.count);
+            add(g, g.globalPid = process.globalPid, g.what = gap.what, g.startNs = gap.range.startNs,
+                g.endNs = gap.range.endNs, g.count = gap.count);
     }
 }
 
@@ -311,16 +273,15 @@ void TraceFileWriter::links() {
     constexpr const auto& a = tables::affinities;
     constexpr const auto& p = tables::linkPeaks;
     for (const GpuConnection& each : trace_.interconnect.connections)
-        add(t, t.gpuId = each.gpu, t.peerGpuId = each.peer, t.nvlinkCount = each.nvlinks,
-            t.connection = each.name, t.abbreviation = each.abbreviation);
+        add(t, t.gpuId = each.gpu, t.peerGpuId = each.peer, t.nvlinkCount = each.nvlinks, t.connection = each.name,
+            t.abbreviation = each.abbreviation);
     for (const GpuAffinity& each : trace_.interconnect.affinities)
         add(a, a.gpuId = each.gpu, a.cpus = each.cpus, a.numaNode = nullIfNegative(each.numaNode));
     for (const LinkPeak& each : trace_.interconnect.peaks)
-        add(p, p.kind = identifier(each.kind), p.gpuId = gpuOrNone(each.gpu),
-            p.peerGpuId = gpuOrNone(each.peer), p.direction = identifier(each.direction),
-            p.memory = hostMemory(each.memory), p.bytesPerSecond = each.bytesPerSecond,
-            p.links = each.links, p.generation = each.generation, p.width = each.width,
-            p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
+        add(p, p.kind = identifier(each.kind), p.gpuId = gpuOrNone(each.gpu), p.peerGpuId = gpuOrNone(each.peer),
+            p.direction = identifier(each.direction), p.memory = hostMemory(each.memory),
+            p.bytesPerSecond = each.bytesPerSecond, p.links = each.links, p.generation = each.generation,
+            p.width = each.width, p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
 }
 
 void TraceFileWriter::readings() {
@@ -333,9 +294,8 @@ void TraceFileWriter::readings() {
                 readStart = reading.startNs;
                 readEnd = reading.endNs;
             }
-            add(m, m.timestamp = timeNs, m.range = each.name, m.occurrence = each.occurrence,
-                m.isEnd = isEnd, m.globalPid = nullIfZero(each.globalPid), m.readStart = readStart,
-                m.readEnd = readEnd);
+            add(m, m.timestamp = timeNs, m.range = each.name, m.occurrence = each.occurrence, m.isEnd = isEnd,
+                m.globalPid = nullIfZero(each.globalPid), m.readStart = readStart, m.readEnd = readEnd);
         };
         insert(each.range.startNs, false, each.startReading);
         insert(each.range.endNs, true, each.endReading);
@@ -343,9 +303,8 @@ void TraceFileWriter::readings() {
     for (const GpuProcessUse& each : trace_.interconnect.gpuProcesses) {
         std::optional<double> percent;
         if (each.smPercent >= 0) percent = each.smPercent;
-        add(u, u.timestamp = each.timeNs, u.gpuId = each.gpu, u.pid = each.pid,
-            u.name = nullIfEmpty(each.name), u.bytes = nullIfNegative(each.bytes),
-            u.smPercent = percent);
+        add(u, u.timestamp = each.timeNs, u.gpuId = each.gpu, u.pid = each.pid, u.name = nullIfEmpty(each.name),
+            u.bytes = nullIfNegative(each.bytes), u.smPercent = percent);
     }
 }
 
@@ -382,13 +341,11 @@ void TraceFileWriter::threadStates() {
         return stack == noIndex ? std::nullopt : std::optional(int64_t{stack} + 1);
     };
     for (uint32_t row = 0; row < table.size(); ++row) {
-        if (table.source[row] == StateSource::Calls || table.source[row] == StateSource::Samples)
-            continue;
+        if (table.source[row] == StateSource::Calls || table.source[row] == StateSource::Samples) continue;
         add(t, t.start = table.startNs[row], t.end = table.endNs[row],
             t.globalTid = trace_.threads[table.thread[row]].globalTid, t.state = table.state[row],
-            t.callchainId = stackIn(table.stack[row]), t.cpuNs = table.cpuNs[row],
-            t.delayNs = table.delayNs[row], t.callId = nullIfZero(table.call[row]),
-            t.holderTid = threadIn(table.holder[row]),
+            t.callchainId = stackIn(table.stack[row]), t.cpuNs = table.cpuNs[row], t.delayNs = table.delayNs[row],
+            t.callId = nullIfZero(table.call[row]), t.holderTid = threadIn(table.holder[row]),
             t.holderCallchainId = stackIn(table.holderStack[row]));
     }
 }
@@ -403,15 +360,13 @@ void TraceFileWriter::samples() {
         if (table.source[row] != StateSource::Samples) continue;
         const uint32_t stack = table.stack[row];
         const int64_t id = stack == noIndex ? 0 : int64_t{stack} + 1;
-        add(t, t.id = id, t.start = table.startNs[row],
-            t.globalTid = trace_.threads[table.thread[row]].globalTid);
+        add(t, t.id = id, t.start = table.startNs[row], t.globalTid = trace_.threads[table.thread[row]].globalTid);
         if (stack == noIndex || isWritten[stack]) continue;
         isWritten[stack] = true;
         int64_t depth = 0;
         for (const uint32_t frame : framesOf(trace_, stack))
-            add(c, c.id = id, c.symbol = trace_.stacks.function[frame],
-                c.module = trace_.stacks.file[frame], c.stackDepth = depth++,
-                c.line = nullIfZero(trace_.stacks.line[frame]));
+            add(c, c.id = id, c.symbol = trace_.stacks.function[frame], c.module = trace_.stacks.file[frame],
+                c.stackDepth = depth++, c.line = nullIfZero(trace_.stacks.line[frame]));
     }
 }
 

@@ -15,8 +15,8 @@
 namespace lanescope {
 
 std::string jsonString(std::string_view text) {
-    return withoutControls(nlohmann::json(std::string(text))
-                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return withoutControls(
+        nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string microseconds(int64_t ns) {
@@ -29,10 +29,7 @@ namespace {
 void append(const Lane& lane, uint32_t depth, std::vector<ThreadRow::Slice>& into) {
     for (uint32_t slice = 0; slice < lane.size(); ++slice)
         if (lane.event[slice].isValid())
-            into.push_back({{lane.startNs[slice], lane.endNs(slice)},
-                            lane.name[slice],
-                            depth,
-                            lane.event[slice]});
+            into.push_back({{lane.startNs[slice], lane.endNs(slice)}, lane.name[slice], depth, lane.event[slice]});
 }
 
 }  // namespace
@@ -42,8 +39,7 @@ std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track) {
     const bool isStack = track.kind == TrackKind::ThreadStacks;
     if (!isStack && track.kind != TrackKind::ThreadStates) return rows;
     const Thread& thread = trace.threads[track.subject];
-    const std::string title =
-        thread.name.empty() ? fmt::format("Thread {}", thread.tid) : thread.name;
+    const std::string title = thread.name.empty() ? fmt::format("Thread {}", thread.tid) : thread.name;
     const auto add = [&](const char* what) {
         ThreadRow& row = rows.emplace_back();
         row.thread = track.subject;
@@ -53,11 +49,9 @@ std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track) {
     };
     if (isStack) {
         ThreadRow& row = *add("stack");
-        for (uint32_t depth = 0; depth < track.lanes.size(); ++depth)
-            append(track.lanes[depth], depth, row.slices);
-        std::ranges::sort(row.slices, {}, [](const ThreadRow::Slice& slice) {
-            return std::tuple(slice.times.startNs, slice.depth);
-        });
+        for (uint32_t depth = 0; depth < track.lanes.size(); ++depth) append(track.lanes[depth], depth, row.slices);
+        std::ranges::sort(row.slices, {},
+                          [](const ThreadRow::Slice& slice) { return std::tuple(slice.times.startNs, slice.depth); });
     } else {
         for (size_t lane = 0; lane < track.lanes.size(); ++lane)
             append(track.lanes[lane], 0, add(lane == 0 ? "state" : "calls")->slices);
@@ -66,18 +60,14 @@ std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track) {
     return rows;
 }
 
-std::vector<std::pair<const char*, std::string>> threadStateFacts(const Trace& trace,
-                                                                  uint32_t row) {
+std::vector<std::pair<const char*, std::string>> threadStateFacts(const Trace& trace, uint32_t row) {
     const CpuStateTable& states = trace.cpuStates;
     std::vector<std::pair<const char*, std::string>> facts;
-    if (states.call[row] != 0)
-        facts.emplace_back("call", std::string(trace.strings.at(states.call[row])));
-    if (states.stack[row] != noIndex)
-        facts.emplace_back("line", frameText(trace, states.stack[row]));
+    if (states.call[row] != 0) facts.emplace_back("call", std::string(trace.strings.at(states.call[row])));
+    if (states.stack[row] != noIndex) facts.emplace_back("line", frameText(trace, states.stack[row]));
     if (states.holder[row] != noIndex) {
         const Thread& holder = trace.threads[states.holder[row]];
-        facts.emplace_back("GIL held by",
-                           holder.name.empty() ? fmt::format("TID {}", holder.tid) : holder.name);
+        facts.emplace_back("GIL held by", holder.name.empty() ? fmt::format("TID {}", holder.tid) : holder.name);
         if (states.holderStack[row] != noIndex)
             facts.emplace_back("which is at", frameText(trace, states.holderStack[row]));
     }
@@ -140,8 +130,7 @@ template <class Table>
 void collect(const Table& table, EventKind kind, const Column<uint32_t>& subject,
              std::vector<std::vector<Interval>>& intervals) {
     for (uint32_t row = 0; row < table.size(); ++row)
-        intervals[subject[row]].push_back(
-            {table.startNs[row], table.endNs[row], EventRef(kind, row)});
+        intervals[subject[row]].push_back({table.startNs[row], table.endNs[row], EventRef(kind, row)});
 }
 
 }  // namespace
@@ -154,13 +143,9 @@ ExportRows::ExportRows(const Trace& trace) : trace_(trace) {
     placeGpu();
 }
 
-int64_t ExportRows::pidOfGpu(uint32_t gpu) {
-    return firstGpuPid + gpu;
-}
+int64_t ExportRows::pidOfGpu(uint32_t gpu) { return firstGpuPid + gpu; }
 
-int64_t ExportRows::pidOf(const Process& process) {
-    return int64_t{hostOf(process.globalPid)} << 24 | process.pid;
-}
+int64_t ExportRows::pidOf(const Process& process) { return int64_t{hostOf(process.globalPid)} << 24 | process.pid; }
 
 ExportRows::Row ExportRows::rowOfThread(uint32_t thread) const {
     return {pidOf(trace_.processes[trace_.threads[thread].process]), trace_.threads[thread].tid};
@@ -173,9 +158,7 @@ ExportRows::Row ExportRows::rowOf(EventRef event) const {
     return {pidOfGpu(gpuOf(trace_, event)), tid};
 }
 
-uint32_t& ExportRows::tidOf(EventRef event) {
-    return tids_[static_cast<size_t>(event.kind())][event.row()];
-}
+uint32_t& ExportRows::tidOf(EventRef event) { return tids_[static_cast<size_t>(event.kind())][event.row()]; }
 
 void ExportRows::placeCpu() {
     std::vector<std::vector<Interval>> intervals(trace_.threads.size());
@@ -183,8 +166,7 @@ void ExportRows::placeCpu() {
     const NvtxTable& nvtx = trace_.nvtx;
     for (uint32_t row = 0; row < nvtx.size(); ++row)
         if (nvtx.style[row] == NvtxStyle::PushPop)
-            intervals[nvtx.thread[row]].push_back(
-                {nvtx.startNs[row], nvtx.endNs[row], EventRef(EventKind::Nvtx, row)});
+            intervals[nvtx.thread[row]].push_back({nvtx.startNs[row], nvtx.endNs[row], EventRef(EventKind::Nvtx, row)});
     uint32_t nextTid = firstSpareTid;
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
         sortIntervals(intervals[thread]);
@@ -221,8 +203,7 @@ void ExportRows::placeGpu() {
         for (size_t row = 0; row < packer.rowCount(); ++row)
             names_.push_back(
                 {{pidOfGpu(stream.gpu), nextTid++},
-                 fmt::format("{}, PID {}", numbered(fmt::format("Stream {}", stream.streamId), row),
-                             pid)});
+                 fmt::format("{}, PID {}", numbered(fmt::format("Stream {}", stream.streamId), row), pid)});
     }
 }
 

@@ -64,9 +64,8 @@ class Writer {
     void event(const Head& head, const std::string& arguments) {
         line(fmt::format(R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, )"
                          R"("ts": {}, "dur": {}, "args": {{{}}}}})",
-                         head.category, head.name, head.pid, head.tid,
-                         microseconds(head.range.startNs), microseconds(head.range.durationNs()),
-                         arguments));
+                         head.category, head.name, head.pid, head.tid, microseconds(head.range.startNs),
+                         microseconds(head.range.durationNs()), arguments));
     }
     void line(const std::string& text) {
         if (!isWanted_) return;
@@ -88,11 +87,10 @@ class Writer {
         text_ = "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [";
         bool isFirst = true;
         for (const Gpu& gpu : trace_.gpus) {
-            text_ += fmt::format(
-                R"({}{{"id": {}, "name": {}, "totalGlobalMem": {}, "computeMajor": {}, )"
-                R"("computeMinor": {}, "numSms": {}}})",
-                isFirst ? "" : ", ", gpu.id, jsonString(gpu.name), gpu.memoryBytes,
-                gpu.computeMajor, gpu.computeMinor, gpu.smCount);
+            text_ += fmt::format(R"({}{{"id": {}, "name": {}, "totalGlobalMem": {}, "computeMajor": {}, )"
+                                 R"("computeMinor": {}, "numSms": {}}})",
+                                 isFirst ? "" : ", ", gpu.id, jsonString(gpu.name), gpu.memoryBytes, gpu.computeMajor,
+                                 gpu.computeMinor, gpu.smCount);
             isFirst = false;
         }
         text_ += "],\n";
@@ -102,9 +100,8 @@ class Writer {
                 "  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": "
                 "{}}},\n",
                 *process.rank, process.worldSize.value_or(1));
-        text_ += fmt::format(
-            "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n  \"traceEvents\": [",
-            trace_.startUtcNs);
+        text_ += fmt::format("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n  \"traceEvents\": [",
+                             trace_.startUtcNs);
     }
 
     /// Numbers of operators are their rows plus 1, as 0 means none.
@@ -132,11 +129,9 @@ class Writer {
             else
                 arguments = fmt::format(R"("External id": {})", externalId(row));
             if (domain == operatorDomain && nvtx.payload[row] != 0)
-                arguments +=
-                    fmt::format(R"(, "Input Dims": {})", trace_.strings.at(nvtx.payload[row]));
+                arguments += fmt::format(R"(, "Input Dims": {})", trace_.strings.at(nvtx.payload[row]));
             if (call != noIndex) arguments += collectiveArguments(call);
-            event({category, call != noIndex ? R"("record_param_comms")" : text(nvtx.text[row]),
-                   pid(), tid, range},
+            event({category, call != noIndex ? R"("record_param_comms")" : text(nvtx.text[row]), pid(), tid, range},
                   arguments);
         }
     }
@@ -150,8 +145,7 @@ class Writer {
             line(fmt::format(R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, )"
                              R"("cat": "fwdbwd", "name": "fwdbwd"{}}})",
                              phase, pair + 1, pid(), trace_.threads[nvtx.thread[row]].tid,
-                             microseconds(nvtx.startNs[row]),
-                             phase == "f" ? R"(, "bp": "e")" : ""));
+                             microseconds(nvtx.startNs[row]), phase == "f" ? R"(, "bp": "e")" : ""));
         };
         for (uint32_t pair = 0; pair < backwards.size() && isWanted_; ++pair) {
             const uint32_t forward = backwards.forward[pair], backward = backwards.backward[pair];
@@ -161,14 +155,13 @@ class Writer {
         }
     }
 
-    /// Writes events that may overlap in any way, which complete events of a thread must not; and
-    /// marks.
+    /// Writes events that may overlap in any way, which complete events of a thread must not; and marks.
     void writeLoose(uint32_t row, int64_t tid, TimeRange range) {
         const auto end = [&](std::string_view phase, int64_t timeNs) {
             line(fmt::format(R"({{"ph": "{}", "cat": "user_annotation", "id": {}, "name": {}, )"
                              R"("pid": {}, "tid": {}, "ts": {}{}}})",
-                             phase, row, text(trace_.nvtx.text[row]), pid(), tid,
-                             microseconds(timeNs), phase == "i" ? R"(, "s": "t")" : ""));
+                             phase, row, text(trace_.nvtx.text[row]), pid(), tid, microseconds(timeNs),
+                             phase == "i" ? R"(, "s": "t")" : ""));
         };
         if (trace_.nvtx.style[row] == NvtxStyle::Mark) return end("i", range.startNs);
         end("b", range.startNs);
@@ -187,21 +180,16 @@ class Writer {
         // A file may contain any size.
         int64_t elements = 0;
         if (__builtin_mul_overflow(count, parts, &elements)) elements = count;
-        const std::string_view type =
-            isSizeAlone ? std::string_view("uint8") : trace_.strings.at(facts.datatype);
+        const std::string_view type = isSizeAlone ? std::string_view("uint8") : trace_.strings.at(facts.datatype);
         if (count >= 0)
-            list += fmt::format(R"(, "In msg nelems": {0}, "Out msg nelems": {0}, "dtype": {1})",
-                                elements, jsonString(torchType(type)));
+            list += fmt::format(R"(, "In msg nelems": {0}, "Out msg nelems": {0}, "dtype": {1})", elements,
+                                jsonString(torchType(type)));
         if (facts.rankCount >= 0) list += fmt::format(R"(, "Group size": {})", facts.rankCount);
         if (facts.sequence >= 0) list += fmt::format(R"(, "Seq": {})", facts.sequence);
-        if (facts.peer >= 0)
-            list +=
-                fmt::format(R"(, "{} Rank": {})", operation == "Send" ? "Dst" : "Src", facts.peer);
+        if (facts.peer >= 0) list += fmt::format(R"(, "{} Rank": {})", operation == "Send" ? "Dst" : "Src", facts.peer);
         if (nccl.communicator[call] != 0)
-            list += fmt::format(R"(, "Process Group Name": "{}")",
-                                communicatorId(nccl.communicator[call]));
-        return list +
-               fmt::format(R"(, "Process Group Description": {})", text(facts.communicatorName));
+            list += fmt::format(R"(, "Process Group Name": "{}")", communicatorId(nccl.communicator[call]));
+        return list + fmt::format(R"(, "Process Group Description": {})", text(facts.communicatorName));
     }
 
     void writeCalls() {
@@ -227,9 +215,8 @@ class Writer {
             if (range.isValid()) operation = externalId(range.row());
             arrow(call, work, correlation);
         }
-        return fmt::format(
-            R"("External id": {}, "device": {}, "context": {}, "stream": {}, "correlation": {})",
-            operation, trace_.gpus[stream.gpu].id, stream.contextId, stream.streamId, correlation);
+        return fmt::format(R"("External id": {}, "device": {}, "context": {}, "stream": {}, "correlation": {})",
+                           operation, trace_.gpus[stream.gpu].id, stream.contextId, stream.streamId, correlation);
     }
 
     void arrow(EventRef call, EventRef work, uint32_t correlation) {
@@ -245,8 +232,7 @@ class Writer {
     }
 
     template <class Table, class NameOf, class More>
-    void writeTable(const Table& table, EventKind kind, std::string_view category, NameOf nameOf,
-                    More more) {
+    void writeTable(const Table& table, EventKind kind, std::string_view category, NameOf nameOf, More more) {
         for (uint32_t row = 0; row < table.size() && isWanted_; ++row) {
             const std::optional<std::string> place =
                 placeOf(EventRef(kind, row), table.stream[row], table.correlation[row]);
@@ -267,16 +253,14 @@ class Writer {
             return trace_.launchConfigs[kernels.config[row]];
         };
         writeTable(
-            kernels, EventKind::Kernel, "kernel",
-            [&](uint32_t row) { return text(configOf(row).demangledName); },
+            kernels, EventKind::Kernel, "kernel", [&](uint32_t row) { return text(configOf(row).demangledName); },
             [&](uint32_t row) {
                 const LaunchConfig& config = configOf(row);
-                std::string list = fmt::format(
-                    R"(, "registers per thread": {}, "shared memory": {}, "grid": [{}], )"
-                    R"("block": [{}])",
-                    config.registersPerThread,
-                    uint64_t{config.staticSharedBytes} + config.dynamicSharedBytes,
-                    fmt::join(config.grid, ", "), fmt::join(config.block, ", "));
+                std::string list = fmt::format(R"(, "registers per thread": {}, "shared memory": {}, "grid": [{}], )"
+                                               R"("block": [{}])",
+                                               config.registersPerThread,
+                                               uint64_t{config.staticSharedBytes} + config.dynamicSharedBytes,
+                                               fmt::join(config.grid, ", "), fmt::join(config.block, ", "));
                 if (kernels.graphNode[row] != 0)
                     list += fmt::format(R"(, "graph node id": {})", kernels.graphNode[row]);
                 return list;
@@ -286,16 +270,13 @@ class Writer {
             memcpys, EventKind::Memcpy, "gpu_memcpy",
             [&](uint32_t row) {
                 return fmt::format("\"Memcpy {} ({} -> {})\"", name(memcpys.kind[row]),
-                                   longName(memcpys.sourceMemory[row]),
-                                   longName(memcpys.destinationMemory[row]));
+                                   longName(memcpys.sourceMemory[row]), longName(memcpys.destinationMemory[row]));
             },
             [&](uint32_t row) { return fmt::format(R"(, "bytes": {})", memcpys.bytes[row]); });
         const MemsetTable& memsets = trace_.memsets;
         writeTable(
             memsets, EventKind::Memset, "gpu_memset",
-            [&](uint32_t row) {
-                return fmt::format("\"Memset ({})\"", longName(memsets.memory[row]));
-            },
+            [&](uint32_t row) { return fmt::format("\"Memset ({})\"", longName(memsets.memory[row])); },
             [&](uint32_t row) { return fmt::format(R"(, "bytes": {})", memsets.bytes[row]); });
     }
 
@@ -317,8 +298,8 @@ class Writer {
     }
 
     void writeNames() {
-        const auto write = [this](std::string_view what, int64_t pid, int64_t tid,
-                                  std::string_view key, const std::string& name) {
+        const auto write = [this](std::string_view what, int64_t pid, int64_t tid, std::string_view key,
+                                  const std::string& name) {
             line(fmt::format(R"({{"name": "{}", "ph": "M", "ts": 0, "pid": {}, "tid": {}, )"
                              R"("args": {{"{}": {}}}}})",
                              what, pid, tid, key, jsonString(name)));
@@ -327,8 +308,7 @@ class Writer {
         write("process_labels", pid(), 0, "labels", "CPU");
         for (const Thread& thread : trace_.threads)
             if (thread.process == process_ && !thread.name.empty())
-                write("thread_name", pid(), thread.tid, "name",
-                      fmt::format("thread {} ({})", thread.tid, thread.name));
+                write("thread_name", pid(), thread.tid, "name", fmt::format("thread {} ({})", thread.tid, thread.name));
         for (const Stream& stream : trace_.streams)
             if (stream.process == process_)
                 write("thread_name", trace_.gpus[stream.gpu].id, stream.streamId, "name",
@@ -351,8 +331,7 @@ std::vector<uint32_t> kinetoProcesses(const Trace& trace) {
     std::vector<uint32_t> processes(working.begin(), working.end());
     if (processes.empty() && !trace.processes.empty()) processes.push_back(0);
     std::stable_sort(processes.begin(), processes.end(), [&](uint32_t a, uint32_t b) {
-        return trace.processes[a].rank.value_or(INT32_MAX) <
-               trace.processes[b].rank.value_or(INT32_MAX);
+        return trace.processes[a].rank.value_or(INT32_MAX) < trace.processes[b].rank.value_or(INT32_MAX);
     });
     return processes;
 }

@@ -48,12 +48,10 @@ class PerfettoPackets {
     void timeOfDay(int64_t utcNs);
     /// Tracks are numbered from 1; 0 means no parent.
     void processTrack(uint64_t track, int64_t pid, std::string_view name);
-    void threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid,
-                     std::string_view name);
+    void threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid, std::string_view name);
     void plainTrack(uint64_t track, uint64_t parent, std::string_view name);
     /// `unit` is empty for a count.
-    void counterTrack(uint64_t track, uint64_t parent, std::string_view name,
-                      std::string_view unit);
+    void counterTrack(uint64_t track, uint64_t parent, std::string_view name, std::string_view unit);
 
     void begin(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
                const Arguments& arguments);
@@ -70,8 +68,8 @@ class PerfettoPackets {
     using Numbers = std::unordered_map<std::string, uint64_t>;
     uint64_t numberOf(Numbers& numbers, uint32_t field, std::string_view text);
     void descriptor(const ProtoWriter& descriptor);
-    void event(uint64_t type, uint64_t track, int64_t timeNs, std::string_view category,
-               std::string_view name, const Arguments* arguments);
+    void event(uint64_t type, uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
+               const Arguments* arguments);
     void packet(const ProtoWriter& content);
 
     const TextSink& sink_;
@@ -133,8 +131,7 @@ PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view nam
     return *this;
 }
 
-PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view name,
-                                                            std::string_view value) {
+PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view name, std::string_view value) {
     ProtoWriter argument;
     argument.number(1, packets_.numberOf(packets_.argumentNames_, ArgumentNames, name));
     argument.bytes(6, value);
@@ -186,8 +183,7 @@ void PerfettoPackets::processTrack(uint64_t track, int64_t pid, std::string_view
     descriptor(whole);
 }
 
-void PerfettoPackets::threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid,
-                                  std::string_view name) {
+void PerfettoPackets::threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid, std::string_view name) {
     ProtoWriter thread, whole;
     thread.signedNumber(1, pid);
     thread.signedNumber(2, tid);
@@ -206,8 +202,7 @@ void PerfettoPackets::plainTrack(uint64_t track, uint64_t parent, std::string_vi
     descriptor(whole);
 }
 
-void PerfettoPackets::counterTrack(uint64_t track, uint64_t parent, std::string_view name,
-                                   std::string_view unit) {
+void PerfettoPackets::counterTrack(uint64_t track, uint64_t parent, std::string_view name, std::string_view unit) {
     ProtoWriter counter, whole;
     if (!unit.empty()) counter.bytes(6, unit);
     whole.number(1, track);
@@ -217,9 +212,8 @@ void PerfettoPackets::counterTrack(uint64_t track, uint64_t parent, std::string_
     descriptor(whole);
 }
 
-void PerfettoPackets::event(uint64_t type, uint64_t track, int64_t timeNs,
-                            std::string_view category, std::string_view name,
-                            const Arguments* arguments) {
+void PerfettoPackets::event(uint64_t type, uint64_t track, int64_t timeNs, std::string_view category,
+                            std::string_view name, const Arguments* arguments) {
     ProtoWriter event, content;
     event.number(9, type);
     event.number(11, track);
@@ -233,17 +227,15 @@ void PerfettoPackets::event(uint64_t type, uint64_t track, int64_t timeNs,
     packet(content);
 }
 
-void PerfettoPackets::begin(uint64_t track, int64_t timeNs, std::string_view category,
-                            std::string_view name, const Arguments& arguments) {
+void PerfettoPackets::begin(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
+                            const Arguments& arguments) {
     event(Begin, track, timeNs, category, name, &arguments);
 }
 
-void PerfettoPackets::end(uint64_t track, int64_t timeNs) {
-    event(End, track, timeNs, {}, {}, nullptr);
-}
+void PerfettoPackets::end(uint64_t track, int64_t timeNs) { event(End, track, timeNs, {}, {}, nullptr); }
 
-void PerfettoPackets::mark(uint64_t track, int64_t timeNs, std::string_view category,
-                           std::string_view name, const Arguments& arguments) {
+void PerfettoPackets::mark(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
+                           const Arguments& arguments) {
     event(Instant, track, timeNs, category, name, &arguments);
 }
 
@@ -261,28 +253,20 @@ namespace {
 
 using Arguments = PerfettoPackets::Arguments;
 
-constexpr std::array slicedKinds{EventKind::Api, EventKind::Nvtx, EventKind::Kernel,
-                                 EventKind::Memcpy, EventKind::Memset};
+constexpr std::array slicedKinds{EventKind::Api, EventKind::Nvtx, EventKind::Kernel, EventKind::Memcpy,
+                                 EventKind::Memset};
 
 std::string_view unitOf(CounterUnit unit) {
     switch (unit) {
-        case CounterUnit::Bytes:
-            return "bytes";
-        case CounterUnit::BytesPerSecond:
-            return "bytes/s";
-        case CounterUnit::Percent:
-            return "%";
-        case CounterUnit::Watts:
-            return "W";
-        case CounterUnit::Celsius:
-            return "°C";
-        case CounterUnit::Hertz:
-            return "Hz";
-        case CounterUnit::Joules:
-            return "J";
+        case CounterUnit::Bytes: return "bytes";
+        case CounterUnit::BytesPerSecond: return "bytes/s";
+        case CounterUnit::Percent: return "%";
+        case CounterUnit::Watts: return "W";
+        case CounterUnit::Celsius: return "°C";
+        case CounterUnit::Hertz: return "Hz";
+        case CounterUnit::Joules: return "J";
         case CounterUnit::Count:
-        case CounterUnit::Flags:
-            break;
+        case CounterUnit::Flags: break;
     }
     return {};
 }
@@ -290,9 +274,7 @@ std::string_view unitOf(CounterUnit unit) {
 class Writer {
   public:
     Writer(const Trace& trace, const TextSink& sink)
-        : trace_(trace),
-          rows_(trace),
-          packets_(sink, std::max<int64_t>(0, -trace.timelineRange().startNs)) {}
+        : trace_(trace), rows_(trace), packets_(sink, std::max<int64_t>(0, -trace.timelineRange().startNs)) {}
 
     void run() {
         if (trace_.startUtcNs > 0) packets_.timeOfDay(trace_.startUtcNs);
@@ -311,30 +293,27 @@ class Writer {
 
     std::string_view text(StringIndex index) const { return trace_.strings.at(index); }
 
-    /// Describes processes, GPUs, and a track for each row of slices; the own row of a thread is
-    /// its track.
+    /// Describes processes, GPUs, and a track for each row of slices; the own row of a thread is its track.
     void describeTracks() {
         for (uint32_t index = 0; index < trace_.processes.size(); ++index) {
             const Process& process = trace_.processes[index];
-            const std::string name = process.rank
-                                         ? fmt::format("{} (rank {})", process.name, *process.rank)
-                                         : process.name;
+            const std::string name =
+                process.rank ? fmt::format("{} (rank {})", process.name, *process.rank) : process.name;
             processTracks_.push_back(++lastTrack_);
             packets_.processTrack(lastTrack_, process.pid, name);
         }
         for (uint32_t index = 0; index < trace_.gpus.size(); ++index) {
             const Gpu& gpu = trace_.gpus[index];
             gpuTracks_.push_back(++lastTrack_);
-            packets_.plainTrack(lastTrack_, 0,
-                                gpu.name.empty() ? fmt::format("GPU {}", gpu.id)
-                                                 : fmt::format("GPU {}: {}", gpu.id, gpu.name));
+            packets_.plainTrack(
+                lastTrack_, 0,
+                gpu.name.empty() ? fmt::format("GPU {}", gpu.id) : fmt::format("GPU {}: {}", gpu.id, gpu.name));
         }
         for (const Thread& thread : trace_.threads) {
             const Process& process = trace_.processes[thread.process];
             threadTracks_.push_back(++lastTrack_);
             tracks_[{process.pid, thread.tid}] = lastTrack_;
-            packets_.threadTrack(lastTrack_, processTracks_[thread.process], process.pid,
-                                 thread.tid, thread.name);
+            packets_.threadTrack(lastTrack_, processTracks_[thread.process], process.pid, thread.tid, thread.name);
         }
         // Rows of threads come before those of GPUs, each after the row that it belongs to.
         uint64_t parent = 0;
@@ -347,8 +326,7 @@ class Writer {
             const int64_t gpu = named.row.pid - ExportRows::pidOfGpu(0);
             const bool isOfGpu = gpu >= 0 && gpu < static_cast<int64_t>(gpuTracks_.size());
             tracks_[key] = ++lastTrack_;
-            packets_.plainTrack(lastTrack_, isOfGpu ? gpuTracks_[static_cast<size_t>(gpu)] : parent,
-                                named.name);
+            packets_.plainTrack(lastTrack_, isOfGpu ? gpuTracks_[static_cast<size_t>(gpu)] : parent, named.name);
         }
     }
 
@@ -361,19 +339,16 @@ class Writer {
         if (trace_.gpus.empty()) return;
         std::string list;
         for (const Gpu& gpu : trace_.gpus)
-            list += fmt::format(
-                R"({}{{"id": {}, "name": {}, "totalGlobalMem": {}, "computeMajor": {}, )"
-                R"("computeMinor": {}, "numSms": {}}})",
-                list.empty() ? "" : ", ", gpu.id, jsonString(gpu.name), gpu.memoryBytes,
-                gpu.computeMajor, gpu.computeMinor, gpu.smCount);
+            list += fmt::format(R"({}{{"id": {}, "name": {}, "totalGlobalMem": {}, "computeMajor": {}, )"
+                                R"("computeMinor": {}, "numSms": {}}})",
+                                list.empty() ? "" : ", ", gpu.id, jsonString(gpu.name), gpu.memoryBytes,
+                                gpu.computeMajor, gpu.computeMinor, gpu.smCount);
         Arguments arguments(packets_);
         arguments.add("properties", fmt::format("[{}]", list));
-        packets_.mark(processTracks_.front(), trace_.range.startNs, {}, "device_properties",
-                      arguments);
+        packets_.mark(processTracks_.front(), trace_.range.startNs, {}, "device_properties", arguments);
     }
 
-    /// Writes all slices of a row in order, each ended before the next begins unless the next is
-    /// inside it.
+    /// Writes all slices of a row in order, each ended before the next begins unless the next is inside it.
     void writeRows() {
         struct Placed {
             uint64_t track;
@@ -383,8 +358,7 @@ class Writer {
         for (const EventKind kind : slicedKinds)
             for (uint32_t row = 0; row < trace_.rowCount(kind); ++row) {
                 const EventRef event(kind, row);
-                if (kind == EventKind::Nvtx && trace_.nvtx.style[row] != NvtxStyle::PushPop)
-                    continue;
+                if (kind == EventKind::Nvtx && trace_.nvtx.style[row] != NvtxStyle::PushPop) continue;
                 const Row at = rows_.rowOf(event);
                 if (at.tid == ExportRows::noTid) {
                     loose_.push_back(event);
@@ -401,13 +375,11 @@ class Writer {
         });
         std::vector<int64_t> open;
         const auto endThose = [&](uint64_t track, int64_t untilNs) {
-            for (; !open.empty() && open.back() <= untilNs; open.pop_back())
-                packets_.end(track, open.back());
+            for (; !open.empty() && open.back() <= untilNs; open.pop_back()) packets_.end(track, open.back());
         };
         for (size_t at = 0; at < slices.size() && packets_.isWanted(); ++at) {
             const Placed& slice = slices[at];
-            if (at > 0 && slices[at - 1].track != slice.track)
-                endThose(slices[at - 1].track, INT64_MAX);
+            if (at > 0 && slices[at - 1].track != slice.track) endThose(slices[at - 1].track, INT64_MAX);
             const TimeRange range = trace_.rangeOf(slice.event);
             endThose(slice.track, range.startNs);
             begin(slice.track, slice.event);
@@ -425,12 +397,11 @@ class Writer {
             if (trace_.nvtx.style[row] != NvtxStyle::Mark) continue;
             Arguments arguments(packets_);
             const Shown what = shownOf(event, arguments);
-            packets_.mark(threadTracks_[trace_.nvtx.thread[row]], trace_.nvtx.startNs[row],
-                          what.category, what.name, arguments);
+            packets_.mark(threadTracks_[trace_.nvtx.thread[row]], trace_.nvtx.startNs[row], what.category, what.name,
+                          arguments);
         }
         for (uint32_t row = 0; row < trace_.syncs.size(); ++row)
-            if (trace_.syncs.stream[row] != noIndex)
-                loose_.push_back(EventRef(EventKind::Sync, row));
+            if (trace_.syncs.stream[row] != noIndex) loose_.push_back(EventRef(EventKind::Sync, row));
         std::stable_sort(loose_.begin(), loose_.end(), [this](EventRef a, EventRef b) {
             return trace_.rangeOf(a).startNs < trace_.rangeOf(b).startNs;
         });
@@ -440,8 +411,7 @@ class Writer {
             if (!packets_.isWanted()) return;
             const TimeRange range = trace_.rangeOf(event);
             const uint32_t thread = threadOf(trace_, event);
-            const uint64_t parent =
-                thread != noIndex ? threadTracks_[thread] : gpuTracks_[gpuOf(trace_, event)];
+            const uint64_t parent = thread != noIndex ? threadTracks_[thread] : gpuTracks_[gpuOf(trace_, event)];
             const bool isWait = event.kind() == EventKind::Sync;
             auto& ofParent = lanes[{parent, isWait}];
             auto free = std::find_if(ofParent.begin(), ofParent.end(),
@@ -457,15 +427,13 @@ class Writer {
         }
     }
 
-    /// Writes the activity of threads on tracks within theirs: their states, and below each its
-    /// stack.
+    /// Writes the activity of threads on tracks within theirs: their states, and below each its stack.
     void writeThreads() {
         forEachThreadRow(trace_, [&](const ThreadRow& row) {
             packets_.plainTrack(++lastTrack_, threadTracks_[row.thread], row.name);
             std::vector<int64_t> open;
             const auto endThose = [&](int64_t untilNs) {
-                for (; !open.empty() && open.back() <= untilNs; open.pop_back())
-                    packets_.end(lastTrack_, open.back());
+                for (; !open.empty() && open.back() <= untilNs; open.pop_back()) packets_.end(lastTrack_, open.back());
             };
             for (const ThreadRow::Slice& slice : row.slices) {
                 if (!packets_.isWanted()) return;
@@ -474,8 +442,7 @@ class Writer {
                 if (!row.isStack)
                     for (const auto& [what, fact] : threadStateFacts(trace_, slice.event.row()))
                         arguments.add(what, fact);
-                packets_.begin(lastTrack_, slice.times.startNs,
-                               row.isStack ? "stack" : kinds::CpuState::identifier,
+                packets_.begin(lastTrack_, slice.times.startNs, row.isStack ? "stack" : kinds::CpuState::identifier,
                                text(slice.name), arguments);
                 open.push_back(slice.times.endNs);
             }
@@ -507,8 +474,7 @@ class Writer {
             .add("stream", stream.streamId)
             .add("correlation", int64_t{correlationOf(trace_, event)});
         if (!isGpuWork(event.kind())) return;
-        if (const EventRef call = trace_.launchingCall(event); call.isValid())
-            arguments.flow(flowOf(call));
+        if (const EventRef call = trace_.launchingCall(event); call.isValid()) arguments.flow(flowOf(call));
     }
 
     /// Returns the id of the flows from that call to its work; no possible correlation number.
@@ -525,17 +491,16 @@ class Writer {
             .add("shared memory", int64_t{config.staticSharedBytes} + config.dynamicSharedBytes);
         if (const uint64_t node = trace_.kernels.graphNode[row]; node != 0)
             arguments.add("graph node id", static_cast<int64_t>(node));
-        const StringIndex name =
-            config.demangledName != 0 ? config.demangledName : config.shortName;
+        const StringIndex name = config.demangledName != 0 ? config.demangledName : config.shortName;
         return {"kernel", std::string(text(name))};
     }
     Shown shown(kinds::Memcpy, uint32_t row, Arguments& arguments) {
         const MemcpyTable& memcpys = trace_.memcpys;
         addPlace(EventRef(EventKind::Memcpy, row), arguments);
         arguments.add("bytes", memcpys.bytes[row]);
-        return {"gpu_memcpy", fmt::format("Memcpy {} ({} -> {})", name(memcpys.kind[row]),
-                                          longName(memcpys.sourceMemory[row]),
-                                          longName(memcpys.destinationMemory[row]))};
+        return {"gpu_memcpy",
+                fmt::format("Memcpy {} ({} -> {})", name(memcpys.kind[row]), longName(memcpys.sourceMemory[row]),
+                            longName(memcpys.destinationMemory[row]))};
     }
     Shown shown(kinds::Memset, uint32_t row, Arguments& arguments) {
         addPlace(EventRef(EventKind::Memset, row), arguments);
@@ -558,8 +523,7 @@ class Writer {
     Shown shown(kinds::Nvtx, uint32_t row, Arguments& arguments) {
         const std::string_view domain = text(trace_.nvtx.domain[row]);
         if (trace_.nvtx.payload[row] != 0)
-            arguments.add(domain == operatorDomain ? "Input Dims" : "payload",
-                          payloadText(trace_, row));
+            arguments.add(domain == operatorDomain ? "Input Dims" : "payload", payloadText(trace_, row));
         for (const uint32_t pair : pairsOf(trace_, row)) arguments.flow(flowOfPair(pair));
         const std::string_view category = domain == annotationDomain ? "user_annotation"
                                           : domain == operatorDomain ? "cpu_op"
@@ -574,8 +538,7 @@ class Writer {
     }
 
     Shown shownOf(EventRef event, Arguments& arguments) {
-        return visitKind(trace_, event,
-                         [&](auto kind, uint32_t row) { return shown(kind, row, arguments); });
+        return visitKind(trace_, event, [&](auto kind, uint32_t row) { return shown(kind, row, arguments); });
     }
 
     void begin(uint64_t track, EventRef event) {
@@ -595,8 +558,6 @@ class Writer {
 
 }  // namespace
 
-void writePerfettoTrace(const Trace& trace, const TextSink& sink) {
-    Writer(trace, sink).run();
-}
+void writePerfettoTrace(const Trace& trace, const TextSink& sink) { Writer(trace, sink).run(); }
 
 }  // namespace lanescope

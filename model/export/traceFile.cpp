@@ -71,16 +71,13 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, bool i
 
 }  // namespace
 
-Result<void> checkPlaceForTrace(const std::filesystem::path& path,
-                                std::span<const std::filesystem::path> inputs) {
+Result<void> checkPlaceForTrace(const std::filesystem::path& path, std::span<const std::filesystem::path> inputs) {
     if (const Result<void> other = checkIsNoInput(path, inputs); !other) return other;
     std::error_code ignored;
     const auto status = std::filesystem::status(path, ignored);
-    if (std::filesystem::is_other(status))
-        return fail("{}: cannot write, not a regular file.", path.string());
+    if (std::filesystem::is_other(status)) return fail("{}: cannot write, not a regular file.", path.string());
     if (const Result<void> place = checkPlace(path); !place) return place;
-    if (mayExist(path))
-        return fail("{}: the file exists. Choose another name, or remove it.", path.string());
+    if (mayExist(path)) return fail("{}: the file exists. Choose another name, or remove it.", path.string());
     const std::filesystem::path partial = partialOf(path);
     if (const size_t bytes = partial.filename().string().size(); bytes > NAME_MAX)
         return fail(
@@ -95,9 +92,7 @@ Result<void> checkPlaceForTrace(const std::filesystem::path& path,
     return {};
 }
 
-Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path) {
-    return write(trace, path, false);
-}
+Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path) { return write(trace, path, false); }
 
 Result<void> writeSealedTraceFile(const Trace& trace, const std::filesystem::path& path) {
     return write(trace, path, true);

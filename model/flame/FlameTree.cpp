@@ -21,8 +21,7 @@ FlameTree::FlameTree() {
 }
 
 uint32_t FlameTree::nameNumber(std::string_view text) {
-    const auto [found, isNew] =
-        numberOf_.try_emplace(std::string(text), static_cast<uint32_t>(names_.size()));
+    const auto [found, isNew] = numberOf_.try_emplace(std::string(text), static_cast<uint32_t>(names_.size()));
     if (isNew) names_.emplace_back(text);
     return found->second;
 }
@@ -34,9 +33,7 @@ uint32_t FlameTree::child(uint32_t parent, uint32_t name, const Frame& frame, bo
         return known == childOf_.end() ? noIndex : known->second;
     }
     const auto [found, isNew] = childOf_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
-    if (isNew)
-        nodes_.push_back(
-            {.name = name, .parent = parent, .depth = nodes_[parent].depth + 1, .frame = frame});
+    if (isNew) nodes_.push_back({.name = name, .parent = parent, .depth = nodes_[parent].depth + 1, .frame = frame});
     return found->second;
 }
 
@@ -87,8 +84,7 @@ void FlameTree::orderRows() {
     for (std::vector<uint32_t>& row : byDepth) {
         std::sort(row.begin(), row.end(), [&](uint32_t a, uint32_t b) {
             const Node &one = nodes_[a], &other = nodes_[b];
-            if (one.parent != other.parent && one.parent != noIndex)
-                return placeOf[one.parent] < placeOf[other.parent];
+            if (one.parent != other.parent && one.parent != noIndex) return placeOf[one.parent] < placeOf[other.parent];
             if (one.totalNs != other.totalNs) return one.totalNs > other.totalNs;
             return names_[one.name] < names_[other.name];
         });
@@ -139,8 +135,7 @@ std::vector<uint32_t> FlameTree::pathTo(uint32_t node) const {
     return path;
 }
 
-FlameMatches matchFrames(const FlameTree& tree,
-                         const std::function<bool(std::string_view name)>& matches) {
+FlameMatches matchFrames(const FlameTree& tree, const std::function<bool(std::string_view name)>& matches) {
     std::vector<bool> isNameMatch;
     for (const std::string& name : tree.names()) isNameMatch.push_back(matches(name));
     FlameMatches found;
@@ -181,12 +176,9 @@ std::string colorOf(const FlameTree& tree, uint32_t index) {
     sum.add(tree.nameOf(index));
     const auto hash = static_cast<unsigned>(sum.value() % 40);
     switch (tree.nodes()[index].frame.kind) {
-        case FrameKind::All:
-            return "#d8dde3";
-        case FrameKind::Work:
-            return fmt::format("hsl({}, 62%, 72%)", 195 + hash / 2);
-        default:
-            return fmt::format("hsl({}, 78%, 76%)", 18 + hash);
+        case FrameKind::All: return "#d8dde3";
+        case FrameKind::Work: return fmt::format("hsl({}, 62%, 72%)", 195 + hash / 2);
+        default: return fmt::format("hsl({}, 78%, 76%)", 18 + hash);
     }
 }
 
@@ -198,12 +190,12 @@ class Writer {
 
     void write(std::string_view title) {
         const double height = head + rowHeight * rowCount() + 6;
-        sink_(fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-            "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-            "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
-            "<text x=\"6\" y=\"17\" font-weight=\"bold\">{2}</text>\n",
-            width, height, markupEscaped(title)));
+        sink_(
+            fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+                        "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                        "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
+                        "<text x=\"6\" y=\"17\" font-weight=\"bold\">{2}</text>\n",
+                        width, height, markupEscaped(title)));
         writeRows();
         sink_("</svg>\n");
     }
@@ -212,12 +204,10 @@ class Writer {
     /// Returns the frames of a depth within the picture, of any width.
     std::span<const uint32_t> row(uint32_t depth) const {
         const std::span<const uint32_t> all = tree_.row(depth);
-        const auto begin = std::partition_point(all.begin(), all.end(), [this](uint32_t each) {
-            return tree_.nodes()[each].startNs < root_.startNs;
-        });
-        const auto end = std::partition_point(begin, all.end(), [this](uint32_t each) {
-            return tree_.nodes()[each].startNs < root_.endNs();
-        });
+        const auto begin = std::partition_point(
+            all.begin(), all.end(), [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.startNs; });
+        const auto end = std::partition_point(
+            begin, all.end(), [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.endNs(); });
         return {begin, end};
     }
     uint32_t rowCount() const {
@@ -233,9 +223,7 @@ class Writer {
     double share(int64_t ns) const {
         return root_.totalNs > 0 ? static_cast<double>(ns) / static_cast<double>(root_.totalNs) : 0;
     }
-    double widthOf(const FlameTree::Node& node) const {
-        return tree_.isEmpty() ? width : width * share(node.totalNs);
-    }
+    double widthOf(const FlameTree::Node& node) const { return tree_.isEmpty() ? width : width * share(node.totalNs); }
     bool writeFrame(uint32_t index) {
         const FlameTree::Node& node = tree_.nodes()[index];
         const double wide = widthOf(node);
@@ -244,15 +232,13 @@ class Writer {
         std::string text = fmt::format(
             "<g><title>{}: {} ({:.1f} %)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" "
             "height=\"{}\" fill=\"{}\"/>",
-            markupEscaped(tree_.nameOf(index)), formatDuration(node.totalNs),
-            100 * share(node.totalNs), x, y, wide > 1 ? wide - 0.5 : wide, rowHeight - 1,
-            colorOf(tree_, index));
+            markupEscaped(tree_.nameOf(index)), formatDuration(node.totalNs), 100 * share(node.totalNs), x, y,
+            wide > 1 ? wide - 0.5 : wide, rowHeight - 1, colorOf(tree_, index));
         const auto letters = static_cast<size_t>(wide / letter);
         if (letters >= 3) {
             const std::string valid = validUtf8(tree_.nameOf(index));
             const std::string_view shown = firstOf(valid, letters);
-            text += fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, y + 13,
-                                markupEscaped(shown));
+            text += fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, y + 13, markupEscaped(shown));
         }
         return sink_(text + "</g>\n");
     }
@@ -264,8 +250,7 @@ class Writer {
 
 }  // namespace
 
-void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title,
-                   const TextSink& sink) {
+void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title, const TextSink& sink) {
     Writer(tree, root, sink).write(title);
 }
 

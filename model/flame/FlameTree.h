@@ -28,9 +28,8 @@ enum class FrameKind : uint8_t {
     Unknown,          ///< The launch is unknown.
 };
 
-/// Time on GPUs by cause: nested frames from outside inwards, with the work as the innermost.
-/// Frames of one name in one parent are merged. Built by one thread; any thread can read it once
-/// arranged.
+/// Time on GPUs by cause: nested frames from outside inwards, with the work as the innermost. Frames of one name in one
+/// parent are merged. Built by one thread; any thread can read it once arranged.
 class FlameTree {
   public:
     /// Kind and appearance of a frame.
@@ -61,8 +60,7 @@ class FlameTree {
     void addTime(uint32_t node, int64_t ns);
     /// Adds time to a path of frames that ends with work.
     void add(const std::vector<std::string>& frames, int64_t ns);
-    /// Computes totals and sorts siblings, the longest first. Call once after the last addition.
-    /// O(n log n).
+    /// Computes totals and sorts siblings, the longest first. Call once after the last addition. O(n log n).
     void arrange();
 
     /// The root is first, and parents precede their children.
@@ -89,9 +87,7 @@ class FlameTree {
     std::vector<Node> nodes_;
     std::vector<std::string> names_;
     struct TextHash {
-        size_t operator()(const std::string& text) const {
-            return static_cast<size_t>(mixed(std::string_view(text)));
-        }
+        size_t operator()(const std::string& text) const { return static_cast<size_t>(mixed(std::string_view(text))); }
     };
     std::unordered_map<std::string, uint32_t, TextHash> numberOf_;
     MixedMap<uint64_t, uint32_t> childOf_;  ///< By parent and name.
@@ -107,14 +103,11 @@ struct FlameMatches {
 };
 
 /// Tests each name once. O(names and nodes).
-FlameMatches matchFrames(const FlameTree& tree,
-                         const std::function<bool(std::string_view name)>& matches);
+FlameMatches matchFrames(const FlameTree& tree, const std::function<bool(std::string_view name)>& matches);
 
-/// Writes a frame of the tree (0 for all) with its child frames as an SVG: one row per depth with
-/// that frame at the top. Widths are shares of its time, and tooltips show name and time. Frames
-/// narrower than a third of a pixel are omitted. Names are escaped. The file is self-contained and
-/// has no script. O(nodes).
-void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title,
-                   const TextSink& sink);
+/// Writes a frame of the tree (0 for all) with its child frames as an SVG: one row per depth with that frame at the
+/// top. Widths are shares of its time, and tooltips show name and time. Frames narrower than a third of a pixel are
+/// omitted. Names are escaped. The file is self-contained and has no script. O(nodes).
+void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title, const TextSink& sink);
 
 }  // namespace lanescope

@@ -71,9 +71,7 @@ std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
 namespace {
 
 /// Work with equal keys has the same name.
-uint64_t keyOf(const Trace& trace, kinds::Kernel, uint32_t row) {
-    return trace.kernels.config[row];
-}
+uint64_t keyOf(const Trace& trace, kinds::Kernel, uint32_t row) { return trace.kernels.config[row]; }
 uint64_t keyOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
     return static_cast<uint64_t>(trace.memcpys.kind[row]);
 }
@@ -89,9 +87,7 @@ uint64_t keyOf([[maybe_unused]] const Trace& trace, Kind, [[maybe_unused]] uint3
 std::string textOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
     return std::string(searchName(trace.memcpys.kind[row]));
 }
-std::string textOf(const Trace&, kinds::Memset, uint32_t) {
-    return "memset";
-}
+std::string textOf(const Trace&, kinds::Memset, uint32_t) { return "memset"; }
 template <class Kind>
 std::string textOf(const Trace& trace, Kind, uint32_t row) {
     return Kind::nameOf(trace, row);
@@ -101,8 +97,7 @@ std::string textOf(const Trace& trace, Kind, uint32_t row) {
 
 uint32_t WorkNames::numberOf(EventRef work) {
     return visitKind(work.kind(), [&](auto each) {
-        const uint64_t key =
-            keyOf(trace_, each, work.row()) << 8 | static_cast<uint64_t>(work.kind());
+        const uint64_t key = keyOf(trace_, each, work.row()) << 8 | static_cast<uint64_t>(work.kind());
         const auto [known, isNew] = known_.try_emplace(key, 0);
         if (isNew) known->second = tree_.nameNumber(textOf(trace_, each, work.row()));
         return known->second;
@@ -111,8 +106,7 @@ uint32_t WorkNames::numberOf(EventRef work) {
 
 FlameTree::Frame WorkNames::frameOf(EventRef work) const {
     return visitKind(work.kind(), [&](auto each) {
-        return FlameTree::Frame{.kind = FrameKind::Work,
-                                .category = each.categoryOf(trace_, work.row())};
+        return FlameTree::Frame{.kind = FrameKind::Work, .category = each.categoryOf(trace_, work.row())};
     });
 }
 
@@ -161,26 +155,22 @@ class TreeMaker {
         for (uint32_t index = 0; index < steps_.workers.size(); ++index) {
             const WorkerSteps& worker = steps_.workers[index];
             workerOf_.try_emplace(uint64_t{worker.process} << 32 | worker.gpu, index);
-            if (worker.stepThread != noIndex)
-                stepThreadOf_.try_emplace(worker.process, worker.stepThread);
+            if (worker.stepThread != noIndex) stepThreadOf_.try_emplace(worker.process, worker.stepThread);
             for (const StepSpan& step : worker.steps)
                 if (isStepCounted(step)) ++made_.steps;
         }
     }
-    /// Returns false for a step that is partly outside of the range, because its duration is
-    /// incomplete.
+    /// Returns false for a step that is partly outside of the range, because its duration is incomplete.
     bool isStepCounted(const StepSpan& step) const {
         return !options_.range || options_.range->intersected(step.range) == step.range;
     }
     /// Returns true if a single range is a step, not only a part of one.
-    bool hasRanges() const {
-        return steps_.source == StepSource::NvtxRange && steps_.rangesPerStep == 1;
-    }
+    bool hasRanges() const { return steps_.source == StepSource::NvtxRange && steps_.rangesPerStep == 1; }
 
     /// Returns the step of the work; null if none.
     const StepSpan* stepOf(const LaunchedWork& work) const {
-        const uint32_t process = visitKind(
-            work.work.kind(), [&](auto each) { return each.processOf(trace_, work.work.row()); });
+        const uint32_t process =
+            visitKind(work.work.kind(), [&](auto each) { return each.processOf(trace_, work.work.row()); });
         std::optional<int64_t> launchedNs;
         if (work.call != noIndex) launchedNs = trace_.apiCalls.startNs[work.call];
         const auto worker = workerOf_.find(uint64_t{process} << 32 | work.gpu);
@@ -233,8 +223,8 @@ class TreeMaker {
     /// Returns a frame within `parent`, or `parent` itself if the limit is reached.
     uint32_t within(uint32_t parent, uint32_t name, const FlameTree::Frame& frame) {
         const FlameTree& tree = made_.tree;
-        const bool isFull = tree.nodes().size() >= RangeTree::maxNodes ||
-                            tree.nodes()[parent].depth >= RangeTree::maxDepth;
+        const bool isFull =
+            tree.nodes().size() >= RangeTree::maxNodes || tree.nodes()[parent].depth >= RangeTree::maxDepth;
         const uint32_t node = made_.tree.child(parent, name, frame, !isFull);
         if (node == noIndex) return parent;
         if (node >= made_.counts.size()) made_.counts.resize(node + 1);
@@ -247,10 +237,8 @@ class TreeMaker {
                                                            : FrameKind::Range;
         const uint32_t family = families_.of(trace_.nvtx.text[range]);
         if (family >= nameOf_.size()) nameOf_.resize(family + 1, noIndex);
-        if (nameOf_[family] == noIndex)
-            nameOf_[family] = made_.tree.nameNumber(families_.nameOf(family));
-        const uint32_t node =
-            within(parent, nameOf_[family], {.kind = kind, .category = SliceCategory::Nvtx});
+        if (nameOf_[family] == noIndex) nameOf_[family] = made_.tree.nameNumber(families_.nameOf(family));
+        const uint32_t node = within(parent, nameOf_[family], {.kind = kind, .category = SliceCategory::Nvtx});
         if (node != parent && !isCounted_[range]) {
             isCounted_[range] = true;
             ++made_.counts[node].calls;
@@ -261,22 +249,19 @@ class TreeMaker {
     /// For steps that are not single ranges.
     uint32_t withinStep(const StepSpan& step) {
         if (stepName_ == noIndex) stepName_ = made_.tree.nameNumber(identifier(steps_.kind));
-        const uint32_t node =
-            within(0, stepName_, {.kind = FrameKind::Step, .category = SliceCategory::Nvtx});
+        const uint32_t node = within(0, stepName_, {.kind = FrameKind::Step, .category = SliceCategory::Nvtx});
         if (node != 0 && lastSteps_.insert(&step).second) ++made_.counts[node].calls;
         return node;
     }
 
     void add(const LaunchedWork& work) {
-        const int64_t ns =
-            (options_.range ? work.times.intersected(*options_.range) : work.times).durationNs();
+        const int64_t ns = (options_.range ? work.times.intersected(*options_.range) : work.times).durationNs();
         if (ns <= 0) return;
         const StepSpan* step = stepOf(work);
         uint32_t place = step != nullptr && !hasRanges() ? withinStep(*step) : 0;
         if (work.call != noIndex)
             for (const uint32_t range : rangesOf(work.call)) place = withinRange(place, range);
-        if (place == 0)
-            place = within(0, made_.tree.nameNumber(noRange), {.kind = FrameKind::Unknown});
+        if (place == 0) place = within(0, made_.tree.nameNumber(noRange), {.kind = FrameKind::Unknown});
         const uint32_t node = within(place, works_.numberOf(work.work), works_.frameOf(work.work));
         if (node == place)
             ++made_.gathered;

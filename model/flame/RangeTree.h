@@ -48,11 +48,10 @@ class WorkNames {
 
 /// Tree of time on GPUs by steps, ranges, operators and work.
 ///
-/// Work is below the ranges that were open on the launching thread. Some threads launch for another
-/// thread: PyTorch's autograd, a thread with a lent stack, a thread without ranges. Their ranges
-/// are below those of the thread with the steps of the process, else of the thread with most
-/// ranges. Ranges of other threads are below the step of that thread. Steps that are no single
-/// range are frames of their own.
+/// Work is below the ranges that were open on the launching thread. Some threads launch for another thread: PyTorch's
+/// autograd, a thread with a lent stack, a thread without ranges. Their ranges are below those of the thread with the
+/// steps of the process, else of the thread with most ranges. Ranges of other threads are below the step of that
+/// thread. Steps that are no single range are frames of their own.
 struct RangeTree {
     /// Counts of a frame besides its time, including its child frames.
     struct Counts {
@@ -73,8 +72,7 @@ struct RangeTree {
 struct RangeTreeOptions {
     std::optional<TimeRange> range = {};  ///< Only the part of each piece of work inside counts.
     std::string stepName = {};            ///< As `StepSelection::rangeName`.
-    bool hasPythonFunctions =
-        true;  ///< Includes Python functions, which PyTorch's profilers write as ranges.
+    bool hasPythonFunctions = true;       ///< Includes Python functions, which PyTorch's profilers write as ranges.
 };
 
 /// O(n log n) in the events, and O(work * nesting depth * log n). Any thread.

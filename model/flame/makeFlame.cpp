@@ -22,8 +22,7 @@ namespace lanescope {
 namespace {
 
 std::string frameOf(const Thread& thread) {
-    return thread.name.empty() ? fmt::format("[thread {}]", thread.tid)
-                               : fmt::format("[{}]", thread.name);
+    return thread.name.empty() ? fmt::format("[thread {}]", thread.tid) : fmt::format("[{}]", thread.name);
 }
 
 int64_t countedNs(const LaunchedWork& work, const std::optional<TimeRange>& range) {
@@ -39,8 +38,8 @@ FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRa
         if (ns <= 0) return;
         uint32_t place = places.of(work.place.stack);
         if (work.place.isLent)
-            place = tree.child(place, tree.nameNumber(frameOf(trace.threads[work.thread])),
-                               {.kind = FrameKind::Thread});
+            place =
+                tree.child(place, tree.nameNumber(frameOf(trace.threads[work.thread])), {.kind = FrameKind::Thread});
         tree.addTime(tree.child(place, works.numberOf(work.work), works.frameOf(work.work)), ns);
     });
     tree.arrange();
@@ -59,12 +58,9 @@ void append(std::string& line, std::string_view name) {
 
 std::string_view describe(FlameBase base) {
     switch (base) {
-        case FlameBase::Lines:
-            return "GPU time by Python line";
-        case FlameBase::Functions:
-            return "GPU time by Python function";
-        case FlameBase::Ranges:
-            break;
+        case FlameBase::Lines: return "GPU time by Python line";
+        case FlameBase::Functions: return "GPU time by Python function";
+        case FlameBase::Ranges: break;
     }
     return "GPU time by range";
 }
@@ -74,8 +70,7 @@ bool hasBase(const Trace& trace, FlameBase base) {
 }
 
 FlameTree makeFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
-    return base == FlameBase::Ranges ? makeRangeTree(trace, {.range = range}).tree
-                                     : flameOfStacks(trace, base, range);
+    return base == FlameBase::Ranges ? makeRangeTree(trace, {.range = range}).tree : flameOfStacks(trace, base, range);
 }
 
 void writeFolded(const FlameTree& tree, uint32_t root, const TextSink& sink) {
@@ -118,25 +113,22 @@ uint32_t StackPlaces::of(uint32_t stack) {
 uint32_t StackPlaces::within(uint32_t outer, uint32_t frame) {
     const std::string_view file = trace_.strings.at(trace_.stacks.file[frame]);
     const bool isLibrary = trace_.stacks.file[frame] != 0 && isLibraryFile(file);
-    return tree_.child(
-        outer, tree_.nameNumber(nameOf(frame, file)),
-        {.kind = isLibrary ? FrameKind::LibraryFunction : FrameKind::Function, .stack = frame});
+    return tree_.child(outer, tree_.nameNumber(nameOf(frame, file)),
+                       {.kind = isLibrary ? FrameKind::LibraryFunction : FrameKind::Function, .stack = frame});
 }
 
 std::string StackPlaces::nameOf(uint32_t frame, std::string_view file) const {
     const std::string_view function = trace_.strings.at(trace_.stacks.function[frame]);
     if (trace_.stacks.file[frame] == 0) return std::string(function);
-    return base_ == FlameBase::Lines
-               ? fmt::format("{} ({})", function, placeText(trace_, frame))
-               : fmt::format("{} ({})", function, file.substr(file.rfind('/') + 1));
+    return base_ == FlameBase::Lines ? fmt::format("{} ({})", function, placeText(trace_, frame))
+                                     : fmt::format("{} ({})", function, file.substr(file.rfind('/') + 1));
 }
 
 namespace {
 
 std::string processName(const Process& process) {
-    return process.rank
-               ? fmt::format("{} (rank {}, PID {})", process.name, *process.rank, process.pid)
-               : fmt::format("{} (PID {})", process.name, process.pid);
+    return process.rank ? fmt::format("{} (rank {}, PID {})", process.name, *process.rank, process.pid)
+                        : fmt::format("{} (PID {})", process.name, process.pid);
 }
 
 std::string threadName(const Thread& thread) {
@@ -158,27 +150,23 @@ FlameTree makeThreadFlame(const Trace& trace, FlameBase base, std::optional<Time
         const uint32_t number = states.thread[row];
         // Calls overlap with sampled states, and samples are better for running threads.
         if (source == StateSource::Calls) continue;
-        if (isSampled[number] && source != StateSource::Samples && !isWaiting(states.state[row]))
-            continue;
+        if (isSampled[number] && source != StateSource::Samples && !isWaiting(states.state[row])) continue;
         TimeRange times{states.startNs[row], states.endNs[row]};
         if (range) times = times.intersected(*range);
         if (times.durationNs() <= 0) continue;
         if (!places[number]) {
             const Thread& thread = trace.threads[number];
-            const uint32_t process =
-                tree.child(0, tree.nameNumber(processName(trace.processes[thread.process])),
-                           {.kind = FrameKind::Thread});
+            const uint32_t process = tree.child(0, tree.nameNumber(processName(trace.processes[thread.process])),
+                                                {.kind = FrameKind::Thread});
             places[number] = std::make_unique<StackPlaces>(
                 trace, base, tree,
-                tree.child(process, tree.nameNumber(threadName(thread)),
-                           {.kind = FrameKind::Thread}));
+                tree.child(process, tree.nameNumber(threadName(thread)), {.kind = FrameKind::Thread}));
         }
         uint32_t place = places[number]->of(states.stack[row]);
         const bool mixed = isMixed(trace, row);
         if (states.state[row] != ThreadState::Running || mixed)
-            place = tree.child(
-                place, tree.nameNumber(fmt::format("[{}]", stateText(states.state[row], mixed))),
-                {.kind = FrameKind::Work, .category = kinds::CpuState::categoryOf(trace, row)});
+            place = tree.child(place, tree.nameNumber(fmt::format("[{}]", stateText(states.state[row], mixed))),
+                               {.kind = FrameKind::Work, .category = kinds::CpuState::categoryOf(trace, row)});
         tree.addTime(place, times.durationNs());
     }
     tree.arrange();

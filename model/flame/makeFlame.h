@@ -33,15 +33,13 @@ bool hasBase(const Trace& trace, FlameBase base);
 /// its place is that of `RangeTree`. O(stacks + work), for `Ranges` as `makeRangeTree`. Any thread.
 FlameTree makeFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range = {});
 
-/// Writes a frame of a tree (0 for all) with its child frames as folded text for flame graph tools.
-/// Each path with time of its own is a line: its frames from the outermost inwards, separated by
-/// semicolons, then a blank and nanoseconds. Names are `printable`, with colons for semicolons.
-/// Lines are sorted by text. O(n log n) and the length of the text.
+/// Writes a frame of a tree (0 for all) with its child frames as folded text for flame graph tools. Each path with time
+/// of its own is a line: its frames from the outermost inwards, separated by semicolons, then a blank and nanoseconds.
+/// Names are `printable`, with colons for semicolons. Lines are sorted by text. O(n log n) and the length of the text.
 void writeFolded(const FlameTree& tree, uint32_t root, const TextSink& sink);
 
-/// Frame of each stack of a trace in a tree, below a given frame. A stack is its caller's stack
-/// plus one frame, so each frame is visited once, however deep the stacks are. Refers to trace and
-/// tree.
+/// Frame of each stack of a trace in a tree, below a given frame. A stack is its caller's stack plus one frame, so each
+/// frame is visited once, however deep the stacks are. Refers to trace and tree.
 class StackPlaces {
   public:
     StackPlaces(const Trace& trace, FlameBase base, FlameTree& tree, uint32_t root = 0)
@@ -61,10 +59,9 @@ class StackPlaces {
     std::unordered_map<uint32_t, uint32_t> places_;
 };
 
-/// Returns the arranged tree of thread times: processes, threads, stacks. Stacks come from CPU
-/// samples while running, else from thread state samples. Time not running is in a last frame named
-/// after the state in brackets: "[GIL]". `base` selects lines or functions; `Ranges` means
-/// functions. O(states and frames). Any thread.
+/// Returns the arranged tree of thread times: processes, threads, stacks. Stacks come from CPU samples while running,
+/// else from thread state samples. Time not running is in a last frame named after the state in brackets: "[GIL]".
+/// `base` selects lines or functions; `Ranges` means functions. O(states and frames). Any thread.
 FlameTree makeThreadFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range = {});
 
 }  // namespace lanescope

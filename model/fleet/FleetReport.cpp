@@ -36,8 +36,7 @@ std::vector<float> sampleOf(const FleetReport& report, Measure measure, bool isS
     const size_t every = cells / maxSampledValues + 1;
     std::vector<float> values;
     for (size_t cell = 0; cell < cells; cell += every) {
-        const float value =
-            report.valueOf(measure, cell / report.steps.size(), cell % report.steps.size());
+        const float value = report.valueOf(measure, cell / report.steps.size(), cell % report.steps.size());
         if (!std::isnan(value)) values.push_back(isSigned ? std::abs(value) : value);
     }
     std::sort(values.begin(), values.end());
@@ -52,22 +51,14 @@ float quantile(const std::vector<float>& sorted, double share) {
 
 std::string name(Measure measure) {
     switch (measure) {
-        case Measure::Late:
-            return "own time against its role";
-        case Measure::OwnTime:
-            return "own time";
-        case Measure::Waiting:
-            return "waiting and communication";
-        case Measure::Time:
-            return "time of the step";
-        case Measure::Compute:
-            return "kernels";
-        case Measure::Copies:
-            return "exposed copies";
-        case Measure::Loading:
-            return "waiting for the next batch";
-        case Measure::Launching:
-            break;
+        case Measure::Late: return "own time against its role";
+        case Measure::OwnTime: return "own time";
+        case Measure::Waiting: return "waiting and communication";
+        case Measure::Time: return "time of the step";
+        case Measure::Compute: return "kernels";
+        case Measure::Copies: return "exposed copies";
+        case Measure::Loading: return "waiting for the next batch";
+        case Measure::Launching: break;
     }
     return "GPU idle for its CPU";
 }
@@ -75,38 +66,27 @@ std::string name(Measure measure) {
 float FleetReport::valueOf(Measure measure, size_t row, size_t column) const {
     const size_t cell = row * steps.size() + column;
     switch (measure) {
-        case Measure::Late:
-            return against_[cell];
-        case Measure::OwnTime:
-            return wall_[cell] - communication_[cell];
-        case Measure::Waiting:
-            return communication_[cell];
-        case Measure::Time:
-            return wall_[cell];
-        case Measure::Compute:
-            return compute_[cell];
-        case Measure::Copies:
-            return copies_[cell];
-        case Measure::Loading:
-            return loading_[cell];
-        case Measure::Launching:
-            break;
+        case Measure::Late: return against_[cell];
+        case Measure::OwnTime: return wall_[cell] - communication_[cell];
+        case Measure::Waiting: return communication_[cell];
+        case Measure::Time: return wall_[cell];
+        case Measure::Compute: return compute_[cell];
+        case Measure::Copies: return copies_[cell];
+        case Measure::Loading: return loading_[cell];
+        case Measure::Launching: break;
     }
-    const float rest =
-        wall_[cell] - communication_[cell] - compute_[cell] - copies_[cell] - loading_[cell];
+    const float rest = wall_[cell] - communication_[cell] - compute_[cell] - copies_[cell] - loading_[cell];
     return std::isnan(rest) ? rest : std::max(rest, 0.0F);
 }
 
 float FleetReport::lateNs(size_t row, size_t column) const {
     const float against = valueOf(Measure::Late, row, column);
-    return against <= -1 ? unknown
-                         : valueOf(Measure::OwnTime, row, column) * against / (1 + against);
+    return against <= -1 ? unknown : valueOf(Measure::OwnTime, row, column) * against / (1 + against);
 }
 
 std::optional<size_t> FleetReport::rowOf(int64_t rank) const {
-    const auto found =
-        std::lower_bound(ranks.begin(), ranks.end(), rank,
-                         [](const ReportRank& each, int64_t number) { return each.rank < number; });
+    const auto found = std::lower_bound(ranks.begin(), ranks.end(), rank,
+                                        [](const ReportRank& each, int64_t number) { return each.rank < number; });
     if (found == ranks.end() || found->rank != rank) return std::nullopt;
     return static_cast<size_t>(found - ranks.begin());
 }
@@ -132,8 +112,7 @@ MapScale scaleOf(const FleetReport& report, Measure measure) {
     if (isSigned) {
         // From a median absolute deviation to a standard deviation.
         const double spread = 1.4826 * quantile(values, 0.5);
-        const double full =
-            std::clamp(std::max(spreads * spread, double{quantile(values, 0.99)}), least, most);
+        const double full = std::clamp(std::max(spreads * spread, double{quantile(values, 0.99)}), least, most);
         return {-full, full};
     }
     MapScale scale{quantile(values, 0.005), quantile(values, strongestQuantile)};
@@ -156,16 +135,14 @@ OrderedRows ordered(const FleetReport& report, RowOrder order) {
     });
     for (size_t place = 0; order != RowOrder::Lost && place < made.rows.size(); ++place) {
         const std::string& text = label(made.rows[place]);
-        if (made.groups.empty() || made.groups.back().label != text)
-            made.groups.push_back({text, place, 0});
+        if (made.groups.empty() || made.groups.back().label != text) made.groups.push_back({text, place, 0});
         ++made.groups.back().count;
     }
     return made;
 }
 
 TellingPart tellingPart(const ReportFinding& finding) {
-    TellingPart part{finding.shownRanks.empty() ? finding.ranks : finding.shownRanks,
-                     finding.steps};
+    TellingPart part{finding.shownRanks.empty() ? finding.ranks : finding.shownRanks, finding.steps};
     if (part.ranks.size() > maxShownRanks) part.ranks.resize(maxShownRanks);
     if (part.steps && part.steps->last - part.steps->first >= maxShownSteps)
         part.steps->last = part.steps->first + maxShownSteps - 1;
@@ -182,9 +159,8 @@ Measure measureOf(const ReportFinding& finding) {
 
 std::optional<TellingPart> tellingPart(const FleetReport& report) {
     for (const ReportFinding& finding : report.findings)
-        if (const TellingPart part = tellingPart(finding);
-            std::any_of(part.ranks.begin(), part.ranks.end(),
-                        [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
+        if (const TellingPart part = tellingPart(finding); std::any_of(
+                part.ranks.begin(), part.ranks.end(), [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
             return part;
     return std::nullopt;
 }
@@ -205,8 +181,8 @@ bool isPlainCommand(std::string_view command) {
         const auto byte = static_cast<unsigned char>(each);
         if (each == '\'')
             isQuoted = !isQuoted;
-        else if (byte < ' ' || (!isQuoted && std::isalnum(byte) == 0 && byte < 0x80 &&
-                                plain.find(each) == std::string_view::npos))
+        else if (byte < ' ' ||
+                 (!isQuoted && std::isalnum(byte) == 0 && byte < 0x80 && plain.find(each) == std::string_view::npos))
             return false;
     }
     return !isQuoted && command.starts_with(program);
@@ -225,8 +201,7 @@ std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
         const size_t comma = std::min(text.find(','), text.size());
         int64_t number = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
-        if (error == std::errc() && end == text.data() + comma && number >= 0)
-            numbers.push_back(number);
+        if (error == std::errc() && end == text.data() + comma && number >= 0) numbers.push_back(number);
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return numbers;
@@ -243,16 +218,15 @@ class ReportReader {
     }
 
     Result<FleetReportPtr> read() {
-        for (const auto step :
-             {&ReportReader::check, &ReportReader::readRanks, &ReportReader::readNumbers,
-              &ReportReader::readCells, &ReportReader::readFindings, &ReportReader::readNotes})
+        for (const auto step : {&ReportReader::check, &ReportReader::readRanks, &ReportReader::readNumbers,
+                                &ReportReader::readCells, &ReportReader::readFindings, &ReportReader::readNotes})
             if (Result<void> done = (this->*step)(); !done) return fail(done.error());
         if (const auto trouble = database_.trouble()) return fail(*trouble);
         sum();
         if (shortened_ > 0)
-            report_->notes.push_back(fmt::format(
-                "{} lists or texts of {} are too long and were truncated.",
-                formatCount(static_cast<int64_t>(shortened_)), report_->path.filename().string()));
+            report_->notes.push_back(fmt::format("{} lists or texts of {} are too long and were truncated.",
+                                                 formatCount(static_cast<int64_t>(shortened_)),
+                                                 report_->path.filename().string()));
         if (skipped_ > 0)
             report_->notes.push_back(fmt::format("{} invalid values of {} were skipped.",
                                                  formatCount(static_cast<int64_t>(skipped_)),
@@ -310,8 +284,7 @@ class ReportReader {
 
     /// Passes each row of a fixed query to `take`, until it returns false.
     template <class Take>
-    Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to,
-                            Take take) {
+    Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to, Take take) {
         auto row = database_.prepare(sql);
         if (!row) return fail(row.error());
         for (int64_t number = 0;; ++number) {
@@ -319,10 +292,8 @@ class ReportReader {
             if (!next) return fail(next.error());
             if (!*next || !take(*row)) return {};
             if (number % rowsBetweenLooks != 0 || !progress_) continue;
-            const double share =
-                std::min(1.0, static_cast<double>(number) / static_cast<double>(expected_ + 1));
-            if (!progress_(from + share * (to - from), what))
-                return fail("{}: reading was cancelled.", shown());
+            const double share = std::min(1.0, static_cast<double>(number) / static_cast<double>(expected_ + 1));
+            if (!progress_(from + share * (to - from), what)) return fail("{}: reading was cancelled.", shown());
         }
     }
 
@@ -333,58 +304,53 @@ class ReportReader {
 
     Result<void> readRanks() {
         std::set<int64_t> seen;
-        return forEachRow(
-            fmt::format(
-                "SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally, "
-                "pid, lost_ns, {} FROM ranks",
-                columnOrNone("ranks", "trace_start_utc_ns")),
-            "ranks", 0, 0.02, [&](const Statement& row) {
-                if (!hasRoom(seen, maxRanks)) return false;
-                const auto number = integerOf(row, 0);
-                if (!number || *number < 0 || *number > std::numeric_limits<int>::max() ||
-                    !seen.insert(*number).second) {
-                    ++skipped_;
-                    return true;
-                }
-                ReportRank& rank = report_->ranks.emplace_back();
-                rank.rank = *number;
-                rank.machine = textOf(row, 1);
-                rank.role = textOf(row, 2);
-                rank.gpuName = textOf(row, 3);
-                rank.trace = textOf(row, 4);
-                rank.localRank = integerOf(row, 5);
-                rank.gpu = integerOf(row, 6);
-                rank.endedAbnormally = integerOf(row, 7).value_or(0) != 0;
-                rank.pid = integerOf(row, 8);
-                rank.lostNs = static_cast<double>(
-                    std::clamp(integerOf(row, 9).value_or(0), -maxTimestampNs, maxTimestampNs));
-                rank.traceStartUtcNs = integerOf(row, 10);
-                return true;
-            });
+        return forEachRow(fmt::format("SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally, "
+                                      "pid, lost_ns, {} FROM ranks",
+                                      columnOrNone("ranks", "trace_start_utc_ns")),
+                          "ranks", 0, 0.02, [&](const Statement& row) {
+                              if (!hasRoom(seen, maxRanks)) return false;
+                              const auto number = integerOf(row, 0);
+                              if (!number || *number < 0 || *number > std::numeric_limits<int>::max() ||
+                                  !seen.insert(*number).second) {
+                                  ++skipped_;
+                                  return true;
+                              }
+                              ReportRank& rank = report_->ranks.emplace_back();
+                              rank.rank = *number;
+                              rank.machine = textOf(row, 1);
+                              rank.role = textOf(row, 2);
+                              rank.gpuName = textOf(row, 3);
+                              rank.trace = textOf(row, 4);
+                              rank.localRank = integerOf(row, 5);
+                              rank.gpu = integerOf(row, 6);
+                              rank.endedAbnormally = integerOf(row, 7).value_or(0) != 0;
+                              rank.pid = integerOf(row, 8);
+                              rank.lostNs = static_cast<double>(
+                                  std::clamp(integerOf(row, 9).value_or(0), -maxTimestampNs, maxTimestampNs));
+                              rank.traceStartUtcNs = integerOf(row, 10);
+                              return true;
+                          });
     }
 
     Result<void> readNumbers() {
         std::sort(report_->ranks.begin(), report_->ranks.end(),
                   [](const ReportRank& a, const ReportRank& b) { return a.rank < b.rank; });
         std::unordered_set<int64_t> numbers;
-        auto read = forEachRow("SELECT step FROM steps", "numbers of steps", 0.02, 0.2,
-                               [&](const Statement& row) {
-                                   ++expected_;
-                                   if (const auto step = integerOf(row, 0)) numbers.insert(*step);
-                                   return numbers.size() <= maxSteps;
-                               });
+        auto read = forEachRow("SELECT step FROM steps", "numbers of steps", 0.02, 0.2, [&](const Statement& row) {
+            ++expected_;
+            if (const auto step = integerOf(row, 0)) numbers.insert(*step);
+            return numbers.size() <= maxSteps;
+        });
         if (!read) return read;
         report_->steps.assign(numbers.begin(), numbers.end());
         std::sort(report_->steps.begin(), report_->steps.end());
         const size_t ranks = report_->ranks.size(), steps = report_->steps.size();
-        if (ranks == 0 || steps == 0)
-            return fail("{}: no rank has steps, nothing to show.", shown());
+        if (ranks == 0 || steps == 0) return fail("{}: no rank has steps, nothing to show.", shown());
         if (steps > maxSteps || ranks > maxCells / steps)
             return fail(
                 "{}: {} ranks and {} steps or more are too many for a map of {} cells. Create a "
                 "report of fewer ranks or steps.",
-                shown(), formatCount(static_cast<int64_t>(ranks)),
-                formatCount(static_cast<int64_t>(steps)),
+                shown(), formatCount(static_cast<int64_t>(ranks)), formatCount(static_cast<int64_t>(steps)),
                 formatCount(static_cast<int64_t>(maxCells)));
         return {};
     }
@@ -399,9 +365,8 @@ class ReportReader {
 
     Result<void> readCells() {
         const size_t columns = report_->steps.size(), cells = report_->ranks.size() * columns;
-        const std::vector<std::vector<float>*> times{&report_->wall_, &report_->communication_,
-                                                     &report_->compute_, &report_->copies_,
-                                                     &report_->loading_};
+        const std::vector<std::vector<float>*> times{&report_->wall_, &report_->communication_, &report_->compute_,
+                                                     &report_->copies_, &report_->loading_};
         for (std::vector<float>* each : times) each->assign(cells, unknown);
         report_->against_.assign(cells, unknown);
         return forEachRow(
@@ -411,8 +376,8 @@ class ReportReader {
                 const auto rank = integerOf(row, 0), step = integerOf(row, 1);
                 const auto place = rank ? report_->rowOf(*rank) : std::nullopt;
                 // A corrupt index may have returned other steps than the table has.
-                const auto [column, end] = step ? report_->columnsOf(StepRange{*step, *step})
-                                                : std::pair<size_t, size_t>();
+                const auto [column, end] =
+                    step ? report_->columnsOf(StepRange{*step, *step}) : std::pair<size_t, size_t>();
                 if (!place || column == end) {
                     ++skipped_;
                     return true;
@@ -422,9 +387,8 @@ class ReportReader {
                     (*times[each])[cell] = timeOf(row, static_cast<int>(2 + each));
                 const CellView share = row.cell(7);
                 if (share.type == CellType::Real || share.type == CellType::Integer) {
-                    const double value = share.type == CellType::Real
-                                             ? std::bit_cast<double>(share.bits)
-                                             : static_cast<double>(share.bits);
+                    const double value = share.type == CellType::Real ? std::bit_cast<double>(share.bits)
+                                                                      : static_cast<double>(share.bits);
                     if (value > -1 && value < 1e6)
                         report_->against_[cell] = static_cast<float>(value);
                     else
@@ -443,26 +407,25 @@ class ReportReader {
     }
 
     Result<void> readFindings() {
-        return forEachRow(
-            fmt::format("SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
-                        "command, {} FROM findings ORDER BY place",
-                        columnOrNone("findings", "shown_ranks")),
-            "findings", 0.98, 0.99, [&](const Statement& row) {
-                if (!hasRoom(report_->findings, maxLines)) return false;
-                ReportFinding& made = report_->findings.emplace_back();
-                made.kind = textOf(row, 0);
-                made.what = textOf(row, 1);
-                made.ranks = ranksOf(row, 2);
-                const auto first = integerOf(row, 3), last = integerOf(row, 4);
-                if (first && last && *first >= 0 && *last >= *first)
-                    made.steps = StepRange{*first, *last};
-                made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, maxTimestampNs);
-                made.sentence = textOf(row, 6);
-                if (std::string command = textOf(row, 7); isPlainCommand(command))
-                    made.command = std::move(command);
-                made.shownRanks = ranksOf(row, 8);
-                return true;
-            });
+        return forEachRow(fmt::format("SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
+                                      "command, {} FROM findings ORDER BY place",
+                                      columnOrNone("findings", "shown_ranks")),
+                          "findings", 0.98, 0.99, [&](const Statement& row) {
+                              if (!hasRoom(report_->findings, maxLines)) return false;
+                              ReportFinding& made = report_->findings.emplace_back();
+                              made.kind = textOf(row, 0);
+                              made.what = textOf(row, 1);
+                              made.ranks = ranksOf(row, 2);
+                              const auto first = integerOf(row, 3), last = integerOf(row, 4);
+                              if (first && last && *first >= 0 && *last >= *first)
+                                  made.steps = StepRange{*first, *last};
+                              made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, maxTimestampNs);
+                              made.sentence = textOf(row, 6);
+                              if (std::string command = textOf(row, 7); isPlainCommand(command))
+                                  made.command = std::move(command);
+                              made.shownRanks = ranksOf(row, 8);
+                              return true;
+                          });
     }
 
     Result<void> readNotes() {
@@ -472,12 +435,9 @@ class ReportReader {
             return true;
         };
         if (database_.hasTable("notes"))
-            if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done)
-                return done;
+            if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done) return done;
         if (database_.hasTable("broken"))
-            if (auto done = forEachRow("SELECT sentence FROM broken", "notes", 0.99, 1, take);
-                !done)
-                return done;
+            if (auto done = forEachRow("SELECT sentence FROM broken", "notes", 0.99, 1, take); !done) return done;
         if (!database_.hasTable("job")) return {};
         return forEachRow("SELECT folder FROM job", "notes", 0.99, 1, [&](const Statement& row) {
             report_->folder = textOf(row, 0);
@@ -518,8 +478,7 @@ Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress&
     });
 }
 
-Result<FleetReportPtr> readFleetReport(Database database, const fs::path& path,
-                                       const LoadProgress& progress) {
+Result<FleetReportPtr> readFleetReport(Database database, const fs::path& path, const LoadProgress& progress) {
     return ReportReader(std::move(database), path, progress).read();
 }
 
@@ -528,8 +487,7 @@ namespace {
 /// Returns true if a name leads to a file in a folder or below it, and nowhere else.
 bool isBelow(const fs::path& name) {
     if (name.empty() || name.is_absolute()) return false;
-    return std::none_of(name.begin(), name.end(),
-                        [](const fs::path& part) { return part == ".." || part.empty(); });
+    return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".." || part.empty(); });
 }
 
 std::optional<fs::path> existing(const fs::path& path) {
@@ -553,8 +511,7 @@ std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) 
 bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
     const auto summary = analysis::readRunSummary(file);
     if (!summary) return false;
-    if (rank.traceStartUtcNs && summary->facts.startUtcNs > 0 &&
-        summary->facts.startUtcNs != *rank.traceStartUtcNs)
+    if (rank.traceStartUtcNs && summary->facts.startUtcNs > 0 && summary->facts.startUtcNs != *rank.traceStartUtcNs)
         return true;
     if (!rank.pid) return false;
     const auto isOfRank = [&rank](const analysis::WorkerSummary& worker) {
@@ -563,8 +520,7 @@ bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
     const auto isOfProcess = [&](const analysis::WorkerSummary& worker) {
         return isOfRank(worker) && worker.pid == *rank.pid;
     };
-    return std::ranges::any_of(summary->workers, isOfRank) &&
-           std::ranges::none_of(summary->workers, isOfProcess);
+    return std::ranges::any_of(summary->workers, isOfRank) && std::ranges::none_of(summary->workers, isOfProcess);
 }
 
 /// Returns the folder named in the report, wherever the program runs.
@@ -580,8 +536,7 @@ std::optional<fs::path> folderElsewhere(const FleetReport& report) {
     const fs::path said = folderInReport(report);
     const auto [end, rest] = std::mismatch(own.begin(), own.end(), said.begin(), said.end());
     // A folder that ends with a separator has an empty part at its end.
-    return end == own.end() || (std::next(end) == own.end() && end->empty()) ? std::nullopt
-                                                                             : std::optional(said);
+    return end == own.end() || (std::next(end) == own.end() && end->empty()) ? std::nullopt : std::optional(said);
 }
 
 Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vector<size_t>& rows,
@@ -591,13 +546,12 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
         const ReportRank& rank = report.ranks[row];
         const fs::path name = rank.trace;
         if (!isBelow(name))
-            return fail("{}: no trace of rank {} in its folder or subfolders.",
-                        report.path.filename().string(), rank.rank);
+            return fail("{}: no trace of rank {} in its folder or subfolders.", report.path.filename().string(),
+                        rank.rank);
         std::vector<fs::path> folders{chosen};
         if (chosen.empty()) {
             folders = {fs::absolute(report.path).parent_path()};
-            if (!report.folder.empty() && !folderElsewhere(report))
-                folders.push_back(folderInReport(report));
+            if (!report.folder.empty() && !folderElsewhere(report)) folders.push_back(folderInReport(report));
         }
         std::optional<fs::path> found;
         for (const fs::path& folder : folders)
@@ -608,9 +562,8 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
                 "extract the steps where the traces are.",
                 rank.trace, rank.rank, folders.back().string());
         if (isOfAnotherRun(*found, rank))
-            return fail(
-                "{} belongs to another run than {}. Choose the folder with the traces of this run.",
-                found->string(), report.path.filename().string());
+            return fail("{} belongs to another run than {}. Choose the folder with the traces of this run.",
+                        found->string(), report.path.filename().string());
         if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
     }
     return files;

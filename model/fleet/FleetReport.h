@@ -22,8 +22,7 @@ inline constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 /// Quantity of a map of ranks and steps.
 enum class Measure : uint8_t {
     Late,       ///< A rank's own time beyond the median of its role, as a share of that.
-    OwnTime,    ///< Without waiting for others and exchanging data with them; nanoseconds, as the
-                ///< rest.
+    OwnTime,    ///< Without waiting for others and exchanging data with them; nanoseconds, as the rest.
     Waiting,    ///< The rest: waiting for others, and exchanging data with them.
     Time,       ///< The whole step.
     Compute,    ///< Part of its own time: kernels and memsets.
@@ -64,9 +63,9 @@ struct ReportFinding {
 class FleetReport {
   public:
     std::filesystem::path path;
-    std::string folder;             ///< Folder of the ranks' summaries; may be empty.
-    std::vector<ReportRank> ranks;  ///< By number; their indices are the rows of cells.
-    std::vector<int64_t> steps;     ///< Numbers, ascending; their indices are the columns of cells.
+    std::string folder;                   ///< Folder of the ranks' summaries; may be empty.
+    std::vector<ReportRank> ranks;        ///< By number; their indices are the rows of cells.
+    std::vector<int64_t> steps;           ///< Numbers, ascending; their indices are the columns of cells.
     std::vector<ReportFinding> findings;  ///< Worst first.
     std::vector<std::string> notes;       ///< Further notes, and omissions.
 
@@ -76,8 +75,7 @@ class FleetReport {
     float lateNs(size_t row, size_t column) const;
     /// Returns the row of a rank; nullopt if missing. O(log n).
     std::optional<size_t> rowOf(int64_t rank) const;
-    /// Returns the columns of steps, first and one past the last; equal if there are none. O(log
-    /// n).
+    /// Returns the columns of steps, first and one past the last; equal if there are none. O(log n).
     std::pair<size_t, size_t> columnsOf(StepRange steps) const;
     /// Returns the median step over all ranks, in ns; 0 without any.
     double medianStepNs() const { return medianStepNs_; }
@@ -132,12 +130,10 @@ inline constexpr int64_t maxShownSteps = 8;
 /// below it: the user must confirm it. Accesses no file.
 std::optional<std::filesystem::path> folderElsewhere(const FleetReport& report);
 
-/// Returns the trace files of these rows, each once: in `chosen` if it is not empty, else in the
-/// folder of the report, else in the folder named there, if that is below it. A report may name
-/// files of its folder only. Fails for the first missing file, and for the first of another run
-/// than the report's. Reads facts of the traces; any thread.
-Result<std::vector<std::filesystem::path>> tracesOf(const FleetReport& report,
-                                                    const std::vector<size_t>& rows,
+/// Returns the trace files of these rows, each once: in `chosen` if it is not empty, else in the folder of the report,
+/// else in the folder named there, if that is below it. A report may name files of its folder only. Fails for the first
+/// missing file, and for the first of another run than the report's. Reads facts of the traces; any thread.
+Result<std::vector<std::filesystem::path>> tracesOf(const FleetReport& report, const std::vector<size_t>& rows,
                                                     const std::filesystem::path& chosen = {});
 
 /// Returns true if the first bytes of a file are those of a report of `lanescope fleet`.
@@ -146,11 +142,9 @@ bool isFleetReport(const std::filesystem::path& path);
 /// Maximum number of cells, ranks by steps, of a report; each takes 24 bytes.
 inline constexpr size_t maxCells = size_t{1} << 23;
 
-/// Reads a report. Fails if there is no report, if it is of two jobs, if a table is missing or
-/// invalid, for more than `maxCells` cells, if corrupt or cancelled. Invalid cells are omitted and
-/// counted in the notes. O(cells); blocks.
-Result<FleetReportPtr> readFleetReport(const std::filesystem::path& path,
-                                       const LoadProgress& progress = {});
+/// Reads a report. Fails if there is no report, if it is of two jobs, if a table is missing or invalid, for more than
+/// `maxCells` cells, if corrupt or cancelled. Invalid cells are omitted and counted in the notes. O(cells); blocks.
+Result<FleetReportPtr> readFleetReport(const std::filesystem::path& path, const LoadProgress& progress = {});
 
 /// Reads the report from an open file; errors call it `path`.
 Result<FleetReportPtr> readFleetReport(Database database, const std::filesystem::path& path,

@@ -38,8 +38,7 @@ struct FoundWorker {
 };
 
 /// Returns the workers of the summary with their steps, in its order.
-std::vector<FoundWorker> workersOf(const Trace& trace, const analysis::RunSummary& run,
-                                   const RunSteps& steps) {
+std::vector<FoundWorker> workersOf(const Trace& trace, const analysis::RunSummary& run, const RunSteps& steps) {
     std::vector<FoundWorker> found;
     for (const WorkerSteps& each : steps.workers) {
         const uint32_t number = workerOf(run, trace, each.process, each.gpu);
@@ -47,8 +46,7 @@ std::vector<FoundWorker> workersOf(const Trace& trace, const analysis::RunSummar
         if (number != noIndex && run.workers[number].steps.size() == each.steps.size())
             found.push_back({number, &each});
     }
-    std::sort(found.begin(), found.end(),
-              [](const auto& a, const auto& b) { return a.number < b.number; });
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
     return found;
 }
 
@@ -69,8 +67,7 @@ RankPlace placeOf(const Trace& trace, const FoundWorker& worker) {
 /// worker of a call without a kernel is unknown; it goes to the first.
 class CollectiveLister {
   public:
-    CollectiveLister(const Trace& trace, const std::vector<FoundWorker>& workers,
-                     RankDetails& details)
+    CollectiveLister(const Trace& trace, const std::vector<FoundWorker>& workers, RankDetails& details)
         : trace_(trace), details_(details), workerOfProcess_(trace.processes.size()) {
         for (const FoundWorker& each : workers) {
             FoundWorker& first = workerOfProcess_[each.steps->process];
@@ -82,12 +79,10 @@ class CollectiveLister {
         const NcclTable& nccl = trace_.nccl;
         for (uint32_t row = 0; row < nccl.size(); ++row) {
             const uint32_t nvtx = nccl.nvtx[row];
-            const FoundWorker& worker =
-                workerOfProcess_[trace_.threads[trace_.nvtx.thread[nvtx]].process];
+            const FoundWorker& worker = workerOfProcess_[trace_.threads[trace_.nvtx.thread[nvtx]].process];
             const NcclFacts facts = nccl.facts[row];
             // A call captured into a graph runs later, as often as the graph.
-            if (worker.steps == nullptr || nccl.communicator[row] == 0 || facts.isCaptured ||
-                !isTimedCall(trace_, row))
+            if (worker.steps == nullptr || nccl.communicator[row] == 0 || facts.isCaptured || !isTimedCall(trace_, row))
                 continue;
             addCall(worker, row, facts);
         }
@@ -99,12 +94,10 @@ class CollectiveLister {
     void addCall(const FoundWorker& worker, uint32_t row, const NcclFacts& facts) {
         const uint64_t id = trace_.nccl.communicator[row];
         const StringIndex operation = trace_.nccl.operation[row];
-        const auto [known, isNew] =
-            communicators_.try_emplace({worker.number, id}, details_.communicators.size());
+        const auto [known, isNew] = communicators_.try_emplace({worker.number, id}, details_.communicators.size());
         if (isNew) details_.communicators.push_back({worker.number, id, {}, -1, -1, 0});
         RankCommunicator& communicator = details_.communicators[known->second];
-        if (facts.communicatorName != 0)
-            communicator.name = trace_.strings.at(facts.communicatorName);
+        if (facts.communicatorName != 0) communicator.name = trace_.strings.at(facts.communicatorName);
         if (facts.rank >= 0) communicator.rank = facts.rank;
         if (facts.rankCount >= 0) communicator.rankCount = facts.rankCount;
         int64_t& ofOperation = counts_[{known->second, operation}];
@@ -121,8 +114,7 @@ class CollectiveLister {
         call.call = {trace_.nvtx.startNs[nvtx], trace_.nvtx.endNs[nvtx]};
         if (facts.operationCount > 0) call.gpu = facts.gpu;
         call.sharedBy = facts.sharedBy;
-        call.step = worker.steps->stepOf(call.gpu ? call.gpu->startNs : call.call.startNs,
-                                         call.call.startNs);
+        call.step = worker.steps->stepOf(call.gpu ? call.gpu->startNs : call.call.startNs, call.call.startNs);
         if (details_.collectives.size() < maxCollectives) details_.collectives.push_back(call);
     }
 
@@ -133,9 +125,7 @@ class CollectiveLister {
     std::map<std::pair<size_t, StringIndex>, int64_t> counts_;
 };
 
-uint64_t asFlags(double value) {
-    return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) : 0;
-}
+uint64_t asFlags(double value) { return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) : 0; }
 
 /// Returns nullopt if no value is known in the range.
 std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange range) {
@@ -147,8 +137,7 @@ std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange rang
     for (uint32_t sample = 0; sample < counter.size(); ++sample) {
         const TimeRange held = counter.rangeOf(sample);
         const double value = counter.value(sample);
-        const auto ns = static_cast<double>(std::min(held.endNs, range.endNs) -
-                                            std::max(held.startNs, range.startNs));
+        const auto ns = static_cast<double>(std::min(held.endNs, range.endNs) - std::max(held.startNs, range.startNs));
         if (!(ns > 0) || !std::isfinite(value)) continue;
         flags |= asFlags(value);
         weighted += ns * (areFlags ? double((asFlags(value) & slowing) != 0) : value);
@@ -167,16 +156,13 @@ std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange rang
     return made;
 }
 
-void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers,
-                 RankDetails& details) {
+void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers, RankDetails& details) {
     TimeRange range;
     for (const FoundWorker& each : workers) {
         if (each.steps->steps.empty()) continue;
-        const TimeRange own{each.steps->steps.front().range.startNs,
-                            each.steps->steps.back().range.endNs};
-        range = range.isEmpty() ? own
-                                : TimeRange{std::min(range.startNs, own.startNs),
-                                            std::max(range.endNs, own.endNs)};
+        const TimeRange own{each.steps->steps.front().range.startNs, each.steps->steps.back().range.endNs};
+        range =
+            range.isEmpty() ? own : TimeRange{std::min(range.startNs, own.startNs), std::max(range.endNs, own.endNs)};
     }
     for (const CounterSeries& counter : trace.counters) {
         if (counter.key.empty() || counter.core >= 0 || counter.process != noIndex) continue;
@@ -192,13 +178,11 @@ void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers,
 
 }  // namespace
 
-uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process,
-                  uint32_t gpu) {
+uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process, uint32_t gpu) {
     const Process& of = trace.processes[process];
     for (uint32_t number = 0; number < run.workers.size(); ++number) {
         const analysis::WorkerSummary& worker = run.workers[number];
-        if (worker.pid == of.pid && worker.rank == of.rank && worker.gpuId == trace.gpus[gpu].id)
-            return number;
+        if (worker.pid == of.pid && worker.rank == of.rank && worker.gpuId == trace.gpus[gpu].id) return number;
     }
     return noIndex;
 }
@@ -219,8 +203,7 @@ Result<RankDetails> rankDetails(const Trace& trace, const analysis::RunSummary& 
     return details;
 }
 
-std::vector<ClockPair> readClocks(const Database& database, const Trace& trace,
-                                  const analysis::RunSummary& run) {
+std::vector<ClockPair> readClocks(const Database& database, const Trace& trace, const analysis::RunSummary& run) {
     constexpr const auto& t = tables::clocks;
     std::map<int64_t, uint32_t> workers;
     for (const Process& process : trace.processes)
@@ -233,13 +216,11 @@ std::vector<ClockPair> readClocks(const Database& database, const Trace& trace,
     if (!rows) return pairs;
     const auto at = [&](auto column) { return static_cast<int>(column.number()); };
     const auto number = [&](auto column) {
-        return rows->isInteger(at(column)) ? std::optional(rows->integer(at(column)))
-                                           : std::nullopt;
+        return rows->isInteger(at(column)) ? std::optional(rows->integer(at(column))) : std::nullopt;
     };
     for (auto row = rows->step(); row && *row && pairs.size() < maxClocks; row = rows->step()) {
         const auto worker = workers.find(number(t.globalPid).value_or(-1));
-        if (worker != workers.end())
-            pairs.push_back({worker->second, number(t.realtimeNs), number(t.monotonicNs)});
+        if (worker != workers.end()) pairs.push_back({worker->second, number(t.realtimeNs), number(t.monotonicNs)});
     }
     return pairs;
 }
@@ -267,12 +248,10 @@ NameColumns columnsFor(const std::vector<int64_t>& totalNs) {
     std::vector<StringIndex> order;
     for (StringIndex name = 0; name < totalNs.size(); ++name)
         if (totalNs[name] > 0) order.push_back(name);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto a, auto b) { return totalNs[a] > totalNs[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return totalNs[a] > totalNs[b]; });
     if (order.size() > maxKernelNames) order.resize(maxKernelNames);
     made.columnOf.assign(totalNs.size(), static_cast<uint32_t>(order.size()));
-    for (uint32_t column = 0; column < order.size(); ++column)
-        made.columnOf[order[column]] = column;
+    for (uint32_t column = 0; column < order.size(); ++column) made.columnOf[order[column]] = column;
     made.names = std::move(order);
     return made;
 }
@@ -293,11 +272,10 @@ int64_t durationOf(const Trace& trace, uint32_t row) {
 
 }  // namespace
 
-void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps,
-                uint32_t worker, std::vector<StepKernels>& out) {
+void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps, uint32_t worker,
+                std::vector<StepKernels>& out) {
     std::vector<int64_t> totalNs(trace.strings.size(), 0);
-    forEachKernel(trace, steps,
-                  [&](uint32_t row, StringIndex name) { totalNs[name] += durationOf(trace, row); });
+    forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) { totalNs[name] += durationOf(trace, row); });
     const NameColumns columns = columnsFor(totalNs);
     const size_t width = columns.names.size() + 1;
     const size_t stepCount = steps.steps.size();
@@ -306,24 +284,21 @@ void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerStep
     std::vector<Sum> sums((stepCount + stretch - 1) / stretch * width);
     forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) {
         const uint32_t call = launches.ofKernel[row];
-        const uint32_t step = steps.stepOf(
-            trace.kernels.startNs[row],
-            call == noIndex ? std::nullopt : std::optional<int64_t>(trace.apiCalls.startNs[call]));
-        if (step != noIndex)
-            sums[step / stretch * width + columns.columnOf[name]].add(durationOf(trace, row));
+        const uint32_t step =
+            steps.stepOf(trace.kernels.startNs[row],
+                         call == noIndex ? std::nullopt : std::optional<int64_t>(trace.apiCalls.startNs[call]));
+        if (step != noIndex) sums[step / stretch * width + columns.columnOf[name]].add(durationOf(trace, row));
     });
     for (size_t cell = 0; cell < sums.size(); ++cell) {
         const Sum& sum = sums[cell];
         if (sum.count == 0) continue;
         const size_t first = cell / width * stretch;
         const size_t column = cell % width;
-        out.push_back({worker,
-                       column < columns.names.size()
-                           ? std::string(trace.strings.at(columns.names[column]))
-                           : std::string(),
-                       static_cast<uint32_t>(first),
-                       static_cast<uint32_t>(std::min(stretch, stepCount - first)), sum.count,
-                       sum.totalNs, sum.maxNs});
+        out.push_back(
+            {worker,
+             column < columns.names.size() ? std::string(trace.strings.at(columns.names[column])) : std::string(),
+             static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(stretch, stepCount - first)), sum.count,
+             sum.totalNs, sum.maxNs});
     }
 }
 
@@ -333,42 +308,35 @@ std::optional<std::string_view> orNull(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-std::optional<int64_t> orNull(int64_t number) {
-    return number < 0 ? std::nullopt : std::optional(number);
-}
+std::optional<int64_t> orNull(int64_t number) { return number < 0 ? std::nullopt : std::optional(number); }
 
-void writePlaces(const Database& database, const RankDetails& details, bool isHere,
-                 FirstError& error) {
+void writePlaces(const Database& database, const RankDetails& details, bool isHere, FirstError& error) {
     constexpr const auto& t = tables::storedPlaces;
     const system::ClockError clock = isHere ? system::clockError() : system::ClockError{};
     Inserter rows(database, t, error);
     for (const RankPlace& each : details.places)
-        rows.insert(t.worker = each.worker, t.host = orNull(each.host),
-                    t.bootId = orNull(each.bootId), t.localRank = each.localRank,
-                    t.worldSize = each.worldSize, t.gpuUuid = orNull(each.gpuUuid),
-                    t.startNs = each.range.startNs, t.endNs = each.range.endNs,
-                    t.clockErrorNs = clock.estimatedNs, t.clockMostErrorNs = clock.maxNs);
+        rows.insert(t.worker = each.worker, t.host = orNull(each.host), t.bootId = orNull(each.bootId),
+                    t.localRank = each.localRank, t.worldSize = each.worldSize, t.gpuUuid = orNull(each.gpuUuid),
+                    t.startNs = each.range.startNs, t.endNs = each.range.endNs, t.clockErrorNs = clock.estimatedNs,
+                    t.clockMostErrorNs = clock.maxNs);
 }
 
 void writeClocks(const Database& database, const RankDetails& details, FirstError& error) {
     constexpr const auto& t = tables::storedClocks;
     Inserter rows(database, t, error);
     for (const ClockPair& each : details.clocks)
-        rows.insert(t.worker = each.worker, t.realtimeNs = each.realtimeNs,
-                    t.monotonicNs = each.monotonicNs);
+        rows.insert(t.worker = each.worker, t.realtimeNs = each.realtimeNs, t.monotonicNs = each.monotonicNs);
 }
 
 void writeCommunicators(const Database& database, const RankDetails& details, FirstError& error) {
     constexpr const auto& t = tables::storedCommunicators;
     Inserter rows(database, t, error);
     for (const RankCommunicator& each : details.communicators)
-        rows.insert(t.worker = each.worker, t.communicator = static_cast<int64_t>(each.id),
-                    t.name = orNull(each.name), t.rank = orNull(each.rank),
-                    t.ranks = orNull(each.rankCount), t.calls = each.calls);
+        rows.insert(t.worker = each.worker, t.communicator = static_cast<int64_t>(each.id), t.name = orNull(each.name),
+                    t.rank = orNull(each.rank), t.ranks = orNull(each.rankCount), t.calls = each.calls);
 }
 
-void writeCollectives(const Database& database, const Trace& trace, const RankDetails& details,
-                      FirstError& error) {
+void writeCollectives(const Database& database, const Trace& trace, const RankDetails& details, FirstError& error) {
     constexpr const auto& t = tables::storedCollectives;
     Inserter rows(database, t, error);
     for (const RankCollective& each : details.collectives) {
@@ -376,13 +344,12 @@ void writeCollectives(const Database& database, const Trace& trace, const RankDe
         const TimeRange gpu = each.gpu.value_or(TimeRange{});
         std::optional<int64_t> gpuNs(gpu.startNs), gpuEndNs(gpu.endNs);
         if (!each.gpu) gpuNs = gpuEndNs = std::nullopt;
-        rows.insert(
-            t.worker = each.worker, t.communicator = static_cast<int64_t>(each.communicator),
-            t.operation = trace.strings.at(each.operation), t.place = each.place,
-            t.number = each.number, t.isNumbered = each.isNumbered, t.bytes = orNull(each.bytes),
-            t.step = each.step == noIndex ? std::nullopt : std::optional(each.step),
-            t.callNs = each.call.startNs, t.callEndNs = each.call.endNs, t.gpuNs = gpuNs,
-            t.gpuEndNs = gpuEndNs, t.sharedBy = each.sharedBy);
+        rows.insert(t.worker = each.worker, t.communicator = static_cast<int64_t>(each.communicator),
+                    t.operation = trace.strings.at(each.operation), t.place = each.place, t.number = each.number,
+                    t.isNumbered = each.isNumbered, t.bytes = orNull(each.bytes),
+                    t.step = each.step == noIndex ? std::nullopt : std::optional(each.step),
+                    t.callNs = each.call.startNs, t.callEndNs = each.call.endNs, t.gpuNs = gpuNs, t.gpuEndNs = gpuEndNs,
+                    t.sharedBy = each.sharedBy);
     }
 }
 
@@ -390,24 +357,22 @@ void writeKernels(const Database& database, const RankDetails& details, FirstErr
     constexpr const auto& t = tables::storedKernels;
     Inserter rows(database, t, error);
     for (const StepKernels& each : details.kernels)
-        rows.insert(t.worker = each.worker, t.name = each.name, t.step = each.step,
-                    t.steps = each.steps, t.count = each.count, t.totalNs = each.totalNs,
-                    t.maxNs = each.maxNs);
+        rows.insert(t.worker = each.worker, t.name = each.name, t.step = each.step, t.steps = each.steps,
+                    t.count = each.count, t.totalNs = each.totalNs, t.maxNs = each.maxNs);
 }
 
 void writeCounters(const Database& database, const RankDetails& details, FirstError& error) {
     constexpr const auto& t = tables::storedCounters;
     Inserter rows(database, t, error);
     for (const CounterSummary& each : details.counters)
-        rows.insert(t.key = each.key, t.gpuId = each.gpuId, t.gpuUuid = orNull(each.gpuUuid),
-                    t.link = each.link, t.device = orNull(each.device), t.mean = each.mean,
-                    t.least = each.least, t.greatest = each.greatest);
+        rows.insert(t.key = each.key, t.gpuId = each.gpuId, t.gpuUuid = orNull(each.gpuUuid), t.link = each.link,
+                    t.device = orNull(each.device), t.mean = each.mean, t.least = each.least,
+                    t.greatest = each.greatest);
 }
 
 }  // namespace
 
-Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details,
-                              bool isHere) {
+Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details, bool isHere) {
     if (auto begun = database.execute("BEGIN"); !begun) return begun;
     FirstError error;
     writePlaces(database, details, isHere, error);
@@ -442,8 +407,8 @@ class Scratch {
     std::filesystem::path path_;
 };
 
-Result<void> fill(Database database, const Trace& trace, const analysis::RunSummary& run,
-                  const RankDetails& details, bool isHere) {
+Result<void> fill(Database database, const Trace& trace, const analysis::RunSummary& run, const RankDetails& details,
+                  bool isHere) {
     // "LNSR": a reader of traces does not take it for one.
     if (auto named = database.execute("PRAGMA application_id = 0x4c4e5352"); !named) return named;
     if (auto written = analysis::writeRunSummary(database, run); !written) return written;
@@ -470,15 +435,13 @@ std::filesystem::path summaryName(const std::filesystem::path& trace) {
     return name.replace_extension(summaryExtension);
 }
 
-Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace,
-                              const analysis::RunSummary& run, const RankDetails& details,
-                              bool isHere) {
+Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace, const analysis::RunSummary& run,
+                              const RankDetails& details, bool isHere) {
     std::filesystem::path place;
     Result<Database> database = makeDatabase(place);
     if (!database) return fail(database.error());
     const Scratch scratch(place);
-    if (auto filled = fill(std::move(*database), trace, run, details, isHere); !filled)
-        return filled;
+    if (auto filled = fill(std::move(*database), trace, run, details, isHere); !filled) return filled;
     std::ifstream file(scratch.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file || bytes.empty()) return fail("Cannot read {}.", scratch.path().string());

@@ -84,8 +84,7 @@ struct RankDetails {
     std::vector<RankPlace> places;
     std::vector<ClockPair> clocks;
     std::vector<RankCommunicator> communicators;
-    std::vector<RankCollective>
-        collectives;  ///< By start; the first ones, at most `maxCollectives`.
+    std::vector<RankCollective> collectives;  ///< By start; the first ones, at most `maxCollectives`.
     std::vector<StepKernels> kernels;
     std::vector<CounterSummary> counters;
 };
@@ -100,34 +99,27 @@ inline constexpr size_t maxKernelRows = 20'000;
 Result<RankDetails> rankDetails(const Trace& trace, const analysis::RunSummary& run);
 
 /// Returns the rows of `LANESCOPE_CLOCKS` for each worker; empty if there is no such table.
-std::vector<ClockPair> readClocks(const Database& database, const Trace& trace,
-                                  const analysis::RunSummary& run);
+std::vector<ClockPair> readClocks(const Database& database, const Trace& trace, const analysis::RunSummary& run);
 
-/// Returns the number of the worker of `run` for this process on that GPU; `noIndex` if there is
-/// none.
-uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process,
-                  uint32_t gpu);
+/// Returns the number of the worker of `run` for this process on that GPU; `noIndex` if there is none.
+uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process, uint32_t gpu);
 
 /// Adds the kernels of a worker, by name and step. O(n) in all kernels of the trace.
-void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps,
-                uint32_t worker, std::vector<StepKernels>& out);
+void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps, uint32_t worker,
+                std::vector<StepKernels>& out);
 
-/// Writes the details next to the summary of `analysis::writeRunSummary` in the same file, in one
-/// transaction. Adds the kernel's current clock data if `isHere`: the trace was just recorded on
-/// this machine.
-Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details,
-                              bool isHere);
+/// Writes the details next to the summary of `analysis::writeRunSummary` in the same file, in one transaction. Adds the
+/// kernel's current clock data if `isHere`: the trace was just recorded on this machine.
+Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details, bool isHere);
 
 inline constexpr const char* summaryExtension = ".lanescope-summary";
-/// Returns the name of a summary file next to, or instead of, its trace: "run.lanescope-summary"
-/// for "run.sqlite".
+/// Returns the name of a summary file next to, or instead of, its trace: "run.lanescope-summary" for "run.sqlite".
 std::filesystem::path summaryName(const std::filesystem::path& trace);
 
 /// Writes the summary of a trace into a file of its own, whole or not at all, replacing an existing
 /// one. Readable for its owner only, as traces are. One file, written once: a shared file system
 /// sees one create, some writes, a link, a rename, and a sync of the file and of the folder.
-Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace,
-                              const analysis::RunSummary& run, const RankDetails& details,
-                              bool isHere);
+Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace, const analysis::RunSummary& run,
+                              const RankDetails& details, bool isHere);
 
 }  // namespace lanescope::fleet

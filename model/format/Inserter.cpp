@@ -18,17 +18,10 @@ std::string declaration(const ColumnInfo& column) {
     std::string text;
     switch (column.type) {
         case Type::Integer:
-        case Type::Number:
-            text = " INTEGER";
-            break;
-        case Type::Real:
-            text = " REAL";
-            break;
-        case Type::Text:
-            text = " TEXT";
-            break;
-        case Type::Any:
-            break;
+        case Type::Number: text = " INTEGER"; break;
+        case Type::Real: text = " REAL"; break;
+        case Type::Text: text = " TEXT"; break;
+        case Type::Any: break;
     }
     if (column.presence != Presence::Optional) text += " NOT NULL";
     if (column.presence == Presence::Key) text += " PRIMARY KEY";
@@ -40,8 +33,7 @@ std::string declaration(const ColumnInfo& column) {
 std::string createSql(const tables::Table& table) {
     std::string columns;
     for (const ColumnInfo& column : table.columns())
-        columns += fmt::format("{}    \"{}\"{}", columns.empty() ? "" : ",\n", column.name,
-                               declaration(column));
+        columns += fmt::format("{}    \"{}\"{}", columns.empty() ? "" : ",\n", column.name, declaration(column));
     return fmt::format("CREATE TABLE {} (\n{}\n);\n", table.tableName(), columns);
 }
 
@@ -49,8 +41,7 @@ std::string selectSql(const tables::Table& table) {
     std::string columns;
     // Qualified by the table, a missing name is an error; alone SQLite reads it as text.
     for (const ColumnInfo& column : table.columns())
-        columns +=
-            fmt::format("{}{}.\"{}\"", columns.empty() ? "" : ", ", table.tableName(), column.name);
+        columns += fmt::format("{}{}.\"{}\"", columns.empty() ? "" : ", ", table.tableName(), column.name);
     return fmt::format("SELECT {} FROM {} ORDER BY rowid", columns, table.tableName());
 }
 
@@ -64,8 +55,7 @@ std::string insertSql(const tables::Table& table) {
     return fmt::format("INSERT INTO {} ({}) VALUES ({})", table.tableName(), columns, parameters);
 }
 
-RowInserter::RowInserter(const Database& database, const tables::Table& table, FirstError& error)
-    : error_(&error) {
+RowInserter::RowInserter(const Database& database, const tables::Table& table, FirstError& error) : error_(&error) {
     auto prepared = database.prepare(insertSql(table));
     if (prepared)
         statement_ = std::move(*prepared);

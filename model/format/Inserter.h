@@ -30,8 +30,7 @@ class RowInserter {
     /// `error` and the database must outlive the inserter.
     RowInserter(const Database& database, const tables::Table& table, FirstError& error);
 
-    /// Inserts a row whose cells were checked against the table. Columns without a cell become
-    /// NULL.
+    /// Inserts a row whose cells were checked against the table. Columns without a cell become NULL.
     template <class... Cells>
     void write(const Cells&... cells) {
         if (*error_) return;
@@ -66,17 +65,15 @@ class RowInserter {
 ///     Inserter rows(database, tables::processes, error);
 ///     rows.insert(tables::processes.globalPid = id, tables::processes.pid = 4242);
 ///
-/// A row is `column = value` pairs in any order: whole and real numbers, enums, texts, `nullptr`
-/// for NULL, or an optional of any of them. Bytes that are not UTF-8 become U+FFFD. An omitted
-/// column becomes NULL. An invalid row does not compile: a column of another table, a value of
-/// another type, a duplicate column, an omitted column that must not be NULL. The first error is
-/// kept in a `FirstError`. One thread.
+/// A row is `column = value` pairs in any order: whole and real numbers, enums, texts, `nullptr` for NULL, or an
+/// optional of any of them. Bytes that are not UTF-8 become U+FFFD. An omitted column becomes NULL. An invalid row does
+/// not compile: a column of another table, a value of another type, a duplicate column, an omitted column that must not
+/// be NULL. The first error is kept in a `FirstError`. One thread.
 template <class Table>
 class Inserter {
   public:
     /// `error` and the database must outlive the inserter.
-    Inserter(const Database& database, const Table& table, FirstError& error)
-        : rows_(database, table, error) {}
+    Inserter(const Database& database, const Table& table, FirstError& error) : rows_(database, table, error) {}
 
     template <class... Cells>
     requires tables::RowOf<Table, Cells...>

@@ -53,36 +53,20 @@ const Names& namesOf(MemoryKind kind) {
 
 }  // namespace
 
-std::string_view name(MemcpyKind kind) {
-    return namesOf(kind).shortName;
-}
-std::string searchName(MemcpyKind kind) {
-    return "memcpy " + std::string(name(kind));
-}
-std::string_view longName(MemcpyKind kind) {
-    return namesOf(kind).longName;
-}
-std::string_view enumName(MemcpyKind kind) {
-    return namesOf(kind).enumName;
-}
-std::string_view name(MemoryKind kind) {
-    return namesOf(kind).shortName;
-}
-std::string_view longName(MemoryKind kind) {
-    return namesOf(kind).longName;
-}
-std::string_view enumName(MemoryKind kind) {
-    return namesOf(kind).enumName;
-}
+std::string_view name(MemcpyKind kind) { return namesOf(kind).shortName; }
+std::string searchName(MemcpyKind kind) { return "memcpy " + std::string(name(kind)); }
+std::string_view longName(MemcpyKind kind) { return namesOf(kind).longName; }
+std::string_view enumName(MemcpyKind kind) { return namesOf(kind).enumName; }
+std::string_view name(MemoryKind kind) { return namesOf(kind).shortName; }
+std::string_view longName(MemoryKind kind) { return namesOf(kind).longName; }
+std::string_view enumName(MemoryKind kind) { return namesOf(kind).enumName; }
 
 MemcpyKind memcpyKindFrom(int64_t number) {
-    return number >= 0 && number < memcpyKindCount ? static_cast<MemcpyKind>(number)
-                                                   : MemcpyKind::Unknown;
+    return number >= 0 && number < memcpyKindCount ? static_cast<MemcpyKind>(number) : MemcpyKind::Unknown;
 }
 
 MemoryKind memoryKindFrom(int64_t number) {
-    return number >= 0 && number < memoryKindCount ? static_cast<MemoryKind>(number)
-                                                   : MemoryKind::Unknown;
+    return number >= 0 && number < memoryKindCount ? static_cast<MemoryKind>(number) : MemoryKind::Unknown;
 }
 
 }  // namespace lanescope

@@ -43,8 +43,7 @@ inline constexpr int memoryKindCount = 8;
 std::string_view name(MemcpyKind kind);
 /// Returns the text by which a search finds such copies, such as "memcpy HtoD".
 std::string searchName(MemcpyKind kind);
-/// Returns the form in reports as Nsight Systems prints it, such as "Host-to-Device",
-/// "Peer-to-Peer".
+/// Returns the form in reports as Nsight Systems prints it, such as "Host-to-Device", "Peer-to-Peer".
 std::string_view longName(MemcpyKind kind);
 /// Returns the short form, such as "pageable", "pinned", "device".
 std::string_view name(MemoryKind kind);
@@ -62,8 +61,7 @@ inline constexpr const char* migrationsCounted = "managed migrations";
 
 /// Returns true if the copy is a migration, which no call launched.
 constexpr bool isMigration(MemcpyKind kind) {
-    return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH ||
-           kind == MemcpyKind::UvmDtoD;
+    return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH || kind == MemcpyKind::UvmDtoD;
 }
 
 }  // namespace lanescope

@@ -71,14 +71,13 @@ Result<void> checkPlace(const std::filesystem::path& path) {
         return fail("{}: this is a folder, cannot write to it.", path.string());
     const size_t length = path.filename().string().size();
     if (length > NAME_MAX)
-        return fail("{}: cannot write, the name is {} byte{} too long. Choose a shorter one.",
-                    path.string(), length - NAME_MAX, length - NAME_MAX == 1 ? "" : "s");
+        return fail("{}: cannot write, the name is {} byte{} too long. Choose a shorter one.", path.string(),
+                    length - NAME_MAX, length - NAME_MAX == 1 ? "" : "s");
     const std::filesystem::path folder = folderOf(path);
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(folder, error);
     if (status.type() == std::filesystem::file_type::not_found)
-        return fail("{}: cannot write, the folder {} does not exist. Create it.", path.string(),
-                    folder.string());
+        return fail("{}: cannot write, the folder {} does not exist. Create it.", path.string(), folder.string());
     if (status.type() == std::filesystem::file_type::none)
         return fail("Cannot write {}: {}.", path.string(), error.message());
     if (!std::filesystem::is_directory(status))
@@ -108,8 +107,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t 
     // A nameless file disappears with the process, however the process ends.
     const int nameless = system::openUnnamedFile(folderOf(path).c_str(), mode);
     if (nameless >= 0) return AtomicFile(nameless, "", path);
-    // Some file systems have no nameless files. The name is made here and the file must be new, so
-    // no link is followed.
+    // Some file systems have no nameless files. The name is made here and the file must be new, so no link is followed.
     std::string partial = nameBeside(path, ".XXXXXX");
     const int named = ::mkostemp(partial.data(), O_CLOEXEC);
     if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
@@ -126,12 +124,10 @@ void AtomicFile::copyPermissionsOf(const std::filesystem::path& source) {
     constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
     struct stat wanted {
     }, own{};
-    if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor_, &own) != 0)
-        return;
+    if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor_, &own) != 0) return;
     mode_t mode = (wanted.st_mode & everybodys) | owners;
     // The mode may not mean members of another group.
-    if (own.st_gid != wanted.st_gid &&
-        ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
+    if (own.st_gid != wanted.st_gid && ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
         mode &= ~groups;
     // On failure only the owner can access the file.
     static_cast<void>(::fchmod(descriptor_, mode));
@@ -146,8 +142,7 @@ int AtomicFile::linkTemporaryName() {
     int problem = 0;
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::string name = nameBeside(
-            path_, fmt::format(".{}-{}", ::getpid(),
-                               std::chrono::steady_clock::now().time_since_epoch().count()));
+            path_, fmt::format(".{}-{}", ::getpid(), std::chrono::steady_clock::now().time_since_epoch().count()));
         problem = system::linkName(descriptor_, name.c_str());
         if (problem == 0) {
             partial_ = std::move(name);
@@ -191,8 +186,7 @@ Result<void> AtomicFile::commit() {
     return {};
 }
 
-Result<void> writeAtomically(const std::filesystem::path& path, std::string_view text,
-                             mode_t mode) {
+Result<void> writeAtomically(const std::filesystem::path& path, std::string_view text, mode_t mode) {
     Result<AtomicFile> file = AtomicFile::create(path, mode);
     if (!file) return fail(file.error());
     file->write(text);
@@ -203,19 +197,17 @@ Result<void> flushToDisk(const std::filesystem::path& path) {
     // A link would become the trace, and could later lead elsewhere.
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     const int problem = file < 0 ? errno : syncToDisk(file);
-    if (problem != 0)
-        return fail("{}: cannot write to disk: {}.", path.string(), std::strerror(problem));
+    if (problem != 0) return fail("{}: cannot write to disk: {}.", path.string(), std::strerror(problem));
     return {};
 }
 
-Result<void> publishFile(const std::filesystem::path& unfinished,
-                         const std::filesystem::path& target, IfExists ifExists) {
+Result<void> publishFile(const std::filesystem::path& unfinished, const std::filesystem::path& target,
+                         IfExists ifExists) {
     if (const Result<void> whole = flushToDisk(unfinished); !whole) return whole;
     const int problem = linkName(unfinished.c_str(), target.c_str(), ifExists);
     if (problem == EEXIST && ifExists == IfExists::Fail)
-        return fail(
-            "{}: another program created the file in the meantime. The trace is in {}. Rename it.",
-            target.string(), unfinished.string());
+        return fail("{}: another program created the file in the meantime. The trace is in {}. Rename it.",
+                    target.string(), unfinished.string());
     if (problem != 0)
         return fail("{}: cannot rename the trace to {}: {}.", unfinished.string(), target.string(),
                     std::strerror(problem));
@@ -227,8 +219,7 @@ Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
     OutputFile output;
     std::error_code ignored;
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    const bool isInPlace = std::filesystem::exists(status) &&
-                           !std::filesystem::is_regular_file(status) &&
+    const bool isInPlace = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
                            !std::filesystem::is_directory(status);
     if (!isInPlace) {
         Result<AtomicFile> file = AtomicFile::create(path);
@@ -271,18 +262,15 @@ Result<void> OutputFile::close() {
     if (stream_ && stream_ != stdout && std::fclose(stream_) != 0 && error_ == 0) error_ = errno;
     stream_ = nullptr;
     if (error_ == 0 || error_ == EPIPE) return {};
-    return fail("Cannot write {}: {}.", path_.empty() ? "the output" : path_.string(),
-                std::strerror(error_));
+    return fail("Cannot write {}: {}.", path_.empty() ? "the output" : path_.string(), std::strerror(error_));
 }
 
-Result<void> checkIsNoInput(const std::filesystem::path& path,
-                            std::span<const std::filesystem::path> inputs) {
+Result<void> checkIsNoInput(const std::filesystem::path& path, std::span<const std::filesystem::path> inputs) {
     std::error_code ignored;
     for (const std::filesystem::path& input : inputs)
         if (std::filesystem::equivalent(path, input, ignored))
-            return fail(
-                "{}: this file is being read, will not be overwritten. Choose another output file.",
-                path.string());
+            return fail("{}: this file is being read, will not be overwritten. Choose another output file.",
+                        path.string());
     return {};
 }
 
@@ -303,8 +291,7 @@ int openUnnamedFile(const std::filesystem::path& folder) {
 
 std::vector<std::filesystem::path> temporaryFolders() {
     std::vector<std::filesystem::path> folders;
-    if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && *chosen != '\0')
-        folders.emplace_back(chosen);
+    if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && *chosen != '\0') folders.emplace_back(chosen);
     // Preferred to /tmp, which is often in memory and too small for a trace.
     folders.emplace_back("/var/tmp");
     folders.emplace_back("/tmp");
@@ -319,8 +306,8 @@ Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder)
         if (file >= 0) return TemporaryFile(file, candidate);
         if (firstError == 0) firstError = errno;
     }
-    return fail("{}: cannot create a temporary file: {}. Set TMPDIR to a writable folder.",
-                folders.front().string(), std::strerror(firstError));
+    return fail("{}: cannot create a temporary file: {}. Set TMPDIR to a writable folder.", folders.front().string(),
+                std::strerror(firstError));
 }
 
 Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {

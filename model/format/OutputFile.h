@@ -18,8 +18,7 @@
 
 namespace lanescope {
 
-/// Fails if no file can get the name `path`: the path is a folder, or its folder is missing or not
-/// writable.
+/// Fails if no file can get the name `path`: the path is a folder, or its folder is missing or not writable.
 Result<void> checkPlace(const std::filesystem::path& path);
 
 /// File that replaces its name atomically once it is whole and on disk. Until then it has no name,
@@ -31,17 +30,14 @@ class AtomicFile {
     /// Default mode of new files: everybody, less the umask of the process.
     static constexpr mode_t defaultMode = 0666;
 
-    /// Creates the file with `mode` less the umask. Fails if the folder is not writable or `path`
-    /// is a folder.
-    static Result<AtomicFile> create(const std::filesystem::path& path,
-                                     mode_t mode = ownerOnlyMode);
+    /// Creates the file with `mode` less the umask. Fails if the folder is not writable or `path` is a folder.
+    static Result<AtomicFile> create(const std::filesystem::path& path, mode_t mode = ownerOnlyMode);
     AtomicFile(AtomicFile&& other) noexcept;
     AtomicFile& operator=(AtomicFile&&) = delete;
     ~AtomicFile();
 
-    /// Copies the read and write permissions of `source`; the owner always keeps access. If
-    /// `source` cannot be read, or allows a group that the file cannot belong to, only the owner
-    /// gets access.
+    /// Copies the read and write permissions of `source`; the owner always keeps access. If `source` cannot be read, or
+    /// allows a group that the file cannot belong to, only the owner gets access.
     void copyPermissionsOf(const std::filesystem::path& source);
 
     /// Copies the permissions of the file that has the name now, if any. A link is ignored.
@@ -78,15 +74,13 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 /// Action of `publishFile` if the target exists.
 enum class IfExists : uint8_t { Fail, Replace };
 
-/// Waits until a file is on disk; links are refused. After an error of the disk the file may be
-/// incomplete.
+/// Waits until a file is on disk; links are refused. After an error of the disk the file may be incomplete.
 Result<void> flushToDisk(const std::filesystem::path& path);
 
-/// Flushes `unfinished` to disk and renames it to `target` in the same folder in one step. With
-/// `Fail` an existing `target` is never replaced and the call fails. After a failure `unfinished`
-/// keeps its name, and the error names it.
-Result<void> publishFile(const std::filesystem::path& unfinished,
-                         const std::filesystem::path& target, IfExists ifExists);
+/// Flushes `unfinished` to disk and renames it to `target` in the same folder in one step. With `Fail` an existing
+/// `target` is never replaced and the call fails. After a failure `unfinished` keeps its name, and the error names it.
+Result<void> publishFile(const std::filesystem::path& unfinished, const std::filesystem::path& target,
+                         IfExists ifExists);
 
 /// Output of a program: a file that gets its name once it is whole, or a device, pipe or stdout
 /// that is written directly. One thread.
@@ -105,8 +99,7 @@ class OutputFile {
     void write(std::string_view text);
     /// Returns false if no further output can arrive: the reader has closed or the disk is full.
     bool isWanted() const { return file_ ? file_->isGood() : error_ == 0; }
-    /// Flushes and gives the file its name. A reader that closed early, such as `head`, is no
-    /// error.
+    /// Flushes and gives the file its name. A reader that closed early, such as `head`, is no error.
     Result<void> close();
 
   private:
@@ -119,11 +112,9 @@ class OutputFile {
 };
 
 /// Fails if `path` is one of `inputs`, which are being read.
-Result<void> checkIsNoInput(const std::filesystem::path& path,
-                            std::span<const std::filesystem::path> inputs);
+Result<void> checkIsNoInput(const std::filesystem::path& path, std::span<const std::filesystem::path> inputs);
 
-/// Returns the folders for temporary files in order of preference: the value of TMPDIR, /var/tmp,
-/// /tmp.
+/// Returns the folders for temporary files in order of preference: the value of TMPDIR, /var/tmp, /tmp.
 std::vector<std::filesystem::path> temporaryFolders();
 
 /// File without a name: no other program can open it, and it disappears with this object or the
@@ -140,8 +131,7 @@ class TemporaryFile {
     const std::filesystem::path& folder() const { return folder_; }
 
   private:
-    TemporaryFile(int descriptor, std::filesystem::path folder)
-        : descriptor_(descriptor), folder_(std::move(folder)) {}
+    TemporaryFile(int descriptor, std::filesystem::path folder) : descriptor_(descriptor), folder_(std::move(folder)) {}
 
     UniqueFd descriptor_;
     std::filesystem::path folder_;

@@ -40,12 +40,10 @@ std::optional<Error> ReadWatch::trouble() const {
 
 std::optional<Error> ReadWatch::logReadError(int code) const {
     // SQLite needs a second file next to the log; these codes mean that it is missing.
-    if (!hasLog_ || ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_READONLY_CANTINIT))
-        return std::nullopt;
+    if (!hasLog_ || ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_READONLY_CANTINIT)) return std::nullopt;
     const std::string log = path_ + "-wal";
     if (::access(log.c_str(), R_OK) != 0)
-        return Error{fmt::format("{0}: cannot be read, but has rows of {1}: {2}.", log, path_,
-                                 std::strerror(errno))};
+        return Error{fmt::format("{0}: cannot be read, but has rows of {1}: {2}.", log, path_, std::strerror(errno))};
     return Error{
         fmt::format("{1}: has rows of {0}, which can be read only in a writable folder. Copy both "
                     "files to a writable folder.",
@@ -57,14 +55,11 @@ void ReadWatch::setSeal(PageSeal seal) {
     state_ = seal_.state;
 }
 
-void ReadWatch::see(std::span<const std::byte> bytes, uint64_t offset,
-                    const std::function<uint32_t()>& counterNow) {
-    if (seal_.checksums.empty() || bytes.size() != seal_.pageBytes || offset % seal_.pageBytes != 0)
-        return;
+void ReadWatch::see(std::span<const std::byte> bytes, uint64_t offset, const std::function<uint32_t()>& counterNow) {
+    if (seal_.checksums.empty() || bytes.size() != seal_.pageBytes || offset % seal_.pageBytes != 0) return;
     const uint64_t page = offset / seal_.pageBytes;
     if (seal_.isAsSealed(static_cast<size_t>(page), bytes)) return;
-    if (state_ == SealState::Whole && counterNow() != seal_.changeCounter)
-        state_ = SealState::Changed;
+    if (state_ == SealState::Whole && counterNow() != seal_.changeCounter) state_ = SealState::Changed;
     const std::lock_guard lock(mutex_);
     differing_.insert(page);
 }
@@ -114,19 +109,14 @@ struct OpenDescriptor {
     int descriptor;
 };
 
-int descriptorOf(sqlite3_file* file) {
-    return reinterpret_cast<OpenDescriptor*>(file)->descriptor;
-}
+int descriptorOf(sqlite3_file* file) { return reinterpret_cast<OpenDescriptor*>(file)->descriptor; }
 
-int closeDescriptor(sqlite3_file* file) {
-    return ::close(descriptorOf(file)) == 0 ? SQLITE_OK : SQLITE_IOERR_CLOSE;
-}
+int closeDescriptor(sqlite3_file* file) { return ::close(descriptorOf(file)) == 0 ? SQLITE_OK : SQLITE_IOERR_CLOSE; }
 
 int readDescriptor(sqlite3_file* file, void* to, int bytes, sqlite3_int64 offset) {
     auto* out = static_cast<char*>(to);
     while (bytes > 0) {
-        const ssize_t got = ::pread(descriptorOf(file), out, static_cast<size_t>(bytes),
-                                    static_cast<off_t>(offset));
+        const ssize_t got = ::pread(descriptorOf(file), out, static_cast<size_t>(bytes), static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return SQLITE_IOERR_READ;
         if (got == 0) {
@@ -147,31 +137,17 @@ int sizeOfFile(sqlite3_file* file, sqlite3_int64* bytes) {
     return SQLITE_OK;
 }
 
-int refuseWrite(sqlite3_file*, const void*, int, sqlite3_int64) {
-    return SQLITE_READONLY;
-}
-int refuseTruncate(sqlite3_file*, sqlite3_int64) {
-    return SQLITE_READONLY;
-}
-int needNoSync(sqlite3_file*, int) {
-    return SQLITE_OK;
-}
-int needNoLock(sqlite3_file*, int) {
-    return SQLITE_OK;
-}
+int refuseWrite(sqlite3_file*, const void*, int, sqlite3_int64) { return SQLITE_READONLY; }
+int refuseTruncate(sqlite3_file*, sqlite3_int64) { return SQLITE_READONLY; }
+int needNoSync(sqlite3_file*, int) { return SQLITE_OK; }
+int needNoLock(sqlite3_file*, int) { return SQLITE_OK; }
 int isNeverReserved(sqlite3_file*, int* isReserved) {
     *isReserved = 0;
     return SQLITE_OK;
 }
-int knowNoControl(sqlite3_file*, int, void*) {
-    return SQLITE_NOTFOUND;
-}
-int sectorBytes(sqlite3_file*) {
-    return 4096;
-}
-int descriptorCharacteristics(sqlite3_file*) {
-    return SQLITE_IOCAP_IMMUTABLE;
-}
+int knowNoControl(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
+int sectorBytes(sqlite3_file*) { return 4096; }
+int descriptorCharacteristics(sqlite3_file*) { return SQLITE_IOCAP_IMMUTABLE; }
 
 constexpr sqlite3_io_methods descriptorMethods{
     .iVersion = 1,
@@ -200,8 +176,7 @@ int openDescriptor(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags
     const std::string_view text(name != nullptr ? name : "");
     if (!text.starts_with(prefix) || (flags & SQLITE_OPEN_MAIN_DB) == 0) return SQLITE_CANTOPEN;
     int descriptor = -1;
-    const auto [end, error] =
-        std::from_chars(text.data() + prefix.size(), text.data() + text.size(), descriptor);
+    const auto [end, error] = std::from_chars(text.data() + prefix.size(), text.data() + text.size(), descriptor);
     if (error != std::errc() || end != text.data() + text.size()) return SQLITE_CANTOPEN;
     const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (own < 0) return SQLITE_CANTOPEN;
@@ -211,9 +186,7 @@ int openDescriptor(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags
     return SQLITE_OK;
 }
 
-int deleteNothing(sqlite3_vfs*, const char*, int) {
-    return SQLITE_OK;
-}
+int deleteNothing(sqlite3_vfs*, const char*, int) { return SQLITE_OK; }
 
 int findNoFile(sqlite3_vfs*, const char*, int, int* isThere) {
     *isThere = 0;
@@ -250,9 +223,7 @@ const char* descriptorVfs() {
     return isRegistered ? vfsName : nullptr;
 }
 
-std::string descriptorName(int descriptor) {
-    return std::string(prefix) + std::to_string(descriptor);
-}
+std::string descriptorName(int descriptor) { return std::string(prefix) + std::to_string(descriptor); }
 
 namespace {
 
@@ -279,16 +250,13 @@ struct Pass<method> {
 };
 
 int closeFile(sqlite3_file* file) {
-    const int code = below(file)->pMethods != nullptr
-                         ? Pass<&sqlite3_io_methods::xClose>::call(file)
-                         : SQLITE_OK;
+    const int code = below(file)->pMethods != nullptr ? Pass<&sqlite3_io_methods::xClose>::call(file) : SQLITE_OK;
     std::destroy_at(reinterpret_cast<WatchedFile*>(file));
     return code;
 }
 
 bool readBelow(sqlite3_file* file, std::span<std::byte> to, uint64_t at) {
-    return Pass<&sqlite3_io_methods::xRead>::call(file, static_cast<void*>(to.data()),
-                                                  static_cast<int>(to.size()),
+    return Pass<&sqlite3_io_methods::xRead>::call(file, static_cast<void*>(to.data()), static_cast<int>(to.size()),
                                                   static_cast<sqlite3_int64>(at)) == SQLITE_OK;
 }
 
@@ -308,15 +276,14 @@ int readFile(sqlite3_file* file, void* to, int bytes, sqlite3_int64 offset) {
         return SQLITE_IOERR_READ;
     }
     if (code != SQLITE_OK) return code;
-    watch->see({static_cast<const std::byte*>(to), static_cast<size_t>(bytes)},
-               static_cast<uint64_t>(offset), [file] { return counterOf(file); });
+    watch->see({static_cast<const std::byte*>(to), static_cast<size_t>(bytes)}, static_cast<uint64_t>(offset),
+               [file] { return counterOf(file); });
     return code;
 }
 
 int characteristics(sqlite3_file* file) {
     const int known = Pass<&sqlite3_io_methods::xDeviceCharacteristics>::call(file);
-    return reinterpret_cast<WatchedFile*>(file)->isImmutable ? known | SQLITE_IOCAP_IMMUTABLE
-                                                             : known;
+    return reinterpret_cast<WatchedFile*>(file)->isImmutable ? known | SQLITE_IOCAP_IMMUTABLE : known;
 }
 
 /// Mapped pages would bypass the watch.
@@ -324,9 +291,7 @@ int fetchNothing(sqlite3_file*, sqlite3_int64, int, void** page) {
     *page = nullptr;
     return SQLITE_OK;
 }
-int unfetchNothing(sqlite3_file*, sqlite3_int64, void*) {
-    return SQLITE_OK;
-}
+int unfetchNothing(sqlite3_file*, sqlite3_int64, void*) { return SQLITE_OK; }
 
 template <int version>
 constexpr sqlite3_io_methods methodsOf{
@@ -351,9 +316,7 @@ constexpr sqlite3_io_methods methodsOf{
     .xUnfetch = unfetchNothing,
 };
 
-sqlite3_vfs* vfsBelow(sqlite3_vfs* vfs) {
-    return static_cast<sqlite3_vfs*>(vfs->pAppData);
-}
+sqlite3_vfs* vfsBelow(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
 
 /// Returns true if a log next to the file has changes that are not in the file; nullopt if the
 /// header says that no log is used.
@@ -376,8 +339,7 @@ int openFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
     below(file)->pMethods = nullptr;
     file->pMethods = nullptr;
     // The journal's name may belong to any file; opening a pipe would block.
-    if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && name != nullptr && isNoRegularFile(name))
-        return SQLITE_CANTOPEN;
+    if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && name != nullptr && isNoRegularFile(name)) return SQLITE_CANTOPEN;
     const int code = vfsBelow(vfs)->xOpen(vfsBelow(vfs), name, below(file), flags, flagsOut);
     // SQLite closes every file that has methods, even after a failed open.
     file->pMethods = below(file)->pMethods == nullptr       ? nullptr
@@ -396,13 +358,10 @@ template <auto method>
 struct PassVfs;
 template <class R, class... A, R (*sqlite3_vfs::*method)(sqlite3_vfs*, A...)>
 struct PassVfs<method> {
-    static R call(sqlite3_vfs* vfs, A... arguments) {
-        return (vfsBelow(vfs)->*method)(vfsBelow(vfs), arguments...);
-    }
+    static R call(sqlite3_vfs* vfs, A... arguments) { return (vfsBelow(vfs)->*method)(vfsBelow(vfs), arguments...); }
 };
 
-/// Registers a VFS above another one. `vfs` must live until the program ends, because SQLite keeps
-/// the pointer.
+/// Registers a VFS above another one. `vfs` must live until the program ends, because SQLite keeps the pointer.
 const char* registerAbove(sqlite3_vfs& vfs, const char* name, const char* nameBelow) {
     sqlite3_vfs* const found = sqlite3_vfs_find(nameBelow);
     if (found == nullptr) return nullptr;
@@ -430,8 +389,7 @@ const char* registerAbove(sqlite3_vfs& vfs, const char* name, const char* nameBe
 const char* watchedVfs(const char* vfs) {
     static sqlite3_vfs aboveUsual, aboveDescriptor;
     if (vfs != nullptr) {
-        static const char* const name =
-            registerAbove(aboveDescriptor, "lanescope-watched-descriptor", descriptorVfs());
+        static const char* const name = registerAbove(aboveDescriptor, "lanescope-watched-descriptor", descriptorVfs());
         return name;
     }
     static const char* const name = registerAbove(aboveUsual, "lanescope-watched", nullptr);
@@ -443,8 +401,8 @@ namespace {
 /// Returns the file of a connection if it was opened by this VFS, else null.
 sqlite3_file* watchedFile(sqlite3* database) {
     sqlite3_file* file = nullptr;
-    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
-        file == nullptr || (file->pMethods != &methodsOf<1> && file->pMethods != &methodsOf<3>))
+    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || file == nullptr ||
+        (file->pMethods != &methodsOf<1> && file->pMethods != &methodsOf<3>))
         return nullptr;
     return file;
 }
@@ -469,12 +427,11 @@ bool watchReads(sqlite3* database, std::shared_ptr<ReadWatch> watch, bool readsS
     if (file == nullptr) return false;
     sqlite3_int64 bytes = 0;
     if (readsSeal && Pass<&sqlite3_io_methods::xFileSize>::call(file, &bytes) == SQLITE_OK)
-        watch->setSeal(
-            readSeal(static_cast<uint64_t>(bytes), [&](std::span<std::byte> to, uint64_t at) {
-                const bool isRead = readBelow(file, to, at);
-                if (!isRead) watch->noteFailedRead(errno);
-                return isRead;
-            }));
+        watch->setSeal(readSeal(static_cast<uint64_t>(bytes), [&](std::span<std::byte> to, uint64_t at) {
+            const bool isRead = readBelow(file, to, at);
+            if (!isRead) watch->noteFailedRead(errno);
+            return isRead;
+        }));
     auto* const own = reinterpret_cast<WatchedFile*>(file);
     if (own->hasLog) watch->noteLog();
     own->watch = std::move(watch);

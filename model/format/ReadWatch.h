@@ -31,9 +31,8 @@ struct FileDoubt {
     std::string sentence;
 };
 
-/// Read errors and changed pages seen by all connections to one file. Some failures do not concern
-/// the file itself, such as a disk error or lack of memory: then only a part of the file was read.
-/// Any thread.
+/// Read errors and changed pages seen by all connections to one file. Some failures do not concern the file itself,
+/// such as a disk error or lack of memory: then only a part of the file was read. Any thread.
 class ReadWatch {
   public:
     /// `path` is the name of the file in errors.
@@ -47,13 +46,10 @@ class ReadWatch {
 
     /// Sets the seal; call before anything is read.
     void setSeal(PageSeal seal);
-    SealState sealState() const {
-        return hasLog_ && state_ == SealState::Whole ? SealState::Changed : state_.load();
-    }
+    SealState sealState() const { return hasLog_ && state_ == SealState::Whole ? SealState::Changed : state_.load(); }
     /// Checks bytes that were read from `offset` on. Calls `counterNow` for the current change
     /// counter if a page differs: the file may have been written meanwhile.
-    void see(std::span<const std::byte> bytes, uint64_t offset,
-             const std::function<uint32_t()>& counterNow);
+    void see(std::span<const std::byte> bytes, uint64_t offset, const std::function<uint32_t()>& counterNow);
     /// Notes that a log next to the file has rows, which have no checksum.
     void noteLog() { hasLog_ = true; }
     /// Returns the error if this SQLite code means that the log cannot be read.
@@ -77,9 +73,8 @@ class ReadWatch {
     std::set<uint64_t> differing_;
 };
 
-/// Returns the name of a VFS that reads files that are already open and need not have a name. It is
-/// read-only, has no locks or journal, and expects an unchanging file. Null if SQLite rejects the
-/// VFS. Any thread.
+/// Returns the name of a VFS that reads files that are already open and need not have a name. It is read-only, has no
+/// locks or journal, and expects an unchanging file. Null if SQLite rejects the VFS. Any thread.
 const char* descriptorVfs();
 
 /// Returns the file name to open through `descriptorVfs`. SQLite duplicates the descriptor.

@@ -20,8 +20,7 @@ struct Error {
     std::string sentence;
 };
 
-/// Value or error. Errors are values; nothing here throws. The compiler warns about an unused
-/// result.
+/// Value or error. Errors are values; nothing here throws. The compiler warns about an unused result.
 template <class T, class E = Error>
 class [[nodiscard]] Result : public tl::expected<T, E> {
   public:
@@ -34,9 +33,7 @@ template <class... Args>
 }
 
 /// Passes on the error of a `Result` as another type of `Result`.
-[[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
-    return tl::unexpected<Error>(std::move(error));
-}
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
 /// Returns the `Result` of `open`, or an error if memory runs out while reading `path`. Third-party
 /// files may require any amount of memory.

@@ -31,8 +31,7 @@ constexpr uint64_t maxCellBytes = 1'000'000'000;
 /// Returns true if a failure is not caused by the content of the file.
 bool isTrouble(int code) {
     switch (code & 0xff) {
-        case SQLITE_IOERR:
-            return code != SQLITE_IOERR_CORRUPTFS;
+        case SQLITE_IOERR: return code != SQLITE_IOERR_CORRUPTFS;
         case SQLITE_NOMEM:
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
@@ -40,10 +39,8 @@ bool isTrouble(int code) {
         case SQLITE_PROTOCOL:
         case SQLITE_READONLY:
         case SQLITE_PERM:
-        case SQLITE_FULL:
-            return true;
-        default:
-            return false;
+        case SQLITE_FULL: return true;
+        default: return false;
     }
 }
 
@@ -51,38 +48,31 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
-            return {fmt::format("The file is corrupt or truncated: {} ({}). Copy it again.", path,
-                                sqlite3_errstr(code))};
-        case SQLITE_INTERRUPT:
-            return {fmt::format("{}: reading was cancelled.", path)};
+            return {
+                fmt::format("The file is corrupt or truncated: {} ({}). Copy it again.", path, sqlite3_errstr(code))};
+        case SQLITE_INTERRUPT: return {fmt::format("{}: reading was cancelled.", path)};
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            return {fmt::format(
-                "{}: still being written. Wait for the end of the recording, then open it again.",
-                path)};
-        case SQLITE_FULL:
-            return {fmt::format("{}: cannot write, the disk is full.", path)};
-        case SQLITE_NOMEM:
-            return {fmt::format("{}: not enough memory to read it.", path)};
+            return {
+                fmt::format("{}: still being written. Wait for the end of the recording, then open it again.", path)};
+        case SQLITE_FULL: return {fmt::format("{}: cannot write, the disk is full.", path)};
+        case SQLITE_NOMEM: return {fmt::format("{}: not enough memory to read it.", path)};
         case SQLITE_READONLY:
             if (code == SQLITE_READONLY) break;
             return {fmt::format(hotJournalSentence, path)};
         case SQLITE_IOERR:
         case SQLITE_CANTOPEN:
-            if (const int number = database != nullptr ? sqlite3_system_errno(database) : 0;
-                number != 0)
+            if (const int number = database != nullptr ? sqlite3_system_errno(database) : 0; number != 0)
                 return {fmt::format("Cannot read {}: {}.", path, std::strerror(number))};
             break;
-        default:
-            break;
+        default: break;
     }
     const char* message = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
     return {fmt::format("{}: SQLite failed: {}.", path, message)};
 }
 
 /// Returns the error, and keeps it in `watch` if it may be temporary.
-tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int code,
-                                ReadWatch* watch) {
+tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int code, ReadWatch* watch) {
     const int extended = database != nullptr ? sqlite3_extended_errcode(database) : code;
     if ((extended & 0xff) == code) code = extended;
     std::optional<Error> unread;
@@ -92,24 +82,20 @@ tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int 
     return fail(std::move(error));
 }
 
-/// Authorizer of statements on an untrusted file: they may read tables, call functions and read
-/// pragmas.
+/// Authorizer of statements on an untrusted file: they may read tables, call functions and read pragmas.
 int authorizeRead(void*, int action, const char*, const char* second, const char*, const char*) {
     switch (action) {
         case SQLITE_SELECT:
-        case SQLITE_READ:
-            return SQLITE_OK;
+        case SQLITE_READ: return SQLITE_OK;
         case SQLITE_FUNCTION: {
-            static constexpr std::array<std::string_view, 7> harmless{
-                "count", "max", "min", "sum", "length", "coalesce", "like"};
+            static constexpr std::array<std::string_view, 7> harmless{"count",  "max",      "min", "sum",
+                                                                      "length", "coalesce", "like"};
             for (const auto name : harmless)
                 if (second != nullptr && name == second) return SQLITE_OK;
             return SQLITE_DENY;
         }
-        case SQLITE_PRAGMA:
-            return SQLITE_OK;
-        default:
-            return SQLITE_DENY;
+        case SQLITE_PRAGMA: return SQLITE_OK;
+        default: return SQLITE_DENY;
     }
 }
 
@@ -142,33 +128,23 @@ std::pair<uint64_t, uint64_t> fileAt(const std::filesystem::path& path) {
 
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
-    sqlite3_finalize(statement);
-}
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
-void Statement::bind(int index, int64_t value) {
-    bindError_ |= sqlite3_bind_int64(statement_.get(), index, value);
-}
+void Statement::bind(int index, int64_t value) { bindError_ |= sqlite3_bind_int64(statement_.get(), index, value); }
 
-void Statement::bind(int index, double value) {
-    bindError_ |= sqlite3_bind_double(statement_.get(), index, value);
-}
+void Statement::bind(int index, double value) { bindError_ |= sqlite3_bind_double(statement_.get(), index, value); }
 
 void Statement::bind(int index, std::string_view value) {
     // A null pointer would bind NULL, but an empty text is meant.
     const char* data = value.data() != nullptr ? value.data() : "";
-    bindError_ |= sqlite3_bind_text64(statement_.get(), index, data, value.size(), SQLITE_TRANSIENT,
-                                      SQLITE_UTF8);
+    bindError_ |= sqlite3_bind_text64(statement_.get(), index, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-void Statement::bindNull(int index) {
-    bindError_ |= sqlite3_bind_null(statement_.get(), index);
-}
+void Statement::bindNull(int index) { bindError_ |= sqlite3_bind_null(statement_.get(), index); }
 
 Result<bool> Statement::step() {
     if (bindError_ == SQLITE_NOMEM) return failure(bindError_);
-    if (bindError_ != SQLITE_OK)
-        return fail("{}: a value could not be bound to a statement.", path_);
+    if (bindError_ != SQLITE_OK) return fail("{}: a value could not be bound to a statement.", path_);
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
@@ -193,13 +169,9 @@ void Statement::reset() {
     bindError_ = SQLITE_OK;
 }
 
-int64_t Statement::integer(int column) const {
-    return sqlite3_column_int64(statement_.get(), column);
-}
+int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 
-double Statement::real(int column) const {
-    return sqlite3_column_double(statement_.get(), column);
-}
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
 
 std::string_view Statement::text(int column) const {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
@@ -212,40 +184,28 @@ std::string_view Statement::text(int column) const {
     return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
-bool Statement::isNull(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
-}
+bool Statement::isNull(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 
-bool Statement::isInteger(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
-}
+bool Statement::isInteger(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER; }
 
 CellView Statement::cell(int column) const {
     sqlite3_value* const value = sqlite3_column_value(statement_.get(), column);
     switch (sqlite3_value_type(value)) {
-        case SQLITE_INTEGER:
-            return {CellType::Integer, sqlite3_value_int64(value), {}};
-        case SQLITE_FLOAT:
-            return {CellType::Real, std::bit_cast<int64_t>(sqlite3_value_double(value)), {}};
-        case SQLITE_NULL:
-            return {};
-        default:
-            return {CellType::Text, 0, text(column)};
+        case SQLITE_INTEGER: return {CellType::Integer, sqlite3_value_int64(value), {}};
+        case SQLITE_FLOAT: return {CellType::Real, std::bit_cast<int64_t>(sqlite3_value_double(value)), {}};
+        case SQLITE_NULL: return {};
+        default: return {CellType::Text, 0, text(column)};
     }
 }
 
-int Statement::columnCount() const {
-    return sqlite3_column_count(statement_.get());
-}
+int Statement::columnCount() const { return sqlite3_column_count(statement_.get()); }
 
 std::string Statement::columnName(int column) const {
     const char* name = sqlite3_column_name(statement_.get(), column);
     return name != nullptr ? name : "";
 }
 
-void Database::Close::operator()(sqlite3* database) const {
-    sqlite3_close_v2(database);
-}
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
@@ -263,8 +223,7 @@ Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
 }
 
 Result<Database> Database::reopen() const {
-    if (absolutePath_.empty() || fileAt(absolutePath_) != file_)
-        return fail("{}: cannot be opened again.", path_);
+    if (absolutePath_.empty() || fileAt(absolutePath_) != file_) return fail("{}: cannot be opened again.", path_);
     return openUntrusted(absolutePath_.c_str(), nullptr, path_, fileBytes_, watch_);
 }
 
@@ -275,35 +234,30 @@ Result<Database> Database::openReadOnly(int descriptor, const std::filesystem::p
     if (got < 0 || ::fstat(descriptor, &status) != 0)
         return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     const auto size = static_cast<uint64_t>(status.st_size);
-    const auto checked =
-        checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), size, path);
+    const auto checked = checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), size, path);
     if (!checked) return fail(checked.error());
     return openUntrusted(descriptorName(descriptor).c_str(), descriptorVfs(), path, size);
 }
 
-Result<Database> Database::openUntrusted(const char* name, const char* vfs,
-                                         const std::filesystem::path& path, uint64_t fileBytes,
-                                         const std::shared_ptr<ReadWatch>& others) {
+Result<Database> Database::openUntrusted(const char* name, const char* vfs, const std::filesystem::path& path,
+                                         uint64_t fileBytes, const std::shared_ptr<ReadWatch>& others) {
     Database result;
     result.path_ = path.string();
     result.fileBytes_ = fileBytes;
     result.watch_ = std::make_shared<ReadWatch>(result.path_);
     sqlite3* raw = nullptr;
-    const int code =
-        sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
+    const int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
     if (!watchReads(raw, result.watch_, others == nullptr)) return result.failure(SQLITE_CANTOPEN);
     // SQLite may read the file already for the pragmas.
-    if (const int hardened = harden(raw, fileBytes); hardened != SQLITE_OK)
-        return result.failure(hardened);
+    if (const int hardened = harden(raw, fileBytes); hardened != SQLITE_OK) return result.failure(hardened);
     // The first read shows if SQLite accepts the file as a database.
     auto schema = result.prepare("SELECT count(*) FROM sqlite_schema");
     if (!schema) return fail(schema.error());
     if (const auto row = schema->step(); !row) return fail(row.error());
     if (others) {
-        // Set only once the connection is open: a failed extra connection is not an error of the
-        // file.
+        // Set only once the connection is open: a failed extra connection is not an error of the file.
         result.watch_ = others;
         static_cast<void>(watchReads(raw, others, false));
     }
@@ -323,13 +277,11 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     }
     file.reset();
     sqlite3* raw = nullptr;
-    // A link that replaced the file meanwhile is not followed. Links in the path of the folder are
-    // the user's own.
+    // A link that replaced the file meanwhile is not followed. Links in the path of the folder are the user's own.
     const std::filesystem::path folder = std::filesystem::canonical(absolute.parent_path(), error);
     if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
-    const int code = sqlite3_open_v2(
-        (folder / absolute.filename()).c_str(), &raw,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
+    const int code = sqlite3_open_v2((folder / absolute.filename()).c_str(), &raw,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
     if (const auto tuned = result.execute("PRAGMA page_size = 4096;"
@@ -353,17 +305,11 @@ tl::unexpected<Error> Database::failure(int code) const {
     return failureOf(database_.get(), path_, code, watch_.get());
 }
 
-std::optional<Error> Database::trouble() const {
-    return watch_ ? watch_->trouble() : std::nullopt;
-}
+std::optional<Error> Database::trouble() const { return watch_ ? watch_->trouble() : std::nullopt; }
 
-SealState Database::sealState() const {
-    return watch_ ? watch_->sealState() : SealState::None;
-}
+SealState Database::sealState() const { return watch_ ? watch_->sealState() : SealState::None; }
 
-std::optional<FileDoubt> Database::doubt() const {
-    return watch_ ? watch_->doubt() : std::nullopt;
-}
+std::optional<FileDoubt> Database::doubt() const { return watch_ ? watch_->doubt() : std::nullopt; }
 
 size_t Database::readEveryPage() const {
     if (!watch_) return 0;
@@ -380,8 +326,7 @@ std::vector<uint64_t> Database::differingPages() const {
 Result<Statement> Database::prepare(std::string_view sql) const {
     if (auto known = trouble()) return fail(std::move(*known));
     sqlite3_stmt* raw = nullptr;
-    const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()),
-                                        &raw, nullptr);
+    const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
     if (code != SQLITE_OK) return failure(code);
     Statement statement;
     statement.statement_.reset(raw);
@@ -414,8 +359,7 @@ bool Database::hasTable(std::string_view table) const {
 }
 
 bool Database::hasColumn(std::string_view table, std::string_view column) const {
-    return hasTable(table) &&
-           std::ranges::count(columns(table), Column{lowerCase(std::string(column)), true}) > 0;
+    return hasTable(table) && std::ranges::count(columns(table), Column{lowerCase(std::string(column)), true}) > 0;
 }
 
 std::vector<Database::Column> Database::columns(std::string_view table) const {
@@ -424,18 +368,15 @@ std::vector<Database::Column> Database::columns(std::string_view table) const {
     auto statement = prepare(fmt::format("PRAGMA table_xinfo({})", table));
     if (!statement) return columns;
     for (auto row = statement->step(); row && *row; row = statement->step())
-        columns.push_back(
-            {lowerCase(std::string(statement->text(nameAt))), statement->integer(hiddenAt) == 0});
+        columns.push_back({lowerCase(std::string(statement->text(nameAt))), statement->integer(hiddenAt) == 0});
     return columns;
 }
 
 std::vector<std::string> Database::tables() const {
     std::vector<std::string> names;
-    auto statement = prepare(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name");
+    auto statement = prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name");
     if (!statement) return names;
-    for (auto row = statement->step(); row && *row; row = statement->step())
-        names.emplace_back(statement->text(0));
+    for (auto row = statement->step(); row && *row; row = statement->step()) names.emplace_back(statement->text(0));
     return names;
 }
 
@@ -454,8 +395,6 @@ int64_t Database::pragma(const char* name) const {
     return row && *row ? statement->integer(0) : 0;
 }
 
-int64_t Database::lastRowId() const {
-    return sqlite3_last_insert_rowid(database_.get());
-}
+int64_t Database::lastRowId() const { return sqlite3_last_insert_rowid(database_.get()); }
 
 }  // namespace lanescope

@@ -106,9 +106,8 @@ class Database {
     std::optional<Error> trouble() const;
     /// Returns the state of the seal; known for a read-only file only.
     SealState sealState() const;
-    /// Returns the doubt if pages read so far, by this connection or its reopened ones, differ from
-    /// the seal. In a file changed by another program, pages of the schema do not count, because
-    /// any change alters them.
+    /// Returns the doubt if pages read so far, by this connection or its reopened ones, differ from the seal. In a file
+    /// changed by another program, pages of the schema do not count, because any change alters them.
     std::optional<FileDoubt> doubt() const;
 
     /// Reads every page that has a checksum, for `doubt`; failures go to `trouble`. Returns the
@@ -125,12 +124,10 @@ class Database {
         bool isStored = false;  ///< False for computed and hidden columns.
         bool operator==(const Column&) const = default;
     };
-    /// Returns the columns of `table`, which must be a constant of this program; empty if the table
-    /// is missing.
+    /// Returns the columns of `table`, which must be a constant of this program; empty if the table is missing.
     std::vector<Column> columns(std::string_view table) const;
     std::vector<std::string> tables() const;
-    /// Returns the number of rows of `table`, which must be a constant of this program; 0 if the
-    /// table is missing.
+    /// Returns the number of rows of `table`, which must be a constant of this program; 0 if the table is missing.
     int64_t rowCount(std::string_view table) const;
     int64_t pragma(const char* name) const;
     int64_t lastRowId() const;
@@ -141,9 +138,8 @@ class Database {
   private:
     tl::unexpected<Error> failure(int code) const;
     /// `vfs` is null for SQLite's default.
-    static Result<Database> openUntrusted(const char* name, const char* vfs,
-                                          const std::filesystem::path& path, uint64_t fileBytes,
-                                          const std::shared_ptr<ReadWatch>& others = nullptr);
+    static Result<Database> openUntrusted(const char* name, const char* vfs, const std::filesystem::path& path,
+                                          uint64_t fileBytes, const std::shared_ptr<ReadWatch>& others = nullptr);
 
     struct Close {
         void operator()(sqlite3* database) const;

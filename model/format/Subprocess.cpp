@@ -21,8 +21,8 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
     return pointers;
 }
 
-Subprocess Subprocess::spawn(const std::filesystem::path& program,
-                             const std::vector<std::string>& words, const Options& options) {
+Subprocess Subprocess::spawn(const std::filesystem::path& program, const std::vector<std::string>& words,
+                             const Options& options) {
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     if (options.input >= 0)
@@ -34,9 +34,8 @@ Subprocess Subprocess::spawn(const std::filesystem::path& program,
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
     const int signals = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    ::posix_spawnattr_setflags(
-        &attributes, static_cast<short>((options.hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0) |
-                                        (options.hasDefaultSignals ? signals : 0)));
+    ::posix_spawnattr_setflags(&attributes, static_cast<short>((options.hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0) |
+                                                               (options.hasDefaultSignals ? signals : 0)));
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
@@ -45,9 +44,8 @@ Subprocess Subprocess::spawn(const std::filesystem::path& program,
     ::posix_spawnattr_setsigdefault(&attributes, &all);
     Subprocess process;
     process.hasOwnGroup_ = options.hasOwnGroup;
-    const int problem =
-        ::posix_spawn(&process.pid_, program.c_str(), &files, &attributes, pointersTo(words).data(),
-                      options.environment != nullptr ? options.environment : system::environment());
+    const int problem = ::posix_spawn(&process.pid_, program.c_str(), &files, &attributes, pointersTo(words).data(),
+                                      options.environment != nullptr ? options.environment : system::environment());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     if (problem != 0) process.pid_ = -1;
@@ -84,9 +82,7 @@ std::string Subprocess::output() const {
     return text;
 }
 
-void Subprocess::kill() const {
-    ::kill(hasOwnGroup_ ? -pid_ : pid_, SIGKILL);
-}
+void Subprocess::kill() const { ::kill(hasOwnGroup_ ? -pid_ : pid_, SIGKILL); }
 
 int Subprocess::wait() {
     int status = 0;

@@ -27,17 +27,14 @@ class Subprocess {
         bool hasDefaultSignals = false;      ///< Does not inherit blocked and ignored signals.
     };
 
-    /// Starts a program without output. `words` begin with its name. On failure `pid` is -1 and
-    /// `errno` is set.
-    static Subprocess spawn(const std::filesystem::path& program,
-                            const std::vector<std::string>& words, const Options& options);
+    /// Starts a program without output. `words` begin with its name. On failure `pid` is -1 and `errno` is set.
+    static Subprocess spawn(const std::filesystem::path& program, const std::vector<std::string>& words,
+                            const Options& options);
     /// Forks a child that passes the writing end of a pipe to `work` and exits with status 0. On
     /// failure as `spawn`. `work` may only do what is safe after a fork if there are other threads.
     static Subprocess fork(const std::function<void(int output)>& work);
     Subprocess(Subprocess&& other) noexcept
-        : pid_(other.release()),
-          hasOwnGroup_(other.hasOwnGroup_),
-          output_(std::move(other.output_)) {}
+        : pid_(other.release()), hasOwnGroup_(other.hasOwnGroup_), output_(std::move(other.output_)) {}
     Subprocess& operator=(Subprocess&&) = delete;
     ~Subprocess();
 

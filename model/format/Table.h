@@ -56,9 +56,7 @@ class Table {
     /// Returns the meaning of a row, such as "a kernel on the GPU".
     constexpr const char* rowMeaning() const { return rowMeaning_; }
     constexpr Content content() const { return content_; }
-    constexpr std::span<const ColumnInfo> columns() const {
-        return std::span(columns_).first(columnCount_);
-    }
+    constexpr std::span<const ColumnInfo> columns() const { return std::span(columns_).first(columnCount_); }
     /// Returns the number of columns that must not be NULL.
     constexpr size_t requiredCount() const {
         size_t count = 0;
@@ -88,8 +86,7 @@ struct Name {
     constexpr Name(const char (&literal)[size]) { std::copy_n(literal, size, text); }
 };
 
-/// Value for a column, made by `column = value`. It refers to the value, so use it within the same
-/// statement.
+/// Value for a column, made by `column = value`. It refers to the value, so use it within the same statement.
 template <class Column, class Value>
 struct Cell {
     using ColumnType = Column;
@@ -98,25 +95,19 @@ struct Cell {
 };
 
 template <class Value>
-inline constexpr bool isNothing =
-    std::is_same_v<Value, std::nullptr_t> || std::is_same_v<Value, std::nullopt_t>;
+inline constexpr bool isNothing = std::is_same_v<Value, std::nullptr_t> || std::is_same_v<Value, std::nullopt_t>;
 
 /// True if a column of `type` accepts values of that C++ type.
 template <Type type, class Value>
 inline constexpr bool holds = [] {
     constexpr bool isWhole = std::is_integral_v<Value> || std::is_enum_v<Value>;
-    constexpr bool isText =
-        !isNothing<Value> && std::is_convertible_v<const Value&, std::string_view>;
+    constexpr bool isText = !isNothing<Value> && std::is_convertible_v<const Value&, std::string_view>;
     switch (type) {
-        case Type::Integer:
-            return isWhole;
+        case Type::Integer: return isWhole;
         case Type::Real:
-        case Type::Number:
-            return isWhole || std::is_floating_point_v<Value>;
-        case Type::Text:
-            return isText;
-        case Type::Any:
-            return isWhole || std::is_floating_point_v<Value> || isText;
+        case Type::Number: return isWhole || std::is_floating_point_v<Value>;
+        case Type::Text: return isText;
+        case Type::Any: return isWhole || std::is_floating_point_v<Value> || isText;
     }
     return false;
 }();
@@ -129,11 +120,9 @@ inline constexpr bool isOptional = isNothing<Value>;
 template <class Value>
 inline constexpr bool isOptional<std::optional<Value>> = true;
 
-/// True if `column = value` compiles: the type fits, and only optional columns accept an absent
-/// value.
+/// True if `column = value` compiles: the type fits, and only optional columns accept an absent value.
 template <Type type, Presence presence, class Value>
-concept Fits = (holds<type, Value> || isNothing<Value>)&&(presence == Presence::Optional ||
-                                                          !isOptional<Value>);
+concept Fits = (holds<type, Value> || isNothing<Value>)&&(presence == Presence::Optional || !isOptional<Value>);
 
 template <class Owner>
 class ColumnOf {
@@ -151,8 +140,7 @@ class ColumnOf {
 template <class Owner>
 inline constexpr ColumnOf<Owner> rowNumber{Table::maxColumns};
 
-/// Column of the table `Owner`. Each column has its own type, so the compiler checks reads and
-/// writes.
+/// Column of the table `Owner`. Each column has its own type, so the compiler checks reads and writes.
 template <class Owner, Name columnName, Type columnType, Presence columnPresence>
 class Column : public ColumnOf<Owner> {
   public:
@@ -166,13 +154,10 @@ class Column : public ColumnOf<Owner> {
     /// Returns a value for an `Inserter`.
     template <class Value>
     requires Fits<columnType, columnPresence, Value>
-    constexpr Cell<Column, Value> operator=(const Value& value) const {
-        return {this->number(), value};
-    }
+    constexpr Cell<Column, Value> operator=(const Value& value) const { return {this->number(), value}; }
 };
 
-/// Base of every table: `struct Kernels : TableOf<Kernels>`. The columns are members, declared by
-/// the aliases below.
+/// Base of every table: `struct Kernels : TableOf<Kernels>`. The columns are members, declared by the aliases below.
 template <class Owner>
 class TableOf : public Table {
   public:
@@ -201,14 +186,13 @@ class TableOf : public Table {
 
 /// True if the cells form a row of the table: its own columns, no duplicate, and all required ones.
 template <class Owner, class... Cells>
-concept RowOf =
-    (std::is_same_v<typename Cells::ColumnType::Table, Owner> && ...) &&
-    (size_t{0} + ... + size_t{Cells::ColumnType::isRequired}) == Owner().requiredCount() && [] {
-        const std::array<std::string_view, sizeof...(Cells)> names{Cells::ColumnType::name...};
-        for (size_t each = 0; each < names.size(); ++each)
-            for (size_t other = 0; other < each; ++other)
-                if (names[each] == names[other]) return false;
-        return true;
-    }();
+concept RowOf = (std::is_same_v<typename Cells::ColumnType::Table, Owner> && ...) &&
+                (size_t{0} + ... + size_t{Cells::ColumnType::isRequired}) == Owner().requiredCount() && [] {
+                    const std::array<std::string_view, sizeof...(Cells)> names{Cells::ColumnType::name...};
+                    for (size_t each = 0; each < names.size(); ++each)
+                        for (size_t other = 0; other < each; ++other)
+                            if (names[each] == names[other]) return false;
+                    return true;
+                }();
 
 }  // namespace lanescope::tables

@@ -23,9 +23,7 @@ struct TimeRange {
         result.endNs = std::max(result.startNs, result.endNs);
         return result;
     }
-    TimeRange united(TimeRange other) const {
-        return {std::min(startNs, other.startNs), std::max(endNs, other.endNs)};
-    }
+    TimeRange united(TimeRange other) const { return {std::min(startNs, other.startNs), std::max(endNs, other.endNs)}; }
     TimeRange shifted(int64_t byNs) const { return {startNs + byNs, endNs + byNs}; }
     bool operator==(const TimeRange&) const = default;
 };

@@ -62,32 +62,27 @@ size_t transferAll(size_t bytes, Transfer&& transfer) {
 /// Reads `size` bytes, fewer only at the end of the file or on failure. Returns the number of bytes
 /// as `transferAll` does.
 inline size_t readAll(int file, void* bytes, size_t size) {
-    return transferAll(size, [&](size_t done) {
-        return ::read(file, static_cast<char*>(bytes) + done, size - done);
-    });
+    return transferAll(size, [&](size_t done) { return ::read(file, static_cast<char*>(bytes) + done, size - done); });
 }
 /// Reads from a position, which must not overflow `off_t`.
 inline size_t readAllAt(int file, void* bytes, size_t size, uint64_t at) {
     return transferAll(size, [&](size_t done) {
-        return ::pread(file, static_cast<char*>(bytes) + done, size - done,
-                       static_cast<off_t>(at + done));
+        return ::pread(file, static_cast<char*>(bytes) + done, size - done, static_cast<off_t>(at + done));
     });
 }
 
 /// Writes everything; a signal does not end it. Returns false with `errno` on failure, EIO if the
 /// file system wrote nothing without an error.
 inline bool writeAll(int file, const void* bytes, size_t size) {
-    const size_t done = transferAll(size, [&](size_t at) {
-        return ::write(file, static_cast<const char*>(bytes) + at, size - at);
-    });
+    const size_t done =
+        transferAll(size, [&](size_t at) { return ::write(file, static_cast<const char*>(bytes) + at, size - at); });
     if (done < size && errno == 0) errno = EIO;
     return done == size;
 }
 /// Writes at a position, which must not overflow `off_t`.
 inline bool writeAllAt(int file, const void* bytes, size_t size, uint64_t at) {
     const size_t whole = transferAll(size, [&](size_t done) {
-        return ::pwrite(file, static_cast<const char*>(bytes) + done, size - done,
-                        static_cast<off_t>(at + done));
+        return ::pwrite(file, static_cast<const char*>(bytes) + done, size - done, static_cast<off_t>(at + done));
     });
     if (whole < size && errno == 0) errno = EIO;
     return whole == size;

@@ -22,14 +22,12 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
     const std::string partial = shown + std::string(unfinishedEnding);
-    if (status.type() == std::filesystem::file_type::not_found &&
-        std::filesystem::exists(partial, error))
+    if (status.type() == std::filesystem::file_type::not_found && std::filesystem::exists(partial, error))
         return fail(
             "{}: not there yet. It is being written, or writing was interrupted; {} has the data "
             "so far.",
             shown, partial);
-    if (status.type() == std::filesystem::file_type::not_found)
-        return fail("{}: no such file. Check the path.", shown);
+    if (status.type() == std::filesystem::file_type::not_found) return fail("{}: no such file. Check the path.", shown);
     if (error) return fail("{}: cannot be opened: {}.", shown, error.message());
     if (status.type() == std::filesystem::file_type::directory)
         return fail("{}: this is a folder. Name a trace file in it.", shown);
@@ -43,8 +41,7 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
 
 bool mayExist(const std::filesystem::path& path) {
     std::error_code error;
-    return std::filesystem::symlink_status(path, error).type() !=
-               std::filesystem::file_type::not_found &&
+    return std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::not_found &&
            error != std::errc::filename_too_long;
 }
 
@@ -69,13 +66,11 @@ Result<void> checkSqliteHeader(const std::filesystem::path& path) {
 
 bool isSqliteHeader(std::span<const unsigned char> header) {
     static constexpr std::string_view magic("SQLite format 3\0", 16);
-    return !header.empty() &&
-           std::memcmp(header.data(), magic.data(), std::min(header.size(), magic.size())) == 0;
+    return !header.empty() && std::memcmp(header.data(), magic.data(), std::min(header.size(), magic.size())) == 0;
 }
 
 uint32_t applicationIdOf(std::span<const unsigned char> header) {
-    if (header.size() < sqliteHeaderBytes || !isSqliteHeader(header.first(sqliteHeaderBytes)))
-        return 0;
+    if (header.size() < sqliteHeaderBytes || !isSqliteHeader(header.first(sqliteHeaderBytes))) return 0;
     return bigEndian32(&header[68]);
 }
 
@@ -93,21 +88,18 @@ Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t f
     const std::string shown = path.string();
     if (!isSqliteHeader(header)) {
         if (path.extension() == ".nsys-rep" || path.extension() == ".qdrep")
-            return fail(
-                "{}: a report of Nsight Systems. Convert it with \"nsys export --type sqlite {}\".",
-                shown, path.filename().string());
+            return fail("{}: a report of Nsight Systems. Convert it with \"nsys export --type sqlite {}\".", shown,
+                        path.filename().string());
         return fail("{}: not a trace, not an SQLite file.", shown);
     }
-    if (header.size() < sqliteHeaderBytes)
-        return fail("{}: truncated inside its header. Copy it again.", shown);
+    if (header.size() < sqliteHeaderBytes) return fail("{}: truncated inside its header. Copy it again.", shown);
     // SQLite knows four schema formats, and does not report a higher number as corruption.
     constexpr size_t schemaFormatAt = 44;
     constexpr uint32_t lastSchemaFormat = 4;
     if (bigEndian32(&header[schemaFormatAt]) > lastSchemaFormat)
         return fail("{}: corrupt, its header is invalid. Copy it again.", shown);
     if (const uint64_t expected = sqliteFileBytes(header); expected > fileBytes)
-        return fail("{}: truncated, only {} of {} bytes are there. Copy it again.", shown,
-                    fileBytes, expected);
+        return fail("{}: truncated, only {} of {} bytes are there. Copy it again.", shown, fileBytes, expected);
     return {};
 }
 

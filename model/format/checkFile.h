@@ -27,8 +27,7 @@ Result<void> checkSqliteHeader(const std::filesystem::path& path);
 
 inline constexpr size_t sqliteHeaderBytes = 100;
 
-/// Checks an open file: its first `sqliteHeaderBytes` (or all it has) and its size. `path` is its
-/// name in errors.
+/// Checks an open file: its first `sqliteHeaderBytes` (or all it has) and its size. `path` is its name in errors.
 Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t fileBytes,
                                const std::filesystem::path& path);
 

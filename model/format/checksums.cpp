@@ -67,8 +67,7 @@ std::optional<Header> headerOf(std::span<const std::byte, sqliteHeaderBytes> byt
     Header header;
     header.pageBytes = uint32_t{from[16]} << 8 | from[17];
     if (header.pageBytes == 1) header.pageBytes = 65536;
-    if (whole == 0 || header.pageBytes < 512 || whole / header.pageBytes > UINT32_MAX)
-        return std::nullopt;
+    if (whole == 0 || header.pageBytes < 512 || whole / header.pageBytes > UINT32_MAX) return std::nullopt;
     header.pageCount = static_cast<uint32_t>(whole / header.pageBytes);
     header.changeCounter = changeCounterIn(bytes);
     return header;
@@ -81,11 +80,9 @@ int checksumPages(int file, const Header& header, std::vector<uint32_t>& checksu
     for (size_t first = 0; first < header.pageCount; first += pagesAtOnce) {
         const size_t count = std::min(pagesAtOnce, header.pageCount - first);
         const std::span<std::byte> pages(part.data(), count * header.pageBytes);
-        if (const int error = readAll(file, pages, uint64_t{first} * header.pageBytes); error != 0)
-            return error;
+        if (const int error = readAll(file, pages, uint64_t{first} * header.pageBytes); error != 0) return error;
         for (size_t page = 0; page < count; ++page)
-            checksums.push_back(
-                checksumOf(pages.subspan(page * header.pageBytes, header.pageBytes)));
+            checksums.push_back(checksumOf(pages.subspan(page * header.pageBytes, header.pageBytes)));
     }
     return 0;
 }
@@ -104,8 +101,7 @@ int seal(int file, const Header& header) {
     const uint64_t behindPages = uint64_t{header.pageBytes} * header.pageCount;
     if (::ftruncate(file, static_cast<off_t>(behindPages)) != 0) return errno;
     int error = writeAll(file, list, behindPages);
-    if (error == 0)
-        error = writeAll(file, std::as_bytes(std::span(&end, 1)), behindPages + list.size());
+    if (error == 0) error = writeAll(file, std::as_bytes(std::span(&end, 1)), behindPages + list.size());
     if (error != 0) static_cast<void>(::ftruncate(file, static_cast<off_t>(behindPages)) == 0);
     return error;
 }
@@ -115,18 +111,16 @@ PageSeal sealBefore(const SealEnd& end, uint64_t fileBytes, const ReadAt& read) 
     found.state = SealState::Broken;
     std::array<std::byte, sqliteHeaderBytes> header{};
     const uint64_t listBytes = uint64_t{end.pageCount} * sizeof(uint32_t);
-    if (end.checksum != checksumOfEnd(end) || end.version != sealVersion ||
-        listBytes > fileBytes - sizeof end || !read(header, 0))
+    if (end.checksum != checksumOfEnd(end) || end.version != sealVersion || listBytes > fileBytes - sizeof end ||
+        !read(header, 0))
         return found;
     found.pageBytes = end.pageBytes;
     found.changeCounter = end.changeCounter;
     std::vector<uint32_t> checksums(end.pageCount);
     const std::span<std::byte> list = std::as_writable_bytes(std::span(checksums));
-    const bool isListGood =
-        read(list, fileBytes - sizeof end - listBytes) && checksumOf(list) == end.checksumOfList;
+    const bool isListGood = read(list, fileBytes - sizeof end - listBytes) && checksumOf(list) == end.checksumOfList;
     if (!isListGood) return found;
-    found.state =
-        changeCounterIn(header) == end.changeCounter ? SealState::Whole : SealState::Changed;
+    found.state = changeCounterIn(header) == end.changeCounter ? SealState::Whole : SealState::Changed;
     found.checksums = std::move(checksums);
     return found;
 }
@@ -154,23 +148,18 @@ Result<void> sealPages(const std::filesystem::path& path) {
     if (error == 0) error = readAll(file, bytes, 0);
     if (error == 0 && ::fstat(file, &status) != 0) error = errno;
     const std::optional<Header> header = error == 0 ? headerOf(bytes) : std::nullopt;
-    const bool isWhole = header && uint64_t{header->pageBytes} * header->pageCount <=
-                                       static_cast<uint64_t>(status.st_size);
+    const bool isWhole =
+        header && uint64_t{header->pageBytes} * header->pageCount <= static_cast<uint64_t>(status.st_size);
     if (isWhole) error = seal(file, *header);
-    if (error != 0)
-        return fail("{}: the checksums could not be written: {}.", path.string(),
-                    std::strerror(error));
-    if (!isWhole)
-        return fail("{}: the checksums could not be written, the file is truncated.",
-                    path.string());
+    if (error != 0) return fail("{}: the checksums could not be written: {}.", path.string(), std::strerror(error));
+    if (!isWhole) return fail("{}: the checksums could not be written, the file is truncated.", path.string());
     return {};
 }
 
 PageSeal readSeal(uint64_t fileBytes, const ReadAt& read) {
     SealEnd end;
     if (fileBytes < sqliteHeaderBytes + sizeof end ||
-        !read(std::as_writable_bytes(std::span(&end, 1)), fileBytes - sizeof end) ||
-        end.magic != sealMagic)
+        !read(std::as_writable_bytes(std::span(&end, 1)), fileBytes - sizeof end) || end.magic != sealMagic)
         return {};
     return sealBefore(end, fileBytes, read);
 }

@@ -42,24 +42,21 @@ enum class SealState : uint8_t {
     Broken,   ///< The seal is corrupt or was overwritten.
 };
 
-/// Seal after the last page of a finished trace: a checksum of each page, and SQLite's change
-/// counter, which every writer increments. SQLite treats these bytes as free space. `FORMAT.md` has
-/// the layout.
+/// Seal after the last page of a finished trace: a checksum of each page, and SQLite's change counter, which every
+/// writer increments. SQLite treats these bytes as free space. `FORMAT.md` has the layout.
 struct PageSeal {
     SealState state = SealState::None;
     uint32_t pageBytes = 0;
     uint32_t changeCounter = 0;
-    std::vector<uint32_t>
-        checksums;  ///< One per page; empty unless the state is `Whole` or `Changed`.
+    std::vector<uint32_t> checksums;  ///< One per page; empty unless the state is `Whole` or `Changed`.
 
     /// Returns true if page `number` (from 0) is unchanged. A page without a checksum counts as
     /// unchanged, unless the file was changed and the page was added.
     bool isAsSealed(size_t number, std::span<const std::byte> page) const;
 };
 
-/// Seals a file that no program has open, again if it was sealed before. Fails if the file cannot
-/// be read or written, or is no SQLite file with pages of a valid size; the file stays unchanged
-/// then. O(bytes).
+/// Seals a file that no program has open, again if it was sealed before. Fails if the file cannot be read or written,
+/// or is no SQLite file with pages of a valid size; the file stays unchanged then. O(bytes).
 Result<void> sealPages(const std::filesystem::path& path);
 
 /// Reads bytes of a file from an offset on; returns false on failure.

@@ -17,8 +17,7 @@ constexpr size_t maxDigits = 9;
 /// Parses a number without sign or leading zeros.
 std::optional<int64_t> plainNumber(std::string_view text) {
     const bool isPadded = text.size() > 1 && text.front() == '0';
-    if (text.empty() || text.size() > maxDigits || isPadded || text.front() == '-')
-        return std::nullopt;
+    if (text.empty() || text.size() > maxDigits || isPadded || text.front() == '-') return std::nullopt;
     int64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -37,8 +36,7 @@ ProducerKind producerKindOf(std::string_view producer) {
     if (producer == inspectorProducer) return ProducerKind::NcclInspector;
     // Merged traces name the producers of all parts.
     const bool isMerged = producer.find(" and ") != std::string_view::npos;
-    return producer.starts_with("Lanescope ") && !isMerged ? ProducerKind::Lanescope
-                                                           : ProducerKind::Other;
+    return producer.starts_with("Lanescope ") && !isMerged ? ProducerKind::Lanescope : ProducerKind::Other;
 }
 
 GpuVendor gpuVendorOf(std::string_view gpuName) {
@@ -48,9 +46,7 @@ GpuVendor gpuVendorOf(std::string_view gpuName) {
     return GpuVendor::Nvidia;
 }
 
-std::string gpuFactName(int64_t gpu, std::string_view name) {
-    return fmt::format("{}{}.{}", gpuPrefix, gpu, name);
-}
+std::string gpuFactName(int64_t gpu, std::string_view name) { return fmt::format("{}{}.{}", gpuPrefix, gpu, name); }
 
 std::optional<FactOf<int64_t>> splitGpuFact(std::string_view text) {
     const size_t dot = text.find('.');
@@ -70,9 +66,7 @@ std::optional<FactOf<std::string_view>> splitHostFact(std::string_view text) {
     return FactOf<std::string_view>{text.substr(0, space), text.substr(space + 1)};
 }
 
-std::string numberedFactName(std::string_view name, int64_t number) {
-    return fmt::format("{}{}", name, number);
-}
+std::string numberedFactName(std::string_view name, int64_t number) { return fmt::format("{}{}", name, number); }
 
 std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text) {
     const size_t last = text.find_last_not_of("0123456789");
@@ -88,16 +82,13 @@ constexpr int maxLanes = 32;
 
 /// Bytes per second per lane, by generation from 1 on: 8b/10b encoding, 128b/130b from the third,
 /// 242 of 256 bytes of a flit in the sixth.
-constexpr std::array<double, 6> bytesPerLane{2.5e9 * 8 / 10 / 8,   5e9 * 8 / 10 / 8,
-                                             8e9 * 128 / 130 / 8,  16e9 * 128 / 130 / 8,
-                                             32e9 * 128 / 130 / 8, 64e9 * 242 / 256 / 8};
+constexpr std::array<double, 6> bytesPerLane{2.5e9 * 8 / 10 / 8,   5e9 * 8 / 10 / 8,     8e9 * 128 / 130 / 8,
+                                             16e9 * 128 / 130 / 8, 32e9 * 128 / 130 / 8, 64e9 * 242 / 256 / 8};
 
 }  // namespace
 
 int64_t pcieBytesPerSecond(int generation, int lanes) {
-    if (generation < 1 || generation > static_cast<int>(bytesPerLane.size()) || lanes < 1 ||
-        lanes > maxLanes)
-        return 0;
+    if (generation < 1 || generation > static_cast<int>(bytesPerLane.size()) || lanes < 1 || lanes > maxLanes) return 0;
     return std::llround(bytesPerLane[static_cast<size_t>(generation) - 1] * lanes);
 }
 

@@ -8,9 +8,8 @@
 
 namespace lanescope {
 
-// Names of facts in `LANESCOPE_PROPERTIES` and in logs. `model/trace/Facts.h` has their labels and
-// value formats. The functions below join a name with its subject (recorder) and split it again
-// (loader).
+// Names of facts in `LANESCOPE_PROPERTIES` and in logs. `model/trace/Facts.h` has their labels and value formats. The
+// functions below join a name with its subject (recorder) and split it again (loader).
 
 namespace facts {
 // Facts of a run; `commandLine` and `host` also of a process.
@@ -47,8 +46,7 @@ inline constexpr std::string_view endSignal = "endSignal";
 inline constexpr std::string_view forkedChild = "forkedChild";
 /// Id of the parent process, present if the parent was recorded too.
 inline constexpr std::string_view parentProcess = "parentProcess";
-/// In merged traces: error bound in nanoseconds of the clock of a process's file relative to the
-/// first file.
+/// In merged traces: error bound in nanoseconds of the clock of a process's file relative to the first file.
 inline constexpr std::string_view clockErrorNs = "clock.errorNs";
 inline constexpr std::string_view cuda = "cuda";
 inline constexpr std::string_view nvtx = "nvtx";
@@ -109,13 +107,9 @@ enum class GpuVendor : uint8_t { Nvidia, Amd };
 GpuVendor gpuVendorOf(std::string_view gpuName);
 
 /// Returns true if a GPU name denotes a MIG instance, such as "NVIDIA H200 MIG 1g.18gb".
-constexpr bool isMigName(std::string_view gpuName) {
-    return gpuName.find(" MIG ") != std::string_view::npos;
-}
+constexpr bool isMigName(std::string_view gpuName) { return gpuName.find(" MIG ") != std::string_view::npos; }
 /// Returns true for the UUID of a MIG instance.
-constexpr bool isMigUuid(std::string_view uuid) {
-    return uuid.starts_with("MIG-");
-}
+constexpr bool isMigUuid(std::string_view uuid) { return uuid.starts_with("MIG-"); }
 
 /// Returns the bytes per second in one direction of that many lanes of a PCIe generation, after
 /// line encoding and before packet headers. Returns 0 for an unknown generation or lane count.

@@ -54,8 +54,7 @@ inline constexpr std::array<LossName, 6> lossNames{{
     {Loss::CudaActivity, "cuda-activity", "CUDA activity records", tooFast},
     {Loss::LogBlocks, "log-blocks", "log blocks", "the log could not be written, disk full?"},
     {Loss::NcclEvents, "nccl-events", "NCCL events", tooFast},
-    {Loss::NestedCalls, "nested-calls", "calls",
-     "made by a signal handler that interrupted another call"},
+    {Loss::NestedCalls, "nested-calls", "calls", "made by a signal handler that interrupted another call"},
     {Loss::CallsWithoutMemory, "calls-without-memory", "calls", "out of memory"},
 }};
 
@@ -82,8 +81,7 @@ constexpr bool isKnown(Loss loss) {
 /// Subject of a note, which determines its place on the timeline.
 enum class NoteSubject : uint8_t { Other, End, Loss };
 
-/// Code of a health note. `Unknown` stands for codes of newer programs; their text is kept next to
-/// the note.
+/// Code of a health note. `Unknown` stands for codes of newer programs; their text is kept next to the note.
 enum class HealthCode : uint16_t {
     Unknown,
 #define LANESCOPE_HEALTH_CODE(name, identifier, subject, damage) name,
@@ -119,8 +117,7 @@ constexpr HealthCodeName nameOf(HealthCode code) {
     return at == 0 || at >= healthCodeCount ? HealthCodeName() : healthCodeNames[at - 1];
 }
 
-/// Returns true if notes of this code are recomputed whenever a trace is finished, so they need not
-/// be stored.
+/// Returns true if notes of this code are recomputed whenever a trace is finished, so they need not be stored.
 constexpr bool isRecomputed(HealthCode code) {
     switch (code) {
         case HealthCode::NoEvents:
@@ -132,28 +129,20 @@ constexpr bool isRecomputed(HealthCode code) {
         case HealthCode::IndexNotWritten:
         case HealthCode::FreesMissing:
         case HealthCode::FreesUnmatched:
-        case HealthCode::ProcessEndedAbnormally:
-            return true;
-        default:
-            return false;
+        case HealthCode::ProcessEndedAbnormally: return true;
+        default: return false;
     }
 }
 
 /// Returns true if notes of this code mean that parts of the file could not be read.
-constexpr bool isUnread(HealthCode code) {
-    return nameOf(code).damage == HealthDamage::Unread;
-}
+constexpr bool isUnread(HealthCode code) { return nameOf(code).damage == HealthDamage::Unread; }
 
 /// Returns true if notes of this code mean that the trace, or a log it was made from, is corrupt,
 /// so that any number may be wrong. Losses counted during the recording are not corruption.
-constexpr bool isCorruption(HealthCode code) {
-    return nameOf(code).damage != HealthDamage::None;
-}
+constexpr bool isCorruption(HealthCode code) { return nameOf(code).damage != HealthDamage::None; }
 
 /// Returns the identifier in files, such as "events-dropped"; empty for `Unknown`.
-constexpr std::string_view identifier(HealthCode code) {
-    return nameOf(code).identifier;
-}
+constexpr std::string_view identifier(HealthCode code) { return nameOf(code).identifier; }
 
 /// Returns the code of an identifier; `Unknown` if there is none. O(number of codes).
 constexpr HealthCode healthCodeFrom(std::string_view identifier) {
@@ -162,8 +151,6 @@ constexpr HealthCode healthCodeFrom(std::string_view identifier) {
     return HealthCode::Unknown;
 }
 
-constexpr NoteSubject subjectOf(HealthCode code) {
-    return nameOf(code).subject;
-}
+constexpr NoteSubject subjectOf(HealthCode code) { return nameOf(code).subject; }
 
 }  // namespace lanescope

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Every health code, a line each: name, identifier in files, subject of its notes (`NoteSubject`),
-/// and damage that its notes mean (`HealthDamage`). Lines are only appended: the trace index stores
-/// the order.
+/// Every health code, a line each: name, identifier in files, subject of its notes (`NoteSubject`), and damage that its
+/// notes mean (`HealthDamage`). Lines are only appended: the trace index stores the order.
 #define LANESCOPE_HEALTH_CODES(X)                                      \
     /* Agent: CUPTI and the driver */                                  \
     X(NoCupti, "no-cupti", Other, None)                                \

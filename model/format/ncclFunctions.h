@@ -20,8 +20,7 @@ struct NcclFunction {
     std::string_view operation;  ///< Name without prefix, such as "AllReduce" of "ncclAllReduce".
     NcclTrafficRule traffic = NcclTrafficRule::Unknown;
     bool hasRoot = false;
-    bool isOfSends =
-        false;  ///< Implemented by sends and receives, so the profiler plugin reports only those.
+    bool isOfSends = false;       ///< Implemented by sends and receives, so the profiler plugin reports only those.
     std::string_view alias = {};  ///< Name in some versions.
 };
 
@@ -48,15 +47,13 @@ constexpr const NcclFunction* findNcclFunction(std::string_view operation) {
     return nullptr;
 }
 
-/// Returns the canonical name of an operation, such as "Broadcast" for "Bcast". Unknown names are
-/// returned unchanged.
+/// Returns the canonical name of an operation, such as "Broadcast" for "Bcast". Unknown names are returned unchanged.
 constexpr std::string_view ncclOperationName(std::string_view operation) {
     const NcclFunction* function = findNcclFunction(operation);
     return function == nullptr ? operation : function->operation;
 }
 
-/// Returns "AllReduce" for "ncclAllReduce"; empty if the function is no communication
-/// ("ncclGroupStart").
+/// Returns "AllReduce" for "ncclAllReduce"; empty if the function is no communication ("ncclGroupStart").
 constexpr std::string_view ncclOperationOf(std::string_view functionName) {
     constexpr std::string_view prefix = "nccl";
     if (!functionName.starts_with(prefix)) return {};

@@ -12,8 +12,7 @@
 
 namespace lanescope {
 
-/// Returns the value of an environment variable; empty if unset. Any thread, as long as no thread
-/// sets variables.
+/// Returns the value of an environment variable; empty if unset. Any thread, as long as no thread sets variables.
 inline std::string environment(const char* name) {
     const char* const value = std::getenv(name);
     return value ? value : "";
@@ -30,8 +29,7 @@ inline bool matchesPattern(std::string_view text, std::string_view pattern) {
         if (patternAt < pattern.size() && pattern[patternAt] == '*') {
             starAt = patternAt++;
             takenAt = at;
-        } else if (patternAt < pattern.size() &&
-                   (pattern[patternAt] == '?' || pattern[patternAt] == text[at])) {
+        } else if (patternAt < pattern.size() && (pattern[patternAt] == '?' || pattern[patternAt] == text[at])) {
             ++patternAt;
             ++at;
         } else if (starAt != std::string_view::npos) {

@@ -11,8 +11,7 @@ namespace lanescope {
 
 namespace {
 
-/// Returns the part of a path after a folder and its slash; empty if the path is not below the
-/// folder.
+/// Returns the part of a path after a folder and its slash; empty if the path is not below the folder.
 std::string_view below(std::string_view path, std::string_view folder) {
     while (folder.ends_with('/')) folder.remove_suffix(1);
     if (!folder.starts_with('/') || path.size() <= folder.size() + 1 || !path.starts_with(folder) ||
@@ -23,8 +22,7 @@ std::string_view below(std::string_view path, std::string_view folder) {
 
 /// Returns true if a path within a folder is unambiguous.
 bool isPlain(std::string_view rest) {
-    return !rest.empty() && !rest.starts_with('~') && !rest.starts_with('<') &&
-           !rest.starts_with('/');
+    return !rest.empty() && !rest.starts_with('~') && !rest.starts_with('<') && !rest.starts_with('/');
 }
 
 }  // namespace
@@ -32,11 +30,10 @@ bool isPlain(std::string_view rest) {
 bool isLibraryFile(std::string_view file) {
     // Interactive input and generated code of packages have such names.
     if (file.starts_with('<'))
-        return !file.starts_with("<stdin>") && !file.starts_with("<string>") &&
-               !file.starts_with("<ipython-input");
+        return !file.starts_with("<stdin>") && !file.starts_with("<string>") && !file.starts_with("<ipython-input");
     // The last one is the cache of PyTorch's compiler.
-    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                          "/torch/_", "/torch/nn/", "/torchinductor_"})
+    for (const std::string_view folder :
+         {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/_", "/torch/nn/", "/torchinductor_"})
         if (file.find(folder) != std::string_view::npos) return true;
     return file.empty();
 }
@@ -58,8 +55,7 @@ std::string fullSourcePath(std::string_view path, const SourceFolders& folders) 
         while (folder.ends_with('/')) folder.remove_suffix(1);
         return std::string(folder) + "/" + std::string(rest);
     };
-    if (path.starts_with("~/"))
-        return folders.home.empty() ? std::string(path) : in(folders.home, path.substr(2));
+    if (path.starts_with("~/")) return folders.home.empty() ? std::string(path) : in(folders.home, path.substr(2));
     if (!isPlain(path) || folders.working.empty()) return std::string(path);
     return in(folders.working, path);
 }
@@ -79,8 +75,7 @@ bool mayDemangleLong(std::string_view mangled) {
     for (size_t at = 2; at < mangled.size() && bytes <= maxDemangledBytes; ++at) {
         if (mangled[at] != 'S' && mangled[at] != 'T') continue;
         size_t end = at + 1;
-        while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end])))
-            ++end;
+        while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end]))) ++end;
         if (end < mangled.size() && mangled[end] == '_') bytes *= 2;
     }
     return bytes > maxDemangledBytes;

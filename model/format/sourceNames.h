@@ -9,8 +9,7 @@
 
 namespace lanescope {
 
-/// Returns the rank in a file name: 3 of "run.rank3.json", "rank_3.sqlite", "rank-3". Returns
-/// nullopt if there is none.
+/// Returns the rank in a file name: 3 of "run.rank3.json", "rank_3.sqlite", "rank-3". Returns nullopt if there is none.
 inline std::optional<int> rankInName(std::string_view name) {
     constexpr std::string_view word = "rank";
     constexpr int maxRank = 1 << 24;
@@ -37,14 +36,10 @@ struct SourceFolders {
 };
 
 /// Returns true if the file is a module of Python by its name.
-inline bool isPythonFile(std::string_view file) {
-    return file.ends_with(".py");
-}
+inline bool isPythonFile(std::string_view file) { return file.ends_with(".py"); }
 
 /// Returns true if the file is part of PyTorch's data loader.
-inline bool isTorchDataFile(std::string_view file) {
-    return file.find("/torch/utils/data/") != std::string_view::npos;
-}
+inline bool isTorchDataFile(std::string_view file) { return file.find("/torch/utils/data/") != std::string_view::npos; }
 
 /// Returns true if a file belongs to Python's library or to an installed package. Any thread, also
 /// for the functions below.

@@ -17,16 +17,15 @@ size_t utf8SequenceLength(std::string_view text) {
         if ((byte(index) & 0xc0) != 0x80) return 0;
     // The second byte reveals overlong forms, surrogates and code points beyond Unicode.
     const unsigned char second = byte(1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
         return 0;
     return length;
 }
 
 bool isUtf8(std::string_view text) {
-    const auto* const plainEnd = std::find_if(text.data(), text.data() + text.size(), [](char c) {
-        return static_cast<unsigned char>(c) >= 0x80;
-    });
+    const auto* const plainEnd = std::find_if(text.data(), text.data() + text.size(),
+                                              [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
     text.remove_prefix(static_cast<size_t>(plainEnd - text.data()));
     while (!text.empty()) {
         const size_t length = utf8SequenceLength(text);

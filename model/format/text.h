@@ -11,25 +11,13 @@ namespace lanescope {
 // Letters are ASCII only and independent of the locale: names are code, and other characters must
 // match exactly. Header-only, because the agent does not link `model`.
 
-constexpr bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
-constexpr bool isUpper(char c) {
-    return c >= 'A' && c <= 'Z';
-}
-constexpr bool isLower(char c) {
-    return c >= 'a' && c <= 'z';
-}
-constexpr bool isLetter(char c) {
-    return isUpper(c) || isLower(c);
-}
+constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool isLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool isLetter(char c) { return isUpper(c) || isLower(c); }
 /// Returns true for white space of JSON: blank, tab, line feed and carriage return.
-constexpr bool isSpace(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-constexpr char lowerCase(char c) {
-    return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-}
+constexpr bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+constexpr char lowerCase(char c) { return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 inline std::string lowerCase(std::string text) {
     for (char& c : text) c = lowerCase(c);
     return text;
@@ -49,8 +37,7 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view space
     return text.substr(from, text.find_last_not_of(spaces) - from + 1);
 }
 
-/// Returns the length of the valid UTF-8 sequence at the start of `text`, which must not be empty;
-/// 0 if invalid.
+/// Returns the length of the valid UTF-8 sequence at the start of `text`, which must not be empty; 0 if invalid.
 size_t utf8SequenceLength(std::string_view text);
 
 bool isUtf8(std::string_view text);
@@ -61,9 +48,8 @@ std::string validUtf8(std::string_view text);
 /// Returns the text as a quoted JSON string. Bytes that are not UTF-8 become U+FFFD.
 std::string jsonQuoted(std::string_view text);
 
-/// Writer of JSON text for callers that must survive running out of memory. It throws
-/// `std::bad_alloc` as a string does; a tree of values allocates even to be destroyed. Bytes that
-/// are not UTF-8 become U+FFFD.
+/// Writer of JSON text for callers that must survive running out of memory. It throws `std::bad_alloc` as a string
+/// does; a tree of values allocates even to be destroyed. Bytes that are not UTF-8 become U+FFFD.
 class JsonText {
   public:
     /// Opens an object or a list: the root, a member or an item.

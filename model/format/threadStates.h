@@ -47,15 +47,13 @@ constexpr const ThreadStateName& nameOf(ThreadState state) {
 }
 
 constexpr ThreadState threadStateFrom(int64_t number) {
-    return number > 0 && number < static_cast<int64_t>(threadStateCount)
-               ? static_cast<ThreadState>(number)
-               : ThreadState::Unknown;
+    return number > 0 && number < static_cast<int64_t>(threadStateCount) ? static_cast<ThreadState>(number)
+                                                                         : ThreadState::Unknown;
 }
 
 /// Returns true if the thread waits for something other than a core.
 constexpr bool isWaiting(ThreadState state) {
-    return state != ThreadState::Unknown && state != ThreadState::Running &&
-           state != ThreadState::Runnable;
+    return state != ThreadState::Unknown && state != ThreadState::Running && state != ThreadState::Runnable;
 }
 
 // Artificial frames of Python stacks; they have no file.

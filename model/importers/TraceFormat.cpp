@@ -15,28 +15,12 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat,
-                                  &nsightFormat,
-                                  &nvprofFormat,
-                                  &chromeFormat,
-                                  &rocpdFormat,
-                                  &rpdFormat,
-                                  &xplaneFormat,
-                                  &perfettoFormat,
-                                  &inspectorFormat,
-                                  &nsightReportFormat,
-                                  &nvvpSessionFormat,
-                                  &nvprofLogFormat,
-                                  &memorySnapshotFormat,
-                                  &flightRecorderFormat,
-                                  &pickleFormat,
-                                  &fleetReportFormat,
-                                  &xzFormat,
-                                  &zstdFormat,
-                                  &bzip2Format,
-                                  &zipFormat,
-                                  &gzipTwiceFormat,
-                                  &tarFormat};
+constexpr std::array knownFormats{
+    &lanescopeFormat,   &nsightFormat,    &nvprofFormat,         &chromeFormat,         &rocpdFormat,
+    &rpdFormat,         &xplaneFormat,    &perfettoFormat,       &inspectorFormat,      &nsightReportFormat,
+    &nvvpSessionFormat, &nvprofLogFormat, &memorySnapshotFormat, &flightRecorderFormat, &pickleFormat,
+    &fleetReportFormat, &xzFormat,        &zstdFormat,           &bzip2Format,          &zipFormat,
+    &gzipTwiceFormat,   &tarFormat};
 
 /// Returns the error for a format that is recognized but not read.
 Error errorFor(const TraceFormat& format, const TraceSource& source) {
@@ -54,12 +38,9 @@ Result<void> checkGzipName(const TraceSource& source) {
 
 }  // namespace
 
-std::span<const TraceFormat* const> traceFormats() {
-    return knownFormats;
-}
+std::span<const TraceFormat* const> traceFormats() { return knownFormats; }
 
-Result<const TraceFormat*> findFormat(TraceSource& source,
-                                      std::span<const TraceFormat* const> formats) {
+Result<const TraceFormat*> findFormat(TraceSource& source, std::span<const TraceFormat* const> formats) {
     for (const TraceFormat* format : formats) {
         const Result<bool> isIt = format->isRecognized(source);
         if (!isIt) return fail(isIt.error());
@@ -68,8 +49,8 @@ Result<const TraceFormat*> findFormat(TraceSource& source,
         return format;
     }
     if (const Result<void> packed = checkGzipName(source); !packed) return fail(packed.error());
-    return fail("{}: {}not a trace in a supported format. See format.md in the manual.",
-                source.path().string(), source.isCompressed() ? "its compressed content is " : "");
+    return fail("{}: {}not a trace in a supported format. See format.md in the manual.", source.path().string(),
+                source.isCompressed() ? "its compressed content is " : "");
 }
 
 Result<void> requireTables(TraceSource& source) {

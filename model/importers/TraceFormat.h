@@ -13,20 +13,17 @@
 
 namespace lanescope {
 
-/// A file format. A new format is a value of this type, listed by name in `TraceFormat.cpp` (see
-/// CONTRIBUTING.md).
+/// A file format. A new format is a value of this type, listed by name in `TraceFormat.cpp` (see CONTRIBUTING.md).
 struct TraceFormat {
     std::string_view identifier;  ///< For programs: "nsight-sqlite".
-    std::string_view name;  ///< For users, with its article: "an SQLite export of Nsight Systems".
+    std::string_view name;        ///< For users, with its article: "an SQLite export of Nsight Systems".
     /// Usual file name endings, for file dialogs. Recognition uses the contents only.
     std::array<std::string_view, 4> endings;
-    /// Returns true if the file has this format. At most one format may return true for a file.
-    /// Fails if the file begins like this format but cannot be checked further: corrupt, truncated,
-    /// still being written.
+    /// Returns true if the file has this format. At most one format may return true for a file. Fails if the file
+    /// begins like this format but cannot be checked further: corrupt, truncated, still being written.
     Result<bool> (*isRecognized)(TraceSource& source);
-    /// Passes the contents of the file to the builder and skips invalid parts. `progress` gets
-    /// fractions in [0, 1]. The result is ignored if it returns false. Null for a format that is
-    /// only recognized.
+    /// Passes the contents of the file to the builder and skips invalid parts. `progress` gets fractions in [0, 1]. The
+    /// result is ignored if it returns false. Null for a format that is only recognized.
     Result<void> (*read)(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress);
     /// For an unreadable format: what the user can do, shown after "{file} is {name}".
     std::string_view advice = {};
@@ -37,17 +34,14 @@ struct TraceFormat {
 /// Returns all known formats, in no particular order.
 std::span<const TraceFormat* const> traceFormats();
 
-/// Returns the format of the file. Errors: the error of a format that cannot check the file;
-/// unknown format.
-Result<const TraceFormat*> findFormat(TraceSource& source,
-                                      std::span<const TraceFormat* const> formats);
+/// Returns the format of the file. Errors: the error of a format that cannot check the file; unknown format.
+Result<const TraceFormat*> findFormat(TraceSource& source, std::span<const TraceFormat* const> formats);
 
 /// Fails for a sequential format, which has no SQL tables. The error explains how to import the
 /// file as a Lanescope trace. Other files are left to the caller.
 Result<void> requireTables(TraceSource& source);
 
-/// Returns "A Lanescope trace, or an SQLite export of Nsight Systems": the readable formats, for
-/// help texts.
+/// Returns "A Lanescope trace, or an SQLite export of Nsight Systems": the readable formats, for help texts.
 std::string readableFormats();
 /// Returns "*.sqlite *.sqlite.gz ...", for file dialogs.
 std::string formatPatterns();

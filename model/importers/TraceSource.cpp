@@ -17,8 +17,7 @@ constexpr size_t startBytes = 4096;
 
 }  // namespace
 
-Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream,
-                                       const std::filesystem::path& path) {
+Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream, const std::filesystem::path& path) {
     if (!stream) return fail(stream.error());
     TraceSource source(std::move(*stream));
     source.path_ = path;
@@ -31,8 +30,7 @@ Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream,
     return source;
 }
 
-Result<TraceSource> TraceSource::open(const std::filesystem::path& path,
-                                      const LoadProgress& unpacking) {
+Result<TraceSource> TraceSource::open(const std::filesystem::path& path, const LoadProgress& unpacking) {
     Result<TraceSource> source = begin(UnpackedStream::open(path), path);
     if (source) source->unpacking_ = &unpacking;
     return source;
@@ -60,9 +58,7 @@ Result<size_t> TraceSource::read(std::span<char> bytes) {
     return count + *more;
 }
 
-Result<UnpackedFile> TraceSource::unpacked() const {
-    return unpackGzip(path_, UnpackLimits{}, *unpacking_);
-}
+Result<UnpackedFile> TraceSource::unpacked() const { return unpackGzip(path_, UnpackLimits{}, *unpacking_); }
 
 Result<const Database*> TraceSource::database() {
     if (database_) return &*database_;
@@ -86,16 +82,14 @@ Result<void> checkNotTrace(const std::filesystem::path& path) {
     if (std::filesystem::file_size(path, error) == 0) return {};
     Result<UnpackedStream> stream = UnpackedStream::open(path);
     if (!stream)
-        return fail("{}: may be a trace, will not be overwritten. {} Choose another output file.",
-                    path.string(), stream.error().sentence);
+        return fail("{}: may be a trace, will not be overwritten. {} Choose another output file.", path.string(),
+                    stream.error().sentence);
     std::array<char, sqliteHeaderBytes> start{};
     // A file that cannot be decompressed is not a trace.
     const Result<size_t> count = stream->read(start);
     const auto* const bytes = reinterpret_cast<const unsigned char*>(start.data());
     if (!count || !isSqliteHeader(std::span(bytes, *count))) return {};
-    return fail(
-        "{}: a trace or another database, will not be overwritten. Choose another output file.",
-        path.string());
+    return fail("{}: a trace or another database, will not be overwritten. Choose another output file.", path.string());
 }
 
 }  // namespace lanescope

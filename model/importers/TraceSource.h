@@ -20,8 +20,7 @@ class TraceSource {
   public:
     /// Opens a file. `unpacking` gets fractions in [0, 1] if the whole file must be decompressed,
     /// and must outlive the source. Errors: those of `UnpackedStream::open` and of the first read.
-    static Result<TraceSource> open(const std::filesystem::path& path,
-                                    const LoadProgress& unpacking);
+    static Result<TraceSource> open(const std::filesystem::path& path, const LoadProgress& unpacking);
     /// Opens a file from a readable descriptor. The file need not have a name, must not be
     /// compressed and must not change meanwhile. `path` names it in errors.
     static Result<TraceSource> open(int descriptor, const std::filesystem::path& path);
@@ -53,8 +52,7 @@ class TraceSource {
 
   private:
     explicit TraceSource(UnpackedStream stream) : stream_(std::move(stream)) {}
-    static Result<TraceSource> begin(Result<UnpackedStream> stream,
-                                     const std::filesystem::path& path);
+    static Result<TraceSource> begin(Result<UnpackedStream> stream, const std::filesystem::path& path);
 
     std::filesystem::path path_;
     int descriptor_ = -1;  ///< -1 for a file with a name.
@@ -67,9 +65,8 @@ class TraceSource {
     bool hasTrailingBytes_ = false;  ///< For the file that `database` decompressed.
 };
 
-/// Fails if `path` is an SQLite file, compressed by gzip or not, or cannot be read. Protects traces
-/// from being overwritten by reports or pictures, which are easier to recreate. Reads some bytes.
-/// Never blocks on a pipe.
+/// Fails if `path` is an SQLite file, compressed by gzip or not, or cannot be read. Protects traces from being
+/// overwritten by reports or pictures, which are easier to recreate. Reads some bytes. Never blocks on a pipe.
 Result<void> checkNotTrace(const std::filesystem::path& path);
 
 }  // namespace lanescope

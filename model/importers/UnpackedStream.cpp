@@ -29,14 +29,12 @@ constexpr size_t maxPaddingBytes = size_t{1} << 20;
 constexpr unsigned char gzipMark[] = {0x1f, 0x8b};
 
 bool isGzip(const unsigned char* bytes, size_t count) {
-    return count >= std::size(gzipMark) &&
-           std::equal(std::begin(gzipMark), std::end(gzipMark), bytes);
+    return count >= std::size(gzipMark) && std::equal(std::begin(gzipMark), std::end(gzipMark), bytes);
 }
 
 }  // namespace
 
-/// The state of decompression. zlib's `gzread` would drop the data of a buffer in front of a
-/// corrupt place.
+/// The state of decompression. zlib's `gzread` would drop the data of a buffer in front of a corrupt place.
 struct UnpackedStream::Packed {
     z_stream stream{};
     UniqueFd descriptor;
@@ -55,8 +53,7 @@ struct UnpackedStream::Packed {
         if (isReady) inflateEnd(&stream);
     }
 
-    /// Reads more compressed bytes. Returns their number, 0 at the end, or -1 with `errno` on
-    /// failure.
+    /// Reads more compressed bytes. Returns their number, 0 at the end, or -1 with `errno` on failure.
     ssize_t refill() {
         if (stream.avail_in > 0) std::memmove(input.data(), stream.next_in, stream.avail_in);
         const size_t room = input.size() - stream.avail_in;
@@ -81,9 +78,9 @@ struct UnpackedStream::Packed {
         for (ssize_t came = 1; came > 0 && !hasTrailingBytes;) {
             const unsigned char* const begin = stream.next_in;
             checkedBytes += stream.avail_in;
-            hasTrailingBytes = checkedBytes > maxPaddingBytes ||
-                               std::any_of(begin, begin + stream.avail_in,
-                                           [](unsigned char byte) { return byte != 0; });
+            hasTrailingBytes =
+                checkedBytes > maxPaddingBytes ||
+                std::any_of(begin, begin + stream.avail_in, [](unsigned char byte) { return byte != 0; });
             stream.avail_in = 0;
             came = refill();
             if (came < 0) trailingError = errno;
@@ -160,12 +157,10 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
             return fail("{}: the compressed file is truncated. Copy it again.", path_.string());
         }
         if (code == Z_STREAM_END) packed.isInside = false;
-        if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0))
-            continue;
+        if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0)) continue;
         // The next call finds the error again, after the data in front of it was read.
         if (taken() > 0) break;
-        if (code == Z_MEM_ERROR)
-            return fail("{}: cannot be unpacked, not enough memory.", path_.string());
+        if (code == Z_MEM_ERROR) return fail("{}: cannot be unpacked, not enough memory.", path_.string());
         return fail("{}: the compressed file is corrupt. Copy it again.", path_.string());
     }
     if (taken() == 0 && packed.trailingError != 0)
@@ -173,9 +168,7 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
     return taken();
 }
 
-bool UnpackedStream::hasTrailingBytes() const {
-    return packed_->hasTrailingBytes;
-}
+bool UnpackedStream::hasTrailingBytes() const { return packed_->hasTrailingBytes; }
 
 double UnpackedStream::fractionRead() const {
     if (fileBytes_ == 0) return 0;
@@ -197,11 +190,7 @@ class Unpacker {
   public:
     Unpacker(UnpackedStream stream, const std::filesystem::path& path, const UnpackLimits& limits,
              const LoadProgress& progress, TemporaryFile& out)
-        : stream_(std::move(stream)),
-          path_(path.string()),
-          limits_(limits),
-          progress_(progress),
-          out_(out) {}
+        : stream_(std::move(stream)), path_(path.string()), limits_(limits), progress_(progress), out_(out) {}
 
     /// Returns true if bytes follow the compressed data.
     Result<bool> run() {
@@ -211,8 +200,7 @@ class Unpacker {
             if (!report()) return fail("{}: opening was cancelled.", path_);
             const Result<size_t> count = stream_.read(chunk);
             if (!count) return fail(count.error());
-            const auto bytes =
-                std::span(reinterpret_cast<const unsigned char*>(chunk.data()), *count);
+            const auto bytes = std::span(reinterpret_cast<const unsigned char*>(chunk.data()), *count);
             if (isFirst) {
                 if (const auto checked = checkStart(bytes); !checked) return fail(checked.error());
                 isFirst = false;
@@ -265,8 +253,7 @@ class Unpacker {
             return fail(
                 "{}: not enough space to unpack {} ({} free). Free space, or set TMPDIR to a "
                 "folder with more.",
-                out_.folder().string(), path_,
-                formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
+                out_.folder().string(), path_, formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
         constexpr uint64_t bytesBetweenChecks = 64 << 20;
         allowedBytes_ = writtenBytes_ + std::min(usable, std::max(missing, bytesBetweenChecks));
         return {};
@@ -291,8 +278,7 @@ Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackL
     if (!stream) return fail(stream.error());
     Result<TemporaryFile> out = TemporaryFile::create(limits.folder);
     if (!out) return fail("{}: cannot be unpacked. {}", path.string(), out.error().sentence);
-    const Result<bool> hasTrailingBytes =
-        Unpacker(std::move(*stream), path, limits, progress, *out).run();
+    const Result<bool> hasTrailingBytes = Unpacker(std::move(*stream), path, limits, progress, *out).run();
     if (!hasTrailingBytes) return fail(hasTrailingBytes.error());
     return UnpackedFile{std::move(*out), *hasTrailingBytes};
 }

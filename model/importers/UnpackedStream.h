@@ -70,10 +70,9 @@ struct UnpackedFile {
     bool hasTrailingBytes = false;
 };
 
-/// Decompresses an SQLite file into a temporary file without a name, since SQLite needs random
-/// access. Stops at the first bytes of any other file. `progress` gets fractions in [0, 1]. Errors,
-/// one sentence each about `path`: corrupt, truncated, not a trace, too large, no space, cancelled.
-/// O(bytes). Blocks.
+/// Decompresses an SQLite file into a temporary file without a name, since SQLite needs random access. Stops at the
+/// first bytes of any other file. `progress` gets fractions in [0, 1]. Errors, one sentence each about `path`: corrupt,
+/// truncated, not a trace, too large, no space, cancelled. O(bytes). Blocks.
 Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
                                 const LoadProgress& progress);
 

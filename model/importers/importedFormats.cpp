@@ -45,16 +45,14 @@ Result<bool> isChromeTrace(TraceSource& source) {
     cursor.skipMark();
     cursor.skipSpace();
     if (cursor.isAtEnd() || source.startsLikeSqlite() || isKnownArchive(source)) return false;
-    const auto found = std::count_if(keys.begin(), keys.end(), [start](std::string_view key) {
-        return start.find(key) != std::string_view::npos;
-    });
+    const auto found = std::count_if(
+        keys.begin(), keys.end(), [start](std::string_view key) { return start.find(key) != std::string_view::npos; });
     return found > (cursor.takes('{') || cursor.takes('[') ? 0 : 1);
 }
 
 Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    return readKinetoTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
-                           source.threads(), [&source] { return source.fractionRead(); }, progress,
-                           maxJsonBytesOf(source));
+    return readKinetoTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder, source.threads(),
+                           [&source] { return source.fractionRead(); }, progress, maxJsonBytesOf(source));
 }
 
 }  // namespace
@@ -62,54 +60,40 @@ Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadPr
 uint64_t maxJsonBytesOf(const TraceSource& source) {
     constexpr uint64_t minLimitBytes = uint64_t{256} << 20, maxExpansion = 200;
     if (!source.isCompressed()) return maxJsonBytes;
-    return std::min(maxJsonBytes,
-                    minLimitBytes + maxExpansion * std::min(source.fileBytes(), maxJsonBytes));
+    return std::min(maxJsonBytes, minLimitBytes + maxExpansion * std::min(source.fileBytes(), maxJsonBytes));
 }
 
-const TraceFormat chromeFormat{"chrome-json",
-                               "a JSON trace, such as torch.profiler writes",
-                               {".json"},
-                               isChromeTrace,
-                               readEvents};
+const TraceFormat chromeFormat{
+    "chrome-json", "a JSON trace, such as torch.profiler writes", {".json"}, isChromeTrace, readEvents};
 
 namespace {
 
-/// Returns true if the file begins with keys of NCCL Inspector: of a record up to format 4.2, of a
-/// batch since then, or of an operation if the first batch is truncated. A trace of events may
-/// contain any text, also these keys.
+/// Returns true if the file begins with keys of NCCL Inspector: of a record up to format 4.2, of a batch since then, or
+/// of an operation if the first batch is truncated. A trace of events may contain any text, also these keys.
 Result<bool> isInspectorLog(TraceSource& source) {
     const std::string_view start = source.start();
-    const auto has = [start](std::string_view key) {
-        return start.find(key) != std::string_view::npos;
-    };
+    const auto has = [start](std::string_view key) { return start.find(key) != std::string_view::npos; };
     const bool isOfInspector = has("\"inspector_output_format_version\"") ||
                                (has("\"coll_perf\"") && has("\"coll_exec_time_us\"")) ||
                                (has("\"p2p_perf\"") && has("\"p2p_exec_time_us\""));
-    if (!isOfInspector || source.startsLikeSqlite() || start.find('\0') != std::string_view::npos)
-        return false;
+    if (!isOfInspector || source.startsLikeSqlite() || start.find('\0') != std::string_view::npos) return false;
     const Result<bool> isOther = chromeFormat.isRecognized(source);
     return isOther && !*isOther;
 }
 
 Result<void> readRecords(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    return readInspectorTrace([&source](std::span<char> bytes) { return source.read(bytes); },
-                              builder, [&source] { return source.fractionRead(); }, progress,
-                              maxJsonBytesOf(source));
+    return readInspectorTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
+                              [&source] { return source.fractionRead(); }, progress, maxJsonBytesOf(source));
 }
 
 }  // namespace
 
-const TraceFormat inspectorFormat{"nccl-inspector",
-                                  "a log of NCCL Inspector",
-                                  {"-pid*.log", "-pid*.jsonl"},
-                                  isInspectorLog,
-                                  readRecords};
+const TraceFormat inspectorFormat{
+    "nccl-inspector", "a log of NCCL Inspector", {"-pid*.log", "-pid*.jsonl"}, isInspectorLog, readRecords};
 
 namespace {
 
-Result<bool> isXplane(TraceSource& source) {
-    return startsLikeXplane(source.start());
-}
+Result<bool> isXplane(TraceSource& source) { return startsLikeXplane(source.start()); }
 
 Result<bool> isPerfetto(TraceSource& source) {
     return !startsLikeXplane(source.start()) && startsLikePerfetto(source.start());
@@ -123,16 +107,10 @@ Result<void> read(TraceSource& source, TraceBuilder& builder, const LoadProgress
 
 }  // namespace
 
-const TraceFormat xplaneFormat{"xplane",
-                               "an XPlane profile of JAX or TensorFlow",
-                               {".xplane.pb"},
-                               isXplane,
-                               read<readXplaneTrace>};
-const TraceFormat perfettoFormat{"perfetto",
-                                 "a Perfetto trace",
-                                 {".pftrace", ".perfetto-trace"},
-                                 isPerfetto,
-                                 read<readPerfettoTrace>};
+const TraceFormat xplaneFormat{
+    "xplane", "an XPlane profile of JAX or TensorFlow", {".xplane.pb"}, isXplane, read<readXplaneTrace>};
+const TraceFormat perfettoFormat{
+    "perfetto", "a Perfetto trace", {".pftrace", ".perfetto-trace"}, isPerfetto, read<readPerfettoTrace>};
 
 namespace {
 
@@ -167,31 +145,16 @@ Result<void> readRocm(TraceSource& source, TraceBuilder& builder, const LoadProg
 
 }  // namespace
 
-const TraceFormat lanescopeFormat{"lanescope",
-                                  "a Lanescope trace",
-                                  {".sqlite", ".sqlite3", ".db"},
-                                  isOfKind<SqliteKind::Lanescope>,
-                                  readTables};
-const TraceFormat nsightFormat{"nsight-sqlite",
-                               "an SQLite export of Nsight Systems",
-                               {".sqlite"},
-                               isOfKind<SqliteKind::Nsight>,
-                               readTables};
-const TraceFormat nvprofFormat{"nvprof",
-                               "a profile of nvprof",
-                               {".nvprof", ".nvvp"},
-                               isOfKind<SqliteKind::Nvprof>,
-                               readNvprof};
-const TraceFormat rocpdFormat{"rocpd",
-                              "a rocpd profile of AMD's ROCm",
-                              {".db"},
-                              isOfKind<SqliteKind::Rocpd>,
-                              readRocm<readRocpdTrace>};
-const TraceFormat rpdFormat{"rpd",
-                            "an RPD profile of AMD's ROCm",
-                            {".rpd"},
-                            isOfKind<SqliteKind::Rpd>,
-                            readRocm<readRpdTrace>};
+const TraceFormat lanescopeFormat{
+    "lanescope", "a Lanescope trace", {".sqlite", ".sqlite3", ".db"}, isOfKind<SqliteKind::Lanescope>, readTables};
+const TraceFormat nsightFormat{
+    "nsight-sqlite", "an SQLite export of Nsight Systems", {".sqlite"}, isOfKind<SqliteKind::Nsight>, readTables};
+const TraceFormat nvprofFormat{
+    "nvprof", "a profile of nvprof", {".nvprof", ".nvvp"}, isOfKind<SqliteKind::Nvprof>, readNvprof};
+const TraceFormat rocpdFormat{
+    "rocpd", "a rocpd profile of AMD's ROCm", {".db"}, isOfKind<SqliteKind::Rocpd>, readRocm<readRocpdTrace>};
+const TraceFormat rpdFormat{
+    "rpd", "an RPD profile of AMD's ROCm", {".rpd"}, isOfKind<SqliteKind::Rpd>, readRocm<readRpdTrace>};
 
 namespace {
 
@@ -237,11 +200,9 @@ bool isUsable(const fs::path& exported, const fs::path& report) {
     return !error && exportedAt >= reportedAt;
 }
 
-Result<void> makeExport(const fs::path& report, const fs::path& exported,
-                        const LoadProgress& progress) {
+Result<void> makeExport(const fs::path& report, const fs::path& exported, const LoadProgress& progress) {
     std::error_code ignored;
-    const std::string command =
-        fmt::format("nsys export --type sqlite -o {} {}", exported.string(), report.string());
+    const std::string command = fmt::format("nsys export --type sqlite -o {} {}", exported.string(), report.string());
     const std::optional<fs::path> program = findExporter();
     if (!program)
         return fail(
@@ -252,18 +213,16 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported,
     partial += ".exporting.sqlite";
     fs::remove(partial, ignored);
     bool isWanted = true;
-    const int status = runQuietly(
-        {program->string(), "export", "--type", "sqlite", "--output",
-         fs::absolute(partial, ignored).string(), fs::absolute(report, ignored).string()},
-        [&] { return isWanted = !progress || progress(0, "nsys exports the report"); });
+    const int status = runQuietly({program->string(), "export", "--type", "sqlite", "--output",
+                                   fs::absolute(partial, ignored).string(), fs::absolute(report, ignored).string()},
+                                  [&] { return isWanted = !progress || progress(0, "nsys exports the report"); });
     if (status == 0) {
         fs::rename(partial, exported, ignored);
         if (!ignored) return {};
     }
     fs::remove(partial, ignored);
     if (!isWanted) return fail("{}: opening was cancelled.", report.string());
-    return fail("{0} could not export {1}. Run \"{2}\" to see why.", program->string(),
-                report.string(), command);
+    return fail("{0} could not export {1}. Run \"{2}\" to see why.", program->string(), report.string(), command);
 }
 
 Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
@@ -280,12 +239,7 @@ Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadPr
 
 }  // namespace
 
-const TraceFormat nsightReportFormat{"nsight-report",
-                                     "a report of Nsight Systems",
-                                     {".nsys-rep", ".qdrep"},
-                                     isNsightReport,
-                                     readReport,
-                                     {},
-                                     false};
+const TraceFormat nsightReportFormat{
+    "nsight-report", "a report of Nsight Systems", {".nsys-rep", ".qdrep"}, isNsightReport, readReport, {}, false};
 
 }  // namespace lanescope

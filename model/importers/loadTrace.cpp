@@ -29,9 +29,8 @@ bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progres
     std::stop_source stop;
     std::future<bool> finished;
     try {
-        finished = std::async(std::launch::async, [&builder, threads, token = stop.get_token()] {
-            return builder.finish(threads, token);
-        });
+        finished = std::async(std::launch::async,
+                              [&builder, threads, token = stop.get_token()] { return builder.finish(threads, token); });
     } catch (const std::system_error&) {
         return builder.finish(threads);
     }
@@ -40,14 +39,10 @@ bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progres
     return finished.get() && !stop.stop_requested();
 }
 
-/// Returns the default number of threads. With more than four, building tables becomes the
-/// bottleneck.
-unsigned defaultThreads() {
-    return std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
-}
+/// Returns the default number of threads. With more than four, building tables becomes the bottleneck.
+unsigned defaultThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
-Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
-                                const LoadProgress& progress) {
+Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options, const LoadProgress& progress) {
     const Result<const TraceFormat*> format = findFormat(source, options.formats);
     if (!format) return fail(format.error());
     source.setThreads(options.threads == 0 ? defaultThreads() : options.threads);
@@ -63,11 +58,9 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
         isWanted = isWanted && (!progress || progress(read, what));
         return isWanted;
     };
-    if (const Result<void> read = (*format)->read(source, builder, reading); !read)
-        return fail(read.error());
+    if (const Result<void> read = (*format)->read(source, builder, reading); !read) return fail(read.error());
     if (source.hasTrailingBytes())
-        builder.note(
-            {Severity::Warning, HealthCode::BytesBehindPacked, std::string(trailingBytesSentence)});
+        builder.note({Severity::Warning, HealthCode::BytesBehindPacked, std::string(trailingBytesSentence)});
     if (!isWanted || !finish(builder, source.threads(), progress))
         return fail("{}: opening was cancelled.", source.path().string());
     return builder;
@@ -92,8 +85,7 @@ Result<TraceBuilder> readTrace(const std::filesystem::path& path, const LoadProg
     });
 }
 
-Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
-                               const LoadProgress& progress) {
+Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path, const LoadProgress& progress) {
     return orOutOfMemory(path, [&]() -> Result<TracePtr> {
         Result<TraceSource> source = TraceSource::open(descriptor, path);
         if (!source) return fail(source.error());

@@ -21,11 +21,10 @@ struct LoadOptions {
     std::shared_ptr<LargeMemory> memory = nullptr;
 };
 
-/// Opens a file of any known format, plain or compressed with gzip, independent of its name, and
-/// builds all tables and tracks. The file is untrusted: invalid parts are skipped and counted in
-/// `Trace::health`. Errors, one sentence each: not readable, unknown format, corrupt, cancelled.
-/// Blocks for the whole read, so call it off the GUI thread. Most callers want `openTrace`, which
-/// reads a file only once.
+/// Opens a file of any known format, plain or compressed with gzip, independent of its name, and builds all tables and
+/// tracks. The file is untrusted: invalid parts are skipped and counted in `Trace::health`. Errors, one sentence each:
+/// not readable, unknown format, corrupt, cancelled. Blocks for the whole read, so call it off the GUI thread. Most
+/// callers want `openTrace`, which reads a file only once.
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress = {},
                            const LoadOptions& options = {});
 /// Returns a finished builder, for callers that add notes.
@@ -34,7 +33,6 @@ Result<TraceBuilder> readTrace(const std::filesystem::path& path, const LoadProg
 
 /// Loads a file from a readable descriptor. The file need not have a name, must not be compressed
 /// and must not change meanwhile. `path` names it in errors and in the trace.
-Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
-                               const LoadProgress& progress = {});
+Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path, const LoadProgress& progress = {});
 
 }  // namespace lanescope

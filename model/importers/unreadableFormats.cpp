@@ -53,13 +53,10 @@ Result<bool> isPackedBy(TraceSource& source) {
 
 }  // namespace
 
-bool isKnownArchive(const TraceSource& source) {
-    return packerOf(source) != Packer::None;
-}
+bool isKnownArchive(const TraceSource& source) { return packerOf(source) != Packer::None; }
 
-const TraceFormat xzFormat{"xz",    "packed by xz",
-                           {".xz"}, isPackedBy<Packer::Xz>,
-                           nullptr, "unpack it with \"xz -dk\" and open the result"};
+const TraceFormat xzFormat{
+    "xz", "packed by xz", {".xz"}, isPackedBy<Packer::Xz>, nullptr, "unpack it with \"xz -dk\" and open the result"};
 const TraceFormat zstdFormat{"zstd",   "packed by zstd",
                              {".zst"}, isPackedBy<Packer::Zstd>,
                              nullptr,  "unpack it with \"zstd -d\" and open the result"};
@@ -69,10 +66,9 @@ const TraceFormat bzip2Format{"bzip2",  "packed by bzip2",
 const TraceFormat zipFormat{"zip",    "an archive of zip",
                             {".zip"}, isPackedBy<Packer::Zip>,
                             nullptr,  "unpack it with \"unzip\" and open the trace in it"};
-const TraceFormat gzipTwiceFormat{
-    "gzip-twice", "packed by gzip twice",
-    {".gz"},      isPackedBy<Packer::Gzip>,
-    nullptr,      "unpack it once with \"gunzip -k\" and open the result"};
+const TraceFormat gzipTwiceFormat{"gzip-twice", "packed by gzip twice",
+                                  {".gz"},      isPackedBy<Packer::Gzip>,
+                                  nullptr,      "unpack it once with \"gunzip -k\" and open the result"};
 const TraceFormat tarFormat{"tar",    "an archive of tar",
                             {".tar"}, isPackedBy<Packer::Tar>,
                             nullptr,  "unpack it with \"tar -xf\" and open the trace in it"};
@@ -80,8 +76,7 @@ const TraceFormat tarFormat{"tar",    "an archive of tar",
 namespace {
 
 Result<bool> isNvvpSession(TraceSource& source) {
-    return source.start().starts_with("<?xml") &&
-           source.start().find("<session") != std::string_view::npos;
+    return source.start().starts_with("<?xml") && source.start().find("<session") != std::string_view::npos;
 }
 
 Result<bool> isNvprofLog(TraceSource& source) {
@@ -97,14 +92,10 @@ enum class Pickle { None, MemorySnapshot, FlightRecorder, Other };
 Pickle pickleIn(std::string_view start) {
     // Pickles since version 2 begin with their version.
     if (start.size() < 4 || start[0] != '\x80' || start[1] < 2 || start[1] > 5) return Pickle::None;
-    const auto names = [start](std::string_view word) {
-        return start.find(word) != std::string_view::npos;
-    };
+    const auto names = [start](std::string_view word) { return start.find(word) != std::string_view::npos; };
     // The keys of their outermost groups. Others may follow later.
-    if (names("segments") || names("device_traces") || names("allocator_settings"))
-        return Pickle::MemorySnapshot;
-    if (names("pg_config") || names("pg_status") || names("nccl_version") ||
-        (names("entries") && names("frames")))
+    if (names("segments") || names("device_traces") || names("allocator_settings")) return Pickle::MemorySnapshot;
+    if (names("pg_config") || names("pg_status") || names("nccl_version") || (names("entries") && names("frames")))
         return Pickle::FlightRecorder;
     return Pickle::Other;
 }
@@ -121,20 +112,18 @@ Result<bool> isFleetReport(TraceSource& source) {
 
 }  // namespace
 
-const TraceFormat memorySnapshotFormat{
-    "torch-memory-snapshot",
-    "a snapshot of PyTorch's memory, which holds no times on GPUs",
-    {".pickle", ".pkl"},
-    isPickle<Pickle::MemorySnapshot>,
-    nullptr,
-    "make a page of it with \"python -m torch.cuda._memory_viz trace_plot\""};
-const TraceFormat flightRecorderFormat{
-    "torch-flight-recorder",
-    "a dump of PyTorch's flight recorder, which holds no times on GPUs",
-    {".pickle", ".pkl"},
-    isPickle<Pickle::FlightRecorder>,
-    nullptr,
-    "analyze the dumps of all ranks with \"torchfrtrace\""};
+const TraceFormat memorySnapshotFormat{"torch-memory-snapshot",
+                                       "a snapshot of PyTorch's memory, which holds no times on GPUs",
+                                       {".pickle", ".pkl"},
+                                       isPickle<Pickle::MemorySnapshot>,
+                                       nullptr,
+                                       "make a page of it with \"python -m torch.cuda._memory_viz trace_plot\""};
+const TraceFormat flightRecorderFormat{"torch-flight-recorder",
+                                       "a dump of PyTorch's flight recorder, which holds no times on GPUs",
+                                       {".pickle", ".pkl"},
+                                       isPickle<Pickle::FlightRecorder>,
+                                       nullptr,
+                                       "analyze the dumps of all ranks with \"torchfrtrace\""};
 const TraceFormat pickleFormat{
     "pickle",
     "a Python pickle, which could run any code when read",
@@ -148,8 +137,7 @@ const TraceFormat fleetReportFormat{
     {".sqlite"},    isFleetReport,
     nullptr,        "\"lanescope view\" shows it, and any program for SQLite reads its tables"};
 const TraceFormat nvvpSessionFormat{
-    "nvvp-session", "a session of NVIDIA's Visual Profiler, which has settings and no data",
-    {".nvvp"},      isNvvpSession,
+    "nvvp-session", "a session of NVIDIA's Visual Profiler, which has settings and no data", {".nvvp"}, isNvvpSession,
     nullptr,        "open the .nvprof file next to it, or the one that was imported into it"};
 const TraceFormat nvprofLogFormat{"nvprof-log",
                                   "a log of nvprof from before CUDA 7",

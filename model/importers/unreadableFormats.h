@@ -8,8 +8,7 @@ namespace lanescope {
 // Compressed files other than gzip, and files compressed twice with gzip, recognized but not read.
 // A tar archive is recognized within gzip, too, as tar unpacks both at once.
 
-/// Returns true if a file has one of these formats, even if parts of it are readable as they are
-/// stored.
+/// Returns true if a file has one of these formats, even if parts of it are readable as they are stored.
 bool isKnownArchive(const TraceSource& source);
 
 extern const TraceFormat xzFormat;

@@ -68,8 +68,7 @@ class CheckedBlocks {
 class FieldReader {
   public:
     /// `checkedBlocks` must live as long as the columns.
-    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small,
-                CheckedBlocks& checkedBlocks)
+    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small, CheckedBlocks& checkedBlocks)
         : file_(file), small_(small), checkedBlocks_(checkedBlocks) {}
 
     bool isGood() const { return isGood_; }
@@ -118,8 +117,7 @@ class FieldReader {
         const auto data = part(stored.dataOffset, stored.dataBytes, 1);
         const BlockChecks checks = checksAt(stored.blocksOffset + blocks.size(), stored.blockCount);
         if (!isGood_ || stored.blocksOffset % alignof(PackedBlock) != 0 ||
-            !column.map({reinterpret_cast<const PackedBlock*>(blocks.data()),
-                         static_cast<size_t>(stored.blockCount)},
+            !column.map({reinterpret_cast<const PackedBlock*>(blocks.data()), static_cast<size_t>(stored.blockCount)},
                         data, stored.count, checks))
             isGood_ = false;
     }
@@ -132,9 +130,7 @@ class FieldReader {
         (*this)(ends);
         const size_t blocks = (ends.size() + StringTable::blockSize - 1) / StringTable::blockSize;
         const BlockChecks checks = checksAt(checksumsOffset, blocks);
-        if (isGood_)
-            strings.map({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(ends),
-                        checks);
+        if (isGood_) strings.map({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(ends), checks);
     }
 
   private:
@@ -223,9 +219,8 @@ class FieldWriter {
     }
     void operator()(const StringTable& strings);
 
-    /// Stores the tiles of all lanes and counters first, sorted by the length of their levels. A
-    /// picture needs levels of similar length, so it reads few places of the file. `trace` must be
-    /// the trace that is visited later.
+    /// Stores the tiles of all lanes and counters first, sorted by the length of their levels. A picture needs levels
+    /// of similar length, so it reads few places of the file. `trace` must be the trace that is visited later.
     void storeTilesAhead(const Trace& trace);
 
     /// Pads the file to a multiple of eight bytes, the alignment of column blocks.
@@ -306,11 +301,9 @@ void FieldWriter::storeTilesAhead(const Trace& trace) {
     std::vector<std::pair<size_t, Level>> levels;  // with their sizes
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes)
-            for (const LaneTiles::Level& level : lane.tiles->levels)
-                levels.emplace_back(level.bucketCount(), &level);
+            for (const LaneTiles::Level& level : lane.tiles->levels) levels.emplace_back(level.bucketCount(), &level);
     for (const CounterSeries& counter : trace.counters)
-        for (const CounterSeries::Level& level : counter.levels())
-            levels.emplace_back(level.timesNs.size(), &level);
+        for (const CounterSeries::Level& level : counter.levels()) levels.emplace_back(level.timesNs.size(), &level);
     std::ranges::stable_sort(levels, {}, &std::pair<size_t, Level>::first);
     const auto storeAhead = [this](const auto& field) {
         if constexpr (requires { field.packed(); }) ahead_[&field] = store(field);
@@ -352,8 +345,8 @@ std::span<const std::byte> bytesOf(const T& value) {
 
 }  // namespace
 
-Result<void> writeIndex(const Trace& trace, const SourceKey& source,
-                        const std::filesystem::path& path, const std::function<bool()>& isWanted) {
+Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
+                        const std::function<bool()>& isWanted) {
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
     file->copyPermissionsOf(trace.path);
@@ -403,27 +396,23 @@ struct Backing {
     CheckedBlocks checkedBlocks;
 };
 
-bool isChecksum(uint32_t checksum, Bytes bytes) {
-    return checksumOf(bytes) == checksum;
-}
+bool isChecksum(uint32_t checksum, Bytes bytes) { return checksumOf(bytes) == checksum; }
 
 std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t bytes) {
     if (offset > file.size() || bytes > file.size() - offset) return std::nullopt;
     return file.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
 }
 
-/// Returns the fields of the trace. Returns nullopt unless the file is a complete index of
-/// `source`.
+/// Returns the fields of the trace. Returns nullopt unless the file is a complete index of `source`.
 std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
     IndexHeader header;
     if (file.size() < sizeof header) return std::nullopt;
     std::memcpy(&header, file.data(), sizeof header);
-    if (header.magic != indexMagic || header.version != indexVersion ||
-        !(header.source == source) || header.fileBytes != file.size() ||
+    if (header.magic != indexMagic || header.version != indexVersion || !(header.source == source) ||
+        header.fileBytes != file.size() ||
         !isChecksum(header.checksum, file.first(sizeof header - sizeof header.checksum)))
         return std::nullopt;
-    const auto sections =
-        part(file, header.sectionsOffset, header.sectionCount * uint64_t{sizeof(IndexSection)});
+    const auto sections = part(file, header.sectionsOffset, header.sectionCount * uint64_t{sizeof(IndexSection)});
     if (!sections || !isChecksum(header.sectionsChecksum, *sections)) return std::nullopt;
     for (uint32_t i = 0; i < header.sectionCount; ++i) {
         IndexSection section;
@@ -437,15 +426,14 @@ std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
 
 }  // namespace
 
-/// Creates a trace without a builder. Its events are those of a finished trace, and `boundTrace`
-/// makes them safe.
+/// Creates a trace without a builder. Its events are those of a finished trace, and `boundTrace` makes them safe.
 class IndexedTrace {
   public:
     static std::shared_ptr<Trace> create() { return std::shared_ptr<Trace>(new Trace()); }
 };
 
-TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
-                   const std::filesystem::path& tracePath, std::shared_ptr<LargeMemory> memory) {
+TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, const std::filesystem::path& tracePath,
+                   std::shared_ptr<LargeMemory> memory) {
     std::optional<MappedFile> file = MappedFile::open(path);
     if (!file) return nullptr;
     const auto backing = std::make_shared<Backing>(std::move(*file));

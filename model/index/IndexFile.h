@@ -51,8 +51,7 @@ static_assert(sizeof(IndexSection) == 32);
 /// The section of the fields of the trace. It contains the offsets of large columns.
 inline constexpr std::array<char, 8> traceSection{'t', 'r', 'a', 'c', 'e'};
 
-/// The location of the packed values of a column in the file. A checksum for each block follows the
-/// blocks.
+/// The location of the packed values of a column in the file. A checksum for each block follows the blocks.
 struct StoredColumn {
     uint64_t count = 0;
     uint64_t blocksOffset = 0;
@@ -64,15 +63,13 @@ struct StoredColumn {
 /// Writes the index of a trace that was made from the file with `source`. The complete index
 /// replaces `path` atomically. Readers and other writers may be active. `isWanted` is called at
 /// intervals. If it returns false, nothing is left. O(n).
-Result<void> writeIndex(const Trace& trace, const SourceKey& source,
-                        const std::filesystem::path& path,
+Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
                         const std::function<bool()>& isWanted = {});
 
 /// Returns the trace of an index, with columns mapped from the file. Returns null if the index is
 /// missing, corrupt, of another version or of another source. The trace must then be read again.
 /// `trace` is the path of the source. Derived data is allocated in `memory`. O(tracks).
-TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
-                   const std::filesystem::path& trace,
+TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, const std::filesystem::path& trace,
                    std::shared_ptr<LargeMemory> memory = nullptr);
 
 }  // namespace lanescope

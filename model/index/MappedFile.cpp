@@ -31,8 +31,7 @@ constinit struct sigaction before {};
 constinit std::atomic<uintptr_t> pageBytes{0};
 static_assert(std::atomic<uintptr_t>::is_always_lock_free);
 
-/// Replaces the page by zeros if it belongs to a guarded mapping. Uses only calls that are allowed
-/// in a signal handler.
+/// Replaces the page by zeros if it belongs to a guarded mapping. Uses only calls that are allowed in a signal handler.
 bool replace(uintptr_t address) {
     for (Slot& slot : slots) {
         const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
@@ -53,8 +52,7 @@ bool replace(uintptr_t address) {
 
 void onBusError(int signal, siginfo_t* info, void*) {
     // A signal sent by a process has no address. Its code is not zero or negative on every system.
-    const bool isOfMemory =
-        info->si_code > 0 && info->si_code != SI_USER && info->si_code != SI_QUEUE;
+    const bool isOfMemory = info->si_code > 0 && info->si_code != SI_USER && info->si_code != SI_QUEUE;
     if (isOfMemory && replace(reinterpret_cast<uintptr_t>(info->si_addr))) return;
     // Not a guarded address: restores the earlier handler. The failing access is repeated and then
     // handled by it, or ends the process.
@@ -88,8 +86,7 @@ std::optional<MappingGuard> MappingGuard::of(std::span<const std::byte> mapping)
     return std::nullopt;
 }
 
-MappingGuard::MappingGuard(MappingGuard&& other) noexcept
-    : slot_(std::exchange(other.slot_, none)) {}
+MappingGuard::MappingGuard(MappingGuard&& other) noexcept : slot_(std::exchange(other.slot_, none)) {}
 
 MappingGuard::~MappingGuard() {
     if (slot_ == none) return;
@@ -106,12 +103,11 @@ namespace {
 
 /// Returns null if the file is shorter than `bytes` or cannot be read.
 void* copyOf(int descriptor, size_t bytes) {
-    void* memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     for (size_t done = 0; done < bytes;) {
-        const ssize_t count = ::pread(descriptor, static_cast<std::byte*>(memory) + done,
-                                      bytes - done, static_cast<off_t>(done));
+        const ssize_t count =
+            ::pread(descriptor, static_cast<std::byte*>(memory) + done, bytes - done, static_cast<off_t>(done));
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
             ::munmap(memory, bytes);

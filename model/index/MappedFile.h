@@ -11,13 +11,12 @@
 
 namespace lanescope {
 
-/// Makes a mapping of a file readable even if the file has lost its data because of truncation or a
-/// disk error. The kernel then sends SIGBUS, which would end the process. With a guard, the mapping
-/// reads as zeros from the missing page to its end, and the loss is counted. Readers must accept
-/// any contents, also contents that change once.
+/// Makes a mapping of a file readable even if the file has lost its data because of truncation or a disk error. The
+/// kernel then sends SIGBUS, which would end the process. With a guard, the mapping reads as zeros from the missing
+/// page to its end, and the loss is counted. Readers must accept any contents, also contents that change once.
 ///
-/// The first guard installs a handler of SIGBUS. Signals outside of guarded mappings go to the
-/// earlier handler permanently. A guard costs a microsecond to create and nothing per read.
+/// The first guard installs a handler of SIGBUS. Signals outside of guarded mappings go to the earlier handler
+/// permanently. A guard costs a microsecond to create and nothing per read.
 class MappingGuard {
   public:
     /// Returns nullopt if too many guards exist or the signal cannot be handled.
@@ -36,10 +35,9 @@ class MappingGuard {
     size_t slot_ = none;
 };
 
-/// A file in memory for reading. Its contents stay as opened even if another file replaces its
-/// name. Lost parts of a mapped file read as zeros and are counted (`MappingGuard`), for example
-/// after truncation in place or a disk failure. A file that may vanish while open, as on remote
-/// file systems, is copied into memory unless it is large.
+/// A file in memory for reading. Its contents stay as opened even if another file replaces its name. Lost parts of a
+/// mapped file read as zeros and are counted (`MappingGuard`), for example after truncation in place or a disk failure.
+/// A file that may vanish while open, as on remote file systems, is copied into memory unless it is large.
 class MappedFile {
   public:
     enum class Access : uint8_t {
@@ -51,8 +49,7 @@ class MappedFile {
     static constexpr uint64_t maxCopiedBytes = uint64_t{64} << 20;
 
     /// Returns nullopt if the file cannot be read or is empty.
-    static std::optional<MappedFile> open(const std::filesystem::path& path,
-                                          Access access = Access::Fitting);
+    static std::optional<MappedFile> open(const std::filesystem::path& path, Access access = Access::Fitting);
     MappedFile(MappedFile&& other) noexcept;
     MappedFile& operator=(MappedFile&&) = delete;
     ~MappedFile();

@@ -14,33 +14,15 @@ namespace {
 constexpr int64_t maxDurationNs = maxTimestampNs / Lane::busyStep;
 
 // The last enumerator of each kind.
-constexpr int64_t last(MemcpyKind) {
-    return static_cast<int64_t>(memcpyKindCount) - 1;
-}
-constexpr int64_t last(MemoryKind) {
-    return static_cast<int64_t>(memoryKindCount) - 1;
-}
-constexpr int64_t last(MigrationCause) {
-    return static_cast<int64_t>(MigrationCause::AccessCounters);
-}
-constexpr int64_t last(FaultAccess) {
-    return static_cast<int64_t>(FaultAccess::Prefetch);
-}
-constexpr int64_t last(SyncType) {
-    return static_cast<int64_t>(SyncType::Context);
-}
-constexpr int64_t last(ThreadState) {
-    return static_cast<int64_t>(threadStateCount) - 1;
-}
-constexpr int64_t last(StateSource) {
-    return static_cast<int64_t>(StateSource::Samples);
-}
-constexpr int64_t last(NvtxStyle) {
-    return static_cast<int64_t>(NvtxStyle::Mark);
-}
-constexpr int64_t last(SliceCategory) {
-    return static_cast<int64_t>(sliceCategoryCount) - 1;
-}
+constexpr int64_t last(MemcpyKind) { return static_cast<int64_t>(memcpyKindCount) - 1; }
+constexpr int64_t last(MemoryKind) { return static_cast<int64_t>(memoryKindCount) - 1; }
+constexpr int64_t last(MigrationCause) { return static_cast<int64_t>(MigrationCause::AccessCounters); }
+constexpr int64_t last(FaultAccess) { return static_cast<int64_t>(FaultAccess::Prefetch); }
+constexpr int64_t last(SyncType) { return static_cast<int64_t>(SyncType::Context); }
+constexpr int64_t last(ThreadState) { return static_cast<int64_t>(threadStateCount) - 1; }
+constexpr int64_t last(StateSource) { return static_cast<int64_t>(StateSource::Samples); }
+constexpr int64_t last(NvtxStyle) { return static_cast<int64_t>(NvtxStyle::Mark); }
+constexpr int64_t last(SliceCategory) { return static_cast<int64_t>(sliceCategoryCount) - 1; }
 
 /// Bounds the values of columns by type alone, and detects tables with columns of unequal length.
 class TypeBounds {
@@ -81,28 +63,17 @@ class TypeBounds {
 
 size_t countOf(const Trace& trace, RowsOf of) {
     switch (of) {
-        case RowsOf::Strings:
-            return trace.strings.size();
-        case RowsOf::Threads:
-            return trace.threads.size();
-        case RowsOf::Streams:
-            return trace.streams.size();
-        case RowsOf::Processes:
-            return trace.processes.size();
-        case RowsOf::Gpus:
-            return trace.gpus.size();
-        case RowsOf::LaunchConfigs:
-            return trace.launchConfigs.size();
-        case RowsOf::Memcpys:
-            return trace.memcpys.size();
-        case RowsOf::Nvtx:
-            return trace.nvtx.size();
-        case RowsOf::Backwards:
-            return trace.backwards.size();
-        case RowsOf::StreamWaits:
-            return trace.streamWaits.size();
-        case RowsOf::Stacks:
-            return trace.stacks.size();
+        case RowsOf::Strings: return trace.strings.size();
+        case RowsOf::Threads: return trace.threads.size();
+        case RowsOf::Streams: return trace.streams.size();
+        case RowsOf::Processes: return trace.processes.size();
+        case RowsOf::Gpus: return trace.gpus.size();
+        case RowsOf::LaunchConfigs: return trace.launchConfigs.size();
+        case RowsOf::Memcpys: return trace.memcpys.size();
+        case RowsOf::Nvtx: return trace.nvtx.size();
+        case RowsOf::Backwards: return trace.backwards.size();
+        case RowsOf::StreamWaits: return trace.streamWaits.size();
+        case RowsOf::Stacks: return trace.stacks.size();
     }
     return 0;
 }
@@ -154,8 +125,7 @@ class TableBounds {
 
         template <class T>
         void operator()(T&) {
-            static_assert(!std::is_same_v<T, uint32_t>,
-                          "say in the list: number, rowOf or rowOrNone");
+            static_assert(!std::is_same_v<T, uint32_t>, "say in the list: number, rowOf or rowOrNone");
             table(*column++);
         }
         void number(uint32_t&) { table(*column++); }
@@ -181,9 +151,7 @@ class TableBounds {
 bool isTime(int64_t timeNs, int64_t latestNs = maxTimestampNs) {
     return timeNs >= -maxTimestampNs && timeNs <= latestNs;
 }
-bool isRange(TimeRange range) {
-    return isTime(range.startNs) && isTime(range.endNs) && range.startNs <= range.endNs;
-}
+bool isRange(TimeRange range) { return isTime(range.startNs) && isTime(range.endNs) && range.startNs <= range.endNs; }
 
 /// Returns true if the times outside of columns are valid.
 bool areTimesSound(const Trace& trace) {
@@ -192,13 +160,11 @@ bool areTimesSound(const Trace& trace) {
     };
     // An open window extends beyond all other times.
     const auto isWindow = [](TimeRange window) {
-        return isTime(window.startNs) && isTime(window.endNs, 2 * maxTimestampNs) &&
-               window.startNs <= window.endNs;
+        return isTime(window.startNs) && isTime(window.endNs, 2 * maxTimestampNs) && window.startNs <= window.endNs;
     };
     if (!isRange(trace.range)) return false;
     for (const Process& process : trace.processes) {
-        if (!isRange(process.range) ||
-            !std::all_of(process.windows.begin(), process.windows.end(), isWindow))
+        if (!isRange(process.range) || !std::all_of(process.windows.begin(), process.windows.end(), isWindow))
             return false;
         for (const Gap& gap : process.gaps)
             if (!isRange(gap.range)) return false;
@@ -206,8 +172,7 @@ bool areTimesSound(const Trace& trace) {
     for (const Track& track : trace.tracks)
         if (!areRanges(track.unrecorded) || !areRanges(track.lossy)) return false;
     for (const SampledRange& each : trace.interconnect.sampledRanges)
-        if (!isRange(each.range) || !isRange(each.startReading) || !isRange(each.endReading))
-            return false;
+        if (!isRange(each.range) || !isRange(each.startReading) || !isRange(each.endReading)) return false;
     for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
         if (!isTime(use.timeNs)) return false;
     for (const HealthNote& note : trace.health)
@@ -222,8 +187,8 @@ class TraceBounds {
     TraceBounds(Trace& trace, RowCounts& rows) : trace_(trace), rows_(rows) {}
 
     bool apply() {
-        return areTimesSound(trace_) && checkPlaces() && boundTables() && boundLinks() &&
-               boundCounters() && boundTracks() && boundSums();
+        return areTimesSound(trace_) && checkPlaces() && boundTables() && boundLinks() && boundCounters() &&
+               boundTracks() && boundSums();
     }
 
   private:
@@ -236,11 +201,9 @@ class TraceBounds {
         for (const Thread& thread : trace_.threads)
             if (!isBelow(thread.process, trace_.processes)) return false;
         for (const Stream& stream : trace_.streams)
-            if (!isBelow(stream.process, trace_.processes) || !isBelow(stream.gpu, trace_.gpus))
-                return false;
+            if (!isBelow(stream.process, trace_.processes) || !isBelow(stream.gpu, trace_.gpus)) return false;
         for (const LaunchConfig& config : trace_.launchConfigs)
-            if (std::max({config.demangledName, config.shortName, config.mangledName}) >=
-                trace_.strings.size())
+            if (std::max({config.demangledName, config.shortName, config.mangledName}) >= trace_.strings.size())
                 return false;
         return trace_.strings.size() > 0;
     }
@@ -260,10 +223,8 @@ class TraceBounds {
             return links.size() <= limit && boundRows(links, limit);
         };
         LaunchLinks& links = trace_.links;
-        return rows(links.calls, trace_.apiCalls.size()) &&
-               rows(links.kernels, trace_.kernels.size()) &&
-               rows(links.memcpys, trace_.memcpys.size()) &&
-               rows(links.memsets, trace_.memsets.size()) &&
+        return rows(links.calls, trace_.apiCalls.size()) && rows(links.kernels, trace_.kernels.size()) &&
+               rows(links.memcpys, trace_.memcpys.size()) && rows(links.memsets, trace_.memsets.size()) &&
                rows(links.graphs, trace_.graphs.size());
     }
 
@@ -274,9 +235,8 @@ class TraceBounds {
             CounterSeries& series = trace_.counters[i];
             TypeBounds types(rows_);
             CounterSeries::forEachOwnField(series, types);
-            if (!isBelow(series.gpu, trace_.gpus, true) ||
-                !isBelow(series.process, trace_.processes, true) || !series.isSound() ||
-                trace_.counterRows[i] != row)
+            if (!isBelow(series.gpu, trace_.gpus, true) || !isBelow(series.process, trace_.processes, true) ||
+                !series.isSound() || trace_.counterRows[i] != row)
                 return false;
             row += series.size();
         }
@@ -286,25 +246,19 @@ class TraceBounds {
     bool isSubject(const Track& track) const {
         switch (track.kind) {
             case TrackKind::Gpu:
-            case TrackKind::GpuEvents:
-                return isBelow(track.subject, trace_.gpus);
+            case TrackKind::GpuEvents: return isBelow(track.subject, trace_.gpus);
             case TrackKind::Stream:
-            case TrackKind::StreamProjection:
-                return isBelow(track.subject, trace_.streams);
+            case TrackKind::StreamProjection: return isBelow(track.subject, trace_.streams);
             case TrackKind::Process:
-            case TrackKind::ProcessEvents:
-                return isBelow(track.subject, trace_.processes);
+            case TrackKind::ProcessEvents: return isBelow(track.subject, trace_.processes);
             case TrackKind::Thread:
             case TrackKind::ThreadNvtx:
             case TrackKind::ThreadApi:
             case TrackKind::ThreadStates:
-            case TrackKind::ThreadStacks:
-                return isBelow(track.subject, trace_.threads);
+            case TrackKind::ThreadStacks: return isBelow(track.subject, trace_.threads);
             case TrackKind::Counter:
-            case TrackKind::CounterStates:
-                return isBelow(track.subject, trace_.counters);
-            case TrackKind::CounterGroup:
-                return isBelow(track.subject, trace_.gpus, true);
+            case TrackKind::CounterStates: return isBelow(track.subject, trace_.counters);
+            case TrackKind::CounterGroup: return isBelow(track.subject, trace_.gpus, true);
         }
         return false;
     }
@@ -321,18 +275,15 @@ class TraceBounds {
         }
         return true;
     }
-    const Track& parentOf(const Track& track) const {
-        return trace_.tracks[static_cast<size_t>(track.parent)];
-    }
+    const Track& parentOf(const Track& track) const { return trace_.tracks[static_cast<size_t>(track.parent)]; }
 
     bool boundLane(Lane& lane) {
         const size_t count = lane.startNs.size();
         TypeBounds types(rows_);
         forEachField(lane, types);
         lane.durationNs.bound(0, maxDurationNs);
-        if (count > EventRef::maxRow || lane.durationNs.size() != count ||
-            lane.name.size() != count || lane.event.size() != count ||
-            lane.category.size() != count ||
+        if (count > EventRef::maxRow || lane.durationNs.size() != count || lane.name.size() != count ||
+            lane.event.size() != count || lane.category.size() != count ||
             lane.busyNs.size() != (count > 0 ? count / Lane::busyStep + 1 : 0) ||
             !boundRows(lane.name, trace_.strings.size()))
             return false;
@@ -344,17 +295,15 @@ class TraceBounds {
             const size_t buckets = level.bucketCount();
             const size_t position = static_cast<size_t>(&level - tiles.levels.data());
             if (count == 0 || buckets == 0 || level.shift > 62 ||
-                level.shift != tiles.levels.front().shift + position ||
-                level.category.size() != buckets || level.name.size() != buckets ||
-                level.slice.size() != buckets + 1 || level.busyNs.size() != buckets + 1 ||
-                level.overhangNs.size() != buckets + 1)
+                level.shift != tiles.levels.front().shift + position || level.category.size() != buckets ||
+                level.name.size() != buckets || level.slice.size() != buckets + 1 ||
+                level.busyNs.size() != buckets + 1 || level.overhangNs.size() != buckets + 1)
                 return false;
             boundRows(level.slice, count + 1);
             boundRows(level.name, trace_.strings.size());
         }
         // Pictures rely on a coarsest level of few buckets.
-        if (!tiles.levels.empty() && tiles.levels.back().bucketCount() > LaneTiles::minBuckets)
-            return false;
+        if (!tiles.levels.empty() && tiles.levels.back().bucketCount() > LaneTiles::minBuckets) return false;
         size_t below = count;
         for (LaneTiles::Runs& runs : tiles.runs) {
             below = (below + LaneTiles::runLength - 1) / LaneTiles::runLength;
@@ -381,8 +330,8 @@ class TraceBounds {
         return true;
     }
     static bool boundLaneSums(LaneSums& sums) {
-        for (Column<int64_t>* column : {&sums.count, &sums.totalNs, &sums.minimumNs,
-                                        &sums.maximumNs, &sums.bytes, &sums.untimedBytes}) {
+        for (Column<int64_t>* column :
+             {&sums.count, &sums.totalNs, &sums.minimumNs, &sums.maximumNs, &sums.bytes, &sums.untimedBytes}) {
             if (column->size() != sums.key.size()) return false;
             column->bound(0, maxTimestampNs);
         }
@@ -396,8 +345,7 @@ class TraceBounds {
 }  // namespace
 
 bool boundTrace(Trace& trace, RowCounts& rows) {
-    for (size_t kind = 0; kind < rows.size(); ++kind)
-        rows[kind] = trace.rowCount(static_cast<EventKind>(kind));
+    for (size_t kind = 0; kind < rows.size(); ++kind) rows[kind] = trace.rowCount(static_cast<EventKind>(kind));
     return TraceBounds(trace, rows).apply();
 }
 

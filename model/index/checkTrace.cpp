@@ -57,8 +57,7 @@ class TraceCheck {
                 bad(format.error().sentence);
                 return std::move(findings_);
             }
-            good(fmt::format("It is {}, which has no checksums; corruption cannot be detected.",
-                             (*format)->name));
+            good(fmt::format("It is {}, which has no checksums; corruption cannot be detected.", (*format)->name));
             checkEvents(partOf(progress, 0.2, 0.9));
             checkIndexes();
             return std::move(findings_);
@@ -85,15 +84,12 @@ class TraceCheck {
         const auto doubt = database.doubt();
         if (doubt) {
             bad(doubt->sentence);
-            if (const std::vector<uint64_t> differing = database.differingPages();
-                !differing.empty())
+            if (const std::vector<uint64_t> differing = database.differingPages(); !differing.empty())
                 bad(fmt::format("{} of {} pages {}: {} {}.", formatCount(int64_t(differing.size())),
-                                formatCount(int64_t(pages)),
-                                differing.size() == 1 ? "differs" : "differ",
+                                formatCount(int64_t(pages)), differing.size() == 1 ? "differs" : "differ",
                                 differing.size() == 1 ? "page" : "pages", listOf(differing)));
         } else if (pages > 0) {
-            good(fmt::format("All {} pages are unchanged.",
-                             formatCount(static_cast<int64_t>(pages))));
+            good(fmt::format("All {} pages are unchanged.", formatCount(static_cast<int64_t>(pages))));
         } else if (wasSealed(database)) {
             bad("The checksums are missing: another program modified the trace, or its recording "
                 "was interrupted.");
@@ -131,8 +127,8 @@ class TraceCheck {
 
     /// Returns true if a note reports unreadable or invalid contents of the file.
     static bool isOfReading(HealthCode code) {
-        return isUnread(code) || code == HealthCode::RowsLeftOut ||
-               code == HealthCode::ValuesIgnored || code == HealthCode::BytesBehindPacked;
+        return isUnread(code) || code == HealthCode::RowsLeftOut || code == HealthCode::ValuesIgnored ||
+               code == HealthCode::BytesBehindPacked;
     }
 
     void checkEvents(const LoadProgress& progress) {

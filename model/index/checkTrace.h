@@ -17,11 +17,9 @@ struct Finding {
 
 /// Reads all tables and bytes of a trace and its index, and returns all findings, good and bad. An
 /// unreadable file is a finding, too. O(bytes).
-std::vector<Finding> checkTrace(const std::filesystem::path& path,
-                                const LoadProgress& progress = {});
+std::vector<Finding> checkTrace(const std::filesystem::path& path, const LoadProgress& progress = {});
 
-/// Compares the whole index of a trace with its checksums and returns the number of corrupt blocks.
-/// O(bytes).
+/// Compares the whole index of a trace with its checksums and returns the number of corrupt blocks. O(bytes).
 uint32_t countCorruptBlocks(const Trace& trace);
 
 }  // namespace lanescope

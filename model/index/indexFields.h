@@ -15,8 +15,8 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<Gpu> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.id, s.name, s.vendor, s.uuid, s.busLocation, s.memoryBytes,
-              s.memoryBandwidthBytesPerSecond, s.smCount, s.computeMajor, s.computeMinor);
+    visitEach(visit, s.id, s.name, s.vendor, s.uuid, s.busLocation, s.memoryBytes, s.memoryBandwidthBytesPerSecond,
+              s.smCount, s.computeMajor, s.computeMinor);
 }
 template <Of<Gap> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -24,8 +24,8 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<Process> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.globalPid, s.pid, s.name, s.rank, s.localRank, s.worldSize,
-              s.endedAbnormally, s.range, s.hasWindows, s.windows, s.gaps, s.facts);
+    visitEach(visit, s.globalPid, s.pid, s.name, s.rank, s.localRank, s.worldSize, s.endedAbnormally, s.range,
+              s.hasWindows, s.windows, s.gaps, s.facts);
 }
 template <Of<Thread> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -84,8 +84,8 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<LaunchConfig> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.grid, s.block,
-              s.registersPerThread, s.staticSharedBytes, s.dynamicSharedBytes);
+    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.grid, s.block, s.registersPerThread,
+              s.staticSharedBytes, s.dynamicSharedBytes);
 }
 
 template <Of<LaunchLinks> S, class V>
@@ -94,8 +94,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<LaneSums> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.listEnd, s.key, s.count, s.totalNs, s.minimumNs, s.maximumNs, s.bytes,
-              s.untimedBytes);
+    visitEach(visit, s.listEnd, s.key, s.count, s.totalNs, s.minimumNs, s.maximumNs, s.bytes, s.untimedBytes);
 }
 template <Of<UnionSums> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -112,8 +111,7 @@ void forEachField(S& s, V&& visit) {
 
 template <Of<LaneTiles::Level> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.longestNs,
-              s.category, s.name);
+    visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.longestNs, s.category, s.name);
 }
 template <Of<LaneTiles::Runs> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -129,13 +127,13 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<Track> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.kind, s.title, s.subtitle, s.parent, s.depth, s.subject, s.isInitiallyFolded,
-              s.lanes, s.unrecorded, s.lossy);
+    visitEach(visit, s.kind, s.title, s.subtitle, s.parent, s.depth, s.subject, s.isInitiallyFolded, s.lanes,
+              s.unrecorded, s.lossy);
 }
 template <Of<CounterSeries> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.name, s.key, s.source, s.unit, s.isMeanOfInterval, s.gpu, s.process, s.link,
-              s.core, s.device, s.intervalNs);
+    visitEach(visit, s.name, s.key, s.source, s.unit, s.isMeanOfInterval, s.gpu, s.process, s.link, s.core, s.device,
+              s.intervalNs);
     CounterSeries::forEachOwnField(s, visit);
 }
 template <Of<CounterSeries::Level> S, class V>
@@ -145,8 +143,8 @@ void forEachField(S& s, V&& visit) {
 
 template <Of<LinkPeak> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.kind, s.gpu, s.peer, s.direction, s.memory, s.bytesPerSecond, s.links,
-              s.generation, s.width, s.origin);
+    visitEach(visit, s.kind, s.gpu, s.peer, s.direction, s.memory, s.bytesPerSecond, s.links, s.generation, s.width,
+              s.origin);
 }
 template <Of<GpuConnection> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -172,9 +170,8 @@ void forEachField(S& s, V&& visit) {
 /// All but the path of the trace.
 template <Of<Trace> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.producer, s.producerKind, s.gpuApi, s.range, s.startUtcNs, s.facts,
-              s.gpuFacts, s.health, s.counts, s.strings, s.gpus, s.interconnect, s.processes,
-              s.threads, s.streams, s.launchConfigs);
+    visitEach(visit, s.producer, s.producerKind, s.gpuApi, s.range, s.startUtcNs, s.facts, s.gpuFacts, s.health,
+              s.counts, s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams, s.launchConfigs);
     forEachTable(s, visit);
     visitEach(visit, s.counters, s.counterRows, s.tracks, s.links, s.sums);
 }

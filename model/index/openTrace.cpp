@@ -25,8 +25,7 @@ namespace {
 
 constexpr const char* suffix = ".lanescope-index";
 
-/// Returns a hash of the first and last bytes: SQLite's whole header, gzip's checksum. Returns
-/// nullopt if unreadable.
+/// Returns a hash of the first and last bytes: SQLite's whole header, gzip's checksum. Returns nullopt if unreadable.
 std::optional<uint64_t> hashOfEnds(int file, uint64_t size) {
     constexpr uint64_t part = 4096;
     std::array<char, part> bytes{};
@@ -130,8 +129,7 @@ Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source,
 }
 
 /// Writes to the first possible place for the index of `name`.
-Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
-                            const std::filesystem::path& name,
+Result<void> writeSomewhere(const Trace& trace, const SourceKey& source, const std::filesystem::path& name,
                             const std::function<bool()>& isWanted) {
     Result<void> first;
     bool isFirst = true;
@@ -150,17 +148,13 @@ bool keepsFromIndex(const HealthNote& note) {
     return note.code == HealthCode::PagesDamaged || note.code == HealthCode::ChecksumsDamaged;
 }
 
-bool isUnreliable(const Trace& trace) {
-    return std::ranges::any_of(trace.health, keepsFromIndex);
-}
+bool isUnreliable(const Trace& trace) { return std::ranges::any_of(trace.health, keepsFromIndex); }
 
 /// Returns the reason for not writing an index of an unreliable trace.
 Error errorForUnreliable(const Trace& trace, const std::filesystem::path& path) {
-    Error why{fmt::format("{}: no index is built, because the trace changed since the recording.",
-                          path.string())};
+    Error why{fmt::format("{}: no index is built, because the trace changed since the recording.", path.string())};
     for (const HealthNote& note : trace.health)
-        if (keepsFromIndex(note) || note.code == HealthCode::TableDamaged)
-            why.sentence += " " + note.sentence;
+        if (keepsFromIndex(note) || note.code == HealthCode::TableDamaged) why.sentence += " " + note.sentence;
     return why;
 }
 
@@ -170,8 +164,7 @@ struct Opened {
 };
 
 /// Like `openTrace`, but may run out of memory.
-Result<Opened> open(const std::filesystem::path& path, const OpenOptions& options,
-                    const LoadProgress& progress) {
+Result<Opened> open(const std::filesystem::path& path, const OpenOptions& options, const LoadProgress& progress) {
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(path, error);
     const bool isSmall = error || bytes < options.minBytes;
@@ -207,12 +200,9 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
             return Opened{indexed.trace, indexed.index};
     const std::string cause = written ? "It was removed again." : written.error().sentence;
     if (!written)
-        builder->note(
-            {Severity::Info, HealthCode::IndexNotWritten,
-             fmt::format("No index could be written, so the trace is read again each time. {}",
-                         cause)});
-    return Opened{builder->take(),
-                  fail("{}: the index could not be written: {}", path.string(), cause)};
+        builder->note({Severity::Info, HealthCode::IndexNotWritten,
+                       fmt::format("No index could be written, so the trace is read again each time. {}", cause)});
+    return Opened{builder->take(), fail("{}: the index could not be written: {}", path.string(), cause)};
 }
 
 }  // namespace
@@ -232,12 +222,10 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     return std::move(opened->trace);
 }
 
-Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
-                                          const LoadProgress& progress) {
+Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path, const LoadProgress& progress) {
     OpenOptions options;
     options.minBytes = 0;
-    const Result<Opened> opened =
-        orOutOfMemory(path, [&] { return open(path, options, progress); });
+    const Result<Opened> opened = orOutOfMemory(path, [&] { return open(path, options, progress); });
     if (!opened) return fail(opened.error());
     return opened->index;
 }
@@ -253,8 +241,8 @@ Result<void> checkIndex(const Trace& trace) {
         trace.path.string());
 }
 
-Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file,
-                           const std::filesystem::path& name, const LoadProgress& progress) {
+Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file, const std::filesystem::path& name,
+                           const LoadProgress& progress) {
     const std::optional<SourceKey> source = sourceKeyOf(file);
     if (!source) return fail("Cannot read {}.", file.string());
     bool isWanted = true;

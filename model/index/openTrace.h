@@ -47,8 +47,7 @@ bool hasIndex(const std::filesystem::path& path);
 
 /// Writes the index of a trace unless it exists, and returns its path. Fails if the trace cannot be
 /// read or the index not be written.
-Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
-                                          const LoadProgress& progress = {});
+Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path, const LoadProgress& progress = {});
 
 /// Fails if the trace is from an index and the parts read so far differ from their checksums.
 /// Results may then be wrong. Removes the index, so that the next opening reads the trace itself.
@@ -56,7 +55,7 @@ Result<void> checkIndex(const Trace& trace);
 
 /// Writes the index of an unchanged trace that was read from `file`, for a later rename of that
 /// file to `name`. Fails if no place is writable or if cancelled. Nothing is left then.
-Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file,
-                           const std::filesystem::path& name, const LoadProgress& progress = {});
+Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file, const std::filesystem::path& name,
+                           const LoadProgress& progress = {});
 
 }  // namespace lanescope

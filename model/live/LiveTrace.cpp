@@ -63,8 +63,7 @@ Result<TracePtr> loadLiveTrace(const LiveTrace& live, const LoadProgress& progre
         const Result<int64_t> more = mirror->refresh(rowsAtOnce);
         if (!more) return fail(more.error());
         rows = *more;
-        if (progress && !progress(0, "reading along"))
-            return fail("{}: opening was cancelled.", live.partial.string());
+        if (progress && !progress(0, "reading along")) return fail("{}: opening was cancelled.", live.partial.string());
     }
     return loadOpenTrace(mirror->descriptor(), live.partial, progress);
 }

@@ -37,9 +37,8 @@ std::filesystem::path logFolderOf(const LiveTrace& live);
 /// progress are those of `loadTrace`. Reads everything written so far. One thread.
 Result<TracePtr> loadLiveTrace(const LiveTrace& live, const LoadProgress& progress = {});
 
-/// Returns the event of `after` that corresponds to `event` of `before`, an earlier state of the
-/// same recording: of the same kind, time and name. Invalid if missing. O(log n) except for events
-/// of one start.
+/// Returns the event of `after` that corresponds to `event` of `before`, an earlier state of the same recording: of the
+/// same kind, time and name. Invalid if missing. O(log n) except for events of one start.
 EventRef sameEvent(const Trace& before, EventRef event, const Trace& after);
 
 }  // namespace lanescope

@@ -35,8 +35,8 @@ struct Prepared {
 };
 
 bool prepare(sqlite3* database, const std::string& sql, Prepared& statement) {
-    return sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()),
-                              &statement.handle, nullptr) == SQLITE_OK;
+    return sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &statement.handle, nullptr) ==
+           SQLITE_OK;
 }
 
 std::vector<std::string> textsOf(sqlite3* database, const std::string& sql) {
@@ -50,8 +50,7 @@ std::vector<std::string> textsOf(sqlite3* database, const std::string& sql) {
     return texts;
 }
 
-/// Creates a new folder for the copy. Returns an empty path, with `errno` of the first place that
-/// failed.
+/// Creates a new folder for the copy. Returns an empty path, with `errno` of the first place that failed.
 std::string makeFolder() {
     int firstError = 0;
     for (const fs::path& place : temporaryFolders()) {
@@ -65,9 +64,7 @@ std::string makeFolder() {
 
 }  // namespace
 
-void TraceMirror::Close::operator()(sqlite3* database) const {
-    sqlite3_close_v2(database);
-}
+void TraceMirror::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<TraceMirror> TraceMirror::create(fs::path partial) {
     TraceMirror mirror(std::move(partial));
@@ -91,8 +88,7 @@ Result<void> TraceMirror::makeCopy() {
     sqlite3* raw = nullptr;
     if (made) {
         descriptor_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        const int code = sqlite3_open_v2(path.c_str(), &raw,
-                                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+        const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
         copy_.reset(raw);
         // The first read keeps the file open.
         if (descriptor_ < 0 || code != SQLITE_OK ||
@@ -111,12 +107,10 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
     std::error_code error;
     const fs::path absolute = fs::absolute(partial_, error);
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(absolute.c_str(), &raw,
-                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int code = sqlite3_open_v2(absolute.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
     Connection source(raw);
     if (code != SQLITE_OK)
-        return fail("{}: cannot be read while it is being written: {}.", partial_.string(),
-                    sqlite3_errstr(code));
+        return fail("{}: cannot be read while it is being written: {}.", partial_.string(), sqlite3_errstr(code));
     hardenForQueries(raw);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, maxCellBytes);
     return source;
@@ -132,58 +126,49 @@ Result<void> TraceMirror::findTables(sqlite3* source) {
         Table table{name, {}, 0, 0};
         for (const tables::ColumnInfo& column : known->columns()) {
             if (std::ranges::find(theirs, column.name) == theirs.end()) continue;
-            table.columns +=
-                fmt::format("{}\"{}\"", table.columnCount > 0 ? ", " : "", column.name);
+            table.columns += fmt::format("{}\"{}\"", table.columnCount > 0 ? ", " : "", column.name);
             ++table.columnCount;
         }
         // The schema itself has contents, such as the names of numbers.
-        const auto last =
-            textsOf(copy_.get(), fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\"", name));
+        const auto last = textsOf(copy_.get(), fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\"", name));
         if (!last.empty()) table.lastRow = std::atoll(last[0].c_str());
         if (table.columnCount > 0) tables_.push_back(std::move(table));
     }
     if (tables_.empty())
-        return fail("{}: not a trace, or cannot be read while it is being written.",
-                    partial_.string());
+        return fail("{}: not a trace, or cannot be read while it is being written.", partial_.string());
     return {};
 }
 
 Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t maxRows) {
     std::string places = "?1";
-    for (int column = 1; column <= table.columnCount; ++column)
-        places += fmt::format(", ?{}", column + 1);
+    for (int column = 1; column <= table.columnCount; ++column) places += fmt::format(", ?{}", column + 1);
     Prepared select, insert;
     const bool isPrepared =
         prepare(source,
-                fmt::format("SELECT rowid, {} FROM \"{}\" WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
-                            table.columns, table.name),
+                fmt::format("SELECT rowid, {} FROM \"{}\" WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", table.columns,
+                            table.name),
                 select) &&
         prepare(copy_.get(),
-                fmt::format("INSERT OR REPLACE INTO \"{}\" (rowid, {}) VALUES ({})", table.name,
-                            table.columns, places),
+                fmt::format("INSERT OR REPLACE INTO \"{}\" (rowid, {}) VALUES ({})", table.name, table.columns, places),
                 insert);
     if (!isPrepared)
-        return fail("{}: cannot be read while it is being written: {}.", partial_.string(),
-                    sqlite3_errmsg(source));
+        return fail("{}: cannot be read while it is being written: {}.", partial_.string(), sqlite3_errmsg(source));
     sqlite3_bind_int64(select.handle, 1, table.lastRow);
     sqlite3_bind_int64(select.handle, 2, maxRows);
     int64_t rows = 0;
     int code = SQLITE_DONE;
     while ((code = sqlite3_step(select.handle)) == SQLITE_ROW) {
         for (int column = 0; column <= table.columnCount; ++column)
-            sqlite3_bind_value(insert.handle, column + 1,
-                               sqlite3_column_value(select.handle, column));
+            sqlite3_bind_value(insert.handle, column + 1, sqlite3_column_value(select.handle, column));
         const int written = sqlite3_step(insert.handle);
         sqlite3_reset(insert.handle);
         if (written != SQLITE_DONE)
-            return fail("{}: cannot write a temporary copy: {}.", partial_.string(),
-                        sqlite3_errmsg(copy_.get()));
+            return fail("{}: cannot write a temporary copy: {}.", partial_.string(), sqlite3_errmsg(copy_.get()));
         table.lastRow = sqlite3_column_int64(select.handle, 0);
         ++rows;
     }
     if (code != SQLITE_DONE)
-        return fail("{}: cannot be read while it is being written: {}.", partial_.string(),
-                    sqlite3_errmsg(source));
+        return fail("{}: cannot be read while it is being written: {}.", partial_.string(), sqlite3_errmsg(source));
     return rows;
 }
 
@@ -210,8 +195,7 @@ Result<int64_t> TraceMirror::refresh(int64_t maxRows) {
         const int code = sqlite3_exec(copy_.get(), "COMMIT", nullptr, nullptr, nullptr);
         if (!copied) return copied;
         if (code != SQLITE_OK)
-            return fail("{}: cannot write a temporary copy: {}.", partial_.string(),
-                        sqlite3_errstr(code));
+            return fail("{}: cannot write a temporary copy: {}.", partial_.string(), sqlite3_errstr(code));
     }
     return all;
 }

@@ -21,8 +21,7 @@ class TraceMirror {
   public:
     static Result<TraceMirror> create(std::filesystem::path partial);
 
-    /// Copies at most `maxRows` new rows and returns their number. The rest is copied by the next
-    /// call.
+    /// Copies at most `maxRows` new rows and returns their number. The rest is copied by the next call.
     Result<int64_t> refresh(int64_t maxRows = 2'000'000);
 
     /// Returns the copy, to be read with `loadOpenTrace`.

@@ -21,10 +21,8 @@ bool isBusyKind(TrackKind kind) {
            kind == TrackKind::Thread;
 }
 
-/// Only the first and the last slice can extend beyond the range, because slices of a lane never
-/// overlap.
-void sumRange(const Trace& trace, const Lane& lane, const LaneSums& sums, TimeRange range,
-              SumTable& table) {
+/// Only the first and the last slice can extend beyond the range, because slices of a lane never overlap.
+void sumRange(const Trace& trace, const Lane& lane, const LaneSums& sums, TimeRange range, SumTable& table) {
     SliceRun run = slicesIn(lane, range);
     const auto addClipped = [&](uint32_t slice) {
         table.add(sumKeyOf(trace, lane, slice), sumsOfSlice(trace, lane, slice, range));
@@ -38,8 +36,7 @@ void sumRange(const Trace& trace, const Lane& lane, const LaneSums& sums, TimeRa
 
 class Selection {
   public:
-    Selection(const Trace& trace, const TraceSums& sums, TimeRange range)
-        : trace_(trace), sums_(sums) {
+    Selection(const Trace& trace, const TraceSums& sums, TimeRange range) : trace_(trace), sums_(sums) {
         result_.range = range;
     }
 
@@ -50,12 +47,10 @@ class Selection {
         static const LaneSums noLaneSums{};
         const bool hasSums = index < sums_.tracks.size();
         const TrackSums& sums = hasSums ? sums_.tracks[index] : noTrackSums;
-        if (isBusyKind(track.kind))
-            result_.busy.push_back({index, busyTime(track.lanes, sums.busy, result_.range)});
+        if (isBusyKind(track.kind)) result_.busy.push_back({index, busyTime(track.lanes, sums.busy, result_.range)});
         if (!holdsEvents(track.kind)) return;
         for (size_t lane = 0; lane < track.lanes.size(); ++lane)
-            sumRange(trace_, track.lanes[lane],
-                     lane < sums.lanes.size() ? sums.lanes[lane] : noLaneSums, result_.range,
+            sumRange(trace_, track.lanes[lane], lane < sums.lanes.size() ? sums.lanes[lane] : noLaneSums, result_.range,
                      table_);
     }
 
@@ -67,8 +62,7 @@ class Selection {
                 result_.names.push_back({key, sums});
         });
         std::sort(result_.names.begin(), result_.names.end(), [](const auto& a, const auto& b) {
-            return a.sums.totalNs != b.sums.totalNs ? a.sums.totalNs > b.sums.totalNs
-                                                    : a.key < b.key;
+            return a.sums.totalNs != b.sums.totalNs ? a.sums.totalNs > b.sums.totalNs : a.key < b.key;
         });
         std::sort(result_.copies.begin(), result_.copies.end(), [](const auto& a, const auto& b) {
             return a.sums.bytes != b.sums.bytes ? a.sums.bytes > b.sums.bytes : a.key < b.key;
@@ -87,8 +81,7 @@ class Selection {
 
 std::string nameOf(const Trace& trace, SumKey key) {
     if (key.kind() == EventKind::Memcpy)
-        return fmt::format("{} {} → {}", name(key.memcpyKind()), name(key.source()),
-                           name(key.destination()));
+        return fmt::format("{} {} → {}", name(key.memcpyKind()), name(key.source()), name(key.destination()));
     if (key.kind() == EventKind::Memset) return fmt::format("memset {}", name(key.destination()));
     return std::string(trace.strings.at(key.name()));
 }
@@ -114,22 +107,19 @@ double percent(int64_t part, int64_t whole) {
 
 }  // namespace
 
-ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics,
-                          size_t maxNames) {
+ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics, size_t maxNames) {
     ReportTable table;
     table.name = "selection_names";
     table.title = "Selection";
-    table.columns = {{"What", Unit::Text},       {"Total", Unit::Nanoseconds},
-                     {"Count", Unit::Count},     {"Mean", Unit::Nanoseconds},
-                     {"Min", Unit::Nanoseconds}, {"Max", Unit::Nanoseconds},
+    table.columns = {{"What", Unit::Text},        {"Total", Unit::Nanoseconds}, {"Count", Unit::Count},
+                     {"Mean", Unit::Nanoseconds}, {"Min", Unit::Nanoseconds},   {"Max", Unit::Nanoseconds},
                      {"Name", Unit::Text}};
     std::array<size_t, EventRef::kindLimit> taken{};
     for (const NameStatistics& entry : statistics.names) {
         if (++taken[static_cast<size_t>(entry.key.kind())] > maxNames) continue;
         table.searches.push_back(nameOf(trace, entry.key));
-        table.rows.push_back({std::string(nameOfKind(entry.key.kind())), entry.sums.totalNs,
-                              entry.sums.count, entry.meanNs(), entry.sums.minimumNs,
-                              entry.sums.maximumNs, table.searches.back()});
+        table.rows.push_back({std::string(nameOfKind(entry.key.kind())), entry.sums.totalNs, entry.sums.count,
+                              entry.meanNs(), entry.sums.minimumNs, entry.sums.maximumNs, table.searches.back()});
     }
     return table;
 }
@@ -138,18 +128,15 @@ ReportTable selectedCopies(const SelectionStatistics& statistics) {
     ReportTable table;
     table.name = "selection_copies";
     table.title = "Copies in the selection";
-    table.columns = {
-        {"Kind", Unit::Text},   {"Memory", Unit::Text}, {"Mean", Unit::GigabytesPerSecond},
-        {"Total", Unit::Bytes}, {"Count", Unit::Count}, {"Total Time", Unit::Nanoseconds}};
+    table.columns = {{"Kind", Unit::Text},   {"Memory", Unit::Text}, {"Mean", Unit::GigabytesPerSecond},
+                     {"Total", Unit::Bytes}, {"Count", Unit::Count}, {"Total Time", Unit::Nanoseconds}};
     for (const CopyTotals& entry : statistics.copies) {
         const bool isMemset = entry.key.kind() == EventKind::Memset;
         const std::string kind = isMemset ? "memset" : std::string(name(entry.key.memcpyKind()));
-        const std::string source =
-            isMemset ? "" : fmt::format("{} \u2192 ", name(entry.key.source()));
+        const std::string source = isMemset ? "" : fmt::format("{} \u2192 ", name(entry.key.source()));
         table.searches.push_back(isMemset ? kind : searchName(entry.key.memcpyKind()));
-        table.rows.push_back({kind, source + std::string(name(entry.key.destination())),
-                              entry.meanGBps(), entry.sums.bytes, entry.sums.count,
-                              entry.sums.totalNs});
+        table.rows.push_back({kind, source + std::string(name(entry.key.destination())), entry.meanGBps(),
+                              entry.sums.bytes, entry.sums.count, entry.sums.totalNs});
     }
     return table;
 }

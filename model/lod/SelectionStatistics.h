@@ -25,8 +25,7 @@ struct NameStatistics {
 struct CopyTotals {
     SumKey key;
     Sums sums;
-    /// Returns 10^9 bytes per second over the total duration, without copies of zero duration; 0 if
-    /// all are.
+    /// Returns 10^9 bytes per second over the total duration, without copies of zero duration; 0 if all are.
     double meanGBps() const {
         const int64_t timedBytes = sums.bytes - sums.untimedBytes;
         return sums.totalNs > 0 ? double(timedBytes) / double(sums.totalNs) : 0.0;
@@ -49,18 +48,15 @@ struct SelectionStatistics {
 /// Returns the label of `key`: "ampere_sgemm", "HtoD pinned → device", "memset device".
 std::string nameOf(const Trace& trace, SumKey key);
 
-/// Counts and sums the slices in `range`, on `tracks` (numbers of `Trace::tracks`, without their
-/// children) or on all. Events without a lane are not counted. With the `sums` of the trace it
-/// reads O(log n) lists and at most some thousand slices per lane; without them the result is the
-/// same but slower. Any thread.
-SelectionStatistics selectionStatistics(
-    const Trace& trace, const TraceSums& sums, TimeRange range,
-    std::optional<std::span<const uint32_t>> tracks = std::nullopt);
+/// Counts and sums the slices in `range`, on `tracks` (numbers of `Trace::tracks`, without their children) or on all.
+/// Events without a lane are not counted. With the `sums` of the trace it reads O(log n) lists and at most some
+/// thousand slices per lane; without them the result is the same but slower. Any thread.
+SelectionStatistics selectionStatistics(const Trace& trace, const TraceSums& sums, TimeRange range,
+                                        std::optional<std::span<const uint32_t>> tracks = std::nullopt);
 
 /// Returns the names with the longest total times, up to `maxNames` of each kind: kind, name, share
 /// of the range, total, count, mean, shortest, longest.
-ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics,
-                          size_t maxNames);
+ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics, size_t maxNames);
 
 /// Returns the copies and memsets: kind, memories, GB/s, bytes, count, time.
 ReportTable selectedCopies(const SelectionStatistics& statistics);

@@ -59,8 +59,7 @@ std::vector<std::pair<SumKey, Sums>> SumTable::sorted() const {
     std::vector<std::pair<SumKey, Sums>> all;
     all.reserve(count_);
     forEach([&all](SumKey key, const Sums& sums) { all.emplace_back(key, sums); });
-    std::sort(all.begin(), all.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     return all;
 }
 
@@ -122,18 +121,16 @@ bool addList(const LaneSums& sums, size_t block, SumTable& table) {
     constexpr size_t blockSize = 256;
     std::array<uint32_t, blockSize> keys;
     std::array<std::array<int64_t, blockSize>, 6> values;
-    const std::array<const Column<int64_t>*, 6> columns{&sums.count,     &sums.totalNs,
-                                                        &sums.minimumNs, &sums.maximumNs,
-                                                        &sums.bytes,     &sums.untimedBytes};
+    const std::array<const Column<int64_t>*, 6> columns{&sums.count,     &sums.totalNs, &sums.minimumNs,
+                                                        &sums.maximumNs, &sums.bytes,   &sums.untimedBytes};
     for (size_t from = first; from < end; from += blockSize) {
         const size_t count = std::min(blockSize, end - from);
         sums.key.copyTo(std::span(keys).first(count), from);
         for (size_t column = 0; column < columns.size(); ++column)
             columns[column]->copyTo(std::span(values[column]).first(count), from);
         for (size_t index = 0; index < count; ++index)
-            table.add(SumKey::fromBits(keys[index]),
-                      {values[0][index], values[1][index], values[2][index], values[3][index],
-                       values[4][index], values[5][index]});
+            table.add(SumKey::fromBits(keys[index]), {values[0][index], values[1][index], values[2][index],
+                                                      values[3][index], values[4][index], values[5][index]});
     }
     return true;
 }
@@ -152,8 +149,7 @@ class RunSummer {
         const Levels::Level& blocks = levels_[level];
         for (uint64_t block = first / blocks.blockSize; block * blocks.blockSize < end; ++block) {
             const uint64_t blockFirst = block * blocks.blockSize;
-            const uint64_t blockEnd =
-                std::min<uint64_t>(blockFirst + blocks.blockSize, lane_.size());
+            const uint64_t blockEnd = std::min<uint64_t>(blockFirst + blocks.blockSize, lane_.size());
             const bool isWhole = first <= blockFirst && blockEnd <= end;
             if (isWhole && addList(sums_, blocks.firstBlock + block, table_)) continue;
             const uint64_t from = std::max(first, blockFirst);
@@ -161,8 +157,7 @@ class RunSummer {
             if (level > 0)
                 sum(level - 1, from, to);
             else
-                sumSlices(trace_, lane_, static_cast<uint32_t>(from), static_cast<uint32_t>(to),
-                          table_);
+                sumSlices(trace_, lane_, static_cast<uint32_t>(from), static_cast<uint32_t>(to), table_);
         }
     }
 
@@ -212,8 +207,7 @@ class LaneSummer {
     }
 
     bool isShort(uint64_t sliceCount) const {
-        return table_.size() <= LaneSums::maxListLength &&
-               table_.size() * LaneSums::minGain <= sliceCount;
+        return table_.size() <= LaneSums::maxListLength && table_.size() * LaneSums::minGain <= sliceCount;
     }
 
     void appendList() {
@@ -244,12 +238,10 @@ SumKey sumKeyOf(const Trace& trace, const Lane& lane, uint32_t slice) {
 Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange range) {
     const TimeRange whole{lane.startNs[slice], lane.endNs(slice)};
     const int64_t partNs = whole.intersected(range).durationNs();
-    return sumsOf(
-        partNs, shareOf(bytesOf(trace, lane.event[slice]).value_or(0), partNs, whole.durationNs()));
+    return sumsOf(partNs, shareOf(bytesOf(trace, lane.event[slice]).value_or(0), partNs, whole.durationNs()));
 }
 
-void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end,
-               SumTable& table) {
+void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end, SumTable& table) {
     constexpr uint32_t blockSize = 256;
     std::array<int64_t, blockSize> durationsNs;
     std::array<StringIndex, blockSize> names;
@@ -265,16 +257,14 @@ void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t en
     }
 }
 
-bool needsSums(const Lane& lane) {
-    return lane.size() > LaneSums::leafSize;
-}
+bool needsSums(const Lane& lane) { return lane.size() > LaneSums::leafSize; }
 
 LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop) {
     return LaneSummer(trace, lane).run(stop);
 }
 
-void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first,
-               uint32_t end, SumTable& table) {
+void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first, uint32_t end,
+               SumTable& table) {
     if (first < end) RunSummer(trace, lane, sums, table).sum(first, end);
 }
 

@@ -59,9 +59,8 @@ bool needsSums(const Lane& lane);
 /// Builds the sums of a lane, empty if it needs none; incomplete if stopped. O(n).
 LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop = {});
 
-/// Adds the whole slices `[first, end)` from the `sums` of the lane: O(log n) lists and two leaves,
-/// if lists are kept.
-void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first,
-               uint32_t end, SumTable& table);
+/// Adds the whole slices `[first, end)` from the `sums` of the lane: O(log n) lists and two leaves, if lists are kept.
+void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first, uint32_t end,
+               SumTable& table);
 
 }  // namespace lanescope

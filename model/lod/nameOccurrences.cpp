@@ -27,15 +27,13 @@ std::vector<Value> inOrder(const std::vector<Value>& values, const std::vector<s
 }  // namespace
 
 size_t NameOccurrences::longest() const {
-    return static_cast<size_t>(std::max_element(durationNs.begin(), durationNs.end()) -
-                               durationNs.begin());
+    return static_cast<size_t>(std::max_element(durationNs.begin(), durationNs.end()) - durationNs.begin());
 }
 
 NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::stop_token& stop) {
     NameOccurrences found;
-    const SliceLocation at = event.isValid() && event.kind() != EventKind::CounterSample
-                                 ? trace.locate(event)
-                                 : SliceLocation();
+    const SliceLocation at =
+        event.isValid() && event.kind() != EventKind::CounterSample ? trace.locate(event) : SliceLocation();
     if (!at.isValid()) return found;
     const StringIndex name = trace.tracks[at.track].lanes[at.lane].name[at.slice];
     found.name = trace.strings.at(name);
@@ -62,10 +60,8 @@ NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::sto
     found.startNs = inOrder(found.startNs, order);
     found.durationNs = inOrder(found.durationNs, order);
     for (const int64_t durationNs : found.durationNs)
-        if (__builtin_add_overflow(found.totalNs, durationNs, &found.totalNs))
-            found.totalNs = INT64_MAX;
-    const auto [minNs, maxNs] =
-        std::minmax_element(found.durationNs.begin(), found.durationNs.end());
+        if (__builtin_add_overflow(found.totalNs, durationNs, &found.totalNs)) found.totalNs = INT64_MAX;
+    const auto [minNs, maxNs] = std::minmax_element(found.durationNs.begin(), found.durationNs.end());
     found.minNs = *minNs;
     found.maxNs = *maxNs;
     found.medianNs = upperMedianOf(found.durationNs);
@@ -84,18 +80,15 @@ DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t b
     const double from = histogram.isLogarithmic ? std::log(minNs) : minNs;
     const double until = histogram.isLogarithmic ? std::log(maxNs) : maxNs + 1;
     const auto edge = [&](size_t bar) {
-        const double place =
-            from + (until - from) * static_cast<double>(bar) / static_cast<double>(count);
-        return static_cast<int64_t>(
-            std::llround(histogram.isLogarithmic ? std::exp(place) : place));
+        const double place = from + (until - from) * static_cast<double>(bar) / static_cast<double>(count);
+        return static_cast<int64_t>(std::llround(histogram.isLogarithmic ? std::exp(place) : place));
     };
-    for (size_t bar = 0; bar < count; ++bar)
-        histogram.bars.push_back({edge(bar), edge(bar + 1), 0, 0});
+    for (size_t bar = 0; bar < count; ++bar) histogram.bars.push_back({edge(bar), edge(bar + 1), 0, 0});
     for (size_t index = 0; index < occurrences.durationNs.size(); ++index) {
         const int64_t durationNs = occurrences.durationNs[index];
-        const auto next = std::partition_point(
-            histogram.bars.begin(), histogram.bars.end(),
-            [&](const DurationHistogram::Bar& bar) { return bar.untilNs <= durationNs; });
+        const auto next =
+            std::partition_point(histogram.bars.begin(), histogram.bars.end(),
+                                 [&](const DurationHistogram::Bar& bar) { return bar.untilNs <= durationNs; });
         auto& bar = next == histogram.bars.end() ? histogram.bars.back() : *next;
         if (bar.count == 0 || occurrences.durationNs[bar.longest] < durationNs) bar.longest = index;
         histogram.maxBarCount = std::max(histogram.maxBarCount, ++bar.count);

@@ -14,8 +14,7 @@ namespace lanescope {
 struct NameOccurrences {
     std::string name;
     EventKind kind = EventKind::Kernel;
-    /// By start. If an event is drawn in parts, such as a collective with a wait, its part of that
-    /// name counts.
+    /// By start. If an event is drawn in parts, such as a collective with a wait, its part of that name counts.
     std::vector<EventRef> events;
     std::vector<int64_t> startNs, durationNs;  ///< One of each per event.
     int64_t totalNs = 0;
@@ -43,8 +42,7 @@ struct DurationHistogram {
     int64_t maxBarCount = 0;
 };
 
-/// Returns `barCount` bars, or fewer if their edges in nanoseconds coincide; none without events.
-/// O(n).
+/// Returns `barCount` bars, or fewer if their edges in nanoseconds coincide; none without events. O(n).
 DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t barCount);
 
 }  // namespace lanescope

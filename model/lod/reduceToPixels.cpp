@@ -105,27 +105,21 @@ LaneEdge LaneEdges::at(int64_t timeNs) {
     return {slice_, wrappingDifference(busyNs_, overhangNs), overhangNs};
 }
 
-LaneEdges::Widest LaneEdges::describe(uint32_t slice) const {
-    return {lane_.category[slice], lane_.name[slice]};
-}
+LaneEdges::Widest LaneEdges::describe(uint32_t slice) const { return {lane_.category[slice], lane_.name[slice]}; }
 
-LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge& from,
-                                    const LaneEdge& to) {
+LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge& from, const LaneEdge& to) {
     if (level_ == nullptr) {
-        if (to.slice - from.slice > maxSummedSlices || !isDecoded(from.slice) ||
-            !isDecoded(to.slice - 1))
+        if (to.slice - from.slice > maxSummedSlices || !isDecoded(from.slice) || !isDecoded(to.slice - 1))
             return describe(longestSlice(lane_, from.slice, to.slice));
         const auto begin = durationNs_.begin();
-        const auto longest = std::max_element(begin + (from.slice - firstDecoded_),
-                                              begin + (to.slice - firstDecoded_));
+        const auto longest = std::max_element(begin + (from.slice - firstDecoded_), begin + (to.slice - firstDecoded_));
         return describe(firstDecoded_ + static_cast<uint32_t>(longest - begin));
     }
     const size_t first = level_->edgeIndex(fromNs) - firstBucket_;
     const size_t end = level_->edgeIndex(toNs) - firstBucket_;
     // Branch-free, because the widest of the two to four is unpredictable.
     size_t widest = first;
-    for (size_t i = first + 1; i < end; ++i)
-        widest = longestNs_[i] > longestNs_[widest] ? i : widest;
+    for (size_t i = first + 1; i < end; ++i) widest = longestNs_[i] > longestNs_[widest] ? i : widest;
     const size_t bucket = widest + firstBucket_;
     return {level_->category[bucket], level_->name[bucket]};
 }
@@ -163,8 +157,7 @@ class PixelWalk {
   private:
     /// Extends a slice that started further left into the pixel.
     void extend(int pixel, uint32_t slice, const LaneEdge& right) {
-        const bool isGoingOn =
-            !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
+        const bool isGoingOn = !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
         if (!isGoingOn) add(pixel, slice, 1, edges_.describe(slice));
         current().right = static_cast<float>(pixel + 1);
         busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
@@ -193,8 +186,8 @@ class PixelWalk {
     /// Sets the coverage of the last rectangle, whose right edge is final now.
     void finish() {
         if (result_.empty()) return;
-        const int64_t widthNs = grid_.edge(static_cast<int>(current().right)) -
-                                grid_.edge(static_cast<int>(current().left));
+        const int64_t widthNs =
+            grid_.edge(static_cast<int>(current().right)) - grid_.edge(static_cast<int>(current().left));
         const double share = static_cast<double>(busyNs_) / static_cast<double>(widthNs);
         current().coverage = std::clamp(static_cast<float>(share), minCoverage, 1.0f);
         busyNs_ = 0;
@@ -232,8 +225,7 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid) 
 
 uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle) {
     const uint32_t first = rectangle.firstSlice;
-    return rectangle.sliceCount <= 1 ? first
-                                     : longestSlice(lane, first, first + rectangle.sliceCount);
+    return rectangle.sliceCount <= 1 ? first : longestSlice(lane, first, first + rectangle.sliceCount);
 }
 
 uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
@@ -261,9 +253,7 @@ namespace {
 bool isEmptyWithin(const Lane& lane, TimeRange range) {
     // A slice that ends at the start of the range is outside, unless its duration is zero.
     uint32_t slice = lane.firstEndingAt(range.startNs);
-    while (slice < lane.size() && lane.startNs[slice] < range.startNs &&
-           lane.endNs(slice) <= range.startNs)
-        ++slice;
+    while (slice < lane.size() && lane.startNs[slice] < range.startNs && lane.endNs(slice) <= range.startNs) ++slice;
     return slice >= lane.size() || lane.startNs[slice] >= range.endNs;
 }
 
@@ -273,8 +263,7 @@ bool isEmptyWithin(const CounterSeries& counter, TimeRange range) {
 }
 
 bool overlapsAny(const std::vector<TimeRange>& stretches, TimeRange range) {
-    return std::ranges::any_of(stretches,
-                               [range](TimeRange stretch) { return stretch.overlaps(range); });
+    return std::ranges::any_of(stretches, [range](TimeRange stretch) { return stretch.overlaps(range); });
 }
 
 }  // namespace
@@ -288,13 +277,11 @@ std::vector<bool> emptyTracks(const Trace& trace, TimeRange range) {
     // Children follow their parents.
     for (size_t track = trace.tracks.size(); track-- > 0;) {
         const Track& each = trace.tracks[track];
-        const bool hasOwn = each.kind == TrackKind::Counter
-                                ? !isFlat(each.subject) || !isFlat(pairs.lowerOf[each.subject])
-                                : !std::ranges::all_of(each.lanes, [range](const Lane& lane) {
-                                      return isEmptyWithin(lane, range);
-                                  });
-        if (hasOwn || overlapsAny(each.unrecorded, range) || overlapsAny(each.lossy, range))
-            isEmpty[track] = false;
+        const bool hasOwn =
+            each.kind == TrackKind::Counter
+                ? !isFlat(each.subject) || !isFlat(pairs.lowerOf[each.subject])
+                : !std::ranges::all_of(each.lanes, [range](const Lane& lane) { return isEmptyWithin(lane, range); });
+        if (hasOwn || overlapsAny(each.unrecorded, range) || overlapsAny(each.lossy, range)) isEmpty[track] = false;
         if (!isEmpty[track] && each.parent >= 0) isEmpty[static_cast<size_t>(each.parent)] = false;
     }
     return isEmpty;

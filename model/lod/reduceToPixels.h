@@ -11,8 +11,7 @@
 
 namespace lanescope {
 
-/// Adds modulo 2^64: durations of a corrupt file may be arbitrary, and must not cause undefined
-/// behaviour.
+/// Adds modulo 2^64: durations of a corrupt file may be arbitrary, and must not cause undefined behaviour.
 constexpr int64_t wrappingSum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -86,8 +85,7 @@ struct PixelSlice {
     float right = 0;          ///< At least `left + 1`.
     uint32_t firstSlice = 0;  ///< Index into the lane.
     uint32_t sliceCount = 0;  ///< 1: the slice itself. More: a run, drawn by its `coverage`.
-    /// Busy share of the rectangle over all slices; exact except for a minimum that keeps
-    /// zero-duration slices visible.
+    /// Busy share of the rectangle over all slices; exact except for a minimum that keeps zero-duration slices visible.
     float coverage = 1;
     // Category of the longest slice that starts in it, the first of equal ones; see `widestOf`.
     SliceCategory category = SliceCategory::Busy;
@@ -113,13 +111,11 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid);
 /// its appearance. O(log slices).
 uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle);
 
-/// Returns the slice at a point in time, or `size()` if there is none within `toleranceNs`. O(log
-/// slices).
+/// Returns the slice at a point in time, or `size()` if there is none within `toleranceNs`. O(log slices).
 uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs = 0);
 
-/// Returns by track: true if nothing is visible within `range`, neither its own slices nor those of
-/// its children. A counter that is always 0 or unknown counts as empty; unrecorded time does not.
-/// O(lanes * log slices).
+/// Returns by track: true if nothing is visible within `range`, neither its own slices nor those of its children. A
+/// counter that is always 0 or unknown counts as empty; unrecorded time does not. O(lanes * log slices).
 std::vector<bool> emptyTracks(const Trace& trace, TimeRange range);
 
 }  // namespace lanescope

@@ -14,9 +14,7 @@ SliceRun slicesIn(const Lane& lane, TimeRange range) {
     if (range.isEmpty()) return {};
     uint32_t first = lane.firstEndingAt(range.startNs);
     // A slice that ends at the start of the range is outside, unless its duration is zero.
-    while (first < lane.size() && lane.endNs(first) == range.startNs &&
-           lane.startNs[first] < range.startNs)
-        ++first;
+    while (first < lane.size() && lane.endNs(first) == range.startNs && lane.startNs[first] < range.startNs) ++first;
     const auto to = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), range.endNs);
     return {first, std::max(first, static_cast<uint32_t>(to - lane.startNs.begin()))};
 }
@@ -55,9 +53,7 @@ class MergedSlices {
     }
 
   private:
-    static uint32_t firstEndingAfter(const Lane& lane, int64_t timeNs) {
-        return lane.firstEndingAt(timeNs + 1);
-    }
+    static uint32_t firstEndingAfter(const Lane& lane, int64_t timeNs) { return lane.firstEndingAt(timeNs + 1); }
 
     std::span<const Lane> lanes_;
     std::vector<uint32_t> next_;
@@ -110,9 +106,8 @@ int64_t busyTime(std::span<const Lane> lanes, const UnionSums& sums, TimeRange r
 }
 
 bool holdsEvents(TrackKind kind) {
-    return std::ranges::any_of(kindsInOrder(), [kind](EventKind events) {
-        return !isSampled(events) && mayHold(kind, events);
-    });
+    return std::ranges::any_of(kindsInOrder(),
+                               [kind](EventKind events) { return !isSampled(events) && mayHold(kind, events); });
 }
 
 TraceSums buildTraceSums(const Trace& trace, unsigned threads, const std::stop_token& stop) {
@@ -125,13 +120,11 @@ TraceSums buildTraceSums(const Trace& trace, unsigned threads, const std::stop_t
         if (std::ranges::any_of(track.lanes, [](const Lane& lane) { return needsSums(lane); }))
             ofTrack.lanes.resize(track.lanes.size());
         for (size_t lane = 0; lane < ofTrack.lanes.size(); ++lane)
-            tasks.emplace_back(
-                [&trace, &stop, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
-                    sums = buildLaneSums(trace, slices, stop);
-                });
+            tasks.emplace_back([&trace, &stop, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
+                sums = buildLaneSums(trace, slices, stop);
+            });
         if (track.kind == TrackKind::Stream && track.lanes.size() > 1)
-            tasks.emplace_back(
-                [&ofTrack, &track, &stop] { ofTrack.busy = buildUnionSums(track.lanes, stop); });
+            tasks.emplace_back([&ofTrack, &track, &stop] { ofTrack.busy = buildUnionSums(track.lanes, stop); });
     }
     runTasks(threads, tasks);
     return sums;

@@ -30,12 +30,10 @@ UnionSums buildUnionSums(std::span<const Lane> lanes, const std::stop_token& sto
 /// O(lanes log n) and some thousand slices.
 int64_t busyTime(std::span<const Lane> lanes, const UnionSums& sums, TimeRange range);
 
-/// Returns true if the slices of a track are events themselves, neither summaries nor values of a
-/// counter.
+/// Returns true if the slices of a track are events themselves, neither summaries nor values of a counter.
 bool holdsEvents(TrackKind kind);
 
 /// Builds `Trace::sums` on that many threads; incomplete if stopped. O(n).
-TraceSums buildTraceSums(const Trace& trace, unsigned threads = 1,
-                         const std::stop_token& stop = {});
+TraceSums buildTraceSums(const Trace& trace, unsigned threads = 1, const std::stop_token& stop = {});
 
 }  // namespace lanescope

@@ -24,16 +24,14 @@ std::string numbersText(const std::vector<int>& numbers) {
         size_t last = first;
         while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
         text += text.empty() ? "" : ", ";
-        text += first == last ? fmt::format("{}", numbers[first])
-                              : fmt::format("{}-{}", numbers[first], numbers[last]);
+        text += first == last ? fmt::format("{}", numbers[first]) : fmt::format("{}-{}", numbers[first], numbers[last]);
         first = last + 1;
     }
     return text;
 }
 
 /// Returns the chosen processes: by trace, a flag for each of its processes.
-Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr> traces,
-                                                       const TraceCut& cut) {
+Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr> traces, const TraceCut& cut) {
     std::vector<std::vector<bool>> chosen;
     std::set<int> there;
     for (const TracePtr& trace : traces) {
@@ -41,9 +39,8 @@ Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr>
         for (const Process& process : trace->processes) {
             const std::optional<int> rank = rankOf(*trace, process);
             if (rank) there.insert(*rank);
-            ofTrace.push_back(
-                cut.ranks.empty() ||
-                (rank && std::binary_search(cut.ranks.begin(), cut.ranks.end(), *rank)));
+            ofTrace.push_back(cut.ranks.empty() ||
+                              (rank && std::binary_search(cut.ranks.begin(), cut.ranks.end(), *rank)));
         }
     }
     std::vector<int> missing;
@@ -51,16 +48,15 @@ Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr>
         if (!there.contains(rank)) missing.push_back(rank);
     if (missing.empty()) return chosen;
     if (there.empty())
-        return fail("--ranks: no trace has a rank, so rank {} cannot be chosen. Remove --ranks.",
-                    numbersText(missing));
+        return fail("--ranks: no trace has a rank, so rank {} cannot be chosen. Remove --ranks.", numbersText(missing));
     return fail("--ranks: no trace of rank {}. Available ranks: {}.", numbersText(missing),
                 numbersText({there.begin(), there.end()}));
 }
 
 /// Finds start and end of the steps on the CPU and on the GPU, by the clock of the trace, for each
 /// chosen process that has any of them.
-void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange steps,
-               const ClockMap& clock, TimeRange& whole, int64_t& most) {
+void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange steps, const ClockMap& clock,
+               TimeRange& whole, int64_t& most) {
     StepSelection selection;
     selection.keepsWarmUp = true;
     const Result<RunSteps> found = findSteps(trace, selection);
@@ -81,8 +77,7 @@ void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange st
 }
 
 /// Returns the kept time, by the clock of the whole.
-Result<TimeRange> windowOf(std::span<const TracePtr> traces,
-                           std::span<const PartPlacement> placements,
+Result<TimeRange> windowOf(std::span<const TracePtr> traces, std::span<const PartPlacement> placements,
                            const std::vector<std::vector<bool>>& chosen, const TraceCut& cut) {
     if (!cut.steps) return allTime;
     TimeRange whole{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
@@ -91,8 +86,8 @@ Result<TimeRange> windowOf(std::span<const TracePtr> traces,
         if (std::find(chosen[part].begin(), chosen[part].end(), true) != chosen[part].end())
             findSpans(*traces[part], chosen[part], *cut.steps, placements[part].clock, whole, most);
     if (!whole.isEmpty()) return whole;
-    return fail("--steps {}-{}: no rank has these steps. The longest has {} steps, counted from 0.",
-                cut.steps->first, cut.steps->last, most);
+    return fail("--steps {}-{}: no rank has these steps. The longest has {} steps, counted from 0.", cut.steps->first,
+                cut.steps->last, most);
 }
 
 }  // namespace
@@ -100,8 +95,7 @@ Result<TimeRange> windowOf(std::span<const TracePtr> traces,
 Result<std::vector<int>> parseRanks(std::string_view text) {
     constexpr int64_t greatest = 1 << 24;
     const auto refused = [text] {
-        return fail("\"{}\" is not a list of ranks; use for example 0,17,517 or 0-7.",
-                    printable(text));
+        return fail("\"{}\" is not a list of ranks; use for example 0,17,517 or 0-7.", printable(text));
     };
     std::set<int> ranks;
     for (size_t from = 0; from <= text.size();) {
@@ -110,8 +104,7 @@ Result<std::vector<int>> parseRanks(std::string_view text) {
         if (!span || span->last > greatest) return refused();
         if (span->last - span->first >= static_cast<int64_t>(maxRanks))
             return fail("--ranks: at most {} ranks per trace.", maxRanks);
-        for (int64_t rank = span->first; rank <= span->last; ++rank)
-            ranks.insert(static_cast<int>(rank));
+        for (int64_t rank = span->first; rank <= span->last; ++rank) ranks.insert(static_cast<int>(rank));
         if (ranks.size() > maxRanks) return fail("--ranks: at most {} ranks per trace.", maxRanks);
         from = comma + 1;
     }
@@ -120,13 +113,11 @@ Result<std::vector<int>> parseRanks(std::string_view text) {
 
 std::string describe(const TraceCut& cut) {
     std::string text;
-    if (!cut.ranks.empty())
-        text = fmt::format("rank{} {}", cut.ranks.size() > 1 ? "s" : "", numbersText(cut.ranks));
+    if (!cut.ranks.empty()) text = fmt::format("rank{} {}", cut.ranks.size() > 1 ? "s" : "", numbersText(cut.ranks));
     if (!cut.steps) return text;
     if (!text.empty()) text += ", ";
-    return text + (cut.steps->first == cut.steps->last
-                       ? fmt::format("step {}", cut.steps->first)
-                       : fmt::format("steps {}-{}", cut.steps->first, cut.steps->last));
+    return text + (cut.steps->first == cut.steps->last ? fmt::format("step {}", cut.steps->first)
+                                                       : fmt::format("steps {}-{}", cut.steps->first, cut.steps->last));
 }
 
 std::optional<int> rankOf(const Trace& trace, const Process& process) {
@@ -134,9 +125,8 @@ std::optional<int> rankOf(const Trace& trace, const Process& process) {
     return rankInName(trace.title);
 }
 
-Result<std::vector<bool>> cutParts(std::span<const TracePtr> traces,
-                                   std::span<const PartPlacement> placements, const TraceCut& cut,
-                                   TraceBuilder& builder) {
+Result<std::vector<bool>> cutParts(std::span<const TracePtr> traces, std::span<const PartPlacement> placements,
+                                   const TraceCut& cut, TraceBuilder& builder) {
     const auto chosen = chosenProcesses(traces, cut);
     if (!chosen) return fail(chosen.error());
     const Result<TimeRange> window = windowOf(traces, placements, *chosen, cut);

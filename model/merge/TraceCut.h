@@ -18,9 +18,8 @@ namespace lanescope {
 /// Excerpt of several traces to merge.
 struct TraceCut {
     std::vector<int> ranks;  ///< Ascending, without duplicates; empty for all.
-    /// Step range to keep, as counted by `findSteps` in each process, plus the next step, which
-    /// ends the last. From the start of the first of them in the first rank to their end in the
-    /// last rank. Nullopt keeps all.
+    /// Step range to keep, as counted by `findSteps` in each process, plus the next step, which ends the last. From the
+    /// start of the first of them in the first rank to their end in the last rank. Nullopt keeps all.
     std::optional<StepRange> steps;
 
     bool isWhole() const { return ranks.empty() && !steps; }
@@ -38,8 +37,7 @@ std::optional<int> rankOf(const Trace& trace, const Process& process);
 /// Passes the kept time of each process to the builder, and returns which traces have anything in
 /// it; `placements` are theirs in the whole. Fails if no process has a chosen rank, or if none has
 /// these steps. O(n log n) in ranges, calls and GPU work.
-Result<std::vector<bool>> cutParts(std::span<const TracePtr> traces,
-                                   std::span<const PartPlacement> placements, const TraceCut& cut,
-                                   TraceBuilder& builder);
+Result<std::vector<bool>> cutParts(std::span<const TracePtr> traces, std::span<const PartPlacement> placements,
+                                   const TraceCut& cut, TraceBuilder& builder);
 
 }  // namespace lanescope

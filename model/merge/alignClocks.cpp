@@ -38,16 +38,14 @@ Result<void> readTimesOfDay(std::span<const TracePtr> traces, bool isAsked, Alig
             "--align start.",
             traces[last]->title, (latest - earliest) / dayNs, traces[first]->title);
     out.startUtcNs = isAnyKnown ? earliest : 0;
-    const int64_t firstEventNs =
-        isAnyKnown ? traces[first]->range.startNs : traces.front()->range.startNs;
+    const int64_t firstEventNs = isAnyKnown ? traces[first]->range.startNs : traces.front()->range.startNs;
     for (const TracePtr& trace : traces)
         out.zeroNs.push_back(trace->startUtcNs > 0 ? trace->startUtcNs - earliest
                                                    : firstEventNs - trace->range.startNs);
     return {};
 }
 
-void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed,
-                   AlignedClocks& out) {
+void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed, AlignedClocks& out) {
     const int64_t firstNs = traces.front()->range.startNs + out.zeroNs.front();
     for (size_t index = 0; index < traces.size(); ++index) {
         AlignedClocks::Clock& clock = out.clocks[placed.parts[index].clock];
@@ -58,18 +56,16 @@ void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed,
 
 /// Returns true if times of day agree within the known precision; then they are kept.
 bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uint32_t number) {
-    const auto agrees = [&](int64_t timeNs) {
-        return std::abs(clock.map.at(timeNs) - timeNs) <= clock.errorNs;
-    };
+    const auto agrees = [&](int64_t timeNs) { return std::abs(clock.map.at(timeNs) - timeNs) <= clock.errorNs; };
     return std::all_of(traces.begin(), traces.end(), [&](const ClockedTrace& each) {
-        return each.clock != number || (agrees(each.trace->range.startNs + each.zeroNs) &&
-                                        agrees(each.trace->range.endNs + each.zeroNs));
+        return each.clock != number ||
+               (agrees(each.trace->range.startNs + each.zeroNs) && agrees(each.trace->range.endNs + each.zeroNs));
     });
 }
 
 /// Returns true, and uses the fit, if it determines each clock.
-bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method,
-             std::span<const ClockedTrace> traces, AlignedClocks& out) {
+bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method, std::span<const ClockedTrace> traces,
+             AlignedClocks& out) {
     const ClockFit fit = fitClocks(static_cast<uint32_t>(out.clocks.size()), moments);
     for (size_t clock = 1; clock < fit.clocks.size(); ++clock)
         if (fit.clocks[clock].moments < minMoments) return false;
@@ -82,8 +78,7 @@ bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method,
     }
     // The first clock is the reference; if it was set, as it ran before.
     if (const FittedClock& first = fit.clocks.front(); !first.settings.empty())
-        out.clocks.front() = {method, first.map,    first.errorNs, first.moments,
-                              false,  std::nullopt, first.settings};
+        out.clocks.front() = {method, first.map, first.errorNs, first.moments, false, std::nullopt, first.settings};
     out.causalMoments = fit.causalMoments;
     out.violations = fit.violations;
     return true;

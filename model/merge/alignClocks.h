@@ -18,12 +18,11 @@ namespace lanescope {
 struct AlignedClocks {
     struct Clock {
         ClockMethod method = ClockMethod::BaseTime;
-        ClockMap map;          ///< From its own time to that of the first.
-        int64_t errorNs = -1;  ///< Maximum error; -1 if unknown.
-        uint32_t moments = 0;  ///< Shared events used.
-        bool isAsSet =
-            false;  ///< It agrees with the first without correction, within the known precision.
-        std::optional<TimeRange> slackNs;    ///< As `FittedClock::slackNs`.
+        ClockMap map;                      ///< From its own time to that of the first.
+        int64_t errorNs = -1;              ///< Maximum error; -1 if unknown.
+        uint32_t moments = 0;              ///< Shared events used.
+        bool isAsSet = false;              ///< It agrees with the first without correction, within the known precision.
+        std::optional<TimeRange> slackNs;  ///< As `FittedClock::slackNs`.
         std::vector<ClockSetting> settings;  ///< As `FittedClock::settings`; by its own time.
     };
     std::vector<Clock> clocks;    ///< As `PlacedParts::clocks`.

@@ -35,8 +35,8 @@ struct Part {
 
 /// Returns true if it cannot end before all have begun: each rank needs data of every other.
 bool needsAll(std::string_view operation) {
-    constexpr std::array<std::string_view, 5> operations{"AllReduce", "AllGather", "ReduceScatter",
-                                                         "AlltoAll", "AlltoAllv"};
+    constexpr std::array<std::string_view, 5> operations{"AllReduce", "AllGather", "ReduceScatter", "AlltoAll",
+                                                         "AlltoAllv"};
     return std::find(operations.begin(), operations.end(), operation) != operations.end();
 }
 
@@ -49,18 +49,16 @@ std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
             const NcclFacts facts = trace.nccl.facts[row];
             const std::string_view operation = trace.strings.at(trace.nccl.operation[row]);
             // Ranks end independently in operations that do not need all of them.
-            if (facts.operationCount == 0 || facts.isCaptured ||
-                trace.nccl.communicator[row] == 0 || !needsAll(operation) ||
-                !isTimedCall(trace, row))
+            if (facts.operationCount == 0 || facts.isCaptured || trace.nccl.communicator[row] == 0 ||
+                !needsAll(operation) || !isTimedCall(trace, row))
                 continue;
             const uint32_t thread = trace.nvtx.thread[trace.nccl.nvtx[row]];
-            parts.push_back(
-                {std::string(operation),
-                 trace.nccl.communicator[row],
-                 facts.sequence,
-                 trace.nccl.bytes[row],
-                 firstProcess + trace.threads[thread].process,
-                 {each.clock, facts.gpu.startNs + each.zeroNs, facts.gpu.endNs + each.zeroNs}});
+            parts.push_back({std::string(operation),
+                             trace.nccl.communicator[row],
+                             facts.sequence,
+                             trace.nccl.bytes[row],
+                             firstProcess + trace.threads[thread].process,
+                             {each.clock, facts.gpu.startNs + each.zeroNs, facts.gpu.endNs + each.zeroNs}});
         }
         firstProcess += static_cast<uint32_t>(trace.processes.size());
     }
@@ -86,17 +84,15 @@ bool number(std::span<Part> parts) {
 }
 
 bool isOfSeveralClocks(const CommonMoment& moment) {
-    return std::any_of(moment.sightings.begin(), moment.sightings.end(), [&](const Sighting& each) {
-        return each.clock != moment.sightings.front().clock;
-    });
+    return std::any_of(moment.sightings.begin(), moment.sightings.end(),
+                       [&](const Sighting& each) { return each.clock != moment.sightings.front().clock; });
 }
 
 /// A collective, while its ranks are collected.
 struct Collected {
     CommonMoment moment{.sightings = {}, .isCausal = true};
     std::set<uint32_t> ranks;
-    bool isCalledTwice =
-        false;  ///< Called twice by one rank: these are two, which cannot be distinguished.
+    bool isCalledTwice = false;  ///< Called twice by one rank: these are two, which cannot be distinguished.
 };
 
 /// Returns the number at the end of a name: 12 for "ProfilerStep#12".
@@ -104,8 +100,7 @@ std::optional<int64_t> numberAtEnd(std::string_view name) {
     size_t begin = name.size();
     while (begin > 0 && isDigit(name[begin - 1])) --begin;
     int64_t value = 0;
-    const auto [end, error] =
-        std::from_chars(name.data() + begin, name.data() + name.size(), value);
+    const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), value);
     if (begin == name.size() || error != std::errc()) return std::nullopt;
     return value;
 }
@@ -118,8 +113,7 @@ std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments) {
         return a.sightings.front().endNs < b.sightings.front().endNs;
     });
     std::vector<CommonMoment> kept;
-    for (size_t i = 0; i < maxMoments; ++i)
-        kept.push_back(std::move(moments[i * moments.size() / maxMoments]));
+    for (size_t i = 0; i < maxMoments; ++i) kept.push_back(std::move(moments[i * moments.size() / maxMoments]));
     return kept;
 }
 
@@ -127,15 +121,13 @@ std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces
     std::vector<Part> parts = partsOf(traces);
     const auto ofOne = [](const Part& part) { return std::tie(part.communicator, part.operation); };
     std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
-        return std::tuple(ofOne(a), a.rank, a.sighting.beginNs) <
-               std::tuple(ofOne(b), b.rank, b.sighting.beginNs);
+        return std::tuple(ofOne(a), a.rank, a.sighting.beginNs) < std::tuple(ofOne(b), b.rank, b.sighting.beginNs);
     });
     std::vector<CommonMoment> moments;
     for (auto begin = parts.begin(); begin != parts.end();) {
-        const auto end = std::find_if(
-            begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
-        const bool isNumbered =
-            std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
+        const auto end =
+            std::find_if(begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
+        const bool isNumbered = std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
         if (isNumbered || number({begin, end})) {
             std::map<int64_t, Collected> byNumber;
             for (auto part = begin; part != end; ++part) {
@@ -144,8 +136,7 @@ std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces
                 collected.moment.sightings.push_back(part->sighting);
             }
             for (auto& [unused, each] : byNumber)
-                if (!each.isCalledTwice && isOfSeveralClocks(each.moment))
-                    moments.push_back(std::move(each.moment));
+                if (!each.isCalledTwice && isOfSeveralClocks(each.moment)) moments.push_back(std::move(each.moment));
         }
         begin = end;
     }
@@ -163,8 +154,7 @@ std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces) {
             for (const StepSpan& step : worker.steps) {
                 const int64_t timeNs = step.range.startNs + each.zeroNs;
                 const int64_t number = numberAtEnd(step.name).value_or(step.number);
-                byNumber[{steps->pattern, number}].sightings.push_back(
-                    {each.clock, timeNs, timeNs});
+                byNumber[{steps->pattern, number}].sightings.push_back({each.clock, timeNs, timeNs});
             }
     }
     std::vector<CommonMoment> moments;
@@ -212,15 +202,14 @@ std::map<Route, Sides> sidesOf(std::span<const ClockedTrace> traces) {
             const NcclFacts facts = trace.nccl.facts[row];
             const int32_t own = ownRank(facts);
             // Work shared by several messages ends with the last of them, whatever its destination.
-            if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.isCaptured || own < 0 ||
-                facts.peer < 0 || trace.nccl.communicator[row] == 0 || !isTimedCall(trace, row))
+            if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.isCaptured || own < 0 || facts.peer < 0 ||
+                trace.nccl.communicator[row] == 0 || !isTimedCall(trace, row))
                 continue;
             Sides& sides = found[isSend ? Route{trace.nccl.communicator[row], own, facts.peer}
                                         : Route{trace.nccl.communicator[row], facts.peer, own}];
             (isSend ? sides.sent : sides.received)
-                .push_back(
-                    {trace.nccl.bytes[row],
-                     {each.clock, facts.gpu.startNs + each.zeroNs, facts.gpu.endNs + each.zeroNs}});
+                .push_back({trace.nccl.bytes[row],
+                            {each.clock, facts.gpu.startNs + each.zeroNs, facts.gpu.endNs + each.zeroNs}});
         }
     }
     return found;
@@ -228,13 +217,10 @@ std::map<Route, Sides> sidesOf(std::span<const ClockedTrace> traces) {
 
 /// Pairs the n-th sent with the n-th received message, if there are equally many of the same sizes.
 bool areAlike(Sides& sides) {
-    const auto byTime = [](const Side& a, const Side& b) {
-        return a.sighting.beginNs < b.sighting.beginNs;
-    };
+    const auto byTime = [](const Side& a, const Side& b) { return a.sighting.beginNs < b.sighting.beginNs; };
     std::sort(sides.sent.begin(), sides.sent.end(), byTime);
     std::sort(sides.received.begin(), sides.received.end(), byTime);
-    return std::equal(sides.sent.begin(), sides.sent.end(), sides.received.begin(),
-                      sides.received.end(),
+    return std::equal(sides.sent.begin(), sides.sent.end(), sides.received.begin(), sides.received.end(),
                       [](const Side& a, const Side& b) { return a.bytes == b.bytes; });
 }
 
@@ -242,8 +228,7 @@ bool areAlike(Sides& sides) {
 std::map<int64_t, int64_t> shortestOf(const std::vector<Side>& sides) {
     std::map<int64_t, int64_t> shortest;
     for (const Side& side : sides) {
-        int64_t& least =
-            shortest.try_emplace(side.bytes, std::numeric_limits<int64_t>::max()).first->second;
+        int64_t& least = shortest.try_emplace(side.bytes, std::numeric_limits<int64_t>::max()).first->second;
         least = std::min(least, side.lengthNs());
     }
     return shortest;

@@ -24,11 +24,10 @@ struct Jump {
     double sureness = 0;  ///< Ratio to chance jumps.
 };
 
-/// Returns the most certain jump in a clock's distance from the others, over time. Returns nullopt
-/// if the distances are no more than noise, drift or single outliers. Detected jumps are several
-/// times the spread of single events, and no nearer to an end than some fifteenth of the time.
-/// Medians of consecutive events are fitted by one line before and one after, which one in eight
-/// need not match. O(n).
+/// Returns the most certain jump in a clock's distance from the others, over time. Returns nullopt if the distances are
+/// no more than noise, drift or single outliers. Detected jumps are several times the spread of single events, and no
+/// nearer to an end than some fifteenth of the time. Medians of consecutive events are fitted by one line before and
+/// one after, which one in eight need not match. O(n).
 std::optional<Jump> findSetting(std::span<const ClockDistance> distances);
 
 namespace {
@@ -95,8 +94,7 @@ double noiseOf(std::span<const Value> values) {
     for (size_t i = 1; i + 1 < values.size(); ++i) {
         const double span = values[i + 1].s - values[i - 1].s;
         const double share = span > 0 ? (values[i].s - values[i - 1].s) / span : 0.5;
-        off.push_back(
-            std::abs(values[i].ns - values[i - 1].ns * (1 - share) - values[i + 1].ns * share));
+        off.push_back(std::abs(values[i].ns - values[i - 1].ns * (1 - share) - values[i + 1].ns * share));
     }
     constexpr double normal = 1.4826 / 1.2247;  // for a median of such distances
     return normal * upperMedianOf(std::move(off));
@@ -110,12 +108,11 @@ bool fits(std::span<const Value> values, const Line& line, double tolerance) {
 }
 
 /// Returns the place between two events from which on they are nearer to the later line.
-size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size_t end,
-                    const Line& before, const Line& behind) {
+size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size_t end, const Line& before,
+                    const Line& behind) {
     const auto sides = [&](size_t i) {
         const double s = static_cast<double>(distances[i].atNs - distances.front().atNs) * 1e-9;
-        return std::array{std::abs(distances[i].ns - before.at(s)),
-                          std::abs(distances[i].ns - behind.at(s))};
+        return std::array{std::abs(distances[i].ns - before.at(s)), std::abs(distances[i].ns - behind.at(s))};
     };
     size_t best = first;
     double least = 0, sum = 0;
@@ -133,8 +130,8 @@ size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size
 }  // namespace
 
 std::optional<Jump> findSetting(std::span<const ClockDistance> distances) {
-    const std::vector<Value> values = valuesOf(
-        distances, std::clamp(distances.size() / blocksOfTime, minEventsInBlock, maxEventsInBlock));
+    const std::vector<Value> values =
+        valuesOf(distances, std::clamp(distances.size() / blocksOfTime, minEventsInBlock, maxEventsInBlock));
     if (values.size() < 2 * minValuesOfSide + 1) return std::nullopt;
     const double spreadNs = std::max(noiseOf(valuesOf(distances, 1)), minSpreadNs);
     const double noise = std::max(noiseOf(values), 0.1 * spreadNs);
@@ -150,12 +147,10 @@ std::optional<Jump> findSetting(std::span<const ClockDistance> distances) {
         const double jump = behind.at(values[place].s) - before.at(values[place].s);
         const double size = std::abs(jump);
         if (size < minSpreadRatio * spreadNs || size < minNoiseRatio * noise ||
-            (surest && size / noise <= surest->sureness) ||
-            !fits(left, before, maxDistanceShare * size) ||
+            (surest && size / noise <= surest->sureness) || !fits(left, before, maxDistanceShare * size) ||
             !fits(right, behind, maxDistanceShare * size))
             continue;
-        const size_t from =
-            placeBetween(distances, values[place - 1].first, values[place + 1].end, before, behind);
+        const size_t from = placeBetween(distances, values[place - 1].first, values[place + 1].end, before, behind);
         if (from == 0 || from >= distances.size()) continue;
         surest = Jump{distances[from - 1].atNs, distances[from].atNs, jump, size / noise};
     }
@@ -182,10 +177,9 @@ class Pieces {
     const std::vector<Jump>& settingsOf(size_t clock) const { return settings_[clock]; }
     void add(size_t clock, const Jump& jump) {
         auto& own = settings_[clock];
-        own.insert(
-            std::upper_bound(own.begin(), own.end(), jump,
-                             [](const Jump& a, const Jump& b) { return a.afterNs < b.afterNs; }),
-            jump);
+        own.insert(std::upper_bound(own.begin(), own.end(), jump,
+                                    [](const Jump& a, const Jump& b) { return a.afterNs < b.afterNs; }),
+                   jump);
     }
     Jump remove(size_t clock, size_t place) {
         const auto at = settings_[clock].begin() + static_cast<std::ptrdiff_t>(place);
@@ -217,11 +211,10 @@ class Pieces {
                 const size_t clock = each.clock;
                 const auto placeOf = [this, clock](int64_t timeNs) {
                     const auto& own = settings_[clock];
-                    return static_cast<size_t>(std::upper_bound(own.begin(), own.end(), timeNs,
-                                                                [](int64_t ns, const Jump& jump) {
-                                                                    return ns < timeOf(jump);
-                                                                }) -
-                                               own.begin());
+                    return static_cast<size_t>(
+                        std::upper_bound(own.begin(), own.end(), timeNs,
+                                         [](int64_t ns, const Jump& jump) { return ns < timeOf(jump); }) -
+                        own.begin());
                 };
                 // An event that began in one piece and ended in another has no order.
                 if (placeOf(each.beginNs) != placeOf(each.endNs)) moment.isCausal = false;
@@ -249,9 +242,7 @@ std::optional<Found> surestSetting(const LineFit& fit, const Pieces& pieces) {
         if (!jump) continue;
         const size_t clock = pieces.clockOf(piece);
         const bool isOfFirst = surest && surest->clock == 0 && clock != 0;
-        const double needed = !surest     ? 0
-                              : isOfFirst ? surest->jump.sureness / clearly
-                                          : surest->jump.sureness;
+        const double needed = !surest ? 0 : isOfFirst ? surest->jump.sureness / clearly : surest->jump.sureness;
         if (jump->sureness > needed) surest = Found{clock, *jump};
     }
     return surest;
@@ -336,8 +327,7 @@ ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments
     ClockFit out;
     if (clockCount == 0) return out;
     const LineFit fit = findSettings(moments, pieces, clockCount);
-    for (size_t clock = 0; clock < clockCount; ++clock)
-        out.clocks.push_back(joined(fit, pieces, clock));
+    for (size_t clock = 0; clock < clockCount; ++clock) out.clocks.push_back(joined(fit, pieces, clock));
     out.spreadNs = fit.spreadNs;
     out.violations = fit.violations;
     out.causalMoments = fit.causalMoments;

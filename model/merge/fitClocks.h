@@ -24,8 +24,7 @@ struct FittedClock {
     /// Known bound of the distance of the true reading from `map`, except while it was set.
     int64_t errorNs = 0;
     uint32_t moments = 0;  ///< Events shared with others; 0 if nothing is known.
-    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt
-    /// without causal events.
+    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt without causal events.
     std::optional<TimeRange> slackNs;
     std::vector<ClockSetting> settings;  ///< One for each of the later pieces of `map`.
 };

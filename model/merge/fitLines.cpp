@@ -17,8 +17,7 @@ namespace lanescope {
 /// Equations of least squares: a positive definite matrix, and the right side.
 class NormalEquations {
   public:
-    explicit NormalEquations(size_t unknowns)
-        : count_(unknowns), matrix_(unknowns * unknowns), right_(unknowns) {}
+    explicit NormalEquations(size_t unknowns) : count_(unknowns), matrix_(unknowns * unknowns), right_(unknowns) {}
 
     double& at(size_t row, size_t column) { return matrix_[row * count_ + column]; }
     double& right(size_t row) { return right_[row]; }
@@ -67,8 +66,7 @@ constexpr int rounds = 12;
 /// Parts of the time in which a clock's steadiness is tested, and events in each.
 constexpr size_t maxParts = 16, minEventsOfPart = 8;
 
-/// A sighting in the equations. Times are relative to a common origin, which keeps them exact as
-/// `double`s for weeks.
+/// A sighting in the equations. Times are relative to a common origin, which keeps them exact as `double`s for weeks.
 struct Point {
     uint32_t clock = 0;
     double timeNs = 0;
@@ -100,8 +98,7 @@ class TopTwo {
 /// its drift in ns per second.
 class LineFitter {
   public:
-    LineFitter(uint32_t clockCount, const std::vector<CommonMoment>& moments)
-        : clocks_(clockCount), moments_(moments) {
+    LineFitter(uint32_t clockCount, const std::vector<CommonMoment>& moments) : clocks_(clockCount), moments_(moments) {
         findOrigin();
         numberUnknowns();
         for (const CommonMoment& moment : moments) points_.push_back(pointsOf(moment));
@@ -124,8 +121,7 @@ class LineFitter {
             out.errorNs = std::llround(std::ceil(state.errorNs));
             out.moments = state.moments;
             if (state.minShiftNs > -unbounded && state.maxShiftNs < unbounded)
-                out.slackNs =
-                    TimeRange{std::llround(state.minShiftNs), std::llround(state.maxShiftNs)};
+                out.slackNs = TimeRange{std::llround(state.minShiftNs), std::llround(state.maxShiftNs)};
         }
         countViolations(fit);
         fit.distances = distances();
@@ -139,8 +135,7 @@ class LineFitter {
         double offsetNs = 0, driftPerS = 0;
         double errorNs = 0;
         uint32_t moments = 0;
-        size_t unknown =
-            SIZE_MAX;  ///< Number of its first unknown; none if it cannot be determined.
+        size_t unknown = SIZE_MAX;  ///< Number of its first unknown; none if it cannot be determined.
         double firstS = unbounded, lastS = -unbounded;
         double minShiftNs = -unbounded, maxShiftNs = unbounded;  ///< Shifts allowed by causality.
     };
@@ -153,8 +148,7 @@ class LineFitter {
     }
 
     void findOrigin() {
-        int64_t first = std::numeric_limits<int64_t>::max(),
-                last = std::numeric_limits<int64_t>::min();
+        int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
         for (const CommonMoment& moment : moments_)
             for (const Sighting& each : moment.sightings) {
                 first = std::min(first, each.endNs);
@@ -181,8 +175,7 @@ class LineFitter {
                 const double s = secondsOf(relative(each.endNs));
                 state.firstS = std::min(state.firstS, s);
                 state.lastS = std::max(state.lastS, s);
-                if (std::find(seen.begin(), seen.end(), each.clock) == seen.end())
-                    seen.push_back(each.clock);
+                if (std::find(seen.begin(), seen.end(), each.clock) == seen.end()) seen.push_back(each.clock);
             }
             if (seen.size() > 1)
                 for (const uint32_t clock : seen) ++clocks_[clock].moments;
@@ -200,9 +193,8 @@ class LineFitter {
     std::vector<Point> pointsOf(const CommonMoment& moment) const {
         std::vector<Point> points;
         for (const Sighting& each : moment.sightings) {
-            auto found = std::find_if(points.begin(), points.end(), [&each](const Point& point) {
-                return point.clock == each.clock;
-            });
+            auto found = std::find_if(points.begin(), points.end(),
+                                      [&each](const Point& point) { return point.clock == each.clock; });
             if (found == points.end()) {
                 points.push_back({each.clock, 0, 0});
                 found = std::prev(points.end());
@@ -231,8 +223,7 @@ class LineFitter {
         if (round == 0) return weights;
         std::vector<double> ends;
         for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-        const double middle =
-            points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
+        const double middle = points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
         for (size_t i = 0; i < points.size(); ++i) {
             const double u = (ends[i] - middle) / (6 * spreadNs_);
             weights[i] *= u * u < 1 ? (1 - u * u) * (1 - u * u) : 0;
@@ -257,8 +248,7 @@ class LineFitter {
         }
         for (const State& state : clocks_)
             if (state.unknown != SIZE_MAX)
-                equations.right(state.unknown + 1) -=
-                    noise * noise / (expected * expected) * state.driftPerS;
+                equations.right(state.unknown + 1) -= noise * noise / (expected * expected) * state.driftPerS;
         const std::vector<double> right = equations.right();
         if (!equations.decompose()) return false;
         const std::vector<double> change = equations.solved(right);
@@ -272,8 +262,7 @@ class LineFitter {
         return true;
     }
 
-    /// The true time of an event is also unknown: eliminating it leaves the distances of its points
-    /// from their mean.
+    /// The true time of an event is also unknown: eliminating it leaves the distances of its points from their mean.
     void addMoment(NormalEquations& equations, const std::vector<Point>& points,
                    const std::vector<double>& weights) const {
         const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -299,26 +288,23 @@ class LineFitter {
         }
     }
 
-    /// Computes the typical distance of an end from the others of its event, robust against few
-    /// outliers.
+    /// Computes the typical distance of an end from the others of its event, robust against few outliers.
     void measureSpread() {
         std::vector<double> distances;
         for (const std::vector<Point>& points : points_) {
             if (points.size() < 2) continue;
             std::vector<double> ends;
             for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-            const double middle =
-                points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
+            const double middle = points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
             for (const double end : ends) distances.push_back(std::abs(end - middle));
         }
         constexpr double normal = 1.4826;  // from a median of distances to a standard deviation
         spreadNs_ = std::max(minEndSpreadNs, normal * upperMedianOf(std::move(distances)));
     }
 
-    /// Sets errors: three standard deviations where a clock is known worst, plus twice the spread
-    /// for a common error of one clock's ranks. A GPU whose work always ends a little later, or
-    /// whose times are converted to the host's with a small offset, looks like a clock that is
-    /// ahead.
+    /// Sets errors: three standard deviations where a clock is known worst, plus twice the spread for a common error of
+    /// one clock's ranks. A GPU whose work always ends a little later, or whose times are converted to the host's with
+    /// a small offset, looks like a clock that is ahead.
     void setErrors() {
         constexpr double inCommon = 2;
         for (State& state : clocks_) {
@@ -331,15 +317,13 @@ class LineFitter {
             const std::vector<double> ofDrift = inverse_.solved(unit);
             double worst = 0;
             for (const double s : {state.firstS, state.lastS})
-                worst =
-                    std::max(worst, ofOffset[state.unknown] + 2 * s * ofOffset[state.unknown + 1] +
-                                        s * s * ofDrift[state.unknown + 1]);
+                worst = std::max(worst, ofOffset[state.unknown] + 2 * s * ofOffset[state.unknown + 1] +
+                                            s * s * ofDrift[state.unknown + 1]);
             state.errorNs = 3 * spreadNs_ * std::sqrt(std::max(worst, 0.0)) + inCommon * spreadNs_;
         }
     }
 
-    /// Returns the distance of each point from the others of its event, by clock and in order of
-    /// time.
+    /// Returns the distance of each point from the others of its event, by clock and in order of time.
     std::vector<std::vector<ClockDistance>> distances() const {
         std::vector<std::vector<ClockDistance>> found(clocks_.size());
         std::vector<double> others;
@@ -349,9 +333,8 @@ class LineFitter {
                 others.clear();
                 for (const Point& each : points)
                     if (&each != &point) others.push_back(corrected(each.clock, each.timeNs));
-                found[point.clock].push_back(
-                    {originNs_ + std::llround(point.timeNs),
-                     corrected(point.clock, point.timeNs) - upperMedianOf(others)});
+                found[point.clock].push_back({originNs_ + std::llround(point.timeNs),
+                                              corrected(point.clock, point.timeNs) - upperMedianOf(others)});
             }
         }
         for (auto& each : found) std::sort(each.begin(), each.end());
@@ -369,8 +352,7 @@ class LineFitter {
             double worst = 0;
             for (size_t part = 0; part < parts; ++part) {
                 std::vector<double> there;
-                for (size_t at = part * own.size() / parts; at < (part + 1) * own.size() / parts;
-                     ++at)
+                for (size_t at = part * own.size() / parts; at < (part + 1) * own.size() / parts; ++at)
                     there.push_back(std::abs(own[at].ns));
                 worst = std::max(worst, upperMedianOf(std::move(there)));
             }

@@ -23,8 +23,7 @@ struct FittedLine {
     ClockLine line;
     int64_t errorNs = 0;   ///< Known bound of the distance of the true reading from `line`.
     uint32_t moments = 0;  ///< Events shared with others; 0 if nothing is known.
-    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt
-    /// without causal events.
+    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt without causal events.
     std::optional<TimeRange> slackNs;
 };
 
@@ -37,11 +36,10 @@ struct LineFit {
     uint32_t causalMoments = 0;
 };
 
-/// Fits offset and drift of each clock against the first, so that shared events ended together:
-/// least squares over all events at once, with small weights for outliers. Then shifts clocks, if
-/// possible, so that nothing ends that has not begun everywhere. Without evidence drifts are at
-/// most some 50 ppm. Each clock is one line; the error covers deviations from it. Assumes that no
-/// clock's ranks always end later than others. O(moments * sightings + clocks^3).
+/// Fits offset and drift of each clock against the first, so that shared events ended together: least squares over all
+/// events at once, with small weights for outliers. Then shifts clocks, if possible, so that nothing ends that has not
+/// begun everywhere. Without evidence drifts are at most some 50 ppm. Each clock is one line; the error covers
+/// deviations from it. Assumes that no clock's ranks always end later than others. O(moments * sightings + clocks^3).
 LineFit fitLines(uint32_t clockCount, const std::vector<CommonMoment>& moments);
 
 }  // namespace lanescope

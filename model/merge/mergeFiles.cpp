@@ -54,24 +54,19 @@ bool isBefore(const fs::path& a, const fs::path& b) {
     return left.size() - i < right.size() - j;
 }
 
-/// Returns the files in `folder` whose name matches one of the patterns, without a report of them
-/// all.
-Result<std::vector<fs::path>> filesIn(const fs::path& folder,
-                                      const std::vector<std::string>& patterns) {
+/// Returns the files in `folder` whose name matches one of the patterns, without a report of them all.
+Result<std::vector<fs::path>> filesIn(const fs::path& folder, const std::vector<std::string>& patterns) {
     std::vector<fs::path> files;
     std::error_code error;
-    for (fs::directory_iterator each(folder, error), end; !error && each != end;
-         each.increment(error)) {
+    for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
         const std::string name = each->path().filename().string();
         std::error_code ignored;
-        const bool fits = std::any_of(
-            patterns.begin(), patterns.end(),
-            [&name](const std::string& pattern) { return matchesPattern(name, pattern); });
+        const bool fits = std::any_of(patterns.begin(), patterns.end(),
+                                      [&name](const std::string& pattern) { return matchesPattern(name, pattern); });
         if (!fits || name.starts_with('.') || !each->is_regular_file(ignored)) continue;
         if (each->path().extension() == ".sqlite" && fleet::isFleetReport(each->path())) continue;
         if (files.size() >= maxFiles)
-            return fail("{}: more than {} traces. Name the traces that belong together.",
-                        folder.string(), maxFiles);
+            return fail("{}: more than {} traces. Name the traces that belong together.", folder.string(), maxFiles);
         files.push_back(each->path());
     }
     if (error) return fail("Cannot read {}: {}.", folder.string(), error.message());
@@ -100,8 +95,7 @@ std::vector<std::string> namesOfTraces() {
 
 }  // namespace
 
-Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words,
-                                           std::vector<fs::path>* twins) {
+Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words, std::vector<fs::path>* twins) {
     std::vector<fs::path> files;
     std::set<fs::path> seen;
     for (const std::string& word : words) {
@@ -109,26 +103,21 @@ Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words,
         std::error_code error;
         Result<std::vector<fs::path>> meant = std::vector{path};
         const bool isPattern = word.find_first_of("*?") != std::string::npos;
-        const bool isFile =
-            !fs::is_directory(path, error) && (fs::exists(path, error) || !isPattern);
+        const bool isFile = !fs::is_directory(path, error) && (fs::exists(path, error) || !isPattern);
         if (fs::is_directory(path, error))
             meant = filesIn(path, namesOfTraces());
         else if (!isFile)
-            meant = filesIn(path.has_parent_path() ? path.parent_path() : fs::path("."),
-                            {path.filename().string()});
+            meant = filesIn(path.has_parent_path() ? path.parent_path() : fs::path("."), {path.filename().string()});
         if (!meant) return meant;
         if (meant->empty() && isPattern) return fail("No file matches {}.", word);
         if (meant->empty()) return fail("{}: no traces in this folder.", word);
         const std::vector<fs::path> packed = isFile ? std::vector<fs::path>{} : takeTwins(*meant);
         if (twins) twins->insert(twins->end(), packed.begin(), packed.end());
         for (fs::path& file : *meant)
-            if (seen.insert(fs::weakly_canonical(file, error)).second)
-                files.push_back(std::move(file));
+            if (seen.insert(fs::weakly_canonical(file, error)).second) files.push_back(std::move(file));
     }
     std::error_code error;
-    const auto isTaken = [&](const fs::path& twin) {
-        return seen.contains(fs::weakly_canonical(twin, error));
-    };
+    const auto isTaken = [&](const fs::path& twin) { return seen.contains(fs::weakly_canonical(twin, error)); };
     if (twins) std::erase_if(*twins, isTaken);
     return files;
 }
@@ -195,22 +184,19 @@ std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& c
     return missing.empty() ? wanted : std::vector<fs::path>(files.begin(), files.end());
 }
 
-Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayWrite,
-                                      const LoadProgress& progress) {
+Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayWrite, const LoadProgress& progress) {
     OpenOptions how;
     how.mayWrite = mayWrite;
     std::vector<TracePtr> traces;
     const auto share = opened / static_cast<double>(files.size());
     for (size_t index = 0; index < files.size(); ++index) {
         const auto begin = share * static_cast<double>(index);
-        Result<TracePtr> trace =
-            openTrace(files[index], how, partOf(progress, begin, begin + share));
+        Result<TracePtr> trace = openTrace(files[index], how, partOf(progress, begin, begin + share));
         if (!trace) return fail(trace.error());
         traces.push_back(std::move(*trace));
     }
-    std::stable_sort(traces.begin(), traces.end(), [](const TracePtr& a, const TracePtr& b) {
-        return lowestRank(*a) < lowestRank(*b);
-    });
+    std::stable_sort(traces.begin(), traces.end(),
+                     [](const TracePtr& a, const TracePtr& b) { return lowestRank(*a) < lowestRank(*b); });
     return traces;
 }
 
@@ -221,17 +207,13 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
     if (files.size() < (options.cut.isWhole() ? 2 : 1))
         return fail("A merge needs two traces or more, and there {}.",
                     files.empty() ? "is none" : "is only " + files.front().string());
-    if (const Result<void> place = checkPlaceForTrace(output, files); !place)
-        return fail(place.error());
-    Result<std::vector<TracePtr>> traces =
-        openAll(filesOf(files, options.cut), options.mayWriteIndexes, progress);
+    if (const Result<void> place = checkPlaceForTrace(output, files); !place) return fail(place.error());
+    Result<std::vector<TracePtr>> traces = openAll(filesOf(files, options.cut), options.mayWriteIndexes, progress);
     if (!traces) return fail(traces.error());
     const auto isWanted = [&progress](double fraction, std::string_view what) {
         return !progress || progress(fraction, what);
     };
-    const auto cancelled = [&output] {
-        return fail("{}: merging was cancelled.", output.string());
-    };
+    const auto cancelled = [&output] { return fail("{}: merging was cancelled.", output.string()); };
     if (!isWanted(opened, "merging")) return cancelled();
     Result<TraceBuilder> builder = mergeTraces(*traces, options);
     if (!builder) return fail(builder.error());
@@ -248,16 +230,14 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
 void removeOld(const fs::path& folder, const fs::path& newest) {
     std::vector<std::pair<fs::file_time_type, fs::path>> kept;
     std::error_code error;
-    for (fs::directory_iterator each(folder, error), end; !error && each != end;
-         each.increment(error)) {
+    for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
         std::error_code ignored;
         if (each->path() != newest) kept.emplace_back(each->last_write_time(ignored), each->path());
     }
     std::sort(kept.rbegin(), kept.rend());
     for (size_t index = maxKeptMerges - 1; index < kept.size(); ++index) {
         const fs::path& old = kept[index].second;
-        for (fs::directory_iterator each(old, error), end; !error && each != end;
-             each.increment(error))
+        for (fs::directory_iterator each(old, error), end; !error && each != end; each.increment(error))
             if (each->path().extension() == ".sqlite")
                 (void)removeIndexes(each->path());  // remaining files are removed with the next
         fs::remove_all(old, error);
@@ -268,16 +248,14 @@ void removeOld(const fs::path& folder, const fs::path& newest) {
 std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
     constexpr size_t longest = 150, maxShownBytes = 60;
     const fs::path folder = files.front().parent_path();
-    const bool areOfOneFolder = std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
-        return file.parent_path() == folder;
-    });
+    const bool areOfOneFolder =
+        std::all_of(files.begin(), files.end(), [&](const fs::path& file) { return file.parent_path() == folder; });
     std::string name = areOfOneFolder ? folder.filename().string() : std::string();
     if (name.empty() || name == "." || name == "..") name = files.front().stem().string();
     if (name.size() > longest) name = "merged";
     if (!cut.isWhole()) {
         const std::string what = describe(cut);
-        return fmt::format("{}, {}.sqlite", name,
-                           what.size() > maxShownBytes ? "some ranks" : what);
+        return fmt::format("{}, {}.sqlite", name, what.size() > maxShownBytes ? "some ranks" : what);
     }
     return fmt::format("{}, {} traces.sqlite", name, files.size());
 }
@@ -285,8 +263,7 @@ std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
 }  // namespace
 
 Result<std::vector<HealthNote>> mergeFiles(std::span<const fs::path> files, const fs::path& output,
-                                           const MergeOptions& options,
-                                           const LoadProgress& progress) {
+                                           const MergeOptions& options, const LoadProgress& progress) {
     return orOutOfMemory(output, [&] { return merge(files, output, options, progress); });
 }
 
@@ -299,8 +276,7 @@ std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOp
         std::error_code error;
         if (!key) return std::nullopt;
         hash.add(fs::weakly_canonical(file, error).string());
-        for (const auto part :
-             {static_cast<int64_t>(key->bytes), key->modifiedNs, key->fingerprint})
+        for (const auto part : {static_cast<int64_t>(key->bytes), key->modifiedNs, key->fingerprint})
             hash.add(static_cast<uint64_t>(part));
     }
     hash.add(static_cast<uint64_t>(options.method ? static_cast<int>(*options.method) + 1 : 0));

@@ -25,13 +25,11 @@ bool areCopies(const Trace& one, const Trace& other) {
     const auto isSame = [](const Process& a, const Process& b) {
         return a.globalPid == b.globalPid && a.rank == b.rank && a.facts->bootId == b.facts->bootId;
     };
-    return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 &&
-           one.startUtcNs == other.startUtcNs && one.facts.host == other.facts.host &&
-           std::ranges::equal(one.processes, other.processes, isSame) &&
-           one.kernels.startNs == other.kernels.startNs &&
-           one.kernels.endNs == other.kernels.endNs &&
-           one.apiCalls.startNs == other.apiCalls.startNs &&
-           one.nvtx.startNs == other.nvtx.startNs && one.nvtx.endNs == other.nvtx.endNs;
+    return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 && one.startUtcNs == other.startUtcNs &&
+           one.facts.host == other.facts.host && std::ranges::equal(one.processes, other.processes, isSame) &&
+           one.kernels.startNs == other.kernels.startNs && one.kernels.endNs == other.kernels.endNs &&
+           one.apiCalls.startNs == other.apiCalls.startNs && one.nvtx.startNs == other.nvtx.startNs &&
+           one.nvtx.endNs == other.nvtx.endNs;
 }
 
 /// Copies would count twice.
@@ -41,8 +39,8 @@ Result<void> checkNoCopies(std::span<const TracePtr> traces) {
         auto& others = alike[{trace->startUtcNs, trace->range.startNs, trace->range.endNs}];
         for (const Trace* other : others)
             if (areCopies(*other, *trace))
-                return fail("{} and {} contain the same recording. Name one of them.",
-                            other->path.string(), trace->path.string());
+                return fail("{} and {} contain the same recording. Name one of them.", other->path.string(),
+                            trace->path.string());
         others.push_back(trace.get());
     }
     return {};
@@ -61,23 +59,16 @@ using FileNames = std::map<const Trace*, std::string>;
 class Descriptions {
   public:
     /// `names` are those of files whose notes do not yet contain their name.
-    Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed,
-                 const AlignedClocks& clocks, const FileNames& names, const TraceCut& cut,
-                 TraceBuilder& builder)
-        : traces_(traces),
-          placed_(placed),
-          clocks_(clocks),
-          names_(names),
-          cut_(cut),
-          builder_(builder) {}
+    Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed, const AlignedClocks& clocks,
+                 const FileNames& names, const TraceCut& cut, TraceBuilder& builder)
+        : traces_(traces), placed_(placed), clocks_(clocks), names_(names), cut_(cut), builder_(builder) {}
 
     /// `isTaken` is true for traces that contribute to the whole.
     void write(const std::vector<PartPlacement>& placements, const std::vector<bool>& isTaken) {
         describeRun();
         for (size_t index = 0; index < traces_.size(); ++index)
             if (isTaken[index])
-                takeFrom(*traces_[index], placements[index],
-                         clocks_.clocks[placed_.parts[index].clock]);
+                takeFrom(*traces_[index], placements[index], clocks_.clocks[placed_.parts[index].clock]);
         for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
         if (cut_.steps && cut_.steps->first > 0)
@@ -136,20 +127,17 @@ class Descriptions {
         return ranks.size() == 1 ? fmt::format("rank {}", *ranks.begin()) : trace.title;
     }
 
-    void takeFrom(const Trace& part, const PartPlacement& placement,
-                  const AlignedClocks::Clock& clock) {
+    void takeFrom(const Trace& part, const PartPlacement& placement, const AlignedClocks::Clock& clock) {
         TraceDescription& whole = builder_.description();
         const auto gpuId = [&](int64_t id) {
             for (size_t gpu = 0; gpu < part.gpus.size(); ++gpu)
-                if (part.gpus[gpu].id == id && hasGpu(placement.gpuIds[gpu]))
-                    return placement.gpuIds[gpu];
+                if (part.gpus[gpu].id == id && hasGpu(placement.gpuIds[gpu])) return placement.gpuIds[gpu];
             return noGpuId;
         };
         for (GpuFacts facts : part.gpuFacts) {
             facts.gpu = gpuId(facts.gpu);
-            const bool isKnown =
-                std::any_of(whole.gpuFacts.begin(), whole.gpuFacts.end(),
-                            [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
+            const bool isKnown = std::any_of(whole.gpuFacts.begin(), whole.gpuFacts.end(),
+                                             [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
             if (facts.gpu != noGpuId && !isKnown) whole.gpuFacts.push_back(std::move(facts));
         }
         takeLinks(part.interconnect, gpuId);
@@ -160,8 +148,7 @@ class Descriptions {
         }
         for (HealthNote note : part.health) takeNote(std::move(note), part, placement);
         for (const int64_t globalPid : placement.globalPids)
-            if (Process* const process = processOf(globalPid))
-                describeProcess(*process, part, clock);
+            if (Process* const process = processOf(globalPid)) describeProcess(*process, part, clock);
     }
 
     // An excerpt lacks some GPUs and processes.
@@ -172,8 +159,7 @@ class Descriptions {
     Process* processOf(int64_t globalPid) {
         const std::span<Process> all = builder_.processes();
         if (processes_.size() != all.size())
-            for (size_t index = 0; index < all.size(); ++index)
-                processes_.try_emplace(all[index].globalPid, index);
+            for (size_t index = 0; index < all.size(); ++index) processes_.try_emplace(all[index].globalPid, index);
         const auto found = processes_.find(globalPid);
         return found == processes_.end() ? nullptr : &all[found->second];
     }
@@ -204,8 +190,7 @@ class Descriptions {
                 break;
             }
         if (note.timeNs) note.timeNs = placement.clock.at(*note.timeNs);
-        if (const auto name = names_.find(&part); name != names_.end())
-            note = ofFile(std::move(note), name->second);
+        if (const auto name = names_.find(&part); name != names_.end()) note = ofFile(std::move(note), name->second);
         const auto& notes = builder_.trace().health;
         const bool isReported = std::find(notes.begin(), notes.end(), note) != notes.end();
         if (!isReported || !isOfEveryFile(note)) builder_.note(std::move(note));
@@ -226,10 +211,10 @@ class Descriptions {
         process.facts.edit().clockErrorNs = clock.errorNs;
         for (size_t number = 0; number < clock.settings.size(); ++number) {
             const ClockLine& line = clock.map.later[number].line;
-            say("clock.set", fmt::format("{} {} {} {} {:.4f}", clock.settings[number].byNs,
-                                         wholeTime(clock, clock.settings[number].afterNs),
-                                         wholeTime(clock, clock.settings[number].beforeNs),
-                                         line.offsetNs, line.driftNsPerNs * 1e6));
+            say("clock.set",
+                fmt::format("{} {} {} {} {:.4f}", clock.settings[number].byNs,
+                            wholeTime(clock, clock.settings[number].afterNs),
+                            wholeTime(clock, clock.settings[number].beforeNs), line.offsetNs, line.driftNsPerNs * 1e6));
         }
     }
 
@@ -242,9 +227,8 @@ class Descriptions {
         const auto& names = placed_.clocks;
         const bool isByStart = clocks_.clocks.front().method == ClockMethod::Start;
         if (isByStart && traces_.size() > 1)
-            builder_.note(
-                {Severity::Warning, HealthCode::ClocksNotAligned,
-                 "The files were aligned by their first events; their times cannot be compared."});
+            builder_.note({Severity::Warning, HealthCode::ClocksNotAligned,
+                           "The files were aligned by their first events; their times cannot be compared."});
         uint32_t unknown = 0;
         for (size_t clock = 1; clock < names.size() && !isByStart; ++clock)
             unknown += noteClock(names.front(), names[clock], clocks_.clocks[clock]) ? 0 : 1;
@@ -252,56 +236,47 @@ class Descriptions {
             for (const ClockSetting& each : clocks_.clocks[clock].settings)
                 noteSetting(names[clock], clocks_.clocks[clock], each);
         if (unknown > 0)
-            builder_.note(
-                {Severity::Warning, HealthCode::ClocksNotAligned,
-                 clocks_.isTimeOfDayKnown
-                     ? fmt::format(
-                           "The clocks of {} files or hosts were not synchronized: no common "
-                           "collectives or steps. Times are as accurate as the clocks were set.",
-                           unknown + 1)
-                     : "Some files have no start time and no common collectives or steps; they "
-                       "start where the first file starts."});
+            builder_.note({Severity::Warning, HealthCode::ClocksNotAligned,
+                           clocks_.isTimeOfDayKnown
+                               ? fmt::format("The clocks of {} files or hosts were not synchronized: no common "
+                                             "collectives or steps. Times are as accurate as the clocks were set.",
+                                             unknown + 1)
+                               : "Some files have no start time and no common collectives or steps; they "
+                                 "start where the first file starts."});
         if (clocks_.violations > 0)
-            builder_.note(
-                {Severity::Warning, HealthCode::ClocksContradicted,
-                 fmt::format("In {} of {} collectives a rank ends before the last one starts: "
-                             "clocks ran unevenly, or files do not belong together.",
-                             clocks_.violations, clocks_.causalMoments),
-                 std::nullopt, std::nullopt, clocks_.violations});
+            builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
+                           fmt::format("In {} of {} collectives a rank ends before the last one starts: "
+                                       "clocks ran unevenly, or files do not belong together.",
+                                       clocks_.violations, clocks_.causalMoments),
+                           std::nullopt, std::nullopt, clocks_.violations});
     }
 
     /// Returns false if nothing is known of it.
-    bool noteClock(const std::string& reference, const std::string& name,
-                   const AlignedClocks::Clock& clock) {
+    bool noteClock(const std::string& reference, const std::string& name, const AlignedClocks::Clock& clock) {
         if (clock.errorNs < 0) return false;
         std::string sentence =
-            clock.isAsSet
-                ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name,
-                              reference, clock.moments, plural(clock.method, clocks_),
-                              formatDuration(clock.errorNs))
-                : fmt::format(
-                      "The clock of {} was synchronized with that of {} by {} {}: {}{} and {:+.3f} "
-                      "ppm, within {}.",
-                      name, reference, clock.moments, plural(clock.method, clocks_),
-                      clock.map.offsetNs < 0 ? "-" : "+",
-                      formatDuration(std::abs(clock.map.offsetNs)), clock.map.driftNsPerNs * 1e6,
-                      formatDuration(clock.errorNs));
-        builder_.note({Severity::Info, HealthCode::ClocksAligned, std::move(sentence), std::nullopt,
-                       std::nullopt, clock.moments});
+            clock.isAsSet ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name, reference,
+                                        clock.moments, plural(clock.method, clocks_), formatDuration(clock.errorNs))
+                          : fmt::format(
+                                "The clock of {} was synchronized with that of {} by {} {}: {}{} and {:+.3f} "
+                                "ppm, within {}.",
+                                name, reference, clock.moments, plural(clock.method, clocks_),
+                                clock.map.offsetNs < 0 ? "-" : "+", formatDuration(std::abs(clock.map.offsetNs)),
+                                clock.map.driftNsPerNs * 1e6, formatDuration(clock.errorNs));
+        builder_.note({Severity::Info, HealthCode::ClocksAligned, std::move(sentence), std::nullopt, std::nullopt,
+                       clock.moments});
         return true;
     }
 
-    void noteSetting(const std::string& name, const AlignedClocks::Clock& clock,
-                     const ClockSetting& setting) {
+    void noteSetting(const std::string& name, const AlignedClocks::Clock& clock, const ClockSetting& setting) {
         const int64_t fromNs = wholeTime(clock, setting.afterNs);
         const int64_t toNs = wholeTime(clock, setting.beforeNs);
-        builder_.note(
-            {Severity::Info, HealthCode::ClockSet,
-             fmt::format("The clock of {} was set by {}{} between {} and {}: it is fitted "
-                         "separately before and after, and is unknown in between.",
-                         name, setting.byNs < 0 ? "-" : "+", formatDuration(std::abs(setting.byNs)),
-                         formatTimestamp(fromNs), formatTimestamp(toNs)),
-             std::nullopt, fromNs, 1});
+        builder_.note({Severity::Info, HealthCode::ClockSet,
+                       fmt::format("The clock of {} was set by {}{} between {} and {}: it is fitted "
+                                   "separately before and after, and is unknown in between.",
+                                   name, setting.byNs < 0 ? "-" : "+", formatDuration(std::abs(setting.byNs)),
+                                   formatTimestamp(fromNs), formatTimestamp(toNs)),
+                       std::nullopt, fromNs, 1});
     }
 
     std::span<const TracePtr> traces_;
@@ -314,10 +289,8 @@ class Descriptions {
     std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, filled on demand.
 };
 
-/// Returns placements from the times of each trace to those of the whole, which begins with the
-/// first of them.
-std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, PlacedParts& placed,
-                                        AlignedClocks& clocks) {
+/// Returns placements from the times of each trace to those of the whole, which begins with the first of them.
+std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, PlacedParts& placed, AlignedClocks& clocks) {
     std::vector<PartPlacement> placements;
     int64_t wholeZeroNs = std::numeric_limits<int64_t>::max();
     for (size_t index = 0; index < traces.size(); ++index) {
@@ -337,14 +310,10 @@ std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, Placed
 
 std::string_view identifier(ClockMethod method) {
     switch (method) {
-        case ClockMethod::BaseTime:
-            return "base-time";
-        case ClockMethod::Collectives:
-            return "collectives";
-        case ClockMethod::Steps:
-            return "steps";
-        case ClockMethod::Start:
-            break;
+        case ClockMethod::BaseTime: return "base-time";
+        case ClockMethod::Collectives: return "collectives";
+        case ClockMethod::Steps: return "steps";
+        case ClockMethod::Start: break;
     }
     return "start";
 }
@@ -367,11 +336,9 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOp
     }
     for (size_t index = 0; index < traces.size(); ++index)
         if (isTaken[index] && !builder.addTrace(*traces[index], placements[index]))
-            return fail("With {} the merged trace would be too large. Merge fewer.",
-                        traces[index]->path.string());
+            return fail("With {} the merged trace would be too large. Merge fewer.", traces[index]->path.string());
     Interconnect& links = builder.description().interconnect;
-    std::ranges::stable_sort(links.sampledRanges, {},
-                             [](const SampledRange& each) { return each.range.startNs; });
+    std::ranges::stable_sort(links.sampledRanges, {}, [](const SampledRange& each) { return each.range.startNs; });
     std::ranges::stable_sort(links.gpuProcesses, {}, &GpuProcessUse::timeNs);
     builder.description().startUtcNs = clocks->startUtcNs;
     // A trace joined from several files is none of these, and has their names already.

@@ -20,23 +20,19 @@ std::vector<std::string> shortNames(std::span<const TracePtr> traces) {
         for (size_t index = 0; index < names.size(); ++index)
             if (times[names[index]] > 1) names[index] = longer(*traces[index]);
     };
-    tellApart([](const Trace& trace) {
-        return (trace.path.parent_path().filename() / trace.title).string();
-    });
+    tellApart([](const Trace& trace) { return (trace.path.parent_path().filename() / trace.title).string(); });
     tellApart([](const Trace& trace) { return trace.path.string(); });
     std::set<std::string> taken;
     for (std::string& name : names) {
         const std::string first = name;
-        for (int number = 2; !taken.insert(name).second; ++number)
-            name = fmt::format("{} ({})", first, number);
+        for (int number = 2; !taken.insert(name).second; ++number) name = fmt::format("{} ({})", first, number);
     }
     return names;
 }
 
 bool isOfEveryFile(const HealthNote& note) {
     if (note.count || note.globalPid || note.timeNs) return false;
-    return note.severity == Severity::Info || note.code == HealthCode::NotShown ||
-           note.code == HealthCode::CoarseTimes;
+    return note.severity == Severity::Info || note.code == HealthCode::NotShown || note.code == HealthCode::CoarseTimes;
 }
 
 HealthNote ofFile(HealthNote note, const std::string& name) {
@@ -71,9 +67,8 @@ class Placer {
             placeGpus(index, part);
         }
         if (numbers_.size() > maxHosts)
-            return fail(
-                "These traces have processes of {} hosts; one trace can have {}. Merge fewer.",
-                numbers_.size(), maxHosts);
+            return fail("These traces have processes of {} hosts; one trace can have {}. Merge fewer.", numbers_.size(),
+                        maxHosts);
         std::set<std::string> names;
         for (const std::string& name : numbers_) names.insert(name);
         if (names.size() > 1)
@@ -87,14 +82,12 @@ class Placer {
         return process.facts->host.empty() ? trace.facts.host : process.facts->host;
     }
 
-    /// Returns the boots of the hosts of a part. A process that was only sampled has no boot of its
-    /// own: it is that of its host. Unknown for a host with two boots, such as two merged files of
-    /// one name.
+    /// Returns the boots of the hosts of a part. A process that was only sampled has no boot of its own: it is that of
+    /// its host. Unknown for a host with two boots, such as two merged files of one name.
     static std::map<std::string, std::string> bootsOf(const Trace& trace) {
         std::map<std::string, std::set<std::string>> all;
         for (const Process& process : trace.processes)
-            if (!process.facts->bootId.empty())
-                all[nameOfHost(trace, process)].insert(process.facts->bootId);
+            if (!process.facts->bootId.empty()) all[nameOfHost(trace, process)].insert(process.facts->bootId);
         std::map<std::string, std::string> boots;
         for (const auto& [host, ids] : all)
             if (ids.size() == 1) boots.emplace(host, *ids.begin());
@@ -116,8 +109,7 @@ class Placer {
         for (const Process& process : trace.processes) keys.insert(hostOf(index, process));
         const bool isKnown = keys.size() == 1 && !keys.begin()->empty() && trace.startUtcNs > 0;
         const std::string key = isKnown ? *keys.begin() : "\n" + std::to_string(index);
-        const auto [found, isNew] =
-            clocks_.try_emplace(key, static_cast<uint32_t>(out_.clocks.size()));
+        const auto [found, isNew] = clocks_.try_emplace(key, static_cast<uint32_t>(out_.clocks.size()));
         if (isNew) {
             const bool isNamed = keys.size() == 1 && !trace.facts.host.empty();
             out_.clocks.push_back(isNamed ? trace.facts.host : trace.title);
@@ -127,8 +119,7 @@ class Placer {
 
     std::string hostOf(size_t index, const Process& process) const {
         for (const HostName& each : traces_[index]->facts.hosts)
-            if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid)))
-                return each.name;
+            if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid))) return each.name;
         return keyOf(index, process);
     }
     /// Files without a host name are each on a machine of their own, as far as known.
@@ -139,8 +130,7 @@ class Placer {
     std::string nameOf(size_t index, const Process& process) const {
         const Trace& trace = *traces_[index];
         for (const HostName& each : trace.facts.hosts)
-            if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid)))
-                return each.name;
+            if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid))) return each.name;
         if (!process.facts->host.empty()) return process.facts->host;
         return trace.facts.host.empty() ? trace.title : trace.facts.host;
     }
@@ -153,8 +143,7 @@ class Placer {
             const std::string machine = machineOf(index, process);
             if (!numberOf.contains(machine)) {
                 uint32_t number = 0;
-                while (number < numbers_.size() &&
-                       (machines_[number] != machine || isTaken(index, machine, number)))
+                while (number < numbers_.size() && (machines_[number] != machine || isTaken(index, machine, number)))
                     ++number;
                 if (number == numbers_.size()) {
                     numbers_.push_back(nameOf(index, process));
@@ -171,8 +160,7 @@ class Placer {
     bool isTaken(size_t index, const std::string& machine, uint32_t number) const {
         const auto& processes = traces_[index]->processes;
         return std::any_of(processes.begin(), processes.end(), [&](const Process& process) {
-            return machineOf(index, process) == machine &&
-                   taken_.contains(globalPid(process.pid, number));
+            return machineOf(index, process) == machine && taken_.contains(globalPid(process.pid, number));
         });
     }
 
@@ -183,19 +171,16 @@ class Placer {
                                              [gpu](const Stream& each) { return each.gpu == gpu; });
             const bool hasWork = stream != trace.streams.end();
             std::string machine = "\n" + std::to_string(part.clock);
-            if (!trace.processes.empty())
-                machine = machineOf(index, trace.processes[hasWork ? stream->process : 0]);
+            if (!trace.processes.empty()) machine = machineOf(index, trace.processes[hasWork ? stream->process : 0]);
             part.gpuIds.push_back(gpuIn(gpusOf_[machine], trace.gpus[gpu], hasWork, part.gpuIds));
         }
     }
 
-    int64_t gpuIn(std::vector<PlacedGpu>& there, const Gpu& gpu, bool hasWork,
-                  const std::vector<int64_t>& mine) {
+    int64_t gpuIn(std::vector<PlacedGpu>& there, const Gpu& gpu, bool hasWork, const std::vector<int64_t>& mine) {
         const auto same = std::find_if(there.begin(), there.end(), [&](const PlacedGpu& each) {
             if (std::find(mine.begin(), mine.end(), each.id) != mine.end()) return false;
             if (!gpu.uuid.empty() && !each.uuid.empty()) return gpu.uuid == each.uuid;
-            if (!gpu.busLocation.empty() && !each.busLocation.empty())
-                return gpu.busLocation == each.busLocation;
+            if (!gpu.busLocation.empty() && !each.busLocation.empty()) return gpu.busLocation == each.busLocation;
             return gpu.id == each.numberThere && !(hasWork && each.hasWork);
         });
         if (same != there.end()) {
@@ -222,8 +207,6 @@ class Placer {
 
 }  // namespace
 
-Result<PlacedParts> placeParts(std::span<const TracePtr> traces) {
-    return Placer(traces).place();
-}
+Result<PlacedParts> placeParts(std::span<const TracePtr> traces) { return Placer(traces).place(); }
 
 }  // namespace lanescope

@@ -11,12 +11,10 @@
 
 namespace lanescope {
 
-/// Returns the display name of each trace's file: its name, with as much of its folder as needed to
-/// be unique.
+/// Returns the display name of each trace's file: its name, with as much of its folder as needed to be unique.
 std::vector<std::string> shortNames(std::span<const TracePtr> traces);
 
-/// Returns true if a note holds for each file of its kind, and is not a loss of this one: shown
-/// once for many files.
+/// Returns true if a note holds for each file of its kind, and is not a loss of this one: shown once for many files.
 bool isOfEveryFile(const HealthNote& note);
 
 /// Returns the note for one of several files, with the file's name in counts and warnings.
@@ -34,11 +32,10 @@ struct PlacedParts {
     std::vector<HostName> hosts;      ///< By the number in packed ids; empty if there is only one.
 };
 
-/// Assigns a unique packed id with the host to each process of the traces, and a unique number to
-/// each GPU. GPUs of one host are the same if their UUIDs or their bus addresses are equal. If
-/// files have neither: if they have the same number and only one file has work on it. Traces of one
-/// host have one clock; a file without a host name has a clock of its own. Fails if there are more
-/// hosts than ids can hold.
+/// Assigns a unique packed id with the host to each process of the traces, and a unique number to each GPU. GPUs of one
+/// host are the same if their UUIDs or their bus addresses are equal. If files have neither: if they have the same
+/// number and only one file has work on it. Traces of one host have one clock; a file without a host name has a clock
+/// of its own. Fails if there are more hosts than ids can hold.
 Result<PlacedParts> placeParts(std::span<const TracePtr> traces);
 
 }  // namespace lanescope

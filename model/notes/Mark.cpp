@@ -14,8 +14,7 @@
 namespace lanescope {
 
 int64_t utcNow() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
         .count();
 }
 
@@ -53,17 +52,15 @@ namespace {
 bool isCalled(std::string_view title, std::string_view wanted) {
     if (title == wanted) return true;
     const bool isOfStream = wanted.starts_with("Stream ") || wanted.starts_with("Default stream ");
-    return isOfStream && title.size() > wanted.size() + 1 &&
-           title[title.size() - wanted.size() - 2] == ',' &&
+    return isOfStream && title.size() > wanted.size() + 1 && title[title.size() - wanted.size() - 2] == ',' &&
            title[title.size() - wanted.size()] == lowerCase(wanted.front()) &&
            title.substr(title.size() - wanted.size() + 1) == wanted.substr(1);
 }
 
 bool isCalled(const Trace& trace, uint32_t track, const std::vector<std::string>& path) {
     const std::vector<std::string> titles = trackPath(trace, track);
-    return std::equal(
-        titles.begin(), titles.end(), path.begin(), path.end(),
-        [](const auto& title, const auto& wanted) { return isCalled(title, wanted); });
+    return std::equal(titles.begin(), titles.end(), path.begin(), path.end(),
+                      [](const auto& title, const auto& wanted) { return isCalled(title, wanted); });
 }
 
 }  // namespace
@@ -71,8 +68,7 @@ bool isCalled(const Trace& trace, uint32_t track, const std::vector<std::string>
 uint32_t trackOfPath(const Trace& trace, const std::vector<std::string>& path) {
     if (path.empty()) return noIndex;
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-        if (isCalled(trace.tracks[track].title, path.back()) && isCalled(trace, track, path))
-            return track;
+        if (isCalled(trace.tracks[track].title, path.back()) && isCalled(trace, track, path)) return track;
     return noIndex;
 }
 
@@ -81,8 +77,7 @@ namespace {
 std::string escaped(const std::string& text) {
     std::string result;
     for (const char letter : printable(text)) {
-        if (std::string_view("\\`*_{}[]<>#|!").find(letter) != std::string_view::npos)
-            result += '\\';
+        if (std::string_view("\\`*_{}[]<>#|!").find(letter) != std::string_view::npos) result += '\\';
         result += letter;
     }
     return result;
@@ -103,10 +98,8 @@ ReportTable marksTable(std::span<const Mark> marks) {
     ReportTable table;
     table.name = "marks";
     table.title = "Marks";
-    table.columns = {{"Start", Unit::Timestamp},
-                     {"Duration", Unit::Nanoseconds},
-                     {"Track", Unit::Text},
-                     {"Text", Unit::Text}};
+    table.columns = {
+        {"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds}, {"Track", Unit::Text}, {"Text", Unit::Text}};
     for (const Mark& mark : marks) {
         table.rows.push_back({mark.range.startNs, Cell(), trackText(mark), mark.text});
         if (!mark.range.isEmpty()) table.rows.back()[1] = mark.range.durationNs();
@@ -115,8 +108,7 @@ ReportTable marksTable(std::span<const Mark> marks) {
 }
 
 std::string marksAsMarkdown(std::span<const Mark> marks, const std::string& title) {
-    std::string text = fmt::format(
-        "## {}\n\n| start | duration | track | text |\n|---|---|---|---|\n", escaped(title));
+    std::string text = fmt::format("## {}\n\n| start | duration | track | text |\n|---|---|---|---|\n", escaped(title));
     for (const Mark& mark : marks)
         text += fmt::format("| {} | {} | {} | {} |\n", formatTimestamp(mark.range.startNs),
                             mark.range.isEmpty() ? "" : formatDuration(mark.range.durationNs()),

@@ -46,8 +46,7 @@ uint32_t trackOfPath(const Trace& trace, const std::vector<std::string>& path);
 /// Returns the marks as a table: start, duration, track, text.
 ReportTable marksTable(std::span<const Mark> marks);
 
-/// Returns the marks as a Markdown table under the title of their trace. Markup in texts is
-/// escaped.
+/// Returns the marks as a Markdown table under the title of their trace. Markup in texts is escaped.
 std::string marksAsMarkdown(std::span<const Mark> marks, const std::string& title);
 
 /// Returns the track of a mark in one line: "GPU 0 / Compute, stream 7".

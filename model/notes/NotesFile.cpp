@@ -55,9 +55,7 @@ Json restored(const std::string& foreign) {
     return object.is_object() ? object : Json::object();
 }
 
-bool isTime(const Json& object, const char* name) {
-    return object.contains(name) && object[name].is_number_integer();
-}
+bool isTime(const Json& object, const char* name) { return object.contains(name) && object[name].is_number_integer(); }
 
 int64_t timeIn(const Json& object, const char* name) {
     return std::clamp(object[name].get<int64_t>(), -maxMarkTimeNs, maxMarkTimeNs);
@@ -83,8 +81,7 @@ Result<Mark, NotesFault> parseMark(const Json& object) {
         for (const Json& title : *track)
             if (title.is_string()) mark.track.push_back(title.get<std::string>());
     if (isTime(object, "changedUtcNs")) mark.changedUtcNs = object["changedUtcNs"].get<int64_t>();
-    mark.foreign =
-        rest(object, {"id", "startNs", "endNs", "text", "color", "track", "changedUtcNs"});
+    mark.foreign = rest(object, {"id", "startNs", "endNs", "text", "color", "track", "changedUtcNs"});
     return mark;
 }
 
@@ -165,9 +162,7 @@ const Mark* find(const ById& marks, std::string_view id) {
     return found != marks.end() ? found->second : nullptr;
 }
 
-bool areEqual(const Mark* one, const Mark* other) {
-    return one && other ? *one == *other : one == other;
-}
+bool areEqual(const Mark* one, const Mark* other) { return one && other ? *one == *other : one == other; }
 
 /// Returns null if the mark is deleted.
 const Mark* chosen(const Mark* base, const Mark* mine, const Mark* theirs) {
@@ -208,11 +203,9 @@ constexpr std::chrono::milliseconds lockInterval{5};
 /// cannot be locked, and gives up after `maxLockWait`.
 class FolderLock {
   public:
-    explicit FolderLock(const fs::path& folder)
-        : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    explicit FolderLock(const fs::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
         const auto deadline = std::chrono::steady_clock::now() + maxLockWait;
-        while (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 &&
-               (errno == EWOULDBLOCK || errno == EINTR) &&
+        while (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR) &&
                std::chrono::steady_clock::now() < deadline)
             std::this_thread::sleep_for(lockInterval);
     }
@@ -258,17 +251,14 @@ Result<std::string> textOf(const fs::path& path) {
 Result<Content> contentOf(const fs::path& path) {
     if (!mayExist(path)) return Content{};
     std::error_code error;
-    if (!fs::is_regular_file(path, error))
-        return fail("{}: the file of the notes cannot be read.", path.string());
+    if (!fs::is_regular_file(path, error)) return fail("{}: the file of the notes cannot be read.", path.string());
     if (fs::file_size(path, error) > maxFileBytes) return Content{{}, true};
     const Result<std::string> text = textOf(path);
     if (!text) return fail(text.error());
     auto notes = parseNotes(*text);
     if (notes) return Content{std::move(*notes), false};
     if (notes.error() == NotesFault::Newer)
-        return fail(
-            "{}: the notes were written by a newer Lanescope. Change them with that version.",
-            path.string());
+        return fail("{}: the notes were written by a newer Lanescope. Change them with that version.", path.string());
     return Content{{}, true};
 }
 
@@ -299,9 +289,8 @@ Result<FoundNotes> NotesFile::read() const {
     if (!content) return fail(content.error());
     FoundNotes found{content->notes, {}};
     if (content->isCorrupt)
-        found.remark = fmt::format(
-            "{}: the notes are corrupt and not shown. They will be renamed when a mark is set.",
-            path_.string());
+        found.remark = fmt::format("{}: the notes are corrupt and not shown. They will be renamed when a mark is set.",
+                                   path_.string());
     return found;
 }
 
@@ -310,8 +299,8 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
         std::error_code error;
         fs::create_directories(path_.parent_path(), error);
         if (error)
-            return fail("{}: the folder for notes cannot be created: {}.",
-                        path_.parent_path().string(), error.message());
+            return fail("{}: the folder for notes cannot be created: {}.", path_.parent_path().string(),
+                        error.message());
     }
     const FolderLock lock(path_.parent_path());
     const Result<Content> content = contentOf(path_);
@@ -320,10 +309,9 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
     if (content->isCorrupt) {
         const fs::path aside = keepAside(path_);
         if (aside.empty())
-            return fail("{}: the notes are corrupt and cannot be renamed; nothing was written.",
-                        path_.string());
-        stored.remark = fmt::format("{}: the notes were corrupt; they were renamed to {}.",
-                                    path_.string(), aside.filename().string());
+            return fail("{}: the notes are corrupt and cannot be renamed; nothing was written.", path_.string());
+        stored.remark = fmt::format("{}: the notes were corrupt; they were renamed to {}.", path_.string(),
+                                    aside.filename().string());
     }
     stored.notes = content->isCorrupt ? mine : mergeNotes(base, mine, content->notes);
     if (content->isCorrupt) sortMarks(stored.notes.marks);

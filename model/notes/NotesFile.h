@@ -15,8 +15,7 @@ enum class NotesFault {
     Newer,    ///< Unknown newer version.
 };
 
-/// Limits of the text of a mark in bytes and of the number of marks, against files that exhaust
-/// memory.
+/// Limits of the text of a mark in bytes and of the number of marks, against files that exhaust memory.
 inline constexpr size_t maxMarkBytes = 20'000;
 inline constexpr size_t maxMarks = 100'000;
 
@@ -43,8 +42,7 @@ struct FoundNotes {
 class NotesFile {
   public:
     /// `trace` may still be recording, as `<trace>.partial`. `userFolder` is created on demand.
-    static NotesFile forTrace(const std::filesystem::path& trace,
-                              const std::filesystem::path& userFolder);
+    static NotesFile forTrace(const std::filesystem::path& trace, const std::filesystem::path& userFolder);
 
     const std::filesystem::path& path() const { return path_; }
     bool isBesideTrace() const { return isBesideTrace_; }
@@ -53,9 +51,8 @@ class NotesFile {
     /// touched: of a newer version, or unreadable. A corrupt file counts as empty, with a remark.
     Result<FoundNotes> read() const;
 
-    /// Merges `mine` with the edits of other viewers since `base` (see `mergeNotes`), and replaces
-    /// the file atomically. A corrupt file is renamed first; the remark names it. Returns the
-    /// stored notes.
+    /// Merges `mine` with the edits of other viewers since `base` (see `mergeNotes`), and replaces the file atomically.
+    /// A corrupt file is renamed first; the remark names it. Returns the stored notes.
     Result<FoundNotes> store(const Notes& base, const Notes& mine) const;
 
   private:

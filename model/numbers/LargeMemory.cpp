@@ -23,17 +23,14 @@ class LargeMemory::File {
     static std::unique_ptr<File> create(const std::filesystem::path& folder) {
         // Writing beyond the file size limit would end the process.
         rlimit limit{};
-        if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
-            return nullptr;
+        if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return nullptr;
         Result<TemporaryFile> file = TemporaryFile::create(folder);
         if (!file) return nullptr;
         // If the address space is limited, a smaller mapping is tried.
         for (size_t bytes = maxMappedBytes; bytes >= minMappedBytes; bytes /= 4) {
-            void* const mapped =
-                ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
+            void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
             if (mapped != MAP_FAILED)
-                return std::unique_ptr<File>(
-                    new File(std::move(*file), static_cast<std::byte*>(mapped), bytes));
+                return std::unique_ptr<File>(new File(std::move(*file), static_cast<std::byte*>(mapped), bytes));
         }
         return nullptr;
     }
@@ -99,9 +96,7 @@ class LargeMemory::File {
             if (bytes <= slotBytes(kind)) return kind;
         return std::nullopt;
     }
-    size_t slotOf(const void* block) const {
-        return static_cast<size_t>(static_cast<const std::byte*>(block) - base_);
-    }
+    size_t slotOf(const void* block) const { return static_cast<size_t>(static_cast<const std::byte*>(block) - base_); }
 
     std::optional<size_t> takeSlot(size_t kind) {
         std::vector<size_t>& free = freeSlots_[kind];
@@ -121,8 +116,7 @@ class LargeMemory::File {
         size_t& reserved = reserved_[slot];
         // If holes are not supported, the disk space is freed with the file.
         if (freeBytes_ + reserved > maxReservedFreeBytes &&
-            system::releaseDiskSpace(file_.descriptor(), static_cast<int64_t>(slot),
-                                     static_cast<int64_t>(reserved)))
+            system::releaseDiskSpace(file_.descriptor(), static_cast<int64_t>(slot), static_cast<int64_t>(reserved)))
             reserved = 0;
         freeBytes_ += reserved;
         freeSlots_[kind].push_back(slot);
@@ -172,9 +166,7 @@ void* LargeMemory::allocateInFile(size_t bytes) {
     return file_ ? file_->allocate(bytes) : nullptr;
 }
 
-bool LargeMemory::isInFile(const void* block) const {
-    return file_ && file_->contains(block);
-}
+bool LargeMemory::isInFile(const void* block) const { return file_ && file_->contains(block); }
 
 void* LargeMemory::allocate(size_t bytes) {
     if (bytes < minLargeBytes) return checked(std::malloc(std::max<size_t>(bytes, 1)));
@@ -200,8 +192,7 @@ void LargeMemory::release(void* block, size_t bytes) noexcept {
 }
 
 void* LargeMemory::resize(void* block, size_t oldBytes, size_t bytes) {
-    if (bytes < minLargeBytes && oldBytes < minLargeBytes)
-        return checked(std::realloc(block, bytes));
+    if (bytes < minLargeBytes && oldBytes < minLargeBytes) return checked(std::realloc(block, bytes));
     void* moved = nullptr;
     {
         const size_t maxOwnBytes = maxOwnBytes_ / 2;
@@ -215,8 +206,7 @@ void* LargeMemory::resize(void* block, size_t oldBytes, size_t bytes) {
                 return grown;
             }
         }
-        moved = bytes < minLargeBytes ? checked(std::malloc(bytes))
-                                      : allocateWithin(maxOwnBytes, bytes);
+        moved = bytes < minLargeBytes ? checked(std::malloc(bytes)) : allocateWithin(maxOwnBytes, bytes);
     }
     if (block != nullptr) std::memcpy(moved, block, std::min(oldBytes, bytes));
     if (block != nullptr) release(block, oldBytes);

@@ -14,10 +14,9 @@
 
 namespace lanescope {
 
-/// Memory for data that grows with a trace. Large blocks are on the heap up to `ownBytes` in all.
-/// Further ones are in a nameless file mapped into memory: page cache that the kernel writes back
-/// and drops under pressure. Disk space is reserved in advance. If there is none, or no file can be
-/// made, all blocks are on the heap. Any thread.
+/// Memory for data that grows with a trace. Large blocks are on the heap up to `ownBytes` in all. Further ones are in a
+/// nameless file mapped into memory: page cache that the kernel writes back and drops under pressure. Disk space is
+/// reserved in advance. If there is none, or no file can be made, all blocks are on the heap. Any thread.
 class LargeMemory {
   public:
     static constexpr size_t defaultOwnBytes = size_t{512} << 20;
@@ -35,9 +34,8 @@ class LargeMemory {
     void* allocate(size_t bytes);
     /// `bytes` is the allocated size.
     void release(void* block, size_t bytes) noexcept;
-    /// Resizes a block as `realloc` does; null has the length 0. Blocks in the file usually grow
-    /// without a copy. Growing blocks are expected to be long-lived, so they use at most half of
-    /// `ownBytes`. Throws `std::bad_alloc`.
+    /// Resizes a block as `realloc` does; null has the length 0. Blocks in the file usually grow without a copy.
+    /// Growing blocks are expected to be long-lived, so they use at most half of `ownBytes`. Throws `std::bad_alloc`.
     void* resize(void* block, size_t oldBytes, size_t bytes);
 
     size_t ownBytes() const;
@@ -64,8 +62,7 @@ void* resizeBlock(LargeMemory* memory, void* block, size_t oldBytes, size_t byte
 /// Calls `LargeMemory::release`, or `free` if `memory` is null.
 void releaseBlock(LargeMemory* memory, void* block, size_t bytes) noexcept;
 
-/// Allocator in a `LargeMemory`, or in the heap if there is none. Copies, moves and assignments of
-/// a container keep it.
+/// Allocator in a `LargeMemory`, or in the heap if there is none. Copies, moves and assignments of a container keep it.
 template <class T>
 class LargeAllocator {
   public:
@@ -102,14 +99,12 @@ class LargeAllocator {
     LargeMemory* memory_;
 };
 
-/// Vector that may grow with a trace. Constructed with a `LargeMemory*`, which must outlive it, it
-/// is stored there.
+/// Vector that may grow with a trace. Constructed with a `LargeMemory*`, which must outlive it, it is stored there.
 template <class T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
 
-/// Sorts a `LargeVector` with temporary memory in the same `LargeMemory`, in short steps, so that
-/// it can be stopped; then the order is undefined. Stable. O(n log n), O(n) for intervals that are
-/// in order already.
+/// Sorts a `LargeVector` with temporary memory in the same `LargeMemory`, in short steps, so that it can be stopped;
+/// then the order is undefined. Stable. O(n log n), O(n) for intervals that are in order already.
 template <class Vector, class Less>
 void sortLarge(Vector& values, Less isLess, const std::stop_token& stop = {}) {
     constexpr size_t valuesAtOnce = size_t{1} << 16;
@@ -120,8 +115,7 @@ void sortLarge(Vector& values, Less isLess, const std::stop_token& stop = {}) {
     for (size_t first = 0; first < count; first += valuesAtOnce) {
         if (stop.stop_requested()) return;
         const auto end = at(values, first + valuesAtOnce);
-        if (!std::is_sorted(at(values, first), end, isLess))
-            std::stable_sort(at(values, first), end, isLess);
+        if (!std::is_sorted(at(values, first), end, isLess)) std::stable_sort(at(values, first), end, isLess);
     }
     Vector merged(values.get_allocator());
     if (count > valuesAtOnce) merged.resize(count);

@@ -10,8 +10,7 @@
 
 namespace lanescope {
 
-/// Returns a hash of `number` with a random seed of this process, so that no file can force
-/// collisions. Any thread.
+/// Returns a hash of `number` with a random seed of this process, so that no file can force collisions. Any thread.
 uint64_t mixed(uint64_t number);
 
 /// Returns a seeded hash of a text. About a third of a nanosecond per byte.

@@ -30,12 +30,8 @@ int64_t saturatingSum(int64_t a, int64_t b) {
     return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-double medianOf(std::span<int64_t> values) {
-    return middle(values);
-}
-double medianOf(std::span<double> values) {
-    return middle(values);
-}
+double medianOf(std::span<int64_t> values) { return middle(values); }
+double medianOf(std::span<double> values) { return middle(values); }
 
 Statistics statisticsOf(std::span<int64_t> values) {
     Statistics result;
@@ -49,8 +45,8 @@ Statistics statisticsOf(std::span<int64_t> values) {
         result.minimum = std::min(result.minimum, value);
         result.maximum = std::max(result.maximum, value);
     }
-    const bool isExact = result.total > std::numeric_limits<int64_t>::min() &&
-                         result.total < std::numeric_limits<int64_t>::max();
+    const bool isExact =
+        result.total > std::numeric_limits<int64_t>::min() && result.total < std::numeric_limits<int64_t>::max();
     result.average = isExact ? static_cast<double>(result.total) / static_cast<double>(result.count)
                              : static_cast<double>(sum / static_cast<long double>(result.count));
     result.median = medianOf(values);
@@ -116,8 +112,7 @@ constexpr size_t maxResamples = 2000;
 constexpr size_t minResamples = 200;
 /// Limit of values drawn in all resamples. Runs with many steps need fewer resamples.
 constexpr size_t maxDraws = 20'000'000;
-constexpr uint64_t shuffleSeed =
-    20240229;  ///< Arbitrary, but fixed so that equal files give equal results.
+constexpr uint64_t shuffleSeed = 20240229;  ///< Arbitrary, but fixed so that equal files give equal results.
 
 /// Ranks of both samples together, ties at their mean rank, and the tie correction.
 struct Ranking {
@@ -133,8 +128,7 @@ Ranking rankingOf(std::span<const int64_t> first, std::span<const int64_t> secon
     std::vector<Value> all;
     for (const int64_t value : first) all.push_back({value, all.size()});
     for (const int64_t value : second) all.push_back({value, all.size()});
-    std::sort(all.begin(), all.end(),
-              [](const Value& a, const Value& b) { return a.value < b.value; });
+    std::sort(all.begin(), all.end(), [](const Value& a, const Value& b) { return a.value < b.value; });
     Ranking ranking{std::vector<double>(first.size()), std::vector<double>(second.size())};
     for (size_t begin = 0; begin < all.size();) {
         size_t end = begin;
@@ -166,8 +160,7 @@ double exactLowerTail(size_t m, size_t n, size_t u) {
         std::vector<std::vector<double>> next(n + 1, std::vector<double>(upperLimit + 1));
         next[0][0] = 1;
         for (size_t j = 1; j <= n; ++j)
-            for (size_t v = 0; v <= i * j; ++v)
-                next[j][v] = (v >= j ? counts[j][v - j] : 0) + next[j - 1][v];
+            for (size_t v = 0; v <= i * j; ++v) next[j][v] = (v >= j ? counts[j][v - j] : 0) + next[j - 1][v];
         counts = std::move(next);
     }
     double below = 0, all = 0;
@@ -208,8 +201,7 @@ class MedianResampler {
           block_(blockLength(values)) {
         std::vector<uint32_t> order(values.size());
         std::iota(order.begin(), order.end(), uint32_t{0});
-        std::sort(order.begin(), order.end(),
-                  [values](uint32_t a, uint32_t b) { return values[a] < values[b]; });
+        std::sort(order.begin(), order.end(), [values](uint32_t a, uint32_t b) { return values[a] < values[b]; });
         for (uint32_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
         std::sort(sorted_.begin(), sorted_.end());
     }
@@ -263,12 +255,10 @@ RankTest mannWhitney(std::span<const int64_t> first, std::span<const int64_t> se
     double rankSum = 0;
     for (const double rank : ranking.first) rankSum += rank;
     test.u = rankSum - m * (m + 1) / 2;
-    test.isExact =
-        ranking.tieSum == 0 && first.size() <= maxExactSamples && second.size() <= maxExactSamples;
+    test.isExact = ranking.tieSum == 0 && first.size() <= maxExactSamples && second.size() <= maxExactSamples;
     if (test.isExact) {
         const double lesser = std::min(test.u, m * n - test.u);
-        const double tail =
-            exactLowerTail(first.size(), second.size(), static_cast<size_t>(lesser));
+        const double tail = exactLowerTail(first.size(), second.size(), static_cast<size_t>(lesser));
         test.pValue = std::min(1.0, 2 * tail);
     } else {
         test.pValue = normalPValue(test.u, m, n, ranking.tieSum);
@@ -279,8 +269,7 @@ RankTest mannWhitney(std::span<const int64_t> first, std::span<const int64_t> se
 double serialCorrelation(std::span<const int64_t> values) {
     if (values.size() < 4) return 0;
     double mean = 0;
-    for (const int64_t value : values)
-        mean += static_cast<double>(value) / static_cast<double>(values.size());
+    for (const int64_t value : values) mean += static_cast<double>(value) / static_cast<double>(values.size());
     double square = 0, product = 0, before = 0;
     for (const int64_t value : values) {
         const double distance = static_cast<double>(value) - mean;
@@ -295,8 +284,7 @@ Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<cons
     if (first.empty() || second.empty()) return {};
     std::mt19937_64 random(shuffleSeed);
     MedianResampler fromFirst(first), fromSecond(second);
-    const size_t resamples =
-        std::clamp(maxDraws / (first.size() + second.size()), minResamples, maxResamples);
+    const size_t resamples = std::clamp(maxDraws / (first.size() + second.size()), minResamples, maxResamples);
     std::vector<double> differences;
     differences.reserve(resamples);
     for (size_t count = 0; count < resamples; ++count) {

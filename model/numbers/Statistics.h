@@ -50,10 +50,9 @@ struct WeightedTest {
 /// weights). In the order of `tests`, each at most 1. O(n log n).
 std::vector<double> holmAdjusted(std::span<const WeightedTest> tests);
 
-/// Returns the probability of Student's t distribution between -t and t, in [0, 1]. `freedom`
-/// (degrees of freedom) is at least 1, `t` at least 0. O(freedom), by the finite sums for whole
-/// degrees of freedom (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and
-/// 26.7.4).
+/// Returns the probability of Student's t distribution between -t and t, in [0, 1]. `freedom` (degrees of freedom) is
+/// at least 1, `t` at least 0. O(freedom), by the finite sums for whole degrees of freedom (Abramowitz and Stegun,
+/// "Handbook of Mathematical Functions", 26.7.3 and 26.7.4).
 double studentTWithin(double t, int64_t freedom);
 
 /// Returns the t for which [-t, t] has the probability `share` in [0, 1): 0.95 gives the factor of
@@ -82,17 +81,15 @@ struct Interval {
     double high = 0;
 };
 
-/// Returns the correlation of each value with its predecessor, in [-1, 1]; 0 for fewer than four or
-/// all equal values. Neighbouring steps often correlate because of clock drift or a second mode.
-/// O(n).
+/// Returns the correlation of each value with its predecessor, in [-1, 1]; 0 for fewer than four or all equal values.
+/// Neighbouring steps often correlate because of clock drift or a second mode. O(n).
 double serialCorrelation(std::span<const int64_t> values);
 
-/// Returns the 95 % confidence interval of the median of `second` minus that of `first`, by the
-/// percentiles of 2000 resamples (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
-/// chapter 13). More than 10,000 values together get fewer resamples, at least 200, which suffice
-/// then. Resamples consist of blocks of neighbours, longer with higher correlation (moving blocks,
-/// Kuensch 1989), because dependent values carry less information. The values must be in order of
-/// time. Deterministic. O(n) per resample.
+/// Returns the 95 % confidence interval of the median of `second` minus that of `first`, by the percentiles of 2000
+/// resamples (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13). More than 10,000 values
+/// together get fewer resamples, at least 200, which suffice then. Resamples consist of blocks of neighbours, longer
+/// with higher correlation (moving blocks, Kuensch 1989), because dependent values carry less information. The values
+/// must be in order of time. Deterministic. O(n) per resample.
 Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<const int64_t> second);
 
 }  // namespace lanescope

@@ -9,11 +9,8 @@
 namespace lanescope {
 
 Intervals withoutOverlaps(Intervals intervals) {
-    const auto isEarlier = [](const LabelledInterval& a, const LabelledInterval& b) {
-        return a.startNs < b.startNs;
-    };
-    if (!std::is_sorted(intervals.begin(), intervals.end(), isEarlier))
-        sortLarge(intervals, isEarlier);
+    const auto isEarlier = [](const LabelledInterval& a, const LabelledInterval& b) { return a.startNs < b.startNs; };
+    if (!std::is_sorted(intervals.begin(), intervals.end(), isEarlier)) sortLarge(intervals, isEarlier);
     size_t kept = 0;
     int64_t coveredUntil = std::numeric_limits<int64_t>::min();
     for (LabelledInterval interval : intervals) {
@@ -34,8 +31,7 @@ Intervals without(const Intervals& from, const Intervals& holes) {
         while (next < holes.size() && holes[next].endNs <= startNs) ++next;
         for (size_t index = next; index < holes.size(); ++index) {
             if (holes[index].startNs >= whole.endNs) break;
-            if (holes[index].startNs > startNs)
-                result.push_back({startNs, holes[index].startNs, whole.label});
+            if (holes[index].startNs > startNs) result.push_back({startNs, holes[index].startNs, whole.label});
             startNs = std::max(startNs, holes[index].endNs);
         }
         if (startNs < whole.endNs) result.push_back({startNs, whole.endNs, whole.label});
@@ -43,11 +39,9 @@ Intervals without(const Intervals& from, const Intervals& holes) {
     return result;
 }
 
-UnassignedTime::UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory)
-    : free_(memory) {
+UnassignedTime::UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory) : free_(memory) {
     for (uint32_t index = 0; index < windows.size(); ++index)
-        if (!windows[index].isEmpty())
-            free_.push_back({windows[index].startNs, windows[index].endNs, index});
+        if (!windows[index].isEmpty()) free_.push_back({windows[index].startNs, windows[index].endNs, index});
 }
 
 }  // namespace lanescope

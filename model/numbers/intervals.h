@@ -25,9 +25,7 @@ using Intervals = LargeVector<LabelledInterval>;
 /// first in the list) keeps the time. The result is in the same memory. O(n log n), O(n) if sorted.
 Intervals withoutOverlaps(Intervals intervals);
 
-inline void append(Intervals& all, const Intervals& more) {
-    all.insert(all.end(), more.begin(), more.end());
-}
+inline void append(Intervals& all, const Intervals& more) { all.insert(all.end(), more.begin(), more.end()); }
 
 /// Returns the parts of `from` that no interval of `holes` covers, in the memory and with the
 /// labels of `from`. O(n + m).
@@ -41,8 +39,8 @@ void forEachOverlap(const Intervals& a, const Intervals& b, Sink sink) {
     for (const LabelledInterval& first : a) {
         while (next < b.size() && b[next].endNs <= first.startNs) ++next;
         for (size_t index = next; index < b.size() && b[index].startNs < first.endNs; ++index)
-            sink(std::max(first.startNs, b[index].startNs), std::min(first.endNs, b[index].endNs),
-                 first.label, b[index].label);
+            sink(std::max(first.startNs, b[index].startNs), std::min(first.endNs, b[index].endNs), first.label,
+                 b[index].label);
     }
 }
 
@@ -57,10 +55,9 @@ class UnassignedTime {
     /// startNs, endNs, label)`, by start. O(n + m).
     template <class Sink>
     void take(const Intervals& intervals, Sink sink) {
-        forEachOverlap(free_, intervals,
-                       [&](int64_t startNs, int64_t endNs, uint32_t window, uint32_t label) {
-                           sink(window, startNs, endNs, label);
-                       });
+        forEachOverlap(free_, intervals, [&](int64_t startNs, int64_t endNs, uint32_t window, uint32_t label) {
+            sink(window, startNs, endNs, label);
+        });
         free_ = without(free_, intervals);
     }
 

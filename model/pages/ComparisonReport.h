@@ -47,36 +47,30 @@ struct ComparisonReport {
     analysis::RunSummary baseline;
     std::vector<ComparedCandidate> candidates;
     std::string selection;  ///< The compared steps, if not all: "steps 5-20". May be empty.
-    /// Rows of each list in text and HTML, most significant first; 0 for all. JSON and CSV contain
-    /// all.
+    /// Rows of each list in text and HTML, most significant first; 0 for all. JSON and CSV contain all.
     size_t top = 0;
     /// History of the candidate, if the baseline is made of it.
     std::optional<RunHistory> history = std::nullopt;
     size_t lineWidth = defaultLineWidth;  ///< Width of text.
 };
 
-/// Returns text for people, at most `lineWidth` wide unless a name or number is longer: the answer
-/// and its cautions, the parts of a step, the largest losses, unmatched items, outlier steps.
-/// Several candidates are shown side by side.
+/// Returns text for people, at most `lineWidth` wide unless a name or number is longer: the answer and its cautions,
+/// the parts of a step, the largest losses, unmatched items, outlier steps. Several candidates are shown side by side.
 std::string comparisonAsText(const ComparisonReport& report);
 
-/// Returns one HTML page that needs no other file and no network. Everything from the traces is
-/// escaped, and the page forbids itself any script and style but its own. Only sorting tables needs
-/// scripts.
+/// Returns one HTML page that needs no other file and no network. Everything from the traces is escaped, and the page
+/// forbids itself any script and style but its own. Only sorting tables needs scripts.
 std::string comparisonAsHtml(const ComparisonReport& report);
 
-/// Returns the whole content, for programs; resources/manual/compare.md has the schema. Always
-/// valid UTF-8.
+/// Returns the whole content, for programs; resources/manual/compare.md has the schema. Always valid UTF-8.
 std::string comparisonAsJson(const ComparisonReport& report);
 
 /// Returns the report as tables with a column "Candidate", one row per candidate and item.
 std::vector<ReportTable> comparisonTables(const ComparisonReport& report);
 /// Returns the names of the tables: "summary", "parts", "contributors", ...
 std::vector<std::string_view> comparisonTableNames();
-/// Returns the named table as CSV. Several tables, or all if none is named, become one with the
-/// columns of all of them after a column "Table". Fails for a name that `comparisonTableNames` does
-/// not have.
-Result<std::string> comparisonAsCsv(const ComparisonReport& report,
-                                    const std::vector<std::string>& names);
+/// Returns the named table as CSV. Several tables, or all if none is named, become one with the columns of all of them
+/// after a column "Table". Fails for a name that `comparisonTableNames` does not have.
+Result<std::string> comparisonAsCsv(const ComparisonReport& report, const std::vector<std::string>& names);
 
 }  // namespace lanescope::report

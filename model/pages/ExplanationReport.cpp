@@ -17,17 +17,14 @@ namespace lanescope::report {
 using namespace analysis;
 using namespace compare;
 
-std::vector<const explain::WorkerParts*> workersShown(const ExplanationReport& report,
-                                                      size_t most) {
+std::vector<const explain::WorkerParts*> workersShown(const ExplanationReport& report, size_t most) {
     const auto& all = report.explanation.workers;
     std::vector<const explain::WorkerParts*> shown;
     for (const explain::WorkerParts& each : all)
         if (shown.size() < most) shown.push_back(&each);
     const uint32_t critical = report.run.criticalWorker();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const auto& each) { return each.worker == critical; });
-    if (found != all.end() && std::find(shown.begin(), shown.end(), &*found) == shown.end())
-        shown.back() = &*found;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.worker == critical; });
+    if (found != all.end() && std::find(shown.begin(), shown.end(), &*found) == shown.end()) shown.back() = &*found;
     return shown;
 }
 
@@ -35,8 +32,7 @@ std::vector<StepPart> partsShown(const std::vector<const explain::WorkerParts*>&
     std::vector<StepPart> parts;
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
-        if (std::any_of(workers.begin(), workers.end(),
-                        [part](const auto* each) { return each->parts[part] != 0; }))
+        if (std::any_of(workers.begin(), workers.end(), [part](const auto* each) { return each->parts[part] != 0; }))
             parts.push_back(part);
     }
     return parts;
@@ -44,8 +40,7 @@ std::vector<StepPart> partsShown(const std::vector<const explain::WorkerParts*>&
 
 DurationScale scaleOf(const ExplanationReport& report) {
     int64_t longestNs = 0;
-    for (const explain::WorkerParts& each : report.explanation.workers)
-        longestNs = std::max(longestNs, each.meanNs);
+    for (const explain::WorkerParts& each : report.explanation.workers) longestNs = std::max(longestNs, each.meanNs);
     return DurationScale::ofStep(longestNs);
 }
 
@@ -55,9 +50,8 @@ std::string_view partsTitleOf(const ExplanationReport& report) {
 }
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
-    return fmt::format(
-        "{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
-        report.run.source == StepSource::WholeRun ? "of the" : "a", report.explanation.what);
+    return fmt::format("{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
+                       report.run.source == StepSource::WholeRun ? "of the" : "a", report.explanation.what);
 }
 
 namespace {
@@ -97,10 +91,9 @@ std::string partsText(const ExplanationReport& report) {
         grid = partsGrid(report, workers);
     }
     const size_t all = report.explanation.workers.size();
-    const std::string more =
-        all > workers.size()
-            ? fmt::format("\n{} of {} workers; -f json has all of them.\n", workers.size(), all)
-            : std::string();
+    const std::string more = all > workers.size()
+                                 ? fmt::format("\n{} of {} workers; -f json has all of them.\n", workers.size(), all)
+                                 : std::string();
     return "\n" + grid.text(report.lineWidth) + more;
 }
 
@@ -121,8 +114,7 @@ std::string findingsText(const ExplanationReport& report) {
         text += indented(printable(finding.sentence), report.lineWidth);
         text += indented("Try: " + std::string(finding.rule->advice), report.lineWidth);
         if (finding.atNs)
-            text += fmt::format("   Look at {} s.\n",
-                                fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
+            text += fmt::format("   Look at {} s.\n", fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
     }
     return text;
 }
@@ -154,8 +146,7 @@ std::string answerHtml(const ExplanationReport& report) {
             html += fmt::format("<li>{}</li>\n", markupEscaped(doubt));
         html += "</ul></div>\n";
     }
-    html +=
-        fmt::format("<p class=\"sentence\">{}</p>\n", markupEscaped(report.explanation.sentence));
+    html += fmt::format("<p class=\"sentence\">{}</p>\n", markupEscaped(report.explanation.sentence));
     if (!report.explanation.steps.empty())
         html += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(report.explanation.steps));
     return html + "</div>\n";
@@ -165,9 +156,9 @@ std::string findingsHtml(const ExplanationReport& report) {
     std::string html = "<section>\n<h2>What to change first</h2>\n";
     if (report.explanation.findings.empty()) html += "<p>No rule found anything to change.</p>\n";
     for (const explain::Finding& finding : report.explanation.findings) {
-        html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n",
-                            markupEscaped(headingOf(report, finding)),
-                            markupEscaped(finding.sentence), markupEscaped(finding.rule->advice));
+        html +=
+            fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n", markupEscaped(headingOf(report, finding)),
+                        markupEscaped(finding.sentence), markupEscaped(finding.rule->advice));
         if (!finding.sql.empty())
             html += fmt::format(
                 "<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n"
@@ -186,8 +177,7 @@ std::string partsHtml(const ExplanationReport& report) {
     const auto workers = workersShown(report, maxWorkersInHtml);
     std::vector<HtmlTable::Column> columns{{std::string(partsTitleOf(report))}};
     for (const auto* each : workers)
-        columns.push_back(
-            {report.run.workers[each->worker].label(), std::string(scale.unit), true});
+        columns.push_back({report.run.workers[each->worker].label(), std::string(scale.unit), true});
     HtmlTable table(columns, "");
     for (const StepPart part : partsShown(workers)) {
         table.beginRow();
@@ -198,13 +188,12 @@ std::string partsHtml(const ExplanationReport& report) {
     table.beginFoot();
     table.beginRow();
     table.text(report.explanation.what);
-    for (const auto* each : workers)
-        table.number(scale.number(each->meanNs), static_cast<double>(each->meanNs));
-    const std::string title = fmt::format("Where the time of {} {} goes",
-                                          report.run.source == StepSource::WholeRun ? "the" : "a",
-                                          report.explanation.what);
-    return "<section>\n<h2>" + title + "</h2>\n" + compositionChart(bars, scale) +
-           std::move(table).html() + "</section>\n";
+    for (const auto* each : workers) table.number(scale.number(each->meanNs), static_cast<double>(each->meanNs));
+    const std::string title =
+        fmt::format("Where the time of {} {} goes", report.run.source == StepSource::WholeRun ? "the" : "a",
+                    report.explanation.what);
+    return "<section>\n<h2>" + title + "</h2>\n" + compositionChart(bars, scale) + std::move(table).html() +
+           "</section>\n";
 }
 
 }  // namespace

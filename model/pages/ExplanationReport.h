@@ -26,8 +26,7 @@ std::string explanationAsHtml(const ExplanationReport& report);
 /// Returns JSON for programs; resources/manual/explain.md has the schema. Always valid UTF-8.
 std::string explanationAsJson(const ExplanationReport& report);
 
-/// Returns at most `most` workers to show side by side: all, or the first ones and the one that the
-/// others wait for.
+/// Returns at most `most` workers to show side by side: all, or the first ones and the one that the others wait for.
 std::vector<const explain::WorkerParts*> workersShown(const ExplanationReport& report, size_t most);
 
 /// Returns the parts with time in any of them.

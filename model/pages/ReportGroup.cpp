@@ -19,17 +19,14 @@ std::vector<ReportGroup> reportGroups(const ComparisonReport& report, size_t mos
         auto group = std::find_if(groups.begin(), groups.end(), [&](const ReportGroup& each) {
             return each.baselineWorker == pair->baselineWorker && each.candidates.size() < most;
         });
-        if (group == groups.end())
-            group = groups.insert(groups.end(), {pair->baselineWorker, {}, {}});
+        if (group == groups.end()) group = groups.insert(groups.end(), {pair->baselineWorker, {}, {}});
         group->candidates.push_back(index);
         group->view.candidates.push_back({candidateColumn(report, index), pair});
     }
     return groups;
 }
 
-compare::ComparisonView viewOf(const compare::WorkerComparison& pair) {
-    return {{{"Candidate", &pair}}};
-}
+compare::ComparisonView viewOf(const compare::WorkerComparison& pair) { return {{{"Candidate", &pair}}}; }
 
 std::string candidateMark(const ComparisonReport& report, size_t candidate) {
     return report.candidates.size() == 1 ? std::string() : fmt::format("[{}] ", candidate + 1);
@@ -47,9 +44,8 @@ std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<size_t> saidBy;  // number of candidates
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         for (const std::string& sentence : report.candidates[index].comparison.answer.cautions) {
-            const auto known = std::find_if(cautions.begin(), cautions.end(), [&](const auto& one) {
-                return one.sentence == sentence;
-            });
+            const auto known = std::find_if(cautions.begin(), cautions.end(),
+                                            [&](const auto& one) { return one.sentence == sentence; });
             if (known == cautions.end()) {
                 cautions.push_back({index, sentence});
                 saidBy.push_back(1);
@@ -71,8 +67,7 @@ ComparisonTable outliersOf(const ComparisonReport& report) {
         for (size_t row = 0; row < table.rows.size(); ++row) {
             const bool isCandidate = comparison.outliers[row].isCandidate;
             if (!isCandidate && index > 0) continue;
-            if (isCandidate && report.candidates.size() > 1)
-                table.rows[row].front() = fmt::format("[{}]", index + 1);
+            if (isCandidate && report.candidates.size() > 1) table.rows[row].front() = fmt::format("[{}]", index + 1);
             all.add(std::move(table.rows[row]));
         }
     }
@@ -84,28 +79,22 @@ std::string sourceSentence(const RunSummary& run, int64_t count, size_t maxRange
     const char* steps = count == 1 ? "step" : "steps";
     switch (run.source) {
         case StepSource::NvtxRange:
-            if (run.rangesPerStep > 1)
-                return fmt::format("{} of {} \"{}\" each", steps, run.rangesPerStep, pattern);
+            if (run.rangesPerStep > 1) return fmt::format("{} of {} \"{}\" each", steps, run.rangesPerStep, pattern);
             return fmt::format("{} \"{}\"", steps, pattern);
         case StepSource::KernelPattern:
-            return fmt::format("{} found by the rhythm of {} kernels", steps,
-                               count == 1 ? "its" : "their");
-        case StepSource::WholeRun:
-            return run.isEmpty() ? "nothing ran" : "the whole run as one step";
-        case StepSource::Chosen:
-            break;
+            return fmt::format("{} found by the rhythm of {} kernels", steps, count == 1 ? "its" : "their");
+        case StepSource::WholeRun: return run.isEmpty() ? "nothing ran" : "the whole run as one step";
+        case StepSource::Chosen: break;
     }
     return "one chosen stretch";
 }
 
 std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps,
                           size_t maxRangeNameColumns) {
-    const std::string label =
-        worker < run.workers.size() ? run.workers[worker].label() : std::string();
+    const std::string label = worker < run.workers.size() ? run.workers[worker].label() : std::string();
     const std::string median = timeText(steps.medianNs);
     if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen)
-        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count, maxRangeNameColumns),
-                           label, median);
+        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count, maxRangeNameColumns), label, median);
     return fmt::format("{} {}, {}: median {}", formatCount(steps.count),
                        sourceSentence(run, steps.count, maxRangeNameColumns), label, median);
 }
@@ -118,8 +107,7 @@ std::string placeSentence(const ComparisonView& view) {
         if (label != baseline && std::find(others.begin(), others.end(), label) == others.end())
             others.push_back(label);
     }
-    return others.empty() ? baseline
-                          : fmt::format("{} against {}", baseline, fmt::join(others, ", "));
+    return others.empty() ? baseline : fmt::format("{} against {}", baseline, fmt::join(others, ", "));
 }
 
 std::string gpusSentence(const SummaryFacts& facts) {

@@ -41,14 +41,13 @@ struct ReportCaution {
 /// Returns the cautions of all candidates, each sentence once.
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report);
 
-/// Returns `compare::outlierTable` of all candidates; steps of the baseline once, for any number of
-/// candidates.
+/// Returns `compare::outlierTable` of all candidates; steps of the baseline once, for any number of candidates.
 compare::ComparisonTable outliersOf(const ComparisonReport& report);
 
 /// Returns "20 steps "step #", rank 0, GPU 0: median 78.18 ms". The name of the range is truncated
 /// to `maxRangeNameColumns` columns.
-std::string stepsSentence(const analysis::RunSummary& run, uint32_t worker,
-                          const compare::StepDistribution& steps, size_t maxRangeNameColumns);
+std::string stepsSentence(const analysis::RunSummary& run, uint32_t worker, const compare::StepDistribution& steps,
+                          size_t maxRangeNameColumns);
 /// Returns "steps "step #"", "steps found by the rhythm of their kernels" or "the whole run as one
 /// step"; in the singular for one.
 std::string sourceSentence(const analysis::RunSummary& run, int64_t count = 0,

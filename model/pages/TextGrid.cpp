@@ -19,17 +19,14 @@ constexpr size_t minNameColumns = 16;
 bool isUnit(std::string_view word) {
     while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
         word.remove_suffix(1);
-    for (const std::string_view unit :
-         {"%", "ns", "us", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
+    for (const std::string_view unit : {"%", "ns", "us", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
         if (word == unit) return true;
     return false;
 }
 
 /// Returns the end of the word that begins at `at`, with the unit that may follow it.
 size_t endOfWord(std::string_view text, size_t at) {
-    const auto spaceFrom = [text](size_t from) {
-        return std::min(text.find(' ', from), text.size());
-    };
+    const auto spaceFrom = [text](size_t from) { return std::min(text.find(' ', from), text.size()); };
     const size_t end = spaceFrom(at);
     if (end == text.size()) return end;
     const size_t next = spaceFrom(end + 1);
@@ -53,9 +50,7 @@ void TextGrid::add(std::vector<std::string> cells, Overlong overlong) {
     lines_.push_back({false, std::move(cells), overlong});
 }
 
-void TextGrid::addRule() {
-    lines_.push_back({true, {}});
-}
+void TextGrid::addRule() { lines_.push_back({true, {}}); }
 
 bool TextGrid::fits(size_t width) const {
     const std::vector<size_t> widths = columnWidths(width);
@@ -70,8 +65,7 @@ std::vector<size_t> TextGrid::columnWidths(size_t width) const {
             widths[column] = std::max(widths[column], displayWidth(line.cells[column]));
     if (sides_.empty() || sides_.back() == Side::Right) return widths;
     size_t before = 0;
-    for (size_t column = 0; column + 1 < widths.size(); ++column)
-        before += widths[column] + columnGap;
+    for (size_t column = 0; column + 1 < widths.size(); ++column) before += widths[column] + columnGap;
     const size_t left = width > before ? width - before : 0;
     widths.back() = std::min(widths.back(), std::max(left, minNameColumns));
     return widths;
@@ -88,8 +82,7 @@ std::string TextGrid::textOf(const Line& line, const std::vector<size_t>& widths
             text += indentedAfterFirst(wrapped(line.cells[column], 0, width), before);
             break;
         }
-        const std::string cell =
-            line.isRule ? std::string(width, '-') : cutMiddle(line.cells[column], width);
+        const std::string cell = line.isRule ? std::string(width, '-') : cutMiddle(line.cells[column], width);
         const std::string padding(width - displayWidth(cell), ' ');
         text += sides_[column] == Side::Right ? padding + cell : cell + padding;
         before += width + columnGap;

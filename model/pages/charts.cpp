@@ -12,10 +12,7 @@
 namespace lanescope::report {
 
 ChartAxis::ChartAxis(double fromNs, double toNs, double fromPixel, double toPixel)
-    : fromNs_(fromNs),
-      toNs_(toNs > fromNs ? toNs : fromNs + 1),
-      fromPixel_(fromPixel),
-      toPixel_(toPixel) {}
+    : fromNs_(fromNs), toNs_(toNs > fromNs ? toNs : fromNs + 1), fromPixel_(fromPixel), toPixel_(toPixel) {}
 
 double ChartAxis::pixelOf(double ns) const {
     return fromPixel_ + (ns - fromNs_) / (toNs_ - fromNs_) * (toPixel_ - fromPixel_);
@@ -46,8 +43,7 @@ std::string ChartAxis::label(double ns, int count) const {
     const DurationScale scale =
         DurationScale::fitting(static_cast<int64_t>(std::max(std::abs(fromNs_), std::abs(toNs_))));
     const double unit = static_cast<double>(scale.unitNs);
-    const int decimals =
-        std::clamp(static_cast<int>(std::ceil(-std::log10(stepNs(count) / unit) - 1e-9)), 0, 6);
+    const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(stepNs(count) / unit) - 1e-9)), 0, 6);
     return fmt::format("{:.{}f} {}", ns / unit, decimals, scale.unit);
 }
 
@@ -70,8 +66,7 @@ using namespace compare;
 namespace {
 
 constexpr double compositionWidth = 1060, compositionLeft = 210, compositionRight = 950;
-constexpr double compositionRowHeight = 32, compositionBarHeight = 20, legendRowHeight = 22,
-                 legendColumnWidth = 200;
+constexpr double compositionRowHeight = 32, compositionBarHeight = 20, legendRowHeight = 22, legendColumnWidth = 200;
 constexpr size_t legendColumns = 5;
 /// A part below this share of every step needs no entry in the legend, since it is invisible.
 constexpr double minShownShare = 0.002;
@@ -81,18 +76,16 @@ std::vector<StepPart> visibleParts(const std::vector<StepComposition>& runs) {
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
         const bool isVisible = std::any_of(runs.begin(), runs.end(), [part](const auto& run) {
-            return static_cast<double>(run.parts[part]) >
-                   minShownShare * static_cast<double>(run.parts.sum());
+            return static_cast<double>(run.parts[part]) > minShownShare * static_cast<double>(run.parts.sum());
         });
         if (isVisible) parts.push_back(part);
     }
     return parts;
 }
 
-std::string barOf(const StepComposition& run, const ChartAxis& axis, const DurationScale& scale,
-                  double y) {
-    std::string svg = fmt::format("<text class=\"end strong\" x=\"{}\" y=\"{}\">{}</text>",
-                                  compositionLeft - 12, y + 15, markupEscaped(run.label));
+std::string barOf(const StepComposition& run, const ChartAxis& axis, const DurationScale& scale, double y) {
+    std::string svg = fmt::format("<text class=\"end strong\" x=\"{}\" y=\"{}\">{}</text>", compositionLeft - 12,
+                                  y + 15, markupEscaped(run.label));
     int64_t begin = 0;
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
@@ -102,9 +95,8 @@ std::string barOf(const StepComposition& run, const ChartAxis& axis, const Durat
         svg += fmt::format(
             "<rect class=\"part {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">"
             "<title>{}, {}: {}</title></rect>",
-            identifier(part), svgNumber(left), y,
-            svgNumber(axis.pixelOf(static_cast<double>(begin)) - left), compositionBarHeight,
-            markupEscaped(run.label), name(part), scale.text(run.parts[part]));
+            identifier(part), svgNumber(left), y, svgNumber(axis.pixelOf(static_cast<double>(begin)) - left),
+            compositionBarHeight, markupEscaped(run.label), name(part), scale.text(run.parts[part]));
     }
     return svg + fmt::format("<text class=\"strong\" x=\"{}\" y=\"{}\">{}</text>\n",
                              svgNumber(axis.pixelOf(static_cast<double>(begin)) + 8), y + 15,
@@ -157,8 +149,7 @@ constexpr double labelHeight = 32;
 /// steps that would squeeze all others.
 ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     std::vector<int64_t> all;
-    for (const StepBars::Run& run : runs)
-        all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
+    for (const StepBars::Run& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
     if (all.empty()) return {0, 1, plotBottom, plotTop};
     std::sort(all.begin(), all.end());
     const auto low = static_cast<double>(all.front());
@@ -202,8 +193,7 @@ class StepPainter {
   private:
     std::string colorOf(size_t run) const { return runColorClass(labels_[run].color); }
     double xOf(size_t index) const {
-        const double share =
-            (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
+        const double share = (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
         return plotLeft + share * (plotRight - plotLeft);
     }
     bool isBeyond(int64_t ns) const { return static_cast<double>(ns) > axis_.toNs(); }
@@ -221,12 +211,12 @@ class StepPainter {
                 plotLeft, plotRight, y, y, plotLeft - 8, svgNumber(axis_.pixelOf(mark) + 4),
                 axis_.label(mark, stepMarks));
         }
-        svg_ += fmt::format("<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n",
-                            plotLeft, plotRight, plotBottom, plotBottom);
+        svg_ += fmt::format("<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n", plotLeft, plotRight,
+                            plotBottom, plotBottom);
         const size_t every = roundStep(longest_);
         for (size_t number = every; number <= longest_; number += every)
-            svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">{}</text>",
-                                svgNumber(xOf(number - 1)), plotBottom + 17, number);
+            svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">{}</text>", svgNumber(xOf(number - 1)),
+                                plotBottom + 17, number);
         svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">compared step</text>\n",
                             (plotLeft + plotRight) / 2, plotBottom + 36);
     }
@@ -235,13 +225,12 @@ class StepPainter {
         const StepBars::Run& run = runs_[index];
         if (run.bars.empty()) return;
         const double top = std::max(plotTop, axis_.pixelOf(run.steps.thirdQuartileNs));
-        const double bottom =
-            std::max(top, std::min(plotBottom, axis_.pixelOf(run.steps.firstQuartileNs)));
+        const double bottom = std::max(top, std::min(plotBottom, axis_.pixelOf(run.steps.firstQuartileNs)));
         svg_ += fmt::format(
             "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
             "<path class=\"line {}\" d=\"M{} {}H{}\"/>\n",
-            colorOf(index), plotLeft, svgNumber(top), plotRight - plotLeft, svgNumber(bottom - top),
-            colorOf(index), plotLeft, svgNumber(pixelWithin(run.steps.medianNs)), plotRight);
+            colorOf(index), plotLeft, svgNumber(top), plotRight - plotLeft, svgNumber(bottom - top), colorOf(index),
+            plotLeft, svgNumber(pixelWithin(run.steps.medianNs)), plotRight);
     }
 
     void paintDots(size_t index) {
@@ -249,17 +238,14 @@ class StepPainter {
         const std::string_view radius = longest_ <= 60 ? "4" : longest_ <= 400 ? "3" : "2";
         for (size_t step = 0; step < run.wallNs.size(); ++step) {
             const int64_t ns = run.wallNs[step];
-            const std::string title =
-                fmt::format("<title>{} {}: {}</title>", markupEscaped(labels_[index].text),
-                            markupEscaped(run.names[step]), formatDuration(ns));
+            const std::string title = fmt::format("<title>{} {}: {}</title>", markupEscaped(labels_[index].text),
+                                                  markupEscaped(run.names[step]), formatDuration(ns));
             if (isBeyond(ns)) {
                 paintBeyond(index, xOf(step), ns, title);
                 continue;
             }
-            svg_ +=
-                fmt::format("<circle class=\"dot {}\" cx=\"{}\" cy=\"{}\" r=\"{}\">{}</circle>\n",
-                            colorOf(index), svgNumber(xOf(step)),
-                            svgNumber(axis_.pixelOf(static_cast<double>(ns))), radius, title);
+            svg_ += fmt::format("<circle class=\"dot {}\" cx=\"{}\" cy=\"{}\" r=\"{}\">{}</circle>\n", colorOf(index),
+                                svgNumber(xOf(step)), svgNumber(axis_.pixelOf(static_cast<double>(ns))), radius, title);
         }
     }
 
@@ -284,36 +270,31 @@ class StepPainter {
             bottom.insert(0, "L" + point(bar.shortestNs));
             middle += (middle.empty() ? "M" : "L") + point(bar.medianNs);
         }
-        svg_ += fmt::format(
-            "<path class=\"range {}\" d=\"{}{}z\"/><path class=\"line {}\" d=\"{}\"/>\n",
-            colorOf(index), top, bottom, colorOf(index), middle);
+        svg_ += fmt::format("<path class=\"range {}\" d=\"{}{}z\"/><path class=\"line {}\" d=\"{}\"/>\n",
+                            colorOf(index), top, bottom, colorOf(index), middle);
     }
 
-    double pixelWithin(double ns) const {
-        return std::clamp(axis_.pixelOf(ns), plotTop, plotBottom);
-    }
+    double pixelWithin(double ns) const { return std::clamp(axis_.pixelOf(ns), plotTop, plotBottom); }
 
     /// Paints the names of the lines, next to their ends and without overlaps.
     void paintLabels() {
         std::vector<size_t> order;
         for (size_t run = 0; run < runs_.size(); ++run)
             if (!runs_[run].wallNs.empty()) order.push_back(run);
-        std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
-            return runs_[a].steps.medianNs > runs_[b].steps.medianNs;
-        });
+        std::stable_sort(order.begin(), order.end(),
+                         [this](size_t a, size_t b) { return runs_[a].steps.medianNs > runs_[b].steps.medianNs; });
         double next = plotTop;
         double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
         for (const size_t run : order) {
             // High enough for the rest to fit above the bottom.
-            const double y =
-                std::max(next, std::min(pixelWithin(runs_[run].steps.medianNs) - 6, lowest));
+            const double y = std::max(next, std::min(pixelWithin(runs_[run].steps.medianNs) - 6, lowest));
             next = y + labelHeight;
             lowest += labelHeight;
             svg_ += fmt::format(
                 "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>"
                 "<text class=\"muted\" x=\"{}\" y=\"{}\">median {}</text>\n",
-                colorOf(run), plotRight + 12, svgNumber(y + 8), markupEscaped(labels_[run].text),
-                plotRight + 12, svgNumber(y + 22), timeText(runs_[run].steps.medianNs));
+                colorOf(run), plotRight + 12, svgNumber(y + 8), markupEscaped(labels_[run].text), plotRight + 12,
+                svgNumber(y + 22), timeText(runs_[run].steps.medianNs));
         }
     }
 
@@ -344,8 +325,7 @@ ChartAxis axisFor(const WaterfallBars& waterfall) {
     const auto high = static_cast<double>(waterfall.highestNs());
     const double span = high - low;
     const bool isVisible = span == 0 || span >= minShareForZero * high;
-    return {isVisible ? std::min(0.0, low) : low - 0.35 * span, high + 0.04 * span, waterfallLeft,
-            waterfallRight};
+    return {isVisible ? std::min(0.0, low) : low - 0.35 * span, high + 0.04 * span, waterfallLeft, waterfallRight};
 }
 
 class WaterfallPainter {
@@ -367,8 +347,7 @@ class WaterfallPainter {
         svg_ = fmt::format(
             "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}\">\n"
             "<title id=\"{}\">{}</title>\n",
-            waterfallWidth, bottom + axisHeight, titles_.id, titles_.id,
-            markupEscaped(titles_.title));
+            waterfallWidth, bottom + axisHeight, titles_.id, titles_.id, markupEscaped(titles_.title));
         for (const double mark : axis_.marks(waterfallMarks)) {
             const std::string x = svgNumber(axis_.pixelOf(mark));
             svg_ += fmt::format(
@@ -379,16 +358,15 @@ class WaterfallPainter {
     }
 
     void paintLabel(std::string_view label, std::string_view kind) {
-        svg_ += fmt::format("<text class=\"end {}\" x=\"{}\" y=\"{}\">{}</text>", kind,
-                            waterfallLeft - 12, y_ + 20, markupEscaped(label));
+        svg_ += fmt::format("<text class=\"end {}\" x=\"{}\" y=\"{}\">{}</text>", kind, waterfallLeft - 12, y_ + 20,
+                            markupEscaped(label));
     }
 
     void paintRectangle(double fromNs, double toNs, std::string_view kind) {
         const double left = axis_.pixelOf(std::min(fromNs, toNs));
         const double width = std::max(1.5, axis_.pixelOf(std::max(fromNs, toNs)) - left);
-        svg_ += fmt::format(
-            "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\"/>", kind,
-            svgNumber(left), y_ + 6, svgNumber(width), waterfallBarHeight);
+        svg_ += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\"/>", kind,
+                            svgNumber(left), y_ + 6, svgNumber(width), waterfallBarHeight);
     }
 
     void paintTotal(std::string_view label, int64_t ns, std::string_view kind) {
@@ -397,11 +375,10 @@ class WaterfallPainter {
         // Two slanted breaks show that the bar is longer than drawn.
         if (axis_.fromNs() > 0)
             for (const double x : {waterfallLeft + 14, waterfallLeft + 21})
-                svg_ += fmt::format("<path class=\"break\" d=\"M{} {}l-6 {}\"/>", x + 3, y_ + 4,
-                                    waterfallBarHeight + 4);
+                svg_ +=
+                    fmt::format("<path class=\"break\" d=\"M{} {}l-6 {}\"/>", x + 3, y_ + 4, waterfallBarHeight + 4);
         svg_ += fmt::format("<text class=\"strong\" x=\"{}\" y=\"{}\">{}</text>\n",
-                            svgNumber(axis_.pixelOf(static_cast<double>(ns)) + 8), y_ + 20,
-                            waterfall_.scale.text(ns));
+                            svgNumber(axis_.pixelOf(static_cast<double>(ns)) + 8), y_ + 20, waterfall_.scale.text(ns));
         y_ += waterfallRowHeight;
     }
 
@@ -409,8 +386,8 @@ class WaterfallPainter {
         const auto from = static_cast<double>(bar.fromNs), to = static_cast<double>(bar.toNs);
         const std::string_view kind = bar.lostNs() > 0 ? "lost" : "saved";
         const std::string join = svgNumber(axis_.pixelOf(from));
-        svg_ += fmt::format("<line class=\"join\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>", join,
-                            join, y_ - waterfallRowHeight + 6 + waterfallBarHeight, y_ + 6);
+        svg_ += fmt::format("<line class=\"join\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>", join, join,
+                            y_ - waterfallRowHeight + 6 + waterfallBarHeight, y_ + 6);
         paintLabel(bar.label, "");
         paintRectangle(from, to, kind);
         svg_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>\n", kind,

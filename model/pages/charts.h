@@ -13,8 +13,7 @@ namespace lanescope::report {
 /// A linear axis of time on a chart, with its marks.
 class ChartAxis {
   public:
-    /// From `fromNs` to `toNs`, widened to a non-empty axis, on the chart from `fromPixel` to
-    /// `toPixel`.
+    /// From `fromNs` to `toNs`, widened to a non-empty axis, on the chart from `fromPixel` to `toPixel`.
     ChartAxis(double fromNs, double toNs, double fromPixel, double toPixel);
 
     double pixelOf(double ns) const;
@@ -65,8 +64,7 @@ struct WaterfallTitles {
     std::string id;     ///< Id of the picture on its page; letters and digits.
     std::string title;  ///< Text alternative.
     std::string startLabel, endLabel;
-    int endColor =
-        1;  ///< Number of the run for the colour of the last bar; the first has that of run 0.
+    int endColor = 1;  ///< Number of the run for the colour of the last bar; the first has that of run 0.
 };
 
 /// Returns the picture as an SVG element. Its axis begins at 0 unless the differences would be too

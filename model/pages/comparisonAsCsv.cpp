@@ -26,13 +26,9 @@ ReportTable tableWith(std::string name, std::vector<ReportColumn> columns) {
     return table;
 }
 
-Cell text(std::string_view text) {
-    return std::string(text);
-}
+Cell text(std::string_view text) { return std::string(text); }
 
-const std::string& titleOf(const ComparedCandidate& candidate) {
-    return candidate.summary.facts.title;
-}
+const std::string& titleOf(const ComparedCandidate& candidate) { return candidate.summary.facts.title; }
 
 ReportTable summaryTable(const ComparisonReport& report) {
     ReportTable table = tableWith("summary", {{"Outcome", Unit::Text},
@@ -82,10 +78,8 @@ ReportTable summaryTable(const ComparisonReport& report) {
     return table;
 }
 
-/// Returns the rows of every pair of workers, with their candidate and their worker in the first
-/// columns.
-ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name,
-                         const Layout& layout,
+/// Returns the rows of every pair of workers, with their candidate and their worker in the first columns.
+ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, const Layout& layout,
                          std::vector<ComparisonRow> (*rowsOf)(const ComparisonView&)) {
     const WorkerComparison none;
     ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
@@ -104,10 +98,9 @@ ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name,
 }
 
 ReportTable partsTable(const ComparisonReport& report) {
-    return tableOfPairs(
-        report, "parts",
-        {{Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}, {Field::Change}},
-        [](const ComparisonView& view) { return partRows(view, true); });
+    return tableOfPairs(report, "parts",
+                        {{Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}, {Field::Change}},
+                        [](const ComparisonView& view) { return partRows(view, true); });
 }
 
 ReportTable contributorsTable(const ComparisonReport& report) {
@@ -133,10 +126,9 @@ ReportTable contributorsTable(const ComparisonReport& report) {
 }
 
 ReportTable rangesTable(const ComparisonReport& report) {
-    return tableOfPairs(
-        report, "ranges",
-        {{Field::Range}, {Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}},
-        [](const ComparisonView& view) { return rangeRows(view, true); });
+    return tableOfPairs(report, "ranges",
+                        {{Field::Range}, {Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}},
+                        [](const ComparisonView& view) { return rangeRows(view, true); });
 }
 
 void addSteps(ReportTable& table, const Cell& candidate, const RunSummary& run) {
@@ -158,17 +150,14 @@ ReportTable stepsTable(const ComparisonReport& report) {
                                             {"Start", Unit::Timestamp},
                                             {"Wall", Unit::Nanoseconds}});
     for (size_t part = 0; part < stepPartCount; ++part)
-        table.columns.push_back(
-            {std::string(identifier(static_cast<StepPart>(part))), Unit::Nanoseconds});
+        table.columns.push_back({std::string(identifier(static_cast<StepPart>(part))), Unit::Nanoseconds});
     addSteps(table, {}, report.baseline);
-    for (const ComparedCandidate& candidate : report.candidates)
-        addSteps(table, titleOf(candidate), candidate.summary);
+    for (const ComparedCandidate& candidate : report.candidates) addSteps(table, titleOf(candidate), candidate.summary);
     return table;
 }
 
 ReportTable outliersTable(const ComparisonReport& report) {
-    ReportTable table =
-        tableWith("outliers", outlierTable({}, Wording::Programs).asReport().columns);
+    ReportTable table = tableWith("outliers", outlierTable({}, Wording::Programs).asReport().columns);
     for (const ComparedCandidate& candidate : report.candidates) {
         for (Row& cells : outlierTable(candidate.comparison, Wording::Programs).rows) {
             Row& row = table.rows.emplace_back(Row{titleOf(candidate)});
@@ -200,12 +189,12 @@ ReportTable cautionsTable(const ComparisonReport& report) {
 }
 
 ReportTable conditionsTable(const ComparisonReport& report) {
-    ReportTable table = tableWith(
-        "conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
+    ReportTable table =
+        tableWith("conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
         for (const compare::ConditionOutcome& condition : candidate.conditions)
-            table.rows.push_back({titleOf(candidate), condition.text,
-                                  text(identifier(condition.state)), condition.sentence});
+            table.rows.push_back(
+                {titleOf(candidate), condition.text, text(identifier(condition.state)), condition.sentence});
     return table;
 }
 
@@ -217,8 +206,7 @@ ReportTable united(const std::vector<ReportTable>& tables) {
     std::map<std::string, size_t> placeOf;  // by header, with the unit
     for (const ReportTable& table : tables)
         for (const ReportColumn& column : table.columns)
-            if (placeOf.emplace(headerOf(column), all.columns.size()).second)
-                all.columns.push_back(column);
+            if (placeOf.emplace(headerOf(column), all.columns.size()).second) all.columns.push_back(column);
     for (const ReportTable& table : tables) {
         for (const std::vector<Cell>& row : table.rows) {
             std::vector<Cell>& cells = all.rows.emplace_back(all.columns.size());
@@ -259,15 +247,13 @@ std::vector<ReportTable> comparisonTables(const ComparisonReport& report) {
     return tables;
 }
 
-Result<std::string> comparisonAsCsv(const ComparisonReport& report,
-                                    const std::vector<std::string>& names) {
+Result<std::string> comparisonAsCsv(const ComparisonReport& report, const std::vector<std::string>& names) {
     std::vector<const TableEntry*> wanted;
     for (const std::string& name : names) {
-        const auto entry = std::find_if(entries.begin(), entries.end(),
-                                        [&](const TableEntry& one) { return one.name == name; });
+        const auto entry =
+            std::find_if(entries.begin(), entries.end(), [&](const TableEntry& one) { return one.name == name; });
         if (entry == entries.end())
-            return fail("There is no table \"{}\"; there are: {}.", name,
-                        fmt::join(comparisonTableNames(), ", "));
+            return fail("There is no table \"{}\"; there are: {}.", name, fmt::join(comparisonTableNames(), ", "));
         if (std::find(wanted.begin(), wanted.end(), entry) == wanted.end()) wanted.push_back(entry);
     }
     if (names.empty())

@@ -22,8 +22,7 @@ namespace lanescope::report {
 /// Returns the parts of a step, every column with its sum.
 std::string partsTableHtml(const ReportGroup& group);
 /// Returns the contributors of one group of parts, with its heading.
-std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
-                             analysis::PartGroup parts);
+std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group, analysis::PartGroup parts);
 std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group);
 /// Returns contributors that only one side has, both lists.
 std::string unmatchedHtml(const ReportGroup& group);
@@ -71,8 +70,7 @@ std::string countChange(const ComparisonRow& row) {
     if (row.candidates.size() != 1 || !row.baseline.share || !row.candidates[0].share) return {};
     const std::string before = countText(row.baseline.share->count);
     const std::string after = countText(row.candidates[0].share->count);
-    return before == after ? fmt::format("{} a step", after)
-                           : fmt::format("{} a step, was {}", after, before);
+    return before == after ? fmt::format("{} a step", after) : fmt::format("{} a step, was {}", after, before);
 }
 
 /// Adds a name, with its place, count and former name under it.
@@ -94,8 +92,7 @@ void addName(const ComparisonRow& row, HtmlTable& table) {
 
 /// Returns a table as HTML; `rows` are those of its contributors, if it has any. Losses are
 /// coloured from a fiftieth of the maximum loss on.
-std::string tableHtml(const ComparisonTable& shown, const std::vector<ComparisonRow>& rows = {},
-                      bool hasSum = false) {
+std::string tableHtml(const ComparisonTable& shown, const std::vector<ComparisonRow>& rows = {}, bool hasSum = false) {
     std::vector<HtmlTable::Column> columns;
     for (size_t column = 0; column < shown.columns.size(); ++column)
         columns.push_back({shown.columns[column].name, std::string(shown.unitOf(column)),
@@ -128,23 +125,20 @@ std::string tableHtml(const ComparisonTable& shown, const std::vector<Comparison
 
 std::string candidateHeading(const ComparisonReport& report, size_t candidate) {
     if (report.candidates.size() == 1) return "Candidate";
-    return markupEscaped(
-        fmt::format("[{}] {}", candidate + 1, report.candidates[candidate].summary.facts.title));
+    return markupEscaped(fmt::format("[{}] {}", candidate + 1, report.candidates[candidate].summary.facts.title));
 }
 
 std::string partsTableHtml(const ReportGroup& group) {
     std::vector<ComparisonRow> rows = partRows(group.view);
     rows.push_back(stepRow(group.view));
     ComparisonTable table =
-        tableOf(group.view, rows,
-                {{Field::Part}, {Field::Baseline}, {Field::Candidate, Field::Lost, Field::Change}},
+        tableOf(group.view, rows, {{Field::Part}, {Field::Baseline}, {Field::Candidate, Field::Lost, Field::Change}},
                 Wording::Narrow);
     table.columns.front().name = "Part of the mean step";
     return tableHtml(table, {}, true);
 }
 
-std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
-                             PartGroup parts) {
+std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group, PartGroup parts) {
     std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
     keepLargestChanges(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
@@ -163,8 +157,7 @@ std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group)
     keepLargestChanges(rows, report.top);
     if (rows.empty()) return {};
     return "<h3>NVTX ranges</h3>\n" +
-           tableHtml(tableOf(group.view, rows,
-                             {{Field::Lost}, {Field::Baseline}, {Field::Candidate}, {Field::Range}},
+           tableHtml(tableOf(group.view, rows, {{Field::Lost}, {Field::Baseline}, {Field::Candidate}, {Field::Range}},
                              Wording::Narrow));
 }
 
@@ -192,8 +185,7 @@ std::string judgedHtml(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
         if (!pair || pair->quantities.empty()) continue;
-        if (report.candidates.size() > 1)
-            html += fmt::format("<h3>{}</h3>\n", candidateHeading(report, index));
+        if (report.candidates.size() > 1) html += fmt::format("<h3>{}</h3>\n", candidateHeading(report, index));
         html += tableHtml(judgedTable(*pair));
     }
     return html;
@@ -204,8 +196,7 @@ std::string workersHtml(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const RunComparison& comparison = report.candidates[index].comparison;
         if (comparison.workers.size() < 2) continue;
-        if (report.candidates.size() > 1)
-            html += fmt::format("<h3>{}</h3>\n", candidateHeading(report, index));
+        if (report.candidates.size() > 1) html += fmt::format("<h3>{}</h3>\n", candidateHeading(report, index));
         html += tableHtml(workerTable(comparison));
     }
     return html;
@@ -218,10 +209,8 @@ std::string factsHtml(const ComparisonReport& report) {
     HtmlTable table(columns, "", false);
     const auto addRow = [&](std::string_view title, auto textOf) {
         std::vector<std::string> texts{textOf(report.baseline)};
-        for (const ComparedCandidate& candidate : report.candidates)
-            texts.push_back(textOf(candidate.summary));
-        if (std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
-            return;
+        for (const ComparedCandidate& candidate : report.candidates) texts.push_back(textOf(candidate.summary));
+        if (std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); })) return;
         table.beginRow();
         table.text(title);
         for (const std::string& text : texts) table.name(text);
@@ -243,18 +232,14 @@ namespace {
 std::string_view classOf(Outcome outcome) {
     switch (outcome) {
         case Outcome::Slower:
-        case Outcome::Longer:
-            return "slower";
+        case Outcome::Longer: return "slower";
         case Outcome::Faster:
-        case Outcome::Shorter:
-            return "faster";
+        case Outcome::Shorter: return "faster";
         case Outcome::WithinNoise:
-        case Outcome::Alike:
-            return "same";
+        case Outcome::Alike: return "same";
         case Outcome::Nothing:
         case Outcome::TooFewSteps:
-        case Outcome::PartsChanged:
-            break;
+        case Outcome::PartsChanged: break;
     }
     return "doubtful";
 }
@@ -268,8 +253,7 @@ std::string badgeText(const RunComparison& comparison) {
 }
 
 std::string figure(std::string_view label, std::string_view value) {
-    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", markupEscaped(value),
-                       markupEscaped(label));
+    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", markupEscaped(value), markupEscaped(label));
 }
 
 /// Returns the numbers behind a claim.
@@ -281,10 +265,8 @@ std::string claimFigures(const WorkerComparison& pair) {
     html += figure("difference", timeDifferenceText(claim.differenceNs));
     if (claim.outcome != Outcome::TooFewSteps) {
         const bool isOfRuns = claim.unit == ClaimUnit::Runs;
-        html += figure(isOfRuns ? "95 % confidence interval of runs"
-                                : "95 % confidence interval of these runs' steps",
-                       fmt::format("{} to {}", timeDifferenceText(claim.lowNs),
-                                   timeDifferenceText(claim.highNs)));
+        html += figure(isOfRuns ? "95 % confidence interval of runs" : "95 % confidence interval of these runs' steps",
+                       fmt::format("{} to {}", timeDifferenceText(claim.lowNs), timeDifferenceText(claim.highNs)));
         html += figure(isOfRuns ? "t test of runs" : "Mann-Whitney U test of steps",
                        pValueEquation(isOfRuns ? claim.adjustedPValue : claim.pValue));
         if (isOfRuns)
@@ -292,8 +274,7 @@ std::string claimFigures(const WorkerComparison& pair) {
                            fmt::format("{} and {}", claim.baselineRuns, claim.candidateRuns));
     }
     html += figure("steps, baseline and candidate",
-                   fmt::format("{} and {}", formatCount(pair.baseline.count),
-                               formatCount(pair.candidate.count)));
+                   fmt::format("{} and {}", formatCount(pair.baseline.count), formatCount(pair.candidate.count)));
     return html + "</ul>\n";
 }
 
@@ -308,10 +289,8 @@ class HtmlReport {
             candidates += (candidates.empty() ? "" : ", ") + titleOf(candidate.summary);
         const std::string baseline = titleOf(report_.baseline);
         addContent();
-        return htmlPage(
-            fmt::format("{} against {}", candidates, baseline),
-            fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline),
-            html_);
+        return htmlPage(fmt::format("{} against {}", candidates, baseline),
+                        fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline), html_);
     }
 
   private:
@@ -330,11 +309,9 @@ class HtmlReport {
                    "Median of each run, with the run as the unit; 95 % confidence, p of all that "
                    "is judged together (Holm).",
                    judgedHtml(report_));
-        addSection("Steps that stand out",
-                   "Much longer than the other steps of their run, and what they spent it on.",
+        addSection("Steps that stand out", "Much longer than the other steps of their run, and what they spent it on.",
                    outliersHtml(report_));
-        addSection("Every worker", "The median step of each process on its GPU.",
-                   workersHtml(report_));
+        addSection("Every worker", "The median step of each process on its GPU.", workersHtml(report_));
         addSection("The runs", "", factsHtml(report_));
     }
 
@@ -348,11 +325,10 @@ class HtmlReport {
     void addAnswer(size_t index) {
         const RunComparison& comparison = report_.candidates[index].comparison;
         const std::string_view kind = classOf(comparison.answer.outcome);
-        html_ += fmt::format("<div class=\"answer {}\">\n<span class=\"badge {}\">{}</span>", kind,
-                             kind, markupEscaped(badgeText(comparison)));
+        html_ += fmt::format("<div class=\"answer {}\">\n<span class=\"badge {}\">{}</span>", kind, kind,
+                             markupEscaped(badgeText(comparison)));
         if (!isSingle()) html_ += fmt::format(" <code>{}</code>", candidateHeading(report_, index));
-        html_ += fmt::format("\n<p class=\"sentence\">{}</p>\n",
-                             markupEscaped(comparison.answer.sentence));
+        html_ += fmt::format("\n<p class=\"sentence\">{}</p>\n", markupEscaped(comparison.answer.sentence));
         html_ += cautionsHtml(comparison.answer.cautions);
         if (const WorkerComparison* pair = comparison.criticalPair()) html_ += claimFigures(*pair);
         html_ += detailsHtml(comparison.answer.details);
@@ -361,10 +337,8 @@ class HtmlReport {
 
     static std::string cautionsHtml(const std::vector<std::string>& cautions) {
         if (cautions.empty()) return {};
-        std::string html =
-            "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
-        for (const std::string& caution : cautions)
-            html += fmt::format("<li>{}</li>\n", markupEscaped(caution));
+        std::string html = "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
+        for (const std::string& caution : cautions) html += fmt::format("<li>{}</li>\n", markupEscaped(caution));
         return html + "</ul></div>\n";
     }
 
@@ -372,8 +346,7 @@ class HtmlReport {
     std::string detailsHtml(const std::vector<std::string>& details) const {
         if (details.empty()) return {};
         std::string html = "<ul class=\"details\">\n";
-        for (const std::string& detail : details)
-            html += fmt::format("<li>{}</li>\n", markupEscaped(detail));
+        for (const std::string& detail : details) html += fmt::format("<li>{}</li>\n", markupEscaped(detail));
         html += "</ul>\n";
         return isSingle() ? html : "<details><summary>More</summary>\n" + html + "</details>\n";
     }
@@ -381,12 +354,10 @@ class HtmlReport {
     void addConditions() {
         std::string rows;
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
-            for (const compare::ConditionOutcome& condition :
-                 report_.candidates[index].conditions) {
-                const std::string_view kind =
-                    condition.state == compare::ConditionState::Met      ? "met"
-                    : condition.state == compare::ConditionState::NotMet ? "fine"
-                                                                         : "open";
+            for (const compare::ConditionOutcome& condition : report_.candidates[index].conditions) {
+                const std::string_view kind = condition.state == compare::ConditionState::Met      ? "met"
+                                              : condition.state == compare::ConditionState::NotMet ? "fine"
+                                                                                                   : "open";
                 std::string findings;
                 for (const compare::TestOutcome& test : condition.tests)
                     findings += (findings.empty() ? "" : "; ") + test.finding;
@@ -398,16 +369,13 @@ class HtmlReport {
             }
         }
         if (rows.empty()) return;
-        addSection(
-            "Conditions", "The comparison fails if one of them is met.",
-            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">State</th><th scope=\"col\">"
-            "Condition</th><th scope=\"col\">Finding</th></tr></thead><tbody>\n" +
-                rows + "</tbody></table></div>\n");
+        addSection("Conditions", "The comparison fails if one of them is met.",
+                   "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">State</th><th scope=\"col\">"
+                   "Condition</th><th scope=\"col\">Finding</th></tr></thead><tbody>\n" +
+                       rows + "</tbody></table></div>\n");
     }
 
-    std::string runLabel(size_t index) const {
-        return isSingle() ? "candidate" : fmt::format("[{}]", index + 1);
-    }
+    std::string runLabel(size_t index) const { return isSingle() ? "candidate" : fmt::format("[{}]", index + 1); }
 
     std::string compositionOf(const ReportGroup& group) const {
         std::vector<StepComposition> runs{{"baseline", {}}};
@@ -423,18 +391,14 @@ class HtmlReport {
     std::string waterfallOf(size_t index, const WorkerComparison& pair) const {
         WaterfallTitles titles;
         titles.id = fmt::format("waterfall-{}", index);
-        titles.title = fmt::format(
-            "From the baseline's mean step of {} to the candidate's of {}, part by part",
-            pair.scale.text(pair.baseline.meanNs), pair.scale.text(pair.candidate.meanNs));
+        titles.title = fmt::format("From the baseline's mean step of {} to the candidate's of {}, part by part",
+                                   pair.scale.text(pair.baseline.meanNs), pair.scale.text(pair.candidate.meanNs));
         titles.startLabel = "baseline";
         titles.endLabel = runLabel(index);
         titles.endColor = static_cast<int>(index) + 1;
         std::string caption;
-        if (!isSingle())
-            caption =
-                fmt::format("<figcaption>{}</figcaption>\n", candidateHeading(report_, index));
-        return fmt::format("<figure>\n{}{}</figure>\n", caption,
-                           waterfallChart(waterfallBars(pair), titles));
+        if (!isSingle()) caption = fmt::format("<figcaption>{}</figcaption>\n", candidateHeading(report_, index));
+        return fmt::format("<figure>\n{}{}</figure>\n", caption, waterfallChart(waterfallBars(pair), titles));
     }
 
     void addParts() {
@@ -442,45 +406,39 @@ class HtmlReport {
         for (const ReportGroup& group : groups_) {
             content += compositionOf(group);
             for (size_t column = 0; column < group.candidates.size(); ++column)
-                content +=
-                    waterfallOf(group.candidates[column], *group.view.candidates[column].pair);
+                content += waterfallOf(group.candidates[column], *group.view.candidates[column].pair);
             content += partsTableHtml(group);
         }
         addSection("Where the time of a step goes",
-                   groups_.empty()
-                       ? ""
-                       : "Mean step of " + placeSentence(groups_.front().view) +
-                             ". Each moment counts for one part only: what the GPU computes "
-                             "hides everything else.",
+                   groups_.empty() ? ""
+                                   : "Mean step of " + placeSentence(groups_.front().view) +
+                                         ". Each moment counts for one part only: what the GPU computes "
+                                         "hides everything else.",
                    content);
     }
 
-    static StepBarsOf stepsOf(const RunSummary& run, uint32_t worker,
-                              const StepDistribution& steps) {
+    static StepBarsOf stepsOf(const RunSummary& run, uint32_t worker, const StepDistribution& steps) {
         return {worker < run.workers.size() ? &run.workers[worker] : nullptr, steps};
     }
 
     void addSteps() {
         std::string content;
         for (const ReportGroup& group : groups_) {
-            std::vector<StepBarsOf> runs{
-                stepsOf(report_.baseline, group.baselineWorker, group.view.first().baseline)};
+            std::vector<StepBarsOf> runs{stepsOf(report_.baseline, group.baselineWorker, group.view.first().baseline)};
             std::vector<StepLabel> labels{{"baseline", 0}};
             for (size_t column = 0; column < group.candidates.size(); ++column) {
                 const size_t index = group.candidates[column];
                 const WorkerComparison& pair = *group.view.candidates[column].pair;
-                runs.push_back(stepsOf(report_.candidates[index].summary, pair.candidateWorker,
-                                       pair.candidate));
+                runs.push_back(stepsOf(report_.candidates[index].summary, pair.candidateWorker, pair.candidate));
                 labels.push_back({runLabel(index), static_cast<int>(index) + 1});
             }
             content += "<figure>\n" + stepChart(stepBars(runs), labels) + "</figure>\n";
         }
-        addSection(
-            "Step by step",
-            "A dot is a step, a line the median, a band the middle half of the steps. Of more "
-            "than a thousand steps, the band is from the shortest to the longest nearby. The "
-            "axis does not begin at 0.",
-            content);
+        addSection("Step by step",
+                   "A dot is a step, a line the median, a band the middle half of the steps. Of more "
+                   "than a thousand steps, the band is from the shortest to the longest nearby. The "
+                   "axis does not begin at 0.",
+                   content);
     }
 
     void addContributors() {
@@ -491,8 +449,7 @@ class HtmlReport {
             content += rangesHtml(report_, group);
             content += unmatchedHtml(group);
         }
-        addSection("What lost the time",
-                   "Time of a mean step that nothing else hides, greatest loss first.", content);
+        addSection("What lost the time", "Time of a mean step that nothing else hides, greatest loss first.", content);
     }
 
     const ComparisonReport& report_;
@@ -502,8 +459,6 @@ class HtmlReport {
 
 }  // namespace
 
-std::string comparisonAsHtml(const ComparisonReport& report) {
-    return HtmlReport(report).html();
-}
+std::string comparisonAsHtml(const ComparisonReport& report) { return HtmlReport(report).html(); }
 
 }  // namespace lanescope::report

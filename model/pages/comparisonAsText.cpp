@@ -13,17 +13,14 @@
 
 namespace lanescope::report {
 
-// The tables of the text report, each after an empty line and its heading; empty if there are no
-// rows.
+// The tables of the text report, each after an empty line and its heading; empty if there are no rows.
 
 /// Returns the parts of a step, every column with its sum.
 std::string partsText(const ComparisonReport& report, const ReportGroup& group);
-std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
-                             analysis::PartGroup parts);
+std::string contributorsText(const ComparisonReport& report, const ReportGroup& group, analysis::PartGroup parts);
 std::string rangesText(const ComparisonReport& report, const ReportGroup& group);
 /// Returns contributors that only the baseline has, or only candidates.
-std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
-                          bool isOfBaseline);
+std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group, bool isOfBaseline);
 /// Returns the quantities judged in addition to the step; empty for two runs.
 std::string judgedText(const ComparisonReport& report);
 std::string outliersText(const ComparisonReport& report);
@@ -42,9 +39,7 @@ constexpr size_t maxRangeColumns = 24, minRangeColumns = 12;
 /// A longer name is truncated at the end of the terminal.
 constexpr size_t maxNameColumns = 60;
 
-bool isSingle(const ComparisonReport& report) {
-    return report.candidates.size() == 1;
-}
+bool isSingle(const ComparisonReport& report) { return report.candidates.size() == 1; }
 
 /// Returns the columns with content; always the first and the last.
 std::vector<size_t> columnsOf(const ComparisonTable& table) {
@@ -55,8 +50,7 @@ std::vector<size_t> columnsOf(const ComparisonTable& table) {
             const auto* text = std::get_if<std::string>(&row[column]);
             return !text || !text->empty();
         };
-        if (isAtEdge || std::any_of(table.rows.begin(), table.rows.end(), isFilled))
-            columns.push_back(column);
+        if (isAtEdge || std::any_of(table.rows.begin(), table.rows.end(), isFilled)) columns.push_back(column);
     }
     return columns;
 }
@@ -99,8 +93,7 @@ struct GridStyle {
     size_t widest = maxRangeColumns;
 };
 
-TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns,
-                const Heads& heads, GridStyle style) {
+TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns, const Heads& heads, GridStyle style) {
     std::vector<Side> sides;
     for (const size_t column : columns)
         sides.push_back(table.columns[column].form == Form::Text ? Side::Left : Side::Right);
@@ -117,9 +110,8 @@ TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns
             else if (text.empty())
                 text = "-";
             const bool isLast = column + 1 == table.columns.size();
-            cells.push_back(table.columns[column].field == Field::Range && !isLast
-                                ? cutMiddle(text, style.widest)
-                                : text);
+            cells.push_back(table.columns[column].field == Field::Range && !isLast ? cutMiddle(text, style.widest)
+                                                                                   : text);
         }
         grid.add(std::move(cells), style.overlong);
     }
@@ -159,24 +151,20 @@ std::string titleOf(const ComparisonRow& row) {
 std::string partsText(const ComparisonReport& report, const ReportGroup& group) {
     std::vector<ComparisonRow> rows = partRows(group.view);
     rows.push_back(stepRow(group.view));
-    const std::vector<Field> ofCandidate =
-        isSingle(report) ? std::vector{Field::Candidate, Field::Lost, Field::Change}
-                         : std::vector{Field::Candidate, Field::Lost};
-    ComparisonTable table =
-        tableOf(group.view, rows, {{Field::Part}, {Field::Baseline}, ofCandidate}, Wording::Narrow);
+    const std::vector<Field> ofCandidate = isSingle(report) ? std::vector{Field::Candidate, Field::Lost, Field::Change}
+                                                            : std::vector{Field::Candidate, Field::Lost};
+    ComparisonTable table = tableOf(group.view, rows, {{Field::Part}, {Field::Baseline}, ofCandidate}, Wording::Narrow);
     table.columns.front().name = "Mean step";
     return fmt::format("\nWhere the time of a step goes ({})\n\n", placeSentence(group.view)) +
            gridText(table, report.lineWidth, {.hasSum = true});
 }
 
-std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
-                             PartGroup parts) {
+std::string contributorsText(const ComparisonReport& report, const ReportGroup& group, PartGroup parts) {
     std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
     keepLargestChanges(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
     // Causes of idle time are distinguished by the line of the program in their middle.
-    const auto overlong =
-        isIdle(*rows.front().part) ? TextGrid::Overlong::Wrap : TextGrid::Overlong::Cut;
+    const auto overlong = isIdle(*rows.front().part) ? TextGrid::Overlong::Wrap : TextGrid::Overlong::Cut;
     for (ComparisonRow& row : rows) row.name = titleOf(row);
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
@@ -187,8 +175,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     layout.push_back({Field::Range});
     layout.push_back({Field::Name});
     return fmt::format("\n{}: time of a step that nothing else hides\n\n", name(parts)) +
-           gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth,
-                    {.overlong = overlong});
+           gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth, {.overlong = overlong});
 }
 
 std::string rangesText(const ComparisonReport& report, const ReportGroup& group) {
@@ -202,21 +189,18 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth);
 }
 
-std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
-                          bool isOfBaseline) {
+std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group, bool isOfBaseline) {
     const std::vector<ComparisonRow> rows = unmatchedRows(group.view, isOfBaseline);
     if (rows.empty()) return {};
-    std::string text =
-        isOfBaseline
-            ? "\nOnly in the baseline\n\n"
-            : fmt::format("\nOnly in {}\n\n", isSingle(report) ? "the candidate" : "candidates");
-    const ComparisonTable table = tableOf(
-        group.view, rows, {{Field::OnlyTotal}, {Field::Kind}, {Field::Name}}, Wording::Narrow);
+    std::string text = isOfBaseline
+                           ? "\nOnly in the baseline\n\n"
+                           : fmt::format("\nOnly in {}\n\n", isSingle(report) ? "the candidate" : "candidates");
+    const ComparisonTable table =
+        tableOf(group.view, rows, {{Field::OnlyTotal}, {Field::Kind}, {Field::Name}}, Wording::Narrow);
     const size_t shown = report.top == 0 ? rows.size() : std::min(rows.size(), report.top);
     TextGrid grid({Side::Right, Side::Left, Side::Left});
     for (size_t row = 0; row < shown; ++row)
-        grid.add(
-            {table.number(row, 0), table.number(row, 1), printable(nameInTable(rows[row].name))});
+        grid.add({table.number(row, 0), table.number(row, 1), printable(nameInTable(rows[row].name))});
     text += grid.text(report.lineWidth);
     if (rows.size() > shown) text += fmt::format("... and {} more.\n", rows.size() - shown);
     return text;
@@ -225,16 +209,14 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
 std::string outliersText(const ComparisonReport& report) {
     ComparisonTable table = outliersOf(report);
     if (table.rows.empty()) return {};
-    // Column indices by available room; the contributor, which may be truncated, is last, after its
-    // part.
+    // Column indices by available room; the contributor, which may be truncated, is last, after its part.
     constexpr size_t part = 6, contributor = 8;
     for (std::vector<Cell>& row : table.rows) {
         const auto& of = std::get<std::string>(row[part]);
         auto& mostly = std::get<std::string>(row[contributor]);
         mostly = mostly.empty() ? of : fmt::format("{}: {}", of, mostly);
     }
-    return "\nSteps that stand out\n\n" +
-           gridText(table.withColumns({0, 1, 2, 4, 5, contributor}), report.lineWidth);
+    return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, contributor}), report.lineWidth);
 }
 
 std::string judgedText(const ComparisonReport& report) {
@@ -254,9 +236,8 @@ std::string workersText(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const RunComparison& comparison = report.candidates[index].comparison;
         if (comparison.workers.size() < 2) continue;
-        text +=
-            fmt::format("\n{}Median step of every worker\n\n", candidateMark(report, index)) +
-            gridText(workerTable(comparison).withColumns({0, 1, 4, 5, 6, 7, 8}), report.lineWidth);
+        text += fmt::format("\n{}Median step of every worker\n\n", candidateMark(report, index)) +
+                gridText(workerTable(comparison).withColumns({0, 1, 4, 5, 6, 7, 8}), report.lineWidth);
     }
     return text;
 }
@@ -265,8 +246,7 @@ namespace {
 
 /// Number of candidates that fit side by side.
 constexpr size_t candidatesAbreast = 3;
-/// Width of a runs line without the name of the range, and without that of the file if it is shown
-/// below.
+/// Width of a runs line without the name of the range, and without that of the file if it is shown below.
 constexpr size_t besideRange = 60, besideFile = 14;
 constexpr size_t minTextNameColumns = 16;  ///< However narrow a line is.
 
@@ -279,8 +259,7 @@ class TextReport {
         addCautions();
         addConditions();
         addRuns();
-        if (report_.candidates.size() == 1)
-            addDetails();  // for several candidates they would bury the rest
+        if (report_.candidates.size() == 1) addDetails();  // for several candidates they would bury the rest
         for (const ReportGroup& group : reportGroups(report_, candidatesAbreast)) {
             text_ += partsText(report_, group);
             for (size_t parts = 0; parts < analysis::partGroupCount; ++parts)
@@ -301,11 +280,9 @@ class TextReport {
     }
 
     void addDetails() {
-        const std::vector<std::string>& details =
-            report_.candidates.front().comparison.answer.details;
+        const std::vector<std::string>& details = report_.candidates.front().comparison.answer.details;
         if (!details.empty()) text_ += "\n";
-        for (const std::string& detail : details)
-            text_ += wrapped(printable(detail), 4, report_.lineWidth);
+        for (const std::string& detail : details) text_ += wrapped(printable(detail), 4, report_.lineWidth);
     }
 
     void addCautions() {
@@ -324,25 +301,20 @@ class TextReport {
     void addConditions() {
         bool isFirst = true;
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
-            for (const compare::ConditionOutcome& condition :
-                 report_.candidates[index].conditions) {
+            for (const compare::ConditionOutcome& condition : report_.candidates[index].conditions) {
                 if (isFirst) text_ += "\nConditions\n";
                 isFirst = false;
-                text_ += wrapped("  " + candidateMark(report_, index) + condition.sentence, 4,
-                                 report_.lineWidth);
+                text_ += wrapped("  " + candidateMark(report_, index) + condition.sentence, 4, report_.lineWidth);
             }
         }
     }
 
     void addRuns() {
         text_ += "\n" + runsText();
-        if (!report_.selection.empty())
-            text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
+        if (!report_.selection.empty()) text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
     }
 
-    size_t roomBeside(size_t others) const {
-        return std::max(report_.lineWidth, others + minTextNameColumns) - others;
-    }
+    size_t roomBeside(size_t others) const { return std::max(report_.lineWidth, others + minTextNameColumns) - others; }
 
     /// A line of the table of runs.
     struct RunLine {
@@ -354,35 +326,29 @@ class TextReport {
         const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
         const std::string baselineTitle = printable(report_.baseline.facts.title);
         const size_t widest = roomBeside(besideRange);
-        if (groups.empty())
-            lines.push_back(
-                {"Baseline", sourceSentence(report_.baseline, 0, widest), baselineTitle});
+        if (groups.empty()) lines.push_back({"Baseline", sourceSentence(report_.baseline, 0, widest), baselineTitle});
         for (const ReportGroup& group : groups)
             lines.push_back({"Baseline",
-                             stepsSentence(report_.baseline, group.baselineWorker,
-                                           group.view.first().baseline, widest),
+                             stepsSentence(report_.baseline, group.baselineWorker, group.view.first().baseline, widest),
                              baselineTitle});
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
             const ComparedCandidate& candidate = report_.candidates[index];
             const compare::WorkerComparison* pair = candidate.comparison.criticalPair();
             lines.push_back({candidateColumn(report_, index),
-                             pair ? stepsSentence(candidate.summary, pair->candidateWorker,
-                                                  pair->candidate, widest)
+                             pair ? stepsSentence(candidate.summary, pair->candidateWorker, pair->candidate, widest)
                                   : sourceSentence(candidate.summary, 0, widest),
                              printable(candidate.summary.facts.title)});
         }
         return lines;
     }
 
-    /// Names may be truncated, statements about the steps not: without room they continue in the
-    /// next line.
+    /// Names may be truncated, statements about the steps not: without room they continue in the next line.
     std::string runsText() const {
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
         TextGrid narrow(std::vector(2, TextGrid::Side::Left));
         for (const RunLine& line : runLines()) {
             grid.add({line.run, line.steps, line.title});
-            narrow.add({line.run, fmt::format("{} ({})", line.steps,
-                                              cutMiddle(line.title, roomBeside(besideFile)))},
+            narrow.add({line.run, fmt::format("{} ({})", line.steps, cutMiddle(line.title, roomBeside(besideFile)))},
                        TextGrid::Overlong::Wrap);
         }
         return (grid.fits(report_.lineWidth) ? grid : narrow).text(report_.lineWidth);
@@ -394,8 +360,6 @@ class TextReport {
 
 }  // namespace
 
-std::string comparisonAsText(const ComparisonReport& report) {
-    return TextReport(report).text();
-}
+std::string comparisonAsText(const ComparisonReport& report) { return TextReport(report).text(); }
 
 }  // namespace lanescope::report

@@ -15,19 +15,16 @@ namespace lanescope::report {
 
 HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool isSortable)
     : columns_(std::move(columns)) {
-    html_ =
-        fmt::format("<div class=\"scroll\"><table{}>\n", isSortable ? " class=\"sortable\"" : "");
+    html_ = fmt::format("<div class=\"scroll\"><table{}>\n", isSortable ? " class=\"sortable\"" : "");
     if (!caption.empty()) html_ += fmt::format("<caption>{}</caption>\n", markupEscaped(caption));
     html_ += "<thead><tr>";
     for (const Column& column : columns_) {
-        html_ +=
-            fmt::format("<th scope=\"col\"{}>{}",
-                        column.isNumber ? column.beginsGroup ? " class=\"n group\"" : " class=\"n\""
-                        : column.beginsGroup ? " class=\"group\""
-                                             : "",
-                        markupEscaped(column.heading));
-        if (!column.unit.empty())
-            html_ += fmt::format("<span class=\"unit\">{}</span>", markupEscaped(column.unit));
+        html_ += fmt::format("<th scope=\"col\"{}>{}",
+                             column.isNumber      ? column.beginsGroup ? " class=\"n group\"" : " class=\"n\""
+                             : column.beginsGroup ? " class=\"group\""
+                                                  : "",
+                             markupEscaped(column.heading));
+        if (!column.unit.empty()) html_ += fmt::format("<span class=\"unit\">{}</span>", markupEscaped(column.unit));
         html_ += "</th>";
     }
     html_ += "</tr></thead>\n<tbody>\n";
@@ -35,8 +32,7 @@ HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool
 
 std::string HtmlTable::attributes(std::string_view classes) const {
     std::string all(classes);
-    if (column_ < columns_.size() && columns_[column_].beginsGroup)
-        all += all.empty() ? "group" : " group";
+    if (column_ < columns_.size() && columns_[column_].beginsGroup) all += all.empty() ? "group" : " group";
     return all.empty() ? std::string() : fmt::format(" class=\"{}\"", all);
 }
 
@@ -50,8 +46,7 @@ void HtmlTable::beginRow() {
 void HtmlTable::number(std::string_view text, double value, std::string_view kind) {
     const std::string classes = kind.empty() ? "n" : fmt::format("n {}", kind);
     html_ += fmt::format("<td{}{}>{}</td>", attributes(classes),
-                         std::isfinite(value) ? fmt::format(" data-v=\"{}\"", value) : "",
-                         markupEscaped(text));
+                         std::isfinite(value) ? fmt::format(" data-v=\"{}\"", value) : "", markupEscaped(text));
     ++column_;
 }
 
@@ -63,17 +58,14 @@ void HtmlTable::nothing() {
 void HtmlTable::text(std::string_view text) {
     // The first cell is the row's heading.
     const bool isHeading = column_ == 0;
-    html_ += isHeading
-                 ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), markupEscaped(text))
-                 : fmt::format("<td{}>{}</td>", attributes({}), markupEscaped(text));
+    html_ += isHeading ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), markupEscaped(text))
+                       : fmt::format("<td{}>{}</td>", attributes({}), markupEscaped(text));
     ++column_;
 }
 
-void HtmlTable::name(std::string_view text, std::string_view below,
-                     const std::vector<std::string_view>& tags) {
+void HtmlTable::name(std::string_view text, std::string_view below, const std::vector<std::string_view>& tags) {
     html_ += fmt::format("<td{}>", attributes("name"));
-    for (const std::string_view tag : tags)
-        html_ += fmt::format("<span class=\"tag\">{}</span>", markupEscaped(tag));
+    for (const std::string_view tag : tags) html_ += fmt::format("<span class=\"tag\">{}</span>", markupEscaped(tag));
     html_ += fmt::format("<code>{}</code>", markupEscaped(text));
     if (!below.empty()) html_ += fmt::format("<small>{}</small>", markupEscaped(below));
     html_ += "</td>";
@@ -112,21 +104,17 @@ std::string filledPage(const std::vector<std::pair<std::string_view, std::string
 
 }  // namespace
 
-std::string htmlPage(const std::string& title, const std::string& heading,
-                     const std::string& content) {
+std::string htmlPage(const std::string& title, const std::string& heading, const std::string& content) {
     return filledPage(
-        {{"<!--policy-->",
-          fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                      "'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri "
-                      "'none'; form-action 'none'\">",
-                      reportStyleHash(), reportScriptHash())},
+        {{"<!--policy-->", fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+                                       "'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri "
+                                       "'none'; form-action 'none'\">",
+                                       reportStyleHash(), reportScriptHash())},
          {"<!--title-->", title},
-         {"<link rel=\"stylesheet\" href=\"report.css\">",
-          fmt::format("<style>{}</style>", reportStyle())},
+         {"<link rel=\"stylesheet\" href=\"report.css\">", fmt::format("<style>{}</style>", reportStyle())},
          {"<!--heading-->", heading},
          {"<!--content-->", content},
-         {"<script src=\"report.js\"></script>",
-          fmt::format("<script>{}</script>", reportScript())}});
+         {"<script src=\"report.js\"></script>", fmt::format("<script>{}</script>", reportScript())}});
 }
 
 }  // namespace lanescope::report

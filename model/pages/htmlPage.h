@@ -27,8 +27,7 @@ class HtmlTable {
     void nothing();
     void text(std::string_view text);
     /// Adds a name from a trace in code type, with a line under it and tags before it.
-    void name(std::string_view text, std::string_view below = {},
-              const std::vector<std::string_view>& tags = {});
+    void name(std::string_view text, std::string_view below = {}, const std::vector<std::string_view>& tags = {});
     /// Begins the rows of the sum.
     void beginFoot();
     std::string html() &&;
@@ -48,19 +47,16 @@ class HtmlTable {
 std::string_view reportPage();
 /// The style sheet of the report: light and dark by the reader's choice, and for paper.
 std::string_view reportStyle();
-/// Returns a script that makes the tables sortable, also by keyboard; the page loses nothing else
-/// without it.
+/// Returns a script that makes the tables sortable, also by keyboard; the page loses nothing else without it.
 std::string_view reportScript();
 
-/// Returns the SHA-256 of style sheet and script in Base64: the page's content security policy
-/// names them, so that the browser runs nothing else, even if markup from a trace should ever get
-/// through.
+/// Returns the SHA-256 of style sheet and script in Base64: the page's content security policy names them, so that the
+/// browser runs nothing else, even if markup from a trace should ever get through.
 std::string_view reportStyleHash();
 std::string_view reportScriptHash();
 
 /// Returns a page that needs no other file and no network, and forbids itself any script and style
 /// but its own. All three are HTML: text from a trace must be escaped in them.
-std::string htmlPage(const std::string& title, const std::string& heading,
-                     const std::string& content);
+std::string htmlPage(const std::string& title, const std::string& heading, const std::string& content);
 
 }  // namespace lanescope::report

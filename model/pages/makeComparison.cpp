@@ -25,16 +25,14 @@ namespace lanescope {
 
 namespace {
 
-/// A repeated file is a mistake and would always compare as equal. Earlier runs may be those of a
-/// side.
+/// A repeated file is a mistake and would always compare as equal. Earlier runs may be those of a side.
 Result<void> checkFilesDiffer(const std::vector<std::string>& files) {
     for (size_t second = 1; second < files.size(); ++second) {
         for (size_t first = 0; first < second; ++first) {
             std::error_code ignored;
-            if (files[first] == files[second] ||
-                std::filesystem::equivalent(files[first], files[second], ignored))
-                return fail("{} and {} are the same file; name different runs.",
-                            printable(files[first]), printable(files[second]));
+            if (files[first] == files[second] || std::filesystem::equivalent(files[first], files[second], ignored))
+                return fail("{} and {} are the same file; name different runs.", printable(files[first]),
+                            printable(files[second]));
         }
     }
     return {};
@@ -46,8 +44,7 @@ bool isFolder(const std::string& name) {
 }
 
 Result<std::vector<analysis::RunSummary>> summarize(const std::vector<std::string>& files,
-                                                    const CompareSelection& selection,
-                                                    const TraceOpener& open) {
+                                                    const CompareSelection& selection, const TraceOpener& open) {
     std::vector<analysis::RunSummary> runs;
     for (const std::string& file : files) {
         Result<analysis::RunSummary> run = summarizeFile(file, selection, open);
@@ -65,8 +62,8 @@ struct EarlierRuns {
 
 /// Returns the runs of the folder except the compared ones, which are not earlier.
 Result<FolderRuns> earlierIn(const std::string& folder, const analysis::RunSummary& like,
-                             std::span<const analysis::RunSummary> compared,
-                             const ComparisonRequest& request, const TraceOpener& open) {
+                             std::span<const analysis::RunSummary> compared, const ComparisonRequest& request,
+                             const TraceOpener& open) {
     Result<FolderRuns> found = runsOfFolder(folder, like, request.selection, open);
     if (!found) return found;
     std::erase_if(found->runs, [&](const analysis::RunSummary& run) {
@@ -79,8 +76,7 @@ Result<FolderRuns> earlierIn(const std::string& folder, const analysis::RunSumma
 /// Adds the runs of a folder: of the baseline's command, else of the candidate's. `compared` begins
 /// with the baseline's.
 Result<void> addFolder(const std::string& folder, std::span<const analysis::RunSummary> compared,
-                       const ComparisonRequest& request, const TraceOpener& open,
-                       EarlierRuns& earlier) {
+                       const ComparisonRequest& request, const TraceOpener& open, EarlierRuns& earlier) {
     Result<FolderRuns> found = earlierIn(folder, compared.front(), compared, request, open);
     std::string_view side = "baseline";
     if (found && found->runs.empty()) {
@@ -93,17 +89,16 @@ Result<void> addFolder(const std::string& folder, std::span<const analysis::RunS
             "{} has no other run of the command of either side on its machine, recorded alike, so "
             "it does not tell how much runs differ.",
             printable(folder));
-    earlier.sentences.push_back(fmt::format(
-        "How much runs differ is taken from {} of the {}'s command on its machine in {}{}.",
-        found->runs.size() == 1 ? "one run" : fmt::format("{} runs", found->runs.size()), side,
-        printable(folder), othersClause(found->others)));
+    earlier.sentences.push_back(
+        fmt::format("How much runs differ is taken from {} of the {}'s command on its machine in {}{}.",
+                    found->runs.size() == 1 ? "one run" : fmt::format("{} runs", found->runs.size()), side,
+                    printable(folder), othersClause(found->others)));
     earlier.runs.insert(earlier.runs.end(), std::make_move_iterator(found->runs.begin()),
                         std::make_move_iterator(found->runs.end()));
     return {};
 }
 
-Result<EarlierRuns> earlierRuns(const ComparisonRequest& request,
-                                std::span<const analysis::RunSummary> compared,
+Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<const analysis::RunSummary> compared,
                                 const TraceOpener& open) {
     EarlierRuns earlier;
     for (const std::string& name : request.earlier) {
@@ -115,8 +110,7 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request,
         Result<analysis::RunSummary> run = summarizeFile(name, request.selection, open);
         if (!run) return fail(run.error());
         if (const HealthNote* damage = run->facts.damage())
-            return fail("{} does not tell how much runs differ: {} Name another run.", name,
-                        damage->sentence);
+            return fail("{} does not tell how much runs differ: {} Name another run.", name, damage->sentence);
         earlier.runs.push_back(std::move(*run));
     }
     if (earlier.runs.size() == 1)
@@ -130,8 +124,7 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request,
 
 std::vector<std::string> ComparisonRequest::comparedFiles() const {
     std::vector<std::string> files = baseline;
-    for (const std::vector<std::string>& runs : candidates)
-        files.insert(files.end(), runs.begin(), runs.end());
+    for (const std::vector<std::string>& runs : candidates) files.insert(files.end(), runs.begin(), runs.end());
     return files;
 }
 
@@ -142,14 +135,12 @@ Result<void> checkFiles(const ComparisonRequest& request) {
     return differ ? checkFilesDiffer(request.earlier) : differ;
 }
 
-Result<analysis::RunSummary> summarizeFile(const std::string& file,
-                                           const CompareSelection& selection,
+Result<analysis::RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection,
                                            const TraceOpener& open) {
     // Opening a trace by its index reads no page of it, and detects no corruption.
     if (selection.isDefault())
         if (std::optional<analysis::RunSummary> stored =
-                hasIndex(file) ? analysis::readRunSummary(file)
-                               : analysis::readRunSummaryChecked(file))
+                hasIndex(file) ? analysis::readRunSummary(file) : analysis::readRunSummaryChecked(file))
             return std::move(*stored);
     // Checked before the read: a trace that is finished meanwhile may have been read partially.
     const std::optional<LiveTrace> live = liveTraceAt(file);
@@ -165,8 +156,7 @@ Result<analysis::RunSummary> summarizeFile(const std::string& file,
     return run;
 }
 
-Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request,
-                                                const TraceOpener& open) {
+Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open) {
     report::ComparisonReport report;
     report.selection = request.selection.sentence();
     auto baseline = summarize(request.baseline, request.selection, open);
@@ -176,8 +166,8 @@ Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request
         if (!candidate) return fail(candidate.error());
         std::vector<std::string> sentences;
         if (!request.history.empty()) {
-            Result<HistoryOfRun> history = historyOf(candidate->front(), request.history,
-                                                     request.historyRuns, request.selection, open);
+            Result<HistoryOfRun> history =
+                historyOf(candidate->front(), request.history, request.historyRuns, request.selection, open);
             if (!history) return fail(history.error());
             report.history = std::move(history->history);
             baseline = std::move(history->level);
@@ -188,17 +178,14 @@ Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request
         Result<EarlierRuns> earlier = earlierRuns(request, compared, open);
         if (!earlier) return fail(earlier.error());
         sentences.insert(sentences.end(), earlier->sentences.begin(), earlier->sentences.end());
-        Result<compare::ProgramComparison> programs =
-            compare::comparePrograms(*baseline, *candidate, earlier->runs);
+        Result<compare::ProgramComparison> programs = compare::comparePrograms(*baseline, *candidate, earlier->runs);
         if (!programs) return fail(programs.error());
         report.baseline = std::move(programs->baseline);
-        report::ComparedCandidate one{
-            std::move(programs->candidate), std::move(programs->comparison), {}};
+        report::ComparedCandidate one{std::move(programs->candidate), std::move(programs->comparison), {}};
         std::vector<std::string>& details = one.comparison.answer.details;
         details.insert(details.begin(), sentences.begin(), sentences.end());
         for (const compare::Condition& condition : request.conditions)
-            one.conditions.push_back(
-                compare::evaluateCondition(condition, one.comparison, request.isMissingFine));
+            one.conditions.push_back(compare::evaluateCondition(condition, one.comparison, request.isMissingFine));
         report.candidates.push_back(std::move(one));
     }
     return report;
@@ -215,8 +202,7 @@ Result<std::vector<std::string>> tracesIn(const std::string& folder) {
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
         std::error_code ignored;
-        if (at->path().extension() == ".sqlite" && at->is_regular_file(ignored))
-            files.push_back(at->path().string());
+        if (at->path().extension() == ".sqlite" && at->is_regular_file(ignored)) files.push_back(at->path().string());
     }
     if (error) return fail("Cannot read the folder {}: {}.", printable(folder), error.message());
     std::sort(files.begin(), files.end());
@@ -235,12 +221,12 @@ bool areAlike(const RunSummary& run, const RunSummary& other) {
         const analysis::SummaryFacts& facts = each.facts;
         return std::tie(facts.commandLine, facts.host, facts.gpuNames, facts.recordOptions);
     };
-    return !run.facts.commandLine.empty() && !run.facts.host.empty() &&
-           settingOf(run) == settingOf(other) && run.workers.size() == other.workers.size();
+    return !run.facts.commandLine.empty() && !run.facts.host.empty() && settingOf(run) == settingOf(other) &&
+           run.workers.size() == other.workers.size();
 }
 
-Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& like,
-                                const CompareSelection& selection, const TraceOpener& open) {
+Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& like, const CompareSelection& selection,
+                                const TraceOpener& open) {
     const Result<std::vector<std::string>> files = tracesIn(folder);
     if (!files) return fail(files.error());
     FolderRuns found;
@@ -251,17 +237,15 @@ Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& lik
         else
             ++found.others;
     }
-    std::stable_sort(found.runs.begin(), found.runs.end(), [](const auto& a, const auto& b) {
-        return a.facts.startUtcNs < b.facts.startUtcNs;
-    });
+    std::stable_sort(found.runs.begin(), found.runs.end(),
+                     [](const auto& a, const auto& b) { return a.facts.startUtcNs < b.facts.startUtcNs; });
     return found;
 }
 
 std::string othersClause(int64_t others) {
     if (others == 0) return {};
     return fmt::format("; {} damaged, or of another command, machine or way of recording",
-                       others == 1 ? "one other trace there is"
-                                   : fmt::format("{} other traces there are", others));
+                       others == 1 ? "one other trace there is" : fmt::format("{} other traces there are", others));
 }
 
 using namespace analysis;
@@ -278,45 +262,36 @@ double medianStepOf(const RunSummary& run) {
     return std::max(1.0, stepsOf(run.workers[run.criticalWorker()]).medianNs);
 }
 
-HistoricRun historicRun(const RunSummary& run) {
-    return {run.facts.title, run.facts.startUtcNs, medianStepOf(run)};
-}
+HistoricRun historicRun(const RunSummary& run) { return {run.facts.title, run.facts.startUtcNs, medianStepOf(run)}; }
 
 /// Returns the last `most` runs started before `run`.
-std::vector<RunSummary> earlierOf(std::vector<RunSummary> runs, const RunSummary& run,
-                                  size_t most) {
-    std::erase_if(runs, [&](const RunSummary& each) {
-        return each.facts.startUtcNs >= run.facts.startUtcNs;
-    });
-    if (runs.size() > most)
-        runs.erase(runs.begin(), runs.end() - static_cast<std::ptrdiff_t>(most));
+std::vector<RunSummary> earlierOf(std::vector<RunSummary> runs, const RunSummary& run, size_t most) {
+    std::erase_if(runs, [&](const RunSummary& each) { return each.facts.startUtcNs >= run.facts.startUtcNs; });
+    if (runs.size() > most) runs.erase(runs.begin(), runs.end() - static_cast<std::ptrdiff_t>(most));
     return runs;
 }
 
 std::string runsSentence(const RunHistory& history) {
     const auto earlier = std::span(history.runs).first(history.runs.size() - 1);
-    const auto [least, most] =
-        std::minmax_element(earlier.begin(), earlier.end(),
-                            [](const auto& a, const auto& b) { return a.medianNs < b.medianNs; });
+    const auto [least, most] = std::minmax_element(
+        earlier.begin(), earlier.end(), [](const auto& a, const auto& b) { return a.medianNs < b.medianNs; });
     return fmt::format(
         "The last {} runs of this command on this machine in {} had median steps "
         "from {} to {}{}.",
-        earlier.size(), printable(history.folder), timeText(least->medianNs),
-        timeText(most->medianNs), othersClause(history.others));
+        earlier.size(), printable(history.folder), timeText(least->medianNs), timeText(most->medianNs),
+        othersClause(history.others));
 }
 
 std::string changeSentence(const RunHistory& history) {
     if (!history.change) return "Their level did not change from one on that can be told.";
     const ChangePoint& change = *history.change;
     const size_t since = history.runs.size() - 1 - change.first;
-    std::string text = fmt::format(
-        "Their level changed between {} and {}: {} % ({} among random orders of these runs)",
-        printable(history.runs[change.first - 1].title),
-        printable(history.runs[change.first].title), percentDifferenceText(change.percent),
-        pValueEquation(change.pValue));
-    return text + (history.compared == since
-                       ? fmt::format("; this run is put against the {} since.", since)
-                       : "; too few runs since then to put this one against.");
+    std::string text =
+        fmt::format("Their level changed between {} and {}: {} % ({} among random orders of these runs)",
+                    printable(history.runs[change.first - 1].title), printable(history.runs[change.first].title),
+                    percentDifferenceText(change.percent), pValueEquation(change.pValue));
+    return text + (history.compared == since ? fmt::format("; this run is put against the {} since.", since)
+                                             : "; too few runs since then to put this one against.");
 }
 
 }  // namespace
@@ -339,8 +314,8 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
         return fail(
             "{} has {} earlier run{} of the command of {} on its machine, recorded alike; it "
             "takes at least {}{}.",
-            printable(folder), answer.level.size(), answer.level.size() == 1 ? "" : "s", title,
-            minRuns, othersClause(found->others));
+            printable(folder), answer.level.size(), answer.level.size() == 1 ? "" : "s", title, minRuns,
+            othersClause(found->others));
     RunHistory& history = answer.history;
     history.folder = folder;
     history.others = found->others;
@@ -351,8 +326,7 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     history.change = latestChange(medians);
     const Stretch level = levelOf(answer.level.size(), history.change, minRuns);
     answer.level.resize(level.end);
-    answer.level.erase(answer.level.begin(),
-                       answer.level.begin() + static_cast<std::ptrdiff_t>(level.begin));
+    answer.level.erase(answer.level.begin(), answer.level.begin() + static_cast<std::ptrdiff_t>(level.begin));
     history.compared = answer.level.size();
     answer.sentences = {runsSentence(history), changeSentence(history)};
     return answer;

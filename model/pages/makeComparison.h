@@ -48,13 +48,11 @@ Result<void> checkFiles(const ComparisonRequest& request);
 /// Returns the summary of a run: the one stored in the trace, if all steps are selected and it has
 /// one, else from its events, which takes as long as opening it. Keeps nothing of the trace, so
 /// that any number of runs fit into memory one after the other.
-Result<analysis::RunSummary> summarizeFile(const std::string& file,
-                                           const CompareSelection& selection,
+Result<analysis::RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection,
                                            const TraceOpener& open);
 
 /// Makes the report of `lanescope compare` on the files.
-Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request,
-                                                const TraceOpener& open);
+Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open);
 
 /// Traces of a folder that are runs like another one.
 struct FolderRuns {
@@ -72,8 +70,7 @@ bool areAlike(const analysis::RunSummary& run, const analysis::RunSummary& other
 Result<FolderRuns> runsOfFolder(const std::string& folder, const analysis::RunSummary& like,
                                 const CompareSelection& selection, const TraceOpener& open);
 
-/// Returns "; 3 other traces there are damaged, or of another command, machine or way of
-/// recording"; empty for none.
+/// Returns "; 3 other traces there are damaged, or of another command, machine or way of recording"; empty for none.
 std::string othersClause(int64_t others);
 
 /// A run and the earlier runs of its folder.
@@ -83,11 +80,9 @@ struct HistoryOfRun {
     std::vector<std::string> sentences;       ///< Notes about them.
 };
 
-/// Returns the earlier runs of a folder to compare a run with: the last `most` similar ones started
-/// before it, or those since the latest change of their level if there are three. Fails if there
-/// are fewer than three.
-Result<HistoryOfRun> historyOf(const analysis::RunSummary& run, const std::string& folder,
-                               size_t most, const CompareSelection& selection,
-                               const TraceOpener& open);
+/// Returns the earlier runs of a folder to compare a run with: the last `most` similar ones started before it, or those
+/// since the latest change of their level if there are three. Fails if there are fewer than three.
+Result<HistoryOfRun> historyOf(const analysis::RunSummary& run, const std::string& folder, size_t most,
+                               const CompareSelection& selection, const TraceOpener& open);
 
 }  // namespace lanescope

@@ -29,9 +29,7 @@ namespace {
 
 constexpr int comparisonSchemaVersion = 4;
 
-Json optionalNumber(const std::optional<double>& number) {
-    return number ? Json(*number) : Json(nullptr);
-}
+Json optionalNumber(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json workerJson(const WorkerSummary& worker) {
     Json steps = Json::array();
@@ -69,12 +67,12 @@ Json runJson(const RunSummary& run) {
     Json workers = Json::array();
     for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
     const NvlinkTraffic& nvlink = run.nvlink;
-    const Json traffic{{"use", identifier(nvlink.use)},
-                       {"evidence", identifier(nvlink.evidence)},
-                       {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
-                       {"stepEvidence", identifier(nvlink.stepEvidence)},
-                       {"bestBytesPerSecond",
-                        nvlink.bestBytesPerSecond > 0 ? Json(nvlink.bestBytesPerSecond) : Json()}};
+    const Json traffic{
+        {"use", identifier(nvlink.use)},
+        {"evidence", identifier(nvlink.evidence)},
+        {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
+        {"stepEvidence", identifier(nvlink.stepEvidence)},
+        {"bestBytesPerSecond", nvlink.bestBytesPerSecond > 0 ? Json(nvlink.bestBytesPerSecond) : Json()}};
     return {{"title", facts.title},
             {"producer", facts.producer},
             {"commandLine", facts.commandLine},
@@ -114,8 +112,7 @@ Json claimJson(const Claim& claim) {
             {"baselineRuns", claim.baselineRuns},
             {"candidateRuns", claim.candidateRuns},
             {"earlierRuns", claim.spreadRuns},
-            {"confidenceIntervalPercent",
-             isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
+            {"confidenceIntervalPercent", isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
             {"visiblePercent", isOfRuns ? Json(claim.visiblePercent) : Json(nullptr)},
             {"apartPercent", isOfRuns ? optionalNumber(claim.apartPercent) : Json(nullptr)},
             {"byTurns", isOfRuns ? Json(claim.areAlternating) : Json(nullptr)},
@@ -146,8 +143,7 @@ Json shareJson(const ContributorShare& share) {
             {"totalNs", share.totalNs},
             {"count", share.count},
             {"bytes", share.bytes},
-            {"gigabytesPerSecond",
-             share.gigabytesPerSecond > 0 ? Json(share.gigabytesPerSecond) : Json(nullptr)}};
+            {"gigabytesPerSecond", share.gigabytesPerSecond > 0 ? Json(share.gigabytesPerSecond) : Json(nullptr)}};
 }
 
 Json contributorJson(const ContributorDifference& one) {
@@ -164,16 +160,14 @@ Json contributorJson(const ContributorDifference& one) {
 }
 
 Json pairJson(const WorkerComparison& pair) {
-    Json parts = Json::array(), contributors = Json::array(), ranges = Json::array(),
-         quantities = Json::array();
+    Json parts = Json::array(), contributors = Json::array(), ranges = Json::array(), quantities = Json::array();
     for (const QuantityClaim& claim : pair.quantities) quantities.push_back(quantityJson(claim));
     for (const PartDifference& part : pair.parts)
         parts.push_back({{"part", identifier(part.part)},
                          {"baselineNs", part.baselineNs},
                          {"candidateNs", part.candidateNs},
                          {"lostNs", part.lostNs()}});
-    for (const ContributorDifference& one : pair.contributors)
-        contributors.push_back(contributorJson(one));
+    for (const ContributorDifference& one : pair.contributors) contributors.push_back(contributorJson(one));
     for (const RangeDifference& range : pair.ranges)
         ranges.push_back({{"path", range.path},
                           {"part", identifier(range.part)},
@@ -207,21 +201,16 @@ Json answerJson(const Answer& answer) {
         const InstanceQuery query = clause.query.value_or(InstanceQuery{});
         const bool isCause = clause.query.has_value();
         const bool isSingle = clause.kind == ClauseKind::Single;
-        clauses.push_back(
-            {{"text", clause.text},
-             {"evidence", clause.hasEvidence() ? Json(identifier(clause.kind)) : Json(nullptr)},
-             {"part", isCause ? Json(identifier(query.part)) : Json(nullptr)},
-             {"baseline", isCause ? Json(query.baselineName.text()) : Json(nullptr)},
-             {"candidate", isCause ? Json(query.candidateName.text()) : Json(nullptr)},
-             {"run", isSingle ? Json(clause.isCandidate ? "candidate" : "baseline") : Json()},
-             {"step", isSingle ? Json(clause.number) : Json(nullptr)}});
+        clauses.push_back({{"text", clause.text},
+                           {"evidence", clause.hasEvidence() ? Json(identifier(clause.kind)) : Json(nullptr)},
+                           {"part", isCause ? Json(identifier(query.part)) : Json(nullptr)},
+                           {"baseline", isCause ? Json(query.baselineName.text()) : Json(nullptr)},
+                           {"candidate", isCause ? Json(query.candidateName.text()) : Json(nullptr)},
+                           {"run", isSingle ? Json(clause.isCandidate ? "candidate" : "baseline") : Json()},
+                           {"step", isSingle ? Json(clause.number) : Json(nullptr)}});
     }
-    return {{"outcome", identifier(answer.outcome)},
-            {"sentence", answer.sentence},
-            {"clauses", std::move(clauses)},
-            {"causes", std::move(causes)},
-            {"details", answer.details},
-            {"cautions", answer.cautions}};
+    return {{"outcome", identifier(answer.outcome)}, {"sentence", answer.sentence}, {"clauses", std::move(clauses)},
+            {"causes", std::move(causes)},           {"details", answer.details},   {"cautions", answer.cautions}};
 }
 
 Json outlierJson(const RunOutlier& outlier) {
@@ -272,8 +261,7 @@ Json conditionJson(const compare::ConditionOutcome& condition) {
 
 Json candidateJson(const ComparedCandidate& candidate) {
     const RunComparison& comparison = candidate.comparison;
-    Json workers = Json::array(), outliers = Json::array(), patterns = Json::array(),
-         conditions = Json::array();
+    Json workers = Json::array(), outliers = Json::array(), patterns = Json::array(), conditions = Json::array();
     for (const PatternDifference& one : comparison.patterns) patterns.push_back(patternJson(one));
     for (const WorkerComparison& pair : comparison.workers) workers.push_back(pairJson(pair));
     for (const RunOutlier& outlier : comparison.outliers) outliers.push_back(outlierJson(outlier));
@@ -292,13 +280,11 @@ Json candidateJson(const ComparedCandidate& candidate) {
 Json historyJson(const RunHistory& history) {
     Json runs = Json::array();
     for (const HistoricRun& run : history.runs)
-        runs.push_back(
-            {{"title", run.title}, {"startUtcNs", run.startUtcNs}, {"medianNs", run.medianNs}});
+        runs.push_back({{"title", run.title}, {"startUtcNs", run.startUtcNs}, {"medianNs", run.medianNs}});
     Json change = nullptr;
     if (history.change)
-        change = {{"first", history.change->first},
-                  {"percent", history.change->percent},
-                  {"pValue", history.change->pValue}};
+        change = {
+            {"first", history.change->first}, {"percent", history.change->percent}, {"pValue", history.change->pValue}};
     return {{"folder", history.folder},
             {"runs", std::move(runs)},
             {"otherTraces", history.others},
@@ -310,8 +296,7 @@ Json historyJson(const RunHistory& history) {
 
 std::string comparisonAsJson(const ComparisonReport& report) {
     Json candidates = Json::array();
-    for (const ComparedCandidate& candidate : report.candidates)
-        candidates.push_back(candidateJson(candidate));
+    for (const ComparedCandidate& candidate : report.candidates) candidates.push_back(candidateJson(candidate));
     const Json document{{"schema", "lanescope-comparison"},
                         {"version", comparisonSchemaVersion},
                         {"selection", report.selection},

@@ -21,8 +21,7 @@ constexpr milliseconds stopTime{200};
 
 }  // namespace
 
-Result<TimedQuery> TimedQuery::open(const std::filesystem::path& path,
-                                    const LoadProgress& progress) {
+Result<TimedQuery> TimedQuery::open(const std::filesystem::path& path, const LoadProgress& progress) {
     TimedQuery query(path);
     if (auto opened = query.openIfClosed(progress); !opened) return fail(opened.error());
     return query;
@@ -51,16 +50,14 @@ Result<QueryResult, QueryError> TimedQuery::run(std::string_view sql, const Quer
             [query = query_, text = std::string(sql), limits] { return query->run(text, limits); });
         auto answer = task.get_future();
         std::thread(std::move(task)).detach();
-        while (answer.wait_until(std::min(deadline, Clock::now() + checkInterval)) !=
-               std::future_status::ready) {
+        while (answer.wait_until(std::min(deadline, Clock::now() + checkInterval)) != std::future_status::ready) {
             const Clock::time_point now = Clock::now();
             if (now >= deadline) {
                 query_->interrupt();
                 query_.reset();
                 return tl::unexpected(isWanted ? timeError(limits) : stopError());
             }
-            if (isWanted && progress &&
-                !progress(std::chrono::duration_cast<milliseconds>(now - begun))) {
+            if (isWanted && progress && !progress(std::chrono::duration_cast<milliseconds>(now - begun))) {
                 isWanted = false;
                 deadline = std::min(deadline, now + stopTime);
             }
@@ -73,8 +70,7 @@ Result<QueryResult, QueryError> TimedQuery::run(std::string_view sql, const Quer
         return tl::unexpected(memoryError());
     } catch (const std::system_error& error) {
         return tl::unexpected(
-            QueryError{fmt::format("No thread could be started for a query: {}.", error.what()),
-                       std::nullopt});
+            QueryError{fmt::format("No thread could be started for a query: {}.", error.what()), std::nullopt});
     }
 }
 

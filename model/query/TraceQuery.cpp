@@ -33,21 +33,17 @@ constexpr int instructionsPerTick = 50;
 constexpr int shownBlobBytes = 32;
 
 bool isTimeColumn(std::string_view name) {
-    constexpr std::array<std::string_view, 5> names{"start", "startNs", "end", "endNs",
-                                                    "timestamp"};
+    constexpr std::array<std::string_view, 5> names{"start", "startNs", "end", "endNs", "timestamp"};
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Returns true for a column of communicator ids, which are displayed like everywhere else.
-bool isCommunicatorColumn(const char* name) {
-    return name != nullptr && std::string_view(name) == "communicator";
-}
+bool isCommunicatorColumn(const char* name) { return name != nullptr && std::string_view(name) == "communicator"; }
 
 std::string blobText(const void* data, int bytes) {
     std::string text = "x'";
     const auto* from = static_cast<const unsigned char*>(data);
-    for (int index = 0; index < std::min(bytes, shownBlobBytes); ++index)
-        text += fmt::format("{:02x}", from[index]);
+    for (int index = 0; index < std::min(bytes, shownBlobBytes); ++index) text += fmt::format("{:02x}", from[index]);
     return text + (bytes > shownBlobBytes ? fmt::format("...' ({} bytes)", bytes) : "'");
 }
 
@@ -59,19 +55,15 @@ Cell cellOf(sqlite3_stmt* statement, int column) {
                 return communicatorId(static_cast<uint64_t>(number));
             return number;
         }
-        case SQLITE_FLOAT:
-            return sqlite3_column_double(statement, column);
+        case SQLITE_FLOAT: return sqlite3_column_double(statement, column);
         case SQLITE_TEXT: {
-            const auto* text =
-                reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+            const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
             const auto bytes = static_cast<size_t>(sqlite3_column_bytes(statement, column));
             return text != nullptr ? std::string(text, bytes) : std::string();
         }
         case SQLITE_BLOB:
-            return blobText(sqlite3_column_blob(statement, column),
-                            sqlite3_column_bytes(statement, column));
-        default:
-            return {};
+            return blobText(sqlite3_column_blob(statement, column), sqlite3_column_bytes(statement, column));
+        default: return {};
     }
 }
 
@@ -80,8 +72,7 @@ int64_t bytesOf(const Cell& cell) {
     return static_cast<int64_t>(sizeof(Cell) + (text ? text->size() : 0));
 }
 
-/// Returns `name`, or "name_2" and so on if a column has that name, since a JSON object has each
-/// name once.
+/// Returns `name`, or "name_2" and so on if a column has that name, since a JSON object has each name once.
 std::string freeName(const std::string& name, const std::vector<ReportColumn>& columns) {
     const auto isTaken = [&](const std::string& wanted) {
         return std::any_of(columns.begin(), columns.end(),
@@ -98,12 +89,9 @@ void nameColumns(sqlite3_stmt* statement, ReportTable& table) {
     for (size_t column = 0; column < count; ++column) {
         const char* given = sqlite3_column_name(statement, static_cast<int>(column));
         const std::string name = printable(given != nullptr ? given : "");
-        const bool hasText = std::any_of(table.rows.begin(), table.rows.end(), [&](auto& row) {
-            return std::holds_alternative<std::string>(row[column]);
-        });
-        const Unit unit = hasText              ? Unit::Text
-                          : isTimeColumn(name) ? Unit::Timestamp
-                                               : Unit::Identifier;
+        const bool hasText = std::any_of(table.rows.begin(), table.rows.end(),
+                                         [&](auto& row) { return std::holds_alternative<std::string>(row[column]); });
+        const Unit unit = hasText ? Unit::Text : isTimeColumn(name) ? Unit::Timestamp : Unit::Identifier;
         table.columns.push_back({freeName(name, table.columns), unit});
     }
 }
@@ -138,8 +126,7 @@ class RunningQuery {
     Stop stop_ = Stop::None;
 };
 
-RunningQuery::RunningQuery(sqlite3* database, const QueryLimits& limits)
-    : database_(database), limits_(limits) {
+RunningQuery::RunningQuery(sqlite3* database, const QueryLimits& limits) : database_(database), limits_(limits) {
     sqlite3_progress_handler(database_, instructionsPerTick, &RunningQuery::tick, this);
 }
 
@@ -148,9 +135,7 @@ RunningQuery::~RunningQuery() {
     sqlite3_progress_handler(database_, 0, nullptr, nullptr);
 }
 
-int RunningQuery::tick(void* self) {
-    return static_cast<RunningQuery*>(self)->goesOn() ? 0 : 1;
-}
+int RunningQuery::tick(void* self) { return static_cast<RunningQuery*>(self)->goesOn() ? 0 : 1; }
 
 std::chrono::milliseconds RunningQuery::elapsed() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
@@ -176,22 +161,18 @@ Result<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
 
 Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     const size_t zero = sql.find('\0');
-    if (zero != std::string_view::npos)
-        return tl::unexpected(QueryError{"The query contains a zero byte.", zero});
+    if (zero != std::string_view::npos) return tl::unexpected(QueryError{"The query contains a zero byte.", zero});
     const std::string text(sql);
     const ReadingOnly guard(database_, sql);
     const char* tail = nullptr;
-    const int code = sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()) + 1,
-                                        &statement_, &tail);
+    const int code = sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()) + 1, &statement_, &tail);
     if (code != SQLITE_OK) return tl::unexpected(failure(code, guard.refusal()));
-    if (statement_ == nullptr)
-        return tl::unexpected(QueryError{"There is no statement to run.", std::nullopt});
+    if (statement_ == nullptr) return tl::unexpected(QueryError{"There is no statement to run.", std::nullopt});
     // The authorizer has checked this. SQLite's own check comes in addition.
     if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
         return tl::unexpected(QueryError{"A trace can only be read, with SELECT.", std::nullopt});
     if (sqlite3_bind_parameter_count(statement_) > 0)
-        return tl::unexpected(QueryError{
-            "The query has a parameter without a value. Write the value.", std::nullopt});
+        return tl::unexpected(QueryError{"The query has a parameter without a value. Write the value.", std::nullopt});
     const auto checked = checkTail(tail, text.c_str() + text.size());
     if (!checked) {
         QueryError error = checked.error();
@@ -205,13 +186,11 @@ Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* e
     if (tail == nullptr || tail >= end) return {};
     // SQLite's own parser detects comments.
     sqlite3_stmt* next = nullptr;
-    const int code =
-        sqlite3_prepare_v2(database_, tail, static_cast<int>(end - tail) + 1, &next, nullptr);
+    const int code = sqlite3_prepare_v2(database_, tail, static_cast<int>(end - tail) + 1, &next, nullptr);
     const bool isMore = code != SQLITE_OK || next != nullptr;
     sqlite3_finalize(next);
     if (!isMore) return {};
-    return tl::unexpected(
-        QueryError{"Only one statement at a time: a second one starts here.", {}});
+    return tl::unexpected(QueryError{"Only one statement at a time: a second one starts here.", {}});
 }
 
 Result<void, QueryError> RunningQuery::collect(std::string_view sql, QueryResult& result) {
@@ -223,8 +202,7 @@ Result<void, QueryError> RunningQuery::collect(std::string_view sql, QueryResult
         const int code = sqlite3_step(statement_);
         if (code == SQLITE_DONE) return {};
         if (code != SQLITE_ROW) return tl::unexpected(failure(code, guard.refusal()));
-        if (static_cast<int64_t>(result.table.rows.size()) >= limits_.rows ||
-            bytes >= limits_.resultBytes) {
+        if (static_cast<int64_t>(result.table.rows.size()) >= limits_.rows || bytes >= limits_.resultBytes) {
             result.isCut = true;
             return {};
         }
@@ -249,17 +227,12 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
                         std::nullopt};
             return stopError();
         case SQLITE_CORRUPT:
-        case SQLITE_NOTADB:
-            return {"The file is corrupt where the query reads it.", std::nullopt};
+        case SQLITE_NOTADB: return {"The file is corrupt where the query reads it.", std::nullopt};
         case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-            return {"The file is being written. Try again later.", std::nullopt};
-        case SQLITE_NOMEM:
-            return memoryError();
-        case SQLITE_TOOBIG:
-            return {"A text or blob of this query is longer than 1 MiB.", std::nullopt};
-        default:
-            break;
+        case SQLITE_LOCKED: return {"The file is being written. Try again later.", std::nullopt};
+        case SQLITE_NOMEM: return memoryError();
+        case SQLITE_TOOBIG: return {"A text or blob of this query is longer than 1 MiB.", std::nullopt};
+        default: break;
     }
     const int offset = sqlite3_error_offset(database_);
     std::string message = printable(sqlite3_errmsg(database_));
@@ -273,10 +246,8 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
 
 bool isOurs(sqlite3* database) {
     sqlite3_stmt* statement = nullptr;
-    const bool is = sqlite3_prepare_v2(database, "PRAGMA application_id", -1, &statement,
-                                       nullptr) == SQLITE_OK &&
-                    sqlite3_step(statement) == SQLITE_ROW &&
-                    sqlite3_column_int(statement, 0) == traceApplicationId;
+    const bool is = sqlite3_prepare_v2(database, "PRAGMA application_id", -1, &statement, nullptr) == SQLITE_OK &&
+                    sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == traceApplicationId;
     sqlite3_finalize(statement);
     return is;
 }
@@ -289,9 +260,8 @@ void addEmptyTables(sqlite3* database) {
     // Otherwise not even temporary tables could be created.
     sqlite3_exec(database, "PRAGMA query_only = OFF", nullptr, nullptr, nullptr);
     for (const tables::Table* table : tables::traceTables()) {
-        const bool isThere =
-            sqlite3_table_column_metadata(database, "main", table->tableName(), nullptr, nullptr,
-                                          nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
+        const bool isThere = sqlite3_table_column_metadata(database, "main", table->tableName(), nullptr, nullptr,
+                                                           nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
         if (isThere) continue;
         const std::string sql = "CREATE TEMP TABLE " + createSql(*table).substr(create.size());
         // A query that needs a table which could not be created reports it.
@@ -303,34 +273,26 @@ void addEmptyTables(sqlite3* database) {
 }  // namespace
 
 QueryError timeError(const QueryLimits& limits) {
-    return {fmt::format(
-                "The query was stopped after {:.3g} s. Query less data, or raise the time limit.",
-                static_cast<double>(limits.time.count()) / 1000),
+    return {fmt::format("The query was stopped after {:.3g} s. Query less data, or raise the time limit.",
+                        static_cast<double>(limits.time.count()) / 1000),
             std::nullopt};
 }
 
-QueryError stopError() {
-    return {"The query was stopped.", std::nullopt};
-}
+QueryError stopError() { return {"The query was stopped.", std::nullopt}; }
 
-QueryError memoryError() {
-    return {"There is not enough memory for this query.", std::nullopt};
-}
+QueryError memoryError() { return {"There is not enough memory for this query.", std::nullopt}; }
 
-void TraceQuery::Close::operator()(sqlite3* database) const {
-    sqlite3_close_v2(database);
-}
+void TraceQuery::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
-Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
-                                    const LoadProgress& progress) {
+Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path, const LoadProgress& progress) {
     Result<TraceSource> source = TraceSource::open(path, progress);
     if (!source) return fail(source.error());
     if (const Result<void> has = requireTables(*source); !has) return fail(has.error());
     if (source->isCompressed()) {
         const Result<UnpackedFile> unpacked = source->unpacked();
         if (!unpacked) return fail(unpacked.error());
-        Result<TraceQuery> query = openDatabase(descriptorName(unpacked->file.descriptor()).c_str(),
-                                                descriptorVfs(), path);
+        Result<TraceQuery> query =
+            openDatabase(descriptorName(unpacked->file.descriptor()).c_str(), descriptorVfs(), path);
         if (query) query->hasTrailingBytes_ = unpacked->hasTrailingBytes;
         return query;
     }
@@ -342,17 +304,14 @@ Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
     return openDatabase(absolute.c_str(), nullptr, path);
 }
 
-Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
-                                            const std::filesystem::path& path) {
+Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs, const std::filesystem::path& path) {
     TraceQuery query;
     sqlite3* raw = nullptr;
-    int code =
-        sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
+    int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
     query.database_.reset(raw);
     query.watch_ = std::make_shared<ReadWatch>(path.string());
     if (code == SQLITE_OK && !watchReads(raw, query.watch_, true)) code = SQLITE_CANTOPEN;
-    if (code != SQLITE_OK)
-        return fail("{}: SQLite could not open it: {}.", path.string(), sqlite3_errstr(code));
+    if (code != SQLITE_OK) return fail("{}: SQLite could not open it: {}.", path.string(), sqlite3_errstr(code));
     hardenForQueries(raw);
     const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
     if (!schema)
@@ -362,26 +321,21 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     if (const int failed = sqlite3_extended_errcode(raw);
         !schema && (failed & 0xff) == SQLITE_READONLY && failed != SQLITE_READONLY)
         return fail(hotJournalSentence, path.string());
-    if (!schema)
-        return fail("{}: the tables cannot be read: {}", path.string(), schema.error().sentence);
+    if (!schema) return fail("{}: the tables cannot be read: {}", path.string(), schema.error().sentence);
     addEmptyTables(raw);
     return query;
 }
 
-Result<QueryResult, QueryError> TraceQuery::run(std::string_view sql,
-                                                const QueryLimits& limits) const {
+Result<QueryResult, QueryError> TraceQuery::run(std::string_view sql, const QueryLimits& limits) const {
     return RunningQuery(database_.get(), limits).run(sql);
 }
 
-void TraceQuery::interrupt() const {
-    sqlite3_interrupt(database_.get());
-}
+void TraceQuery::interrupt() const { sqlite3_interrupt(database_.get()); }
 
 std::optional<FileDoubt> TraceQuery::doubt() const {
     if (std::optional<FileDoubt> found = watch_->doubt()) return found;
     if (!hasTrailingBytes_) return std::nullopt;
-    return FileDoubt{Severity::Warning, HealthCode::BytesBehindPacked,
-                     std::string(trailingBytesSentence)};
+    return FileDoubt{Severity::Warning, HealthCode::BytesBehindPacked, std::string(trailingBytesSentence)};
 }
 
 Result<std::vector<QueryTable>> TraceQuery::tables() const {
@@ -466,8 +420,6 @@ ORDER BY severity DESC)sql"},
 
 }  // namespace
 
-std::span<const SampleQuery> sampleQueries() {
-    return samples;
-}
+std::span<const SampleQuery> sampleQueries() { return samples; }
 
 }  // namespace lanescope

@@ -55,28 +55,24 @@ struct QueryTable {
     std::vector<Column> columns;
 };
 
-/// A trace file opened for SQL of the user. Neither the file nor the SQL is trusted. Statements may
-/// only read tables, call harmless functions and read the layout of tables. Views, triggers and
-/// virtual tables of the file are disabled. Sorting and grouping use memory only. One thread at a
-/// time.
+/// A trace file opened for SQL of the user. Neither the file nor the SQL is trusted. Statements may only read tables,
+/// call harmless functions and read the layout of tables. Views, triggers and virtual tables of the file are disabled.
+/// Sorting and grouping use memory only. One thread at a time.
 class TraceQuery {
   public:
     /// Opens `path`. A gzip file is decompressed into a file without a name, with `progress`.
     /// Errors: those of `loadTrace` about files.
-    static Result<TraceQuery> open(const std::filesystem::path& path,
-                                   const LoadProgress& progress = {});
+    static Result<TraceQuery> open(const std::filesystem::path& path, const LoadProgress& progress = {});
 
-    /// Runs one statement. Columns called `start`, `startNs`, `end`, `endNs` or `timestamp` are
-    /// times. A column called `communicator` contains names (`communicatorId`). The second of two
-    /// columns with one name is called `name_2`. Texts are unchanged. Blocks up to
-    /// `limits.time`, and until a function of SQLite returns: some take minutes.
+    /// Runs one statement. Columns called `start`, `startNs`, `end`, `endNs` or `timestamp` are times. A column called
+    /// `communicator` contains names (`communicatorId`). The second of two columns with one name is called `name_2`.
+    /// Texts are unchanged. Blocks up to `limits.time`, and until a function of SQLite returns: some take minutes.
     Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {}) const;
     /// Makes a running query fail at its next check, within one function of SQLite. Any thread. No
     /// effect if no query runs.
     void interrupt() const;
 
-    /// Returns the doubts about the file, if the data read so far may differ from the recording or
-    /// be incomplete.
+    /// Returns the doubts about the file, if the data read so far may differ from the recording or be incomplete.
     std::optional<FileDoubt> doubt() const;
 
     /// Returns the readable tables by name, those without rows last.
@@ -86,8 +82,7 @@ class TraceQuery {
     struct Close {
         void operator()(sqlite3* database) const;
     };
-    static Result<TraceQuery> openDatabase(const char* name, const char* vfs,
-                                           const std::filesystem::path& path);
+    static Result<TraceQuery> openDatabase(const char* name, const char* vfs, const std::filesystem::path& path);
 
     std::unique_ptr<sqlite3, Close> database_;
     std::shared_ptr<ReadWatch> watch_;

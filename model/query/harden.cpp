@@ -64,9 +64,7 @@ bool contains(std::string_view names, const char* name) {
     return false;
 }
 
-const char* text(const char* name) {
-    return name != nullptr ? name : "";
-}
+const char* text(const char* name) { return name != nullptr ? name : ""; }
 
 std::string_view statementOf(std::string_view sql) {
     while (!sql.empty()) {
@@ -82,8 +80,7 @@ std::string_view statementOf(std::string_view sql) {
     return sql;
 }
 
-/// Returns the first keyword of a statement in capitals, after any EXPLAIN: "DROP" for "drop table
-/// x".
+/// Returns the first keyword of a statement in capitals, after any EXPLAIN: "DROP" for "drop table x".
 std::string verbOf(std::string_view sql) {
     for (;;) {
         sql = statementOf(sql);
@@ -104,24 +101,18 @@ std::string nameOfAction(int action, std::string_view sql) {
     std::string verb = verbOf(sql);
     if (!verb.empty() && verb != "WITH" && verb != "SELECT" && verb != "VALUES") return verb;
     switch (action) {
-        case SQLITE_INSERT:
-            return "INSERT";
-        case SQLITE_UPDATE:
-            return "UPDATE";
-        case SQLITE_DELETE:
-            return "DELETE";
-        default:
-            return "What changes a trace";
+        case SQLITE_INSERT: return "INSERT";
+        case SQLITE_UPDATE: return "UPDATE";
+        case SQLITE_DELETE: return "DELETE";
+        default: return "What changes a trace";
     }
 }
 
 std::string refusalOf(int action, const char* first, const char* second, std::string_view sql) {
     switch (action) {
-        case SQLITE_FUNCTION:
-            return fmt::format("The function {}() is not allowed here.", text(second));
+        case SQLITE_FUNCTION: return fmt::format("The function {}() is not allowed here.", text(second));
         case SQLITE_PRAGMA:
-            return fmt::format("PRAGMA {} is not allowed here; PRAGMA table_info(TABLE) is.",
-                               text(first));
+            return fmt::format("PRAGMA {} is not allowed here; PRAGMA table_info(TABLE) is.", text(first));
         default:
             return fmt::format("{} is not allowed here: a trace can only be read, with SELECT.",
                                nameOfAction(action, sql));
@@ -134,8 +125,7 @@ void makeTablesOfPragmas(sqlite3* database) {
     std::vector<std::string> queries;
     const auto add = [](void* list, int, char** cells, char**) {
         if (cells[0] != nullptr)
-            static_cast<std::vector<std::string>*>(list)->push_back(
-                fmt::format("SELECT 1 FROM pragma_{}", cells[0]));
+            static_cast<std::vector<std::string>*>(list)->push_back(fmt::format("SELECT 1 FROM pragma_{}", cells[0]));
         return 0;
     };
     sqlite3_exec(database, "PRAGMA pragma_list", add, &queries, nullptr);
@@ -161,8 +151,7 @@ void hardenForQueries(sqlite3* database) {
     std::array<const char*, 3> kept{"json_each", "json_tree", nullptr};
     sqlite3_drop_modules(database, kept.data());
     // These are created at first use, too.
-    sqlite3_exec(database, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr,
-                 nullptr);
+    sqlite3_exec(database, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr, nullptr);
     makeTablesOfPragmas(database);
     sqlite3_exec(database, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
     sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
@@ -174,12 +163,9 @@ ReadingOnly::ReadingOnly(sqlite3* database, std::string_view sql) : database_(da
     sqlite3_set_authorizer(database_, &ReadingOnly::decide, this);
 }
 
-ReadingOnly::~ReadingOnly() {
-    sqlite3_set_authorizer(database_, nullptr, nullptr);
-}
+ReadingOnly::~ReadingOnly() { sqlite3_set_authorizer(database_, nullptr, nullptr); }
 
-int ReadingOnly::decide(void* self, int action, const char* first, const char* second, const char*,
-                        const char*) {
+int ReadingOnly::decide(void* self, int action, const char* first, const char* second, const char*, const char*) {
     auto& guard = *static_cast<ReadingOnly*>(self);
     if (guard.isAllowed(action, first, second)) return SQLITE_OK;
     if (guard.refusal_.empty()) guard.refusal_ = refusalOf(action, first, second, guard.sql_);
@@ -190,15 +176,12 @@ bool ReadingOnly::isAllowed(int action, const char* first, const char* second) {
     switch (action) {
         case SQLITE_SELECT:
         case SQLITE_READ:
-        case SQLITE_RECURSIVE:
-            return true;
-        case SQLITE_FUNCTION:
-            return contains(allowedFunctions, second);
+        case SQLITE_RECURSIVE: return true;
+        case SQLITE_FUNCTION: return contains(allowedFunctions, second);
         case SQLITE_PRAGMA:
             if (contains(settablePragmas, first)) return second == nullptr;
             return contains(allowedPragmas, first);
-        default:
-            return false;
+        default: return false;
     }
 }
 

@@ -25,8 +25,8 @@ class ReadingOnly {
     const std::string& refusal() const { return refusal_; }
 
   private:
-    static int decide(void* self, int action, const char* first, const char* second,
-                      const char* schema, const char* view);
+    static int decide(void* self, int action, const char* first, const char* second, const char* schema,
+                      const char* view);
     bool isAllowed(int action, const char* first, const char* second);
 
     sqlite3* database_;

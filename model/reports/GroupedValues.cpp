@@ -10,8 +10,7 @@
 
 namespace lanescope {
 
-void GroupedValues::addTime(uint64_t key, const ReportQuery& query, int64_t startNs,
-                            int64_t endNs) {
+void GroupedValues::addTime(uint64_t key, const ReportQuery& query, int64_t startNs, int64_t endNs) {
     if (query.includes(startNs, endNs)) add(key, endNs - startNs, query.timeWithin(startNs, endNs));
 }
 
@@ -38,17 +37,14 @@ std::vector<ReportColumn> columnsOf(const SummaryLayout& layout) {
     if (layout.hasShare) columns.push_back({"Time", Unit::Percent});
     columns.push_back({std::string(layout.totalColumn), layout.unit});
     columns.push_back({std::string(layout.countColumn), Unit::Count});
-    for (const char* figure : {"Avg", "Med", "Min", "Max", "StdDev"})
-        columns.push_back({figure, layout.unit});
-    for (const std::string_view label : layout.labelColumns)
-        columns.push_back({std::string(label), Unit::Text});
+    for (const char* figure : {"Avg", "Med", "Min", "Max", "StdDev"}) columns.push_back({figure, layout.unit});
+    for (const std::string_view label : layout.labelColumns) columns.push_back({std::string(label), Unit::Text});
     return columns;
 }
 
 }  // namespace
 
-SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> names,
-                       std::string found)
+SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> names, std::string found)
     : statistics(statisticsOf(group.values)),
       cut(group.cut),
       unknown(group.unknown),
@@ -57,12 +53,10 @@ SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> nam
     statistics.total = group.total;
 }
 
-std::vector<std::string> clippedNotes(int64_t cut, std::string_view total,
-                                      std::string_view figures) {
+std::vector<std::string> clippedNotes(int64_t cut, std::string_view total, std::string_view figures) {
     if (cut == 0) return {};
-    return {fmt::format("{} {} beyond the range: {} counts the part inside, {} count whole events.",
-                        formatCount(cut), cut == 1 ? "event reaches" : "events reach", total,
-                        figures)};
+    return {fmt::format("{} {} beyond the range: {} counts the part inside, {} count whole events.", formatCount(cut),
+                        cut == 1 ? "event reaches" : "events reach", total, figures)};
 }
 
 std::vector<std::string> sizeNotes(int64_t unknown) {
@@ -73,8 +67,7 @@ std::vector<std::string> sizeNotes(int64_t unknown) {
 
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows) {
     std::sort(rows.begin(), rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
-        if (a.statistics.total != b.statistics.total)
-            return a.statistics.total > b.statistics.total;
+        if (a.statistics.total != b.statistics.total) return a.statistics.total > b.statistics.total;
         return a.labels < b.labels;
     });
     double total = 0;
@@ -93,9 +86,7 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         const Statistics& figures = row.statistics;
         std::vector<Cell> cells;
         cells.reserve(table.columns.size());
-        if (layout.hasShare)
-            cells.emplace_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total
-                                         : 0.0);
+        if (layout.hasShare) cells.emplace_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total : 0.0);
         const bool isKnown = figures.count > 0;
         const auto known = [isKnown](auto figure) { return isKnown ? Cell(figure) : Cell(); };
         cells.push_back(known(figures.total));

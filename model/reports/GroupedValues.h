@@ -21,8 +21,7 @@ class GroupedValues {
     struct Group {
         uint64_t key = 0;
         std::vector<int64_t> values = {};
-        int64_t total =
-            0;  ///< Sum of the values; for times the sum of their parts in the requested range.
+        int64_t total = 0;    ///< Sum of the values; for times the sum of their parts in the requested range.
         int64_t cut = 0;      ///< Number of times that extend beyond that range.
         int64_t unknown = 0;  ///< Number of events without a value.
     };
@@ -36,9 +35,7 @@ class GroupedValues {
     /// Returns groups in the order of first occurrence. The statistics may reorder their values.
     std::span<Group> groups() { return groups_; }
 
-    static uint64_t pairKey(uint32_t high, uint32_t low) {
-        return (static_cast<uint64_t>(high) << 32) | low;
-    }
+    static uint64_t pairKey(uint32_t high, uint32_t low) { return (static_cast<uint64_t>(high) << 32) | low; }
     static uint32_t high(uint64_t key) { return static_cast<uint32_t>(key >> 32); }
     static uint32_t low(uint64_t key) { return static_cast<uint32_t>(key); }
 
@@ -68,8 +65,7 @@ struct SummaryRow {
 
 /// Returns a note for a table in a range, if `cut` events extend beyond it: `total` is the part in
 /// the range, `figures` are for whole events.
-std::vector<std::string> clippedNotes(int64_t cut, std::string_view total,
-                                      std::string_view figures);
+std::vector<std::string> clippedNotes(int64_t cut, std::string_view total, std::string_view figures);
 
 /// Returns a note that `unknown` copies or memsets count without a size, if there are any.
 std::vector<std::string> sizeNotes(int64_t unknown);
@@ -83,10 +79,9 @@ struct SummaryLayout {
     std::vector<std::string_view> labelColumns;  ///< As many as each row has labels.
 };
 
-/// Returns the table of every `_sum` report: share, total, count, Avg, Med, Min, Max, StdDev,
-/// labels. Largest total first; equal totals by label, so that the order never depends on the
-/// file's. In a range, share and total count the part in it, and a note has the number of such
-/// events. Without known values only the count is filled.
+/// Returns the table of every `_sum` report: share, total, count, Avg, Med, Min, Max, StdDev, labels. Largest total
+/// first; equal totals by label, so that the order never depends on the file's. In a range, share and total count the
+/// part in it, and a note has the number of such events. Without known values only the count is filled.
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows);
 
 }  // namespace lanescope

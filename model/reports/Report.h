@@ -23,8 +23,7 @@ struct ReportQuery {
     /// Returns true if an event overlaps the range, or is inside it if it has no duration.
     bool includes(int64_t startNs, int64_t endNs) const {
         if (!range) return true;
-        return startNs < range->endNs &&
-               (endNs > range->startNs || (startNs == endNs && startNs >= range->startNs));
+        return startNs < range->endNs && (endNs > range->startNs || (startNs == endNs && startNs >= range->startNs));
     }
     /// Returns the part of an included event in the range.
     int64_t timeWithin(int64_t startNs, int64_t endNs) const {
@@ -33,8 +32,7 @@ struct ReportQuery {
     }
 };
 
-/// Receives some rows of a listing; the columns are always the same. May change the part. Returns
-/// false to stop.
+/// Receives some rows of a listing; the columns are always the same. May change the part. Returns false to stop.
 using PartSink = std::function<bool(ReportTable& part)>;
 
 /// Name and description of a report.
@@ -46,8 +44,7 @@ struct ReportInfo {
     std::string_view description;  ///< One line for `--help` and tool tips.
     bool isDefault = true;         ///< One of the reports that `stats` prints by default.
     bool isByRange = false;        ///< The report is about the NVTX ranges of the query.
-    bool isSampled =
-        false;  ///< The report is about counters, which may begin before the first event.
+    bool isSampled = false;        ///< The report is about counters, which may begin before the first event.
     /// The grouping of its rows, if there are variants with others: "memory".
     std::string_view by = {};
 };

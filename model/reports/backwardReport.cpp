@@ -19,8 +19,7 @@ namespace {
 class OnGpu {
   public:
     explicit OnGpu(const Trace& trace)
-        : startNs_(trace.nvtx.size(), 0, trace.memory.get()),
-          endNs_(trace.nvtx.size(), 0, trace.memory.get()) {
+        : startNs_(trace.nvtx.size(), 0, trace.memory.get()), endNs_(trace.nvtx.size(), 0, trace.memory.get()) {
         const ProjectionTable& projections = trace.projections;
         for (uint32_t row = 0; row < projections.size(); ++row) {
             const uint32_t range = projections.nvtx[row];
@@ -50,8 +49,7 @@ class OperatorSums {
         const BackwardTable& pairs = query.trace.backwards;
         for (uint32_t row = 0; row < pairs.size(); ++row)
             // Counted for the first of several.
-            take(pairs.forward[row], pairs.backward[row],
-                 row == 0 || pairs.forward[row] != pairs.forward[row - 1]);
+            take(pairs.forward[row], pairs.backward[row], row == 0 || pairs.forward[row] != pairs.forward[row - 1]);
     }
 
     /// Returns the operators with most time first.
@@ -60,8 +58,7 @@ class OperatorSums {
         for (const auto& each : sums_) list.push_back(each.second);
         std::sort(list.begin(), list.end(), [this](const Operators& a, const Operators& b) {
             if (a.totalNs() != b.totalNs()) return a.totalNs() > b.totalNs();
-            return std::pair(nameOf(a.forward), nameOf(a.backward)) <
-                   std::pair(nameOf(b.forward), nameOf(b.backward));
+            return std::pair(nameOf(a.forward), nameOf(a.backward)) < std::pair(nameOf(b.forward), nameOf(b.backward));
         });
         return list;
     }
@@ -80,9 +77,7 @@ class OperatorSums {
         if (isForward) add(there, sum.calls, sum.forwardNs);
         if (isBackward) add(back, sum.backwards, sum.backwardNs);
     }
-    bool counts(TimeRange work) const {
-        return !work.isEmpty() && query_.includes(work.startNs, work.endNs);
-    }
+    bool counts(TimeRange work) const { return !work.isEmpty() && query_.includes(work.startNs, work.endNs); }
     void add(TimeRange work, int64_t& count, int64_t& sumNs) {
         const int64_t withinNs = query_.timeWithin(work.startNs, work.endNs);
         ++count;
@@ -98,13 +93,10 @@ class OperatorSums {
 
 ReportTable backwardByOperator(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"Time", Unit::Percent},
-                     {"Forward GPU Time", Unit::Nanoseconds},
-                     {"Backward GPU Time", Unit::Nanoseconds},
-                     {"Calls", Unit::Count},
-                     {"Backward Calls", Unit::Count},
-                     {"Operator", Unit::Text},
-                     {"Backward", Unit::Text}};
+    table.columns = {
+        {"Time", Unit::Percent}, {"Forward GPU Time", Unit::Nanoseconds}, {"Backward GPU Time", Unit::Nanoseconds},
+        {"Calls", Unit::Count},  {"Backward Calls", Unit::Count},         {"Operator", Unit::Text},
+        {"Backward", Unit::Text}};
     if (query.trace.backwards.size() == 0) return table;
     const OperatorSums operators(query);
     const std::vector<Operators> sums = operators.sums();
@@ -112,9 +104,8 @@ ReportTable backwardByOperator(const ReportQuery& query) {
     for (const Operators& each : sums) total += static_cast<double>(each.totalNs());
     for (const Operators& each : sums) {
         table.searches.emplace_back(operators.nameOf(each.forward));
-        table.rows.push_back({total > 0 ? 100.0 * static_cast<double>(each.totalNs()) / total : 0.0,
-                              each.forwardNs, each.backwardNs, each.calls, each.backwards,
-                              std::string(operators.nameOf(each.forward)),
+        table.rows.push_back({total > 0 ? 100.0 * static_cast<double>(each.totalNs()) / total : 0.0, each.forwardNs,
+                              each.backwardNs, each.calls, each.backwards, std::string(operators.nameOf(each.forward)),
                               std::string(operators.nameOf(each.backward))});
     }
     table.notes = clippedNotes(operators.cut(), "Time", "Calls");
@@ -123,11 +114,10 @@ ReportTable backwardByOperator(const ReportQuery& query) {
 
 }  // namespace
 
-const Report backwardByOperatorReport{
-    .info = {.name = "backward_by_operator",
-             .title = "GPU Time of Operators and Their Backward",
-             .description = "GPU time of each PyTorch operator and of its backward",
-             .isDefault = false},
-    .build = backwardByOperator};
+const Report backwardByOperatorReport{.info = {.name = "backward_by_operator",
+                                               .title = "GPU Time of Operators and Their Backward",
+                                               .description = "GPU time of each PyTorch operator and of its backward",
+                                               .isDefault = false},
+                                      .build = backwardByOperator};
 
 }  // namespace lanescope

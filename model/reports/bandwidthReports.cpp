@@ -30,9 +30,7 @@ Cell gpusOf(const Trace& trace, const CopyGroup& group) {
     return fmt::format("{} \u2192 {}", gpu, trace.gpus[group.peer].id);
 }
 
-Cell memoryName(MemoryKind kind) {
-    return std::string(name(kind));
-}
+Cell memoryName(MemoryKind kind) { return std::string(name(kind)); }
 
 /// Columns of a table besides the figures.
 struct Layout {
@@ -71,25 +69,19 @@ std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const L
     cells.push_back(group.isMemset ? Cell() : memoryName(group.source));
     cells.push_back(memoryName(group.destination));
     if (layout.hasSize) cells.emplace_back(sizeBucketName(group.sizeBucket));
-    const auto rate = [&](double CopyRates::*which) {
-        return row.rates ? Cell((*row.rates).*which) : Cell();
-    };
+    const auto rate = [&](double CopyRates::*which) { return row.rates ? Cell((*row.rates).*which) : Cell(); };
     const std::optional<int64_t> bytes = row.knownBytes();
     for (Cell& cell : std::vector<Cell>{
-             row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs,
-             rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
-             rate(&CopyRates::p90), rate(&CopyRates::maximum), cellOf(row.meanGBps()),
-             row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
-             row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(),
-             cellOf(row.overlappedPercent())})
+             row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs, rate(&CopyRates::minimum),
+             rate(&CopyRates::p10), rate(&CopyRates::median), rate(&CopyRates::p90), rate(&CopyRates::maximum),
+             cellOf(row.meanGBps()), row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
+             row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(), cellOf(row.overlappedPercent())})
         cells.push_back(std::move(cell));
     return cells;
 }
 
 /// Returns the trace of a query, which outlives the report.
-TracePtr borrowed(const ReportQuery& query) {
-    return {TracePtr(), &query.trace};
-}
+TracePtr borrowed(const ReportQuery& query) { return {TracePtr(), &query.trace}; }
 
 void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& query,
               const std::vector<CopyStatistics>& rows) {
@@ -98,8 +90,7 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
         cut += row.clippedCount;
         unrated += row.unratedCount;
     }
-    for (const BandwidthAdvice& advice : index.advice(query.range))
-        table.notes.push_back(advice.sentence);
+    for (const BandwidthAdvice& advice : index.advice(query.range)) table.notes.push_back(advice.sentence);
     if (cut > 0)
         table.notes.push_back(
             fmt::format("{} {} clipped at the edges of the range; only the part inside counts, in "
@@ -107,14 +98,13 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
                         formatCount(cut), cut == 1 ? "copy is" : "copies are"));
     for (const CopyStatistics& row : rows)
         if (const std::string_view why = row.whyBeyondPeak(); !why.empty())
-            table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.",
-                                              row.group.kindName(), name(row.group.source),
-                                              name(row.group.destination), why));
+            table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.", row.group.kindName(),
+                                              name(row.group.source), name(row.group.destination), why));
     if (unrated > 0)
-        table.notes.push_back(fmt::format(
-            "{} without bytes or without a duration {} counted but {} no rate; sizes are of the "
-            "others.",
-            formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
+        table.notes.push_back(
+            fmt::format("{} without bytes or without a duration {} counted but {} no rate; sizes are of the "
+                        "others.",
+                        formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 
 ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
@@ -122,9 +112,8 @@ ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     const std::vector<CopyStatistics> rows = index.statistics({grouping, query.range, noIndex});
     Layout layout;
     layout.hasSize = grouping == CopyGrouping::Size;
-    layout.hasGpus = std::any_of(rows.begin(), rows.end(), [](const CopyStatistics& row) {
-        return row.group.gpu != noIndex;
-    });
+    layout.hasGpus =
+        std::any_of(rows.begin(), rows.end(), [](const CopyStatistics& row) { return row.group.gpu != noIndex; });
     ReportTable table;
     table.columns = columnsOf(layout);
     for (const CopyStatistics& row : rows) table.rows.push_back(cellsOf(query.trace, row, layout));
@@ -132,17 +121,11 @@ ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     return table;
 }
 
-ReportTable memcpyBandwidth(const ReportQuery& query) {
-    return bandwidthBy(query, CopyGrouping::Memory);
-}
+ReportTable memcpyBandwidth(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Memory); }
 
-ReportTable memcpyBandwidthBySize(const ReportQuery& query) {
-    return bandwidthBy(query, CopyGrouping::Size);
-}
+ReportTable memcpyBandwidthBySize(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Size); }
 
-ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
-    return bandwidthBy(query, CopyGrouping::Device);
-}
+ReportTable memcpyBandwidthByDevice(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Device); }
 
 constexpr const char* processNote =
     "Copies count where they run on the GPU, for the process of the range; copies across its start "
@@ -159,9 +142,9 @@ bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
 void addNotes(const std::vector<CopiesOfRange>& ranges, std::string_view note, ReportTable& table) {
     if (ranges.empty()) return;
     if (table.rows.empty()) {
-        table.notes.push_back(fmt::format(
-            "In this time {} of the ranges {} on the GPU and {} nothing.", ranges.size(),
-            ranges.size() == 1 ? "works" : "work", ranges.size() == 1 ? "copies" : "copy"));
+        table.notes.push_back(fmt::format("In this time {} of the ranges {} on the GPU and {} nothing.", ranges.size(),
+                                          ranges.size() == 1 ? "works" : "work",
+                                          ranges.size() == 1 ? "copies" : "copy"));
         return;
     }
     if (!note.empty()) table.notes.emplace_back(note);
@@ -174,8 +157,8 @@ void append(std::vector<Cell>& cells, std::vector<Cell> others) {
 
 ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
-    const std::vector<CopiesOfRange> ranges = copiesByRange(
-        index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
+    const std::vector<CopiesOfRange> ranges =
+        copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
     const Layout layout{tellsGpus(ranges), false};
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
@@ -184,10 +167,8 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
                      {"Median Bytes", Unit::Bytes},
                      {"Median Busy", Unit::Nanoseconds}};
     for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
-    for (const CopiesOfAllInstances& row :
-         copiesOfAllInstances(index, ranges, CopyGrouping::Memory, query.range)) {
-        std::vector<Cell> cells{row.range, row.instanceCount, row.medianCount, row.medianBytes,
-                                row.medianBusyNs};
+    for (const CopiesOfAllInstances& row : copiesOfAllInstances(index, ranges, CopyGrouping::Memory, query.range)) {
+        std::vector<Cell> cells{row.range, row.instanceCount, row.medianCount, row.medianBytes, row.medianBusyNs};
         append(cells, cellsOf(query.trace, row.total, layout));
         table.rows.push_back(std::move(cells));
     }
@@ -200,8 +181,8 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
 
 ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
-    const std::vector<CopiesOfRange> ranges = copiesByRange(
-        index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
+    const std::vector<CopiesOfRange> ranges =
+        copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
     const Layout layout{tellsGpus(ranges), false};
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
@@ -214,8 +195,8 @@ ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
         const RangeInstance& instance = range.instance;
         for (const CopyStatistics& row : range.rows) {
             std::vector<Cell> cells{instance.name, instance.number,
-                                    int64_t{query.trace.processes[instance.process].pid},
-                                    instance.range.startNs, instance.range.durationNs()};
+                                    int64_t{query.trace.processes[instance.process].pid}, instance.range.startNs,
+                                    instance.range.durationNs()};
             append(cells, cellsOf(query.trace, row, layout));
             table.rows.push_back(std::move(cells));
         }
@@ -235,23 +216,21 @@ ReportTable memcpyAdvice(const ReportQuery& query) {
 
 }  // namespace
 
-const Report memcpyBandwidthReport{
-    .info = {.name = "memcpy_bandwidth",
-             .title = "Memcpy Bandwidth",
-             .description = "Bandwidth of memcpys by kind and by kinds of memory",
-             .by = "memory"},
-    .build = memcpyBandwidth};
+const Report memcpyBandwidthReport{.info = {.name = "memcpy_bandwidth",
+                                            .title = "Memcpy Bandwidth",
+                                            .description = "Bandwidth of memcpys by kind and by kinds of memory",
+                                            .by = "memory"},
+                                   .build = memcpyBandwidth};
 
 const Report memcpyAdviceReport{
     .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys"},
     .build = memcpyAdvice};
 
-const Report memcpyBandwidthBySizeReport{
-    .info = {.name = "memcpy_bandwidth:size",
-             .title = "Memcpy Bandwidth by Size",
-             .description = "memcpy_bandwidth by size of the copies",
-             .isDefault = false},
-    .build = memcpyBandwidthBySize};
+const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
+                                                  .title = "Memcpy Bandwidth by Size",
+                                                  .description = "memcpy_bandwidth by size of the copies",
+                                                  .isDefault = false},
+                                         .build = memcpyBandwidthBySize};
 
 const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
                                                     .title = "Memcpy Bandwidth by GPU",
@@ -262,19 +241,17 @@ const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:de
 const Report memcpyBandwidthByRangeReport{
     .info = {.name = "memcpy_bandwidth:range",
              .title = "Memcpy Bandwidth by NVTX Range",
-             .description =
-                 "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
+             .description = "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
              .isDefault = false,
              .isByRange = true},
     .build = memcpyBandwidthByRange};
 
-const Report memcpyBandwidthByInstanceReport{
-    .info = {.name = "memcpy_bandwidth:instance",
-             .title = "Memcpy Bandwidth by Instance of an NVTX Range",
-             .description = "memcpy_bandwidth of each instance",
-             .isDefault = false,
-             .isByRange = true},
-    .build = memcpyBandwidthByInstance};
+const Report memcpyBandwidthByInstanceReport{.info = {.name = "memcpy_bandwidth:instance",
+                                                      .title = "Memcpy Bandwidth by Instance of an NVTX Range",
+                                                      .description = "memcpy_bandwidth of each instance",
+                                                      .isDefault = false,
+                                                      .isByRange = true},
+                                             .build = memcpyBandwidthByInstance};
 
 namespace {
 
@@ -282,9 +259,7 @@ CounterIntegral integralOrNothing(const CounterSeries* series, TimeRange range) 
     return series ? integralOf(*series, range) : CounterIntegral{};
 }
 
-Cell rateOf(const CounterIntegral& integral) {
-    return integral.hasValue() ? Cell(integral.mean() / 1e9) : Cell();
-}
+Cell rateOf(const CounterIntegral& integral) { return integral.hasValue() ? Cell(integral.mean() / 1e9) : Cell(); }
 
 ReportTable nvlinkSummary(const ReportQuery& query) {
     ReportTable table;
@@ -312,26 +287,23 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
             if (links <= 0) peak.reset();
         }
         const auto known = [&](const CounterIntegral& each) {
-            return 100.0 * static_cast<double>(each.knownNs) /
-                   static_cast<double>(std::max<int64_t>(1, each.wholeNs));
+            return 100.0 * static_cast<double>(each.knownNs) / static_cast<double>(std::max<int64_t>(1, each.wholeNs));
         };
         const auto most = [](const CounterIntegral& each) {
             return each.hasValue() ? Cell(each.maximum / 1e9) : Cell();
         };
         const double busier = std::max(sent.mean(), received.mean()) / 1e9;
         const bool isKnown = sent.hasValue() || received.hasValue();
-        table.rows.push_back(
-            {gpu, linkName(link), bytesOf(sent), bytesOf(received), rateOf(sent), most(sent),
-             rateOf(received), most(received), peak ? Cell(peak->gigabytesPerSecond) : Cell(),
-             peak && isKnown ? Cell(100 * busier / peak->gigabytesPerSecond) : Cell(),
-             std::max(known(sent), known(received)), source});
+        table.rows.push_back({gpu, linkName(link), bytesOf(sent), bytesOf(received), rateOf(sent), most(sent),
+                              rateOf(received), most(received), peak ? Cell(peak->gigabytesPerSecond) : Cell(),
+                              peak && isKnown ? Cell(100 * busier / peak->gigabytesPerSecond) : Cell(),
+                              std::max(known(sent), known(received)), source});
     }
     // A single GPU has no peer.
     if (!table.rows.empty() || query.trace.gpus.size() > 1)
         table.notes = judgeNvlink(query.trace, query.range).sentences;
     if (!table.rows.empty())
-        for (std::string& note : spanNotes(query.trace, query.range))
-            table.notes.push_back(std::move(note));
+        for (std::string& note : spanNotes(query.trace, query.range)) table.notes.push_back(std::move(note));
     return table;
 }
 

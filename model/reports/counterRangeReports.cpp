@@ -49,17 +49,15 @@ CounterIntegral integralOf(const CounterSeries* series, const Instance& each) {
                            isRead ? each.endReading : TimeRange{});
 }
 
-/// Returns the ranges at whose ends counters were read, if there are any of that name; else those
-/// on the timeline.
+/// Returns the ranges at whose ends counters were read, if there are any of that name; else those on the timeline.
 std::vector<Instance> instancesOf(const ReportQuery& query) {
     std::vector<Instance> instances;
     for (const SampledRange& each : query.trace.interconnect.sampledRanges) {
-        if (!query.rangeName.empty() && query.rangeName != each.name &&
-            query.rangeName != rangePattern(each.name))
+        if (!query.rangeName.empty() && query.rangeName != each.name && query.rangeName != rangePattern(each.name))
             continue;
         instances.push_back({each.name, each.occurrence, processWith(query.trace, each.globalPid),
-                             each.globalPid == 0 ? 0 : int64_t{processIdOf(each.globalPid)},
-                             each.range, each.startReading, each.endReading});
+                             each.globalPid == 0 ? 0 : int64_t{processIdOf(each.globalPid)}, each.range,
+                             each.startReading, each.endReading});
     }
     if (instances.empty())
         for (RangeInstance& each : rangeInstances(query.trace, query.rangeName))
@@ -70,9 +68,7 @@ std::vector<Instance> instancesOf(const ReportQuery& query) {
                                  each.range,
                                  {},
                                  {}});
-    if (query.range)
-        std::erase_if(instances,
-                      [&](const Instance& each) { return !each.range.overlaps(*query.range); });
+    if (query.range) std::erase_if(instances, [&](const Instance& each) { return !each.range.overlaps(*query.range); });
     return instances;
 }
 
@@ -95,12 +91,9 @@ struct LinkFigures {
 
     bool hasValue() const { return sent.hasValue() || received.hasValue(); }
     bool isUnread() const { return sent.isUnread || received.isUnread; }
-    bool isExact() const {
-        return (!sent.hasValue() || sent.isExact) && (!received.hasValue() || received.isExact);
-    }
+    bool isExact() const { return (!sent.hasValue() || sent.isExact) && (!received.hasValue() || received.isExact); }
     bool isComplete() const {
-        return (!sent.hasValue() || sent.isComplete()) &&
-               (!received.hasValue() || received.isComplete());
+        return (!sent.hasValue() || sent.isComplete()) && (!received.hasValue() || received.isComplete());
     }
 };
 
@@ -122,8 +115,7 @@ LinkSamplers linkSamplers(const Trace& trace) {
 LinkFigures figuresOf(const std::vector<LinkPair>& samplers, const Instance& instance) {
     LinkFigures best;
     for (const LinkPair& pair : samplers) {
-        const LinkFigures figures{integralOf(pair.sent, instance),
-                                  integralOf(pair.received, instance)};
+        const LinkFigures figures{integralOf(pair.sent, instance), integralOf(pair.received, instance)};
         const auto rank = [](const LinkFigures& each) {
             return std::tuple(!each.isUnread(), each.hasValue(), each.isComplete(), each.isExact());
         };
@@ -158,8 +150,7 @@ class OwnGpus {
         if (instance.process == noIndex) return true;
         const auto [found, isNew] = byProcess_.try_emplace(instance.process);
         if (isNew)
-            for (const uint32_t each : gpus_.of(instance.process))
-                found->second.insert(trace_.gpus[each].id);
+            for (const uint32_t each : gpus_.of(instance.process)) found->second.insert(trace_.gpus[each].id);
         return found->second.empty() || found->second.contains(gpu);
     }
 
@@ -175,11 +166,9 @@ class RangeTotals {
   public:
     /// Formats an amount.
     using Format = std::string (*)(double);
-    RangeTotals(std::vector<std::string> labels, Format format)
-        : labels_(std::move(labels)), format_(format) {}
+    RangeTotals(std::vector<std::string> labels, Format format) : labels_(std::move(labels)), format_(format) {}
 
-    void add(const Instance& instance, int64_t gpu,
-             const std::vector<std::optional<double>>& amounts) {
+    void add(const Instance& instance, int64_t gpu, const std::vector<std::optional<double>>& amounts) {
         Group& group = groups_[{rangePattern(instance.name), instance.pid, gpu}];
         ++group.instanceCount;
         group.amounts.resize(labels_.size());
@@ -204,8 +193,8 @@ class RangeTotals {
                 std::vector<double>& amounts = group.amounts[index];
                 if (amounts.empty()) continue;
                 const double sum = std::accumulate(amounts.begin(), amounts.end(), 0.0);
-                note += fmt::format("{}{}median {}, sum {}", separator, labels_[index],
-                                    format_(medianOf(amounts)), format_(sum));
+                note += fmt::format("{}{}median {}, sum {}", separator, labels_[index], format_(medianOf(amounts)),
+                                    format_(sum));
                 separator = "; ";
             }
             table.notes.push_back(note + ".");
@@ -233,15 +222,14 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
     table.columns = instanceColumns();
     table.columns.push_back({"GPU", Unit::Identifier});
     if (isByLink) table.columns.push_back({"Link", Unit::Text});
-    for (const ReportColumn& column : std::vector<ReportColumn>{
-             {"Sent", Unit::Bytes}, {"Received", Unit::Bytes}, {"Basis", Unit::Text}})
+    for (const ReportColumn& column :
+         std::vector<ReportColumn>{{"Sent", Unit::Bytes}, {"Received", Unit::Bytes}, {"Basis", Unit::Text}})
         table.columns.push_back(column);
     const LinkSamplers links = linkSamplers(query.trace);
     if (links.empty()) return table;
     OwnGpus own(query.trace);
-    RangeTotals totals({"sent ", "received "}, [](double bytes) {
-        return formatBytes(static_cast<int64_t>(std::llround(bytes)));
-    });
+    RangeTotals totals({"sent ", "received "},
+                       [](double bytes) { return formatBytes(static_cast<int64_t>(std::llround(bytes))); });
     for (const Instance& instance : instancesOf(query)) {
         for (const auto& [id, samplers] : links) {
             const auto& [gpu, link] = id;
@@ -254,11 +242,9 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
             if (isByLink) cells.emplace_back(linkName(link));
             cells.push_back(bytesOf(figures.sent));
             cells.push_back(bytesOf(figures.received));
-            cells.push_back(basisOf(figures.isExact(), figures.isComplete(), figures.hasValue(),
-                                    figures.isUnread()));
+            cells.push_back(basisOf(figures.isExact(), figures.isComplete(), figures.hasValue(), figures.isUnread()));
             table.rows.push_back(std::move(cells));
-            if (link < 0)
-                totals.add(instance, gpu, {amountOf(figures.sent), amountOf(figures.received)});
+            if (link < 0) totals.add(instance, gpu, {amountOf(figures.sent), amountOf(figures.received)});
         }
     }
     totals.addNotes(table);
@@ -266,13 +252,9 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
     return table;
 }
 
-ReportTable nvlinkByRange(const ReportQuery& query) {
-    return nvlinkOfInstances(query, false);
-}
+ReportTable nvlinkByRange(const ReportQuery& query) { return nvlinkOfInstances(query, false); }
 
-ReportTable nvlinkByRangeAndLink(const ReportQuery& query) {
-    return nvlinkOfInstances(query, true);
-}
+ReportTable nvlinkByRangeAndLink(const ReportQuery& query) { return nvlinkOfInstances(query, true); }
 
 ReportTable energyByRange(const ReportQuery& query) {
     ReportTable table;
@@ -308,16 +290,15 @@ ReportTable energyByRange(const ReportQuery& query) {
             cells.emplace_back(gpu);
             // No GPU uses zero energy: the counter did not change while the range ran.
             const bool isStill = energy.hasValue() && energy.amount == 0;
-            const bool isCoarse =
-                !isByPower && energy.hasValue() && instance.range.durationNs() < minEnergyRangeNs;
+            const bool isCoarse = !isByPower && energy.hasValue() && instance.range.durationNs() < minEnergyRangeNs;
             const bool isShown = energy.hasValue() && !isStill;
             cells.push_back(isShown ? Cell(energy.amount) : Cell());
             // A change of the counter over such a short time is no possible power.
             cells.push_back(isShown && !isCoarse ? Cell(energy.mean()) : Cell());
             hasCoarse |= isCoarse;
-            cells.push_back(isCoarse ? Cell(std::string("coarse"))
-                                     : basisOf(energy.isExact, energy.isComplete(),
-                                               energy.hasValue(), energy.isUnread));
+            cells.push_back(isCoarse
+                                ? Cell(std::string("coarse"))
+                                : basisOf(energy.isExact, energy.isComplete(), energy.hasValue(), energy.isUnread));
             table.rows.push_back(std::move(cells));
             // Energy that is missing here was counted elsewhere, and is in the sum there.
             totals.add(instance, gpu, {amountOf(energy)});
@@ -338,8 +319,7 @@ ReportTable energyByRange(const ReportQuery& query) {
 const Report nvlinkByRangeReport{
     .info = {.name = "nvlink_by_range",
              .title = "NVLink Traffic by NVTX Range",
-             .description =
-                 "NVLink bytes in each instance of an NVTX range, for the GPUs of its process",
+             .description = "NVLink bytes in each instance of an NVTX range, for the GPUs of its process",
              .isDefault = false,
              .isByRange = true,
              .isSampled = true},

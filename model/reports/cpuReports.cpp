@@ -54,8 +54,7 @@ std::map<std::pair<uint32_t, uint32_t>, int64_t> samplesByStack(const ReportQuer
 }
 
 std::string called(const Thread& thread) {
-    return thread.name.empty() ? fmt::format("{}", thread.tid)
-                               : fmt::format("{} ({})", thread.tid, thread.name);
+    return thread.name.empty() ? fmt::format("{}", thread.tid) : fmt::format("{} ({})", thread.tid, thread.name);
 }
 
 ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
@@ -83,20 +82,17 @@ ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
     table.columns.push_back({"File", Unit::Text});
     std::vector<std::tuple<uint32_t, Function, Count>> rows;
     for (const auto& [index, one] : all)
-        for (const auto& [function, count] : one.functions)
-            rows.emplace_back(index, function, count);
+        for (const auto& [function, count] : one.functions) rows.emplace_back(index, function, count);
     std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
         const Count &x = std::get<Count>(a), &y = std::get<Count>(b);
         return x.self != y.self ? x.self > y.self : x.total > y.total;
     });
     for (const auto& [index, function, count] : rows) {
         const auto samples = static_cast<double>(all[index].samples);
-        const Process& process =
-            trace.processes[by == By::Thread ? trace.threads[index].process : index];
+        const Process& process = trace.processes[by == By::Thread ? trace.threads[index].process : index];
         std::vector<Cell>& row = table.rows.emplace_back();
-        row = {100 * static_cast<double>(count.self) / samples,
-               100 * static_cast<double>(count.total) / samples, count.self, count.total,
-               fmt::format("{} ({})", process.pid, programName(process))};
+        row = {100 * static_cast<double>(count.self) / samples, 100 * static_cast<double>(count.total) / samples,
+               count.self, count.total, fmt::format("{} ({})", process.pid, programName(process))};
         if (by == By::Thread) row.push_back(called(trace.threads[index]));
         row.push_back(std::string(trace.strings.at(function.first)));
         row.push_back(std::string(trace.strings.at(function.second)));
@@ -106,12 +102,11 @@ ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
 
 }  // namespace
 
-const Report cpuFunctionsReport{
-    .info = {.name = "cpu_functions",
-             .title = "CPU Functions",
-             .description = "CPU profile by function (native and Python), from samples",
-             .isDefault = false},
-    .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
+const Report cpuFunctionsReport{.info = {.name = "cpu_functions",
+                                         .title = "CPU Functions",
+                                         .description = "CPU profile by function (native and Python), from samples",
+                                         .isDefault = false},
+                                .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
 
 const Report cpuFunctionsByThreadReport{
     .info = {.name = "cpu_functions_by_thread",
@@ -149,8 +144,7 @@ ReportTable threadStates(const ReportQuery& query) {
     const Trace& trace = query.trace;
     ReportTable table;
     table.columns = {{"Process", Unit::Text}, {"Thread", Unit::Text}, {"Time", Unit::Nanoseconds}};
-    for (const StateColumn& column : columns)
-        table.columns.push_back({column.title, Unit::Percent});
+    for (const StateColumn& column : columns) table.columns.push_back({column.title, Unit::Percent});
     table.columns.push_back({"Longest At", Unit::Text});
     const StatesOfThreads states(trace);
     const std::vector<std::optional<int>> ranks = ranksServed(trace);
@@ -158,14 +152,13 @@ ReportTable threadStates(const ReportQuery& query) {
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (!states.isEmpty(thread) && !isOfRecorder(trace.threads[thread]))
-            threads.emplace_back(
-                thread, states.during(thread, query.range.value_or(all)).withUnseenWaits());
+            threads.emplace_back(thread, states.during(thread, query.range.value_or(all)).withUnseenWaits());
     std::erase_if(threads, [](const auto& each) { return each.second.knownNs() == 0; });
     const auto workNs = [](const ThreadTimes& times) {
         return times.of(ThreadState::Running) + times.of(ThreadState::Runnable);
     };
-    std::ranges::stable_sort(
-        threads, [&](const auto& a, const auto& b) { return workNs(a.second) > workNs(b.second); });
+    std::ranges::stable_sort(threads,
+                             [&](const auto& a, const auto& b) { return workNs(a.second) > workNs(b.second); });
     for (const auto& [thread, times] : threads) {
         const Thread& info = trace.threads[thread];
         const Process& process = trace.processes[info.process];
@@ -173,17 +166,16 @@ ReportTable threadStates(const ReportQuery& query) {
         // A loader worker is shown with its owner.
         if (const std::optional<int> rank = ranks[info.process])
             whose += fmt::format("{}rank {}", process.rank ? ", " : " of ", *rank);
-        std::vector<Cell> row{std::move(whose),
-                              info.name.empty() ? fmt::format("{}", info.tid)
-                                                : fmt::format("{} ({})", info.tid, info.name),
-                              times.knownNs()};
+        std::vector<Cell> row{
+            std::move(whose),
+            info.name.empty() ? fmt::format("{}", info.tid) : fmt::format("{} ({})", info.tid, info.name),
+            times.knownNs()};
         for (const StateColumn& column : columns) {
             int64_t ns = times.of(column.states[0]);
             if (column.states[1] != column.states[0]) ns += times.of(column.states[1]);
             row.emplace_back(100 * static_cast<double>(ns) / static_cast<double>(times.knownNs()));
         }
-        row.emplace_back(times.stack == noIndex ? std::string()
-                                                : frameText(trace, ownFrame(trace, times.stack)));
+        row.emplace_back(times.stack == noIndex ? std::string() : frameText(trace, ownFrame(trace, times.stack)));
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -209,19 +201,13 @@ class FrameLines {
     explicit FrameLines(const Trace& trace) : trace_(trace), places_(ownPlaces(trace)) {}
 
     /// Returns the place of a stack; `noIndex` for none.
-    uint32_t placeOf(uint32_t stack) const {
-        return stack < places_.size() ? places_[stack] : noIndex;
-    }
-    std::string text(uint32_t place) const {
-        return place == noIndex ? std::string(noLine) : placeText(trace_, place);
-    }
+    uint32_t placeOf(uint32_t stack) const { return stack < places_.size() ? places_[stack] : noIndex; }
+    std::string text(uint32_t place) const { return place == noIndex ? std::string(noLine) : placeText(trace_, place); }
     std::string function(uint32_t place) const {
-        return place == noIndex ? std::string()
-                                : std::string(trace_.strings.at(trace_.stacks.function[place]));
+        return place == noIndex ? std::string() : std::string(trace_.strings.at(trace_.stacks.function[place]));
     }
     std::string file(uint32_t place) const {
-        return place == noIndex ? std::string()
-                                : std::string(trace_.strings.at(trace_.stacks.file[place]));
+        return place == noIndex ? std::string() : std::string(trace_.strings.at(trace_.stacks.file[place]));
     }
 
   private:
@@ -230,32 +216,27 @@ class FrameLines {
 };
 
 /// Returns the relation of a line to its group, as a number.
-uint32_t relationOf(bool isLent, bool isCaptured) {
-    return (isLent ? 1u : 0u) | (isCaptured ? 2u : 0u);
-}
+uint32_t relationOf(bool isLent, bool isCaptured) { return (isLent ? 1u : 0u) | (isCaptured ? 2u : 0u); }
 /// Returns if a line was found on the thread itself, or if the thread works for another one; and if
 /// a CUDA graph was being captured.
 std::string_view relationText(uint32_t place, uint32_t relation) {
-    constexpr std::array<std::string_view, 4> texts{"at", "called from", "captured at",
-                                                    "captured from"};
+    constexpr std::array<std::string_view, 4> texts{"at", "called from", "captured at", "captured from"};
     return place == noIndex ? "" : texts[relation & 3];
 }
 
 /// Returns a summary by line, of values grouped by place and `relationOf`.
-ReportTable byLine(const Trace& trace, const FrameLines& lines, GroupedValues& values,
-                   std::string_view countColumn) {
+ReportTable byLine(const Trace& trace, const FrameLines& lines, GroupedValues& values, std::string_view countColumn) {
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : values.groups()) {
         const uint32_t place = GroupedValues::high(group.key);
         const uint32_t relation = GroupedValues::low(group.key);
-        rows.push_back({group,
-                        {std::string(relationText(place, relation)), lines.text(place),
-                         lines.function(place), lines.file(place)},
-                        {}});
+        rows.push_back(
+            {group,
+             {std::string(relationText(place, relation)), lines.text(place), lines.function(place), lines.file(place)},
+             {}});
     }
-    ReportTable table = summaryTable(
-        {.countColumn = countColumn, .labelColumns = {"How", "Line", "Function", "File"}},
-        std::move(rows));
+    ReportTable table = summaryTable({.countColumn = countColumn, .labelColumns = {"How", "Line", "Function", "File"}},
+                                     std::move(rows));
     if (trace.stacks.size() == 0) {
         table.rows.clear();
         table.searches.clear();
@@ -268,10 +249,9 @@ ReportTable kernelsByLine(const ReportQuery& query) {
     GroupedValues durations;
     forEachLaunchedWork(query.trace, [&](const LaunchedWork& work) {
         if (work.work.kind() != EventKind::Kernel) return;
-        durations.addTime(
-            GroupedValues::pairKey(lines.placeOf(work.place.stack),
-                                   relationOf(work.place.isLent, work.place.isCaptured)),
-            query, work.times.startNs, work.times.endNs);
+        durations.addTime(GroupedValues::pairKey(lines.placeOf(work.place.stack),
+                                                 relationOf(work.place.isLent, work.place.isCaptured)),
+                          query, work.times.startNs, work.times.endNs);
     });
     return byLine(query.trace, lines, durations, "Instances");
 }
@@ -281,9 +261,9 @@ ReportTable launchesByLine(const ReportQuery& query) {
     const FrameLines lines(query.trace);
     GroupedValues durations;
     for (uint32_t row = 0; row < calls.size(); ++row)
-        durations.addTime(GroupedValues::pairKey(lines.placeOf(calls.stack[row]),
-                                                 relationOf(calls.isStackLent[row] != 0, false)),
-                          query, calls.startNs[row], calls.endNs[row]);
+        durations.addTime(
+            GroupedValues::pairKey(lines.placeOf(calls.stack[row]), relationOf(calls.isStackLent[row] != 0, false)),
+            query, calls.startNs[row], calls.endNs[row]);
     return byLine(query.trace, lines, durations, "Num Calls");
 }
 
@@ -302,8 +282,7 @@ ReportTable idleByLine(const ReportQuery& query) {
     std::vector<std::vector<Piece>> ofGpu(trace.gpus.size());
     forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
         if (work.gpu < ofGpu.size())
-            ofGpu[work.gpu].push_back(
-                {work.times.startNs, work.times.endNs, lines.placeOf(work.place.stack)});
+            ofGpu[work.gpu].push_back({work.times.startNs, work.times.endNs, lines.placeOf(work.place.stack)});
     });
     GroupedValues gaps;
     for (std::vector<Piece>& pieces : ofGpu) {
@@ -313,8 +292,7 @@ ReportTable idleByLine(const ReportQuery& query) {
         for (const Piece& piece : pieces) {
             TimeRange gap{busyUntilNs, piece.startNs};
             if (query.range) gap = gap.intersected(*query.range);
-            if (gap.durationNs() > 0)
-                gaps.add(GroupedValues::pairKey(last, piece.place), gap.durationNs());
+            if (gap.durationNs() > 0) gaps.add(GroupedValues::pairKey(last, piece.place), gap.durationNs());
             if (piece.endNs < busyUntilNs) continue;
             busyUntilNs = piece.endNs;
             last = piece.place;
@@ -327,25 +305,21 @@ ReportTable idleByLine(const ReportQuery& query) {
         const uint32_t after = GroupedValues::high(group.key);
         const uint32_t before = GroupedValues::low(group.key);
         rows.push_back(
-            {group,
-             {lines.text(after), lines.text(before), lines.function(after), lines.function(before)},
-             {}});
+            {group, {lines.text(after), lines.text(before), lines.function(after), lines.function(before)}, {}});
     }
-    return summaryTable(
-        {.totalColumn = "Idle Time",
-         .countColumn = "Gaps",
-         .labelColumns = {"After Line", "Before Line", "After Function", "Before Function"}},
-        std::move(rows));
+    return summaryTable({.totalColumn = "Idle Time",
+                         .countColumn = "Gaps",
+                         .labelColumns = {"After Line", "Before Line", "After Function", "Before Function"}},
+                        std::move(rows));
 }
 
 }  // namespace
 
-const Report kernelsByLineReport{
-    .info = {.name = "kernels_by_line",
-             .title = "Kernels by Python Line",
-             .description = "Kernel time by the Python line of the launch",
-             .isDefault = false},
-    .build = kernelsByLine};
+const Report kernelsByLineReport{.info = {.name = "kernels_by_line",
+                                          .title = "Kernels by Python Line",
+                                          .description = "Kernel time by the Python line of the launch",
+                                          .isDefault = false},
+                                 .build = kernelsByLine};
 
 const Report idleByLineReport{
     .info = {.name = "idle_by_line",

@@ -29,8 +29,7 @@ constexpr std::array<Meaning, 7> meanings{{
 
 template <class T, class Number>
 const T* findNumbered(const std::vector<T>& all, Number T::*number, Number wanted) {
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const T& each) { return each.*number == wanted; });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const T& each) { return each.*number == wanted; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -42,9 +41,7 @@ std::vector<const GpuConnection*> pairsOf(const Trace& trace) {
     return pairs;
 }
 
-bool areAlike(const GpuConnection& a, const GpuConnection& b) {
-    return a.name == b.name && a.nvlinks == b.nvlinks;
-}
+bool areAlike(const GpuConnection& a, const GpuConnection& b) { return a.name == b.name && a.nvlinks == b.nvlinks; }
 
 /// Returns true if the pairs are all possible ones among three or more GPUs that are numbered
 /// without a gap, and all are connected in the same way.
@@ -66,17 +63,14 @@ TopologyDescription describeTopology(const Trace& trace, std::optional<TimeRange
     description.verdict = judgeNvlink(trace, range);
     std::set<int64_t> gpus;
     for (const Gpu& gpu : trace.gpus) gpus.insert(gpu.id);
-    for (const GpuConnection& each : trace.interconnect.connections)
-        gpus.insert({each.gpu, each.peer});
+    for (const GpuConnection& each : trace.interconnect.connections) gpus.insert({each.gpu, each.peer});
     for (const GpuAffinity& affinity : trace.interconnect.affinities) gpus.insert(affinity.gpu);
     gpus.erase(noGpuId);
     description.gpus.assign(gpus.begin(), gpus.end());
     return description;
 }
 
-const Gpu* gpuNumbered(const Trace& trace, int64_t gpu) {
-    return findNumbered(trace.gpus, &Gpu::id, gpu);
-}
+const Gpu* gpuNumbered(const Trace& trace, int64_t gpu) { return findNumbered(trace.gpus, &Gpu::id, gpu); }
 
 const GpuAffinity* affinityOf(const Trace& trace, int64_t gpu) {
     return findNumbered(trace.interconnect.affinities, &GpuAffinity::gpu, gpu);
@@ -101,8 +95,7 @@ std::string meaningOfWord(std::string_view word) {
 
 std::string LinkLine::text() const {
     if (nvlinks <= 0) return connection;
-    return fmt::format("{}, {} link{}", connection.empty() ? "NVLink" : connection, nvlinks,
-                       nvlinks == 1 ? "" : "s");
+    return fmt::format("{}, {} link{}", connection.empty() ? "NVLink" : connection, nvlinks, nvlinks == 1 ? "" : "s");
 }
 
 std::vector<LinkLine> linkLines(const Trace& trace) {
@@ -110,14 +103,12 @@ std::vector<LinkLine> linkLines(const Trace& trace) {
     std::vector<LinkLine> lines;
     if (isUniform(pairs)) {
         const GpuConnection& first = *pairs.front();
-        lines.push_back(
-            {fmt::format("between any two of GPU {}\u2013{}", first.gpu, pairs.back()->peer),
-             first.name, first.nvlinks});
+        lines.push_back({fmt::format("between any two of GPU {}\u2013{}", first.gpu, pairs.back()->peer), first.name,
+                         first.nvlinks});
         return lines;
     }
     for (const GpuConnection* pair : pairs)
-        lines.push_back(
-            {fmt::format("GPU {}\u2013GPU {}", pair->gpu, pair->peer), pair->name, pair->nvlinks});
+        lines.push_back({fmt::format("GPU {}\u2013GPU {}", pair->gpu, pair->peer), pair->name, pair->nvlinks});
     return lines;
 }
 

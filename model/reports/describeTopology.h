@@ -20,8 +20,7 @@ struct TopologyDescription {
 };
 
 /// Describes `range`, or the whole trace. O(n log n) in copies, NCCL's calls and NVTX ranges.
-TopologyDescription describeTopology(const Trace& trace,
-                                     std::optional<TimeRange> range = std::nullopt);
+TopologyDescription describeTopology(const Trace& trace, std::optional<TimeRange> range = std::nullopt);
 
 /// Returns the GPU of that number, with its affinity; null if unknown.
 const Gpu* gpuNumbered(const Trace& trace, int64_t gpu);

@@ -39,8 +39,7 @@ std::string shownValue(const FactName& name, const T& value) {
 }
 std::string shownValue(const FactName& name, const std::optional<int64_t>& value) {
     if (value && name.unit == FactUnit::Bytes) return formatBytes(*value);
-    if (value && name.unit == FactUnit::CuptiVersion)
-        return *value == 0 ? std::string() : cuptiVersionText(*value);
+    if (value && name.unit == FactUnit::CuptiVersion) return *value == 0 ? std::string() : cuptiVersionText(*value);
     return factText(name, value);
 }
 
@@ -52,16 +51,12 @@ class Lines {
     }
     /// Adds the facts with a member of their own, with their display names, except those in `said`.
     template <class Facts>
-    void add(const Facts& facts, const std::set<const void*>& said,
-             const std::string& before = {}) {
+    void add(const Facts& facts, const std::set<const void*>& said, const std::string& before = {}) {
         forEachFact(facts, [&](const FactName& name, const auto& value) {
-            if (!said.contains(&value))
-                add(before + std::string(name.shown), shownValue(name, value));
+            if (!said.contains(&value)) add(before + std::string(name.shown), shownValue(name, value));
         });
     }
-    void add(const std::vector<Property>& others) {
-        lines_.insert(lines_.end(), others.begin(), others.end());
-    }
+    void add(const std::vector<Property>& others) { lines_.insert(lines_.end(), others.begin(), others.end()); }
     std::vector<Property> take() { return std::move(lines_); }
 
   private:
@@ -79,9 +74,7 @@ void addSamplers(Lines& lines, const SamplerFacts& samplers) {
     });
     for (const SampledGpuFacts& gpu : samplers.gpus)
         forEachFact(gpu, [&](const FactName& name, const std::string& value) {
-            lines.add(ofHost(samplers.host,
-                             fmt::format("{} (CUDA's GPU {})", name.shown, gpu.cudaDevice)),
-                      value);
+            lines.add(ofHost(samplers.host, fmt::format("{} (CUDA's GPU {})", name.shown, gpu.cudaDevice)), value);
         });
 }
 
@@ -89,8 +82,7 @@ void addLinks(Lines& lines, const Trace& trace) {
     const std::vector<LinkLine> links = linkLines(trace);
     for (size_t index = 0; index < std::min(links.size(), maxLinkLines); ++index)
         lines.add(links[index].gpus, links[index].text());
-    if (links.size() > maxLinkLines)
-        lines.add("More pairs of GPUs", fmt::format("{}", links.size() - maxLinkLines));
+    if (links.size() > maxLinkLines) lines.add("More pairs of GPUs", fmt::format("{}", links.size() - maxLinkLines));
 }
 
 std::vector<Property> describeRun(const Trace& trace) {
@@ -101,13 +93,11 @@ std::vector<Property> describeRun(const Trace& trace) {
     lines.add("Duration", formatDuration(trace.range.durationNs()));
     // Relative to the same start as --range and the ruler of the timeline.
     if (!trace.isEmpty())
-        lines.add("Events", fmt::format("from {:.3f} s to {:.3f} s",
-                                        static_cast<double>(trace.range.startNs) / 1e9,
+        lines.add("Events", fmt::format("from {:.3f} s to {:.3f} s", static_cast<double>(trace.range.startNs) / 1e9,
                                         static_cast<double>(trace.range.endNs) / 1e9));
     const RunFacts& facts = trace.facts;
     lines.add(facts, {&facts.recorderVersion});  // The producer.
-    for (const HostName& host : facts.hosts)
-        lines.add(fmt::format("Host {}", host.number), host.name);
+    for (const HostName& host : facts.hosts) lines.add(fmt::format("Host {}", host.number), host.name);
     for (const SamplerFacts& samplers : facts.samplers) addSamplers(lines, samplers);
     lines.add(facts.others);
     addLinks(lines, trace);
@@ -137,14 +127,12 @@ DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
 }
 
 std::string processTitle(const Process& process) {
-    std::string line =
-        fmt::format("PID {}{}{}", process.pid, process.name.empty() ? "" : "  ", process.name);
+    std::string line = fmt::format("PID {}{}{}", process.pid, process.name.empty() ? "" : "  ", process.name);
     if (process.rank) line += fmt::format(", rank {}", *process.rank);
     if (process.rank && process.worldSize) line += fmt::format(" of {}", *process.worldSize);
     if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
     if (process.facts->isForked) line += ", forked";
-    if (process.facts->endSignal)
-        line += fmt::format(", ended by signal {}", *process.facts->endSignal);
+    if (process.facts->endSignal) line += fmt::format(", ended by signal {}", *process.facts->endSignal);
     if (process.endedAbnormally) line += ", ended abnormally";
     return line;
 }
@@ -152,8 +140,7 @@ std::string processTitle(const Process& process) {
 std::string windowsText(const Process& process) {
     if (!process.hasWindows) return {};
     int64_t recordedNs = 0;
-    for (const TimeRange& window : process.windows)
-        recordedNs += window.intersected(process.range).durationNs();
+    for (const TimeRange& window : process.windows) recordedNs += window.intersected(process.range).durationNs();
     return fmt::format("{}, {} recorded", process.windows.size(), formatDuration(recordedNs));
 }
 
@@ -170,20 +157,17 @@ void addLosses(Lines& lines, const Process& process) {
         ++total.intervals;
     }
     for (const auto& entry : totals)
-        lines.add("Lost",
-                  fmt::format("{} in {} interval{}", lostText(entry.first, entry.second.count),
-                              entry.second.intervals, entry.second.intervals == 1 ? "" : "s"));
+        lines.add("Lost", fmt::format("{} in {} interval{}", lostText(entry.first, entry.second.count),
+                                      entry.second.intervals, entry.second.intervals == 1 ? "" : "s"));
 }
 
 /// Describes facts that are neither in the title nor in the run.
 DescribedThing describeProcess(const Process& process, const RunFacts& run) {
     const ProcessFacts& facts = *process.facts;
-    std::set<const void*> said{&facts.program, &facts.processName, &facts.bootId, &facts.endSignal,
-                               &facts.isForked};
+    std::set<const void*> said{&facts.program, &facts.processName, &facts.bootId, &facts.endSignal, &facts.isForked};
     if (facts.commandLine == run.commandLine) said.insert(&facts.commandLine);
     if (run.host.empty() || facts.host == run.host) said.insert(&facts.host);
-    if (run.recorderVersion.empty() || facts.agentVersion == run.recorderVersion)
-        said.insert(&facts.agentVersion);
+    if (run.recorderVersion.empty() || facts.agentVersion == run.recorderVersion) said.insert(&facts.agentVersion);
     Lines lines;
     lines.add(facts, said);
     lines.add("Windows", windowsText(process));
@@ -196,8 +180,7 @@ std::vector<Property> describeCounts(const Trace& trace) {
     std::vector<Property> lines;
     for (const EventCount& count : trace.counts) {
         std::string value = formatCount(count.total);
-        if (count.untimed > 0)
-            value += fmt::format(", {} of them without a time", formatCount(count.untimed));
+        if (count.untimed > 0) value += fmt::format(", {} of them without a time", formatCount(count.untimed));
         lines.push_back({count.name, value});
     }
     return lines;
@@ -205,8 +188,7 @@ std::vector<Property> describeCounts(const Trace& trace) {
 
 /// Returns true if the counter is about used memory, not about its total.
 bool isUsedMemory(const CounterSeries& series) {
-    constexpr std::string_view amounts[] = {"memory.total", "memory.available",
-                                            "cgroup.memory.limit"};
+    constexpr std::string_view amounts[] = {"memory.total", "memory.available", "cgroup.memory.limit"};
     return series.unit == CounterUnit::Bytes &&
            std::find(std::begin(amounts), std::end(amounts), series.key) == std::end(amounts);
 }
@@ -280,29 +262,23 @@ class Properties {
     void addNamed(const Facts& facts) {
         addNamed(facts, [](std::string_view name) { return std::string(name); });
     }
-    void addAll(const std::vector<Property>& others) {
-        all_.insert(all_.end(), others.begin(), others.end());
-    }
+    void addAll(const std::vector<Property>& others) { all_.insert(all_.end(), others.begin(), others.end()); }
     std::vector<Property> take() { return std::move(all_); }
 
   private:
     std::vector<Property> all_;
 };
 
-std::string textOf(const std::optional<int>& value) {
-    return value ? std::to_string(*value) : std::string();
-}
+std::string textOf(const std::optional<int>& value) { return value ? std::to_string(*value) : std::string(); }
 
 }  // namespace
 
 std::vector<Property> propertiesOf(const RunFacts& facts) {
     Properties properties;
     properties.addNamed(facts);
-    for (const HostName& host : facts.hosts)
-        properties.add(numberedFactName(facts::host, host.number), host.name);
+    for (const HostName& host : facts.hosts) properties.add(numberedFactName(facts::host, host.number), host.name);
     for (const SamplerFacts& samplers : facts.samplers) {
-        properties.addNamed(
-            samplers, [&](std::string_view name) { return hostFactName(samplers.host, name); });
+        properties.addNamed(samplers, [&](std::string_view name) { return hostFactName(samplers.host, name); });
         for (const SampledGpuFacts& gpu : samplers.gpus)
             properties.addNamed(gpu, [&](std::string_view name) {
                 return hostFactName(samplers.host, numberedFactName(name, gpu.cudaDevice));

@@ -26,8 +26,7 @@ struct MemoryPeak {
     Property line;  ///< "GPU 0, process 4242 (python3): device memory", "12.3 GiB".
 };
 
-/// Facts of a trace in words for people. Texts are as in the file, so they may contain any
-/// character.
+/// Facts of a trace in words for people. Texts are as in the file, so they may contain any character.
 struct DescribedTrace {
     std::vector<Property> run;
     std::vector<DescribedThing> gpus;
@@ -42,12 +41,10 @@ inline constexpr const char* nothingKnownLost = "No warnings.";
 /// O(n log n) in facts, counters and notes.
 DescribedTrace describeTrace(const Trace& trace);
 
-/// Returns "13.0.1" for 130001, CUPTI's numbering from 13.0 on; older numbers are returned
-/// unchanged.
+/// Returns "13.0.1" for 130001, CUPTI's numbering from 13.0 on; older numbers are returned unchanged.
 std::string cuptiVersionText(int64_t number);
 
-// Returns the same facts with the names and values of the file, for programs. Those of a process
-// include its rank.
+// Returns the same facts with the names and values of the file, for programs. Those of a process include its rank.
 std::vector<Property> propertiesOf(const RunFacts& facts);
 std::vector<Property> propertiesOf(const Process& process);
 std::vector<Property> propertiesOf(const GpuFacts& facts);

@@ -17,12 +17,10 @@ namespace {
 using Started = std::pair<int64_t, EventRef>;
 
 template <class Table>
-void append(const ReportQuery& query, const Table& table, EventKind kind,
-            std::vector<Started>& events) {
+void append(const ReportQuery& query, const Table& table, EventKind kind, std::vector<Started>& events) {
     for (uint32_t row = 0; row < table.size(); ++row) {
         const int64_t startNs = table.startNs[row];
-        if (query.includes(startNs, table.endNs[row]))
-            events.emplace_back(startNs, EventRef(kind, row));
+        if (query.includes(startNs, table.endNs[row])) events.emplace_back(startNs, EventRef(kind, row));
     }
 }
 
@@ -66,16 +64,13 @@ Cell bytesOf(const CounterIntegral& integral) {
     return static_cast<int64_t>(std::llround(integral.amount));
 }
 
-std::string linkName(int32_t link) {
-    return link < 0 ? "all" : fmt::format("{}", link);
-}
+std::string linkName(int32_t link) { return link < 0 ? "all" : fmt::format("{}", link); }
 
 TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range) {
     if (range) return *range;
     TimeRange whole = trace.range;
     for (const CounterSeries& series : trace.counters)
-        if (!series.isEmpty() && !series.source.empty())
-            whole = whole.united({series.timeNs(0), series.endNs()});
+        if (!series.isEmpty() && !series.source.empty()) whole = whole.united({series.timeNs(0), series.endNs()});
     return whole;
 }
 
@@ -83,8 +78,7 @@ std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> 
     const TimeRange sampled = sampledRange(trace, range);
     if (range || sampled == trace.range) return {};
     return {fmt::format("Means cover the {} with sampled counters; the run took {}.",
-                        formatDuration(sampled.durationNs()),
-                        formatDuration(trace.range.durationNs()))};
+                        formatDuration(sampled.durationNs()), formatDuration(trace.range.durationNs()))};
 }
 
 }  // namespace lanescope

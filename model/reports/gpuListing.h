@@ -17,13 +17,9 @@ namespace lanescope {
 std::vector<EventRef> gpuListing(const ReportQuery& query);
 
 /// Returns true if the size of a memcpy or memset is known: none moves 0 bytes.
-inline bool hasSize(int64_t bytes) {
-    return bytes > 0;
-}
+inline bool hasSize(int64_t bytes) { return bytes > 0; }
 /// Returns the size of a memcpy or memset; empty if unknown.
-inline Cell sizeCell(int64_t bytes) {
-    return hasSize(bytes) ? Cell(bytes) : Cell();
-}
+inline Cell sizeCell(int64_t bytes) { return hasSize(bytes) ? Cell(bytes) : Cell(); }
 /// Returns GB/s; empty if unknown.
 inline Cell throughputCell(int64_t bytes, int64_t durationNs) {
     if (!hasSize(bytes) || durationNs <= 0) return {};
@@ -33,14 +29,12 @@ inline Cell throughputCell(int64_t bytes, int64_t durationNs) {
 /// Passes a row per event in parts of some thousand rows, at least one part, until the sink returns
 /// false. `part` has the columns; `rowOf` makes a row from an event.
 template <class RowOf>
-void listInParts(ReportTable part, const std::vector<EventRef>& events, RowOf rowOf,
-                 const PartSink& sink) {
+void listInParts(ReportTable part, const std::vector<EventRef>& events, RowOf rowOf, const PartSink& sink) {
     constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte, so a part some megabytes
     size_t next = 0;
     do {
         part.rows.clear();
-        for (; next < events.size() && part.rows.size() < rowsPerPart; ++next)
-            part.rows.push_back(rowOf(events[next]));
+        for (; next < events.size() && part.rows.size() < rowsPerPart; ++next) part.rows.push_back(rowOf(events[next]));
     } while (sink(part) && next < events.size());
 }
 
@@ -63,8 +57,7 @@ Cell bytesOf(const CounterIntegral& integral);
 /// event; or `range` if there is one.
 TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range);
 
-/// Returns a note with the length of that time, if the user did not choose it and it is not the run
-/// itself.
+/// Returns a note with the length of that time, if the user did not choose it and it is not the run itself.
 std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> range);
 
 }  // namespace lanescope

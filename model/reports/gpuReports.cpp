@@ -30,30 +30,21 @@ struct ReadableUnit {
 
 ReadableUnit readableUnit(CounterUnit unit) {
     switch (unit) {
-        case CounterUnit::Bytes:
-            return {"MiB", 1 << 20};
-        case CounterUnit::BytesPerSecond:
-            return {"MB/s", 1e6};
-        case CounterUnit::Percent:
-            return {"%"};
-        case CounterUnit::Watts:
-            return {"W"};
-        case CounterUnit::Celsius:
-            return {"°C"};
-        case CounterUnit::Hertz:
-            return {"MHz", 1e6};
-        case CounterUnit::Joules:
-            return {"J"};
+        case CounterUnit::Bytes: return {"MiB", 1 << 20};
+        case CounterUnit::BytesPerSecond: return {"MB/s", 1e6};
+        case CounterUnit::Percent: return {"%"};
+        case CounterUnit::Watts: return {"W"};
+        case CounterUnit::Celsius: return {"°C"};
+        case CounterUnit::Hertz: return {"MHz", 1e6};
+        case CounterUnit::Joules: return {"J"};
         case CounterUnit::Count:
-        case CounterUnit::Flags:
-            break;
+        case CounterUnit::Flags: break;
     }
     return {""};
 }
 
 double knownPercent(int64_t knownNs, int64_t wholeNs) {
-    return 100.0 * static_cast<double>(knownNs) /
-           static_cast<double>(std::max<int64_t>(1, wholeNs));
+    return 100.0 * static_cast<double>(knownNs) / static_cast<double>(std::max<int64_t>(1, wholeNs));
 }
 
 /// Adds the time of each throttle reason of a GPU.
@@ -69,44 +60,38 @@ void addThrottling(const Trace& trace, TimeRange range, ReportTable& table) {
             knownNs += ns;
             const auto flags = static_cast<uint64_t>(value);
             for (const ThrottleReason& reason : throttleReasons())
-                if (reason.isSlowdown && (flags & reason.bit) != 0)
-                    heldNs[std::string(reason.name)] += ns;
+                if (reason.isSlowdown && (flags & reason.bit) != 0) heldNs[std::string(reason.name)] += ns;
         }
         for (const auto& [reason, ns] : heldNs)
-            table.rows.push_back({trace.gpus[series.gpu].id, "throttled: " + reason,
-                                  knownPercent(ns, knownNs), Cell(), std::string("% of the time"),
-                                  knownPercent(knownNs, range.durationNs()), series.source,
-                                  Cell()});
+            table.rows.push_back({trace.gpus[series.gpu].id, "throttled: " + reason, knownPercent(ns, knownNs), Cell(),
+                                  std::string("% of the time"), knownPercent(knownNs, range.durationNs()),
+                                  series.source, Cell()});
     }
 }
 
 ReportTable gpuActivity(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text},
-                     {"Mean", Unit::Count},     {"Max", Unit::Count},
-                     {"Unit", Unit::Text},      {"Known", Unit::Percent},
-                     {"Source", Unit::Text},    {"Read Every", Unit::Nanoseconds}};
+    table.columns = {
+        {"GPU", Unit::Identifier}, {"Counter", Unit::Text},  {"Mean", Unit::Count},  {"Max", Unit::Count},
+        {"Unit", Unit::Text},      {"Known", Unit::Percent}, {"Source", Unit::Text}, {"Read Every", Unit::Nanoseconds}};
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const CounterSeries& series : query.trace.counters) {
-        if (series.gpu == noIndex || series.source.empty() || series.link >= 0 ||
-            series.unit == CounterUnit::Flags || series.key == "memory.total")
+        if (series.gpu == noIndex || series.source.empty() || series.link >= 0 || series.unit == CounterUnit::Flags ||
+            series.key == "memory.total")
             continue;
         const CounterIntegral all = integralOf(series, range);
         const ReadableUnit unit = readableUnit(series.unit);
         // The changes of an energy counter are coarse: their slope is no power that was drawn.
-        const bool hasMaximum =
-            all.hasValue() && series.key != "energy" && isMomentary(series, range, all.maximum);
+        const bool hasMaximum = all.hasValue() && series.key != "energy" && isMomentary(series, range, all.maximum);
         const int64_t everyNs = medianReadingNs(series);
-        table.rows.push_back({query.trace.gpus[series.gpu].id, series.name,
-                              all.hasValue() ? Cell(all.mean() / unit.size) : Cell(),
-                              hasMaximum ? Cell(all.maximum / unit.size) : Cell(),
-                              std::string(unit.name), knownPercent(all.knownNs, all.wholeNs),
-                              series.source, everyNs > 0 ? Cell(everyNs) : Cell()});
+        table.rows.push_back(
+            {query.trace.gpus[series.gpu].id, series.name, all.hasValue() ? Cell(all.mean() / unit.size) : Cell(),
+             hasMaximum ? Cell(all.maximum / unit.size) : Cell(), std::string(unit.name),
+             knownPercent(all.knownNs, all.wholeNs), series.source, everyNs > 0 ? Cell(everyNs) : Cell()});
     }
     addThrottling(query.trace, range, table);
     if (!table.rows.empty()) table.notes = spanNotes(query.trace, query.range);
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [](const auto& a, const auto& b) { return a[0] < b[0]; });
+    std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) { return a[0] < b[0]; });
     return table;
 }
 
@@ -167,14 +152,13 @@ class RowMaker {
         cells[correlationColumn] = static_cast<int64_t>(table.correlation[row]);
         const Stream& stream = trace_.streams[table.stream[row]];
         const Gpu& gpu = trace_.gpus[stream.gpu];
-        cells[deviceColumn] = gpu.name.empty() ? fmt::format("GPU {}", gpu.id)
-                                               : fmt::format("{} ({})", gpu.name, gpu.id);
+        cells[deviceColumn] =
+            gpu.name.empty() ? fmt::format("GPU {}", gpu.id) : fmt::format("{} ({})", gpu.name, gpu.id);
         cells[contextColumn] = stream.contextId;
         cells[streamColumn] = stream.streamId;
         if constexpr (requires { table.bytes; }) {
             cells[bytesColumn] = sizeCell(table.bytes[row]);
-            cells[throughputColumn] =
-                throughputCell(table.bytes[row], table.endNs[row] - table.startNs[row]);
+            cells[throughputColumn] = throughputCell(table.bytes[row], table.endNs[row] - table.startNs[row]);
         }
     }
 
@@ -238,8 +222,7 @@ void gpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
     part.columns = traceColumns();
     const RowMaker maker(query.trace);
     listInParts(
-        std::move(part), gpuListing(query), [&maker](EventRef event) { return maker.row(event); },
-        sink);
+        std::move(part), gpuListing(query), [&maker](EventRef event) { return maker.row(event); }, sink);
 }
 
 }  // namespace
@@ -254,32 +237,22 @@ namespace {
 
 std::string_view kindOf(const FlameTree::Frame& frame) {
     switch (frame.kind) {
-        case FrameKind::All:
-            return "all";
-        case FrameKind::Step:
-            return "step";
-        case FrameKind::Operator:
-            return "operator";
-        case FrameKind::Range:
-            return "range";
-        case FrameKind::Work:
-            break;
+        case FrameKind::All: return "all";
+        case FrameKind::Step: return "step";
+        case FrameKind::Operator: return "operator";
+        case FrameKind::Range: return "range";
+        case FrameKind::Work: break;
         case FrameKind::Unknown:
         case FrameKind::Function:
         case FrameKind::LibraryFunction:
-        case FrameKind::Thread:
-            return "unknown";
+        case FrameKind::Thread: return "unknown";
     }
     switch (frame.category) {
         case SliceCategory::Kernel:
-        case SliceCategory::NcclKernel:
-            return "kernel";
-        case SliceCategory::Memset:
-            return "memset";
-        case SliceCategory::Graph:
-            return "graph";
-        default:
-            return "memcpy";
+        case SliceCategory::NcclKernel: return "kernel";
+        case SliceCategory::Memset: return "memset";
+        case SliceCategory::Graph: return "graph";
+        default: return "memcpy";
     }
 }
 
@@ -302,13 +275,10 @@ class TreeRows {
         const bool hasCalls = counts.calls > 0;
         table_.searches.push_back(searchFor(node.frame.kind, name));
         table_.rows.push_back(
-            {number, parent ? Cell(*parent) : Cell(), static_cast<int64_t>(node.depth),
-             std::string(kindOf(node.frame)),
-             100.0 * static_cast<double>(node.totalNs) / static_cast<double>(all_.tree.totalNs()),
-             node.totalNs, node.selfNs, hasCalls ? Cell(counts.calls) : Cell(),
-             all_.steps > 0
-                 ? Cell(static_cast<double>(counts.inStepsNs) / static_cast<double>(all_.steps))
-                 : Cell(),
+            {number, parent ? Cell(*parent) : Cell(), static_cast<int64_t>(node.depth), std::string(kindOf(node.frame)),
+             100.0 * static_cast<double>(node.totalNs) / static_cast<double>(all_.tree.totalNs()), node.totalNs,
+             node.selfNs, hasCalls ? Cell(counts.calls) : Cell(),
+             all_.steps > 0 ? Cell(static_cast<double>(counts.inStepsNs) / static_cast<double>(all_.steps)) : Cell(),
              name});
         for (const uint32_t child : all_.tree.childrenOf(index)) add(child, number);
     }
@@ -316,12 +286,9 @@ class TreeRows {
         switch (kind) {
             case FrameKind::Step:
             case FrameKind::Range:
-            case FrameKind::Operator:
-                return std::string(searchedPart(name));
-            case FrameKind::Work:
-                return name;
-            default:
-                return {};
+            case FrameKind::Operator: return std::string(searchedPart(name));
+            case FrameKind::Work: return name;
+            default: return {};
         }
     }
 
@@ -337,30 +304,27 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
                      {"Time", Unit::Percent},          {"Total Time", Unit::Nanoseconds},
                      {"Self Time", Unit::Nanoseconds}, {"Calls", Unit::Count},
                      {"Per Step", Unit::Nanoseconds},  {"Name", Unit::Text}};
-    const RangeTree tree = makeRangeTree(
-        query.trace,
-        {.range = query.range, .stepName = query.rangeName, .hasPythonFunctions = false});
+    const RangeTree tree =
+        makeRangeTree(query.trace, {.range = query.range, .stepName = query.rangeName, .hasPythonFunctions = false});
     TreeRows(tree, table).add();
     if (tree.steps > 0)
-        table.notes.push_back(fmt::format(
-            "Per Step is the mean over the {} step{} of explain, separately for each GPU.",
-            formatCount(tree.steps), tree.steps == 1 ? "" : "s"));
-    if (tree.gathered > 0)
         table.notes.push_back(
-            fmt::format("{} GPU operations count for their parent: too many names, or too deep.",
-                        formatCount(tree.gathered)));
+            fmt::format("Per Step is the mean over the {} step{} of explain, separately for each GPU.",
+                        formatCount(tree.steps), tree.steps == 1 ? "" : "s"));
+    if (tree.gathered > 0)
+        table.notes.push_back(fmt::format("{} GPU operations count for their parent: too many names, or too deep.",
+                                          formatCount(tree.gathered)));
     return table;
 }
 
 }  // namespace
 
-const Report gpuTimeTreeReport{
-    .info = {.name = "gpu_time_tree",
-             .title = "GPU Time by Step, Range, Operator and Kernel",
-             .description = "GPU time by step, range, operator and kernel, as one tree",
-             .isDefault = false,
-             .isByRange = true},
-    .build = gpuTimeTree,
-    .tab = {"GPU time", 6, [](const Trace& trace) { return hasGpuWork(trace); }}};
+const Report gpuTimeTreeReport{.info = {.name = "gpu_time_tree",
+                                        .title = "GPU Time by Step, Range, Operator and Kernel",
+                                        .description = "GPU time by step, range, operator and kernel, as one tree",
+                                        .isDefault = false,
+                                        .isByRange = true},
+                               .build = gpuTimeTree,
+                               .tab = {"GPU time", 6, [](const Trace& trace) { return hasGpuWork(trace); }}};
 
 }  // namespace lanescope

@@ -24,8 +24,7 @@ KernelNames namesOf(const Trace& trace, NameOf nameOf) {
     KernelNames made;
     std::map<std::string_view, uint32_t> numbers;
     for (const LaunchConfig& config : trace.launchConfigs) {
-        const auto [found, isNew] =
-            numbers.try_emplace(nameOf(config), static_cast<uint32_t>(made.names.size()));
+        const auto [found, isNew] = numbers.try_emplace(nameOf(config), static_cast<uint32_t>(made.names.size()));
         if (isNew) made.names.push_back(found->first);
         made.numberOf.push_back(found->second);
     }
@@ -38,8 +37,7 @@ ReportTable summaryByName(const ReportQuery& query, NameOf nameOf) {
     const KernelNames names = namesOf(query.trace, nameOf);
     GroupedValues durations;
     for (uint32_t row = 0; row < kernels.size(); ++row)
-        durations.addTime(names.numberOf[kernels.config[row]], query, kernels.startNs[row],
-                          kernels.endNs[row]);
+        durations.addTime(names.numberOf[kernels.config[row]], query, kernels.startNs[row], kernels.endNs[row]);
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : durations.groups()) {
         const std::string name(names.names[group.key]);
@@ -49,30 +47,26 @@ ReportTable summaryByName(const ReportQuery& query, NameOf nameOf) {
 }
 
 ReportTable kernelSummary(const ReportQuery& query) {
-    return summaryByName(query, [&](const LaunchConfig& config) {
-        return query.trace.strings.at(config.demangledName);
-    });
+    return summaryByName(query,
+                         [&](const LaunchConfig& config) { return query.trace.strings.at(config.demangledName); });
 }
 
 ReportTable kernelBaseNameSummary(const ReportQuery& query) {
-    return summaryByName(
-        query, [&](const LaunchConfig& config) { return sourceName(query.trace, config); });
+    return summaryByName(query, [&](const LaunchConfig& config) { return sourceName(query.trace, config); });
 }
 
 ReportTable kernelFamilySummary(const ReportQuery& query) {
-    return summaryByName(query, [&](const LaunchConfig& config) {
-        return query.trace.strings.at(kinds::Kernel::nameIndex(config));
-    });
+    return summaryByName(
+        query, [&](const LaunchConfig& config) { return query.trace.strings.at(kinds::Kernel::nameIndex(config)); });
 }
 
 }  // namespace
 
-const Report kernelSummaryReport{
-    .info = {.name = "cuda_gpu_kern_sum",
-             .title = "CUDA GPU Kernel Summary",
-             .description = "Time of each kernel, by full name"},
-    .build = kernelSummary,
-    .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
+const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
+                                          .title = "CUDA GPU Kernel Summary",
+                                          .description = "Time of each kernel, by full name"},
+                                 .build = kernelSummary,
+                                 .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
 
 const Report kernelBaseNameSummaryReport{
     .info = {.name = "cuda_gpu_kern_sum:base",
@@ -81,12 +75,11 @@ const Report kernelBaseNameSummaryReport{
              .isDefault = false},
     .build = kernelBaseNameSummary};
 
-const Report kernelFamilySummaryReport{
-    .info = {.name = "cuda_gpu_kern_sum:family",
-             .title = "CUDA GPU Kernel Summary (families)",
-             .description = "Time of kernels by family: add f32, sgemm 128x64 tn",
-             .isDefault = false},
-    .build = kernelFamilySummary};
+const Report kernelFamilySummaryReport{.info = {.name = "cuda_gpu_kern_sum:family",
+                                                .title = "CUDA GPU Kernel Summary (families)",
+                                                .description = "Time of kernels by family: add f32, sgemm 128x64 tn",
+                                                .isDefault = false},
+                                       .build = kernelFamilySummary};
 
 namespace {
 
@@ -105,11 +98,10 @@ ReportTable apiSummary(const ReportQuery& query) {
 
 }  // namespace
 
-const Report apiSummaryReport{
-    .info = {.name = "cuda_api_sum",
-             .title = "CUDA API Summary",
-             .description = "Time in each CUDA runtime and driver call"},
-    .build = apiSummary,
-    .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
+const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
+                                       .title = "CUDA API Summary",
+                                       .description = "Time in each CUDA runtime and driver call"},
+                              .build = apiSummary,
+                              .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
 
 }  // namespace lanescope

@@ -25,8 +25,7 @@ std::vector<SummaryRow> rowsByOperation(GroupedValues& values) {
             continue;
         }
         const auto kind = static_cast<MemcpyKind>(group.key);
-        rows.push_back(
-            {group, {fmt::format("[CUDA memcpy {}]", longName(kind))}, searchName(kind)});
+        rows.push_back({group, {fmt::format("[CUDA memcpy {}]", longName(kind))}, searchName(kind)});
     }
     return rows;
 }
@@ -37,8 +36,7 @@ void forEachOperation(const ReportQuery& query, Add add) {
     const MemcpyTable& memcpys = query.trace.memcpys;
     for (uint32_t row = 0; row < memcpys.size(); ++row) {
         if (query.includes(memcpys.startNs[row], memcpys.endNs[row]))
-            add(static_cast<uint64_t>(memcpys.kind[row]), memcpys.startNs[row], memcpys.endNs[row],
-                memcpys.bytes[row]);
+            add(static_cast<uint64_t>(memcpys.kind[row]), memcpys.startNs[row], memcpys.endNs[row], memcpys.bytes[row]);
     }
     const MemsetTable& memsets = query.trace.memsets;
     for (uint32_t row = 0; row < memsets.size(); ++row) {
@@ -52,8 +50,7 @@ ReportTable memoryTimeSummary(const ReportQuery& query) {
     forEachOperation(query, [&](uint64_t key, int64_t startNs, int64_t endNs, int64_t) {
         durations.addTime(key, query, startNs, endNs);
     });
-    return summaryTable({.countColumn = "Count", .labelColumns = {"Operation"}},
-                        rowsByOperation(durations));
+    return summaryTable({.countColumn = "Count", .labelColumns = {"Operation"}}, rowsByOperation(durations));
 }
 
 ReportTable memorySizeSummary(const ReportQuery& query) {
@@ -79,23 +76,21 @@ ReportTable memorySizeSummary(const ReportQuery& query) {
 
 }  // namespace
 
-const Report memoryTimeSummaryReport{
-    .info = {.name = "cuda_gpu_mem_time_sum",
-             .title = "CUDA GPU MemOps Summary (by Time)",
-             .description = "Time of each kind of memcpy and of memsets"},
-    .build = memoryTimeSummary};
+const Report memoryTimeSummaryReport{.info = {.name = "cuda_gpu_mem_time_sum",
+                                              .title = "CUDA GPU MemOps Summary (by Time)",
+                                              .description = "Time of each kind of memcpy and of memsets"},
+                                     .build = memoryTimeSummary};
 
-const Report memorySizeSummaryReport{
-    .info = {.name = "cuda_gpu_mem_size_sum",
-             .title = "CUDA GPU MemOps Summary (by Size)",
-             .description = "Bytes of each kind of memcpy and of memsets"},
-    .build = memorySizeSummary};
+const Report memorySizeSummaryReport{.info = {.name = "cuda_gpu_mem_size_sum",
+                                              .title = "CUDA GPU MemOps Summary (by Size)",
+                                              .description = "Bytes of each kind of memcpy and of memsets"},
+                                     .build = memorySizeSummary};
 
 namespace {
 
 bool isOfGpu(MemoryKind kind) {
-    return kind == MemoryKind::Device || kind == MemoryKind::DeviceStatic ||
-           kind == MemoryKind::Array || kind == MemoryKind::Unknown;
+    return kind == MemoryKind::Device || kind == MemoryKind::DeviceStatic || kind == MemoryKind::Array ||
+           kind == MemoryKind::Unknown;
 }
 
 /// The allocations of one process, one kind of memory and, if it is a GPU's, one GPU.
@@ -124,8 +119,7 @@ int64_t peakOf(Group& group) {
 std::string deviceName(const Trace& trace, uint32_t gpu, MemoryKind kind) {
     if (gpu == noIndex) return kind == MemoryKind::Pinned ? "Host" : "";
     const Gpu& info = trace.gpus[gpu];
-    return info.name.empty() ? fmt::format("GPU {}", info.id)
-                             : fmt::format("{} ({})", info.name, info.id);
+    return info.name.empty() ? fmt::format("GPU {}", info.id) : fmt::format("{} ({})", info.name, info.id);
 }
 
 ReportTable memoryUseSummary(const ReportQuery& query) {
@@ -147,8 +141,7 @@ ReportTable memoryUseSummary(const ReportQuery& query) {
             group.liveBytes = saturatingSum(group.liveBytes, bytes);
         else
             ++group.frees;
-        // An allocation without duration would be freed before it exists; it counts at least for
-        // the largest.
+        // An allocation without duration would be freed before it exists; it counts at least for the largest.
         if (isFreed && table.startNs[row] == table.endNs[row]) continue;
         group.changes.emplace_back(table.startNs[row], bytes);
         if (isFreed) group.changes.emplace_back(table.endNs[row], -bytes);
@@ -165,9 +158,8 @@ ReportTable memoryUseSummary(const ReportQuery& query) {
         Cell lifetime;
         if (!group.lifetimesNs.empty()) lifetime = medianOf(group.lifetimesNs);
         report.rows.push_back({deviceName(trace, gpu, kind), std::string(longName(kind)),
-                               int64_t{trace.processes[process].pid}, group.allocations,
-                               group.frees, group.bytes, group.largest, peakOf(group),
-                               group.liveBytes, lifetime});
+                               int64_t{trace.processes[process].pid}, group.allocations, group.frees, group.bytes,
+                               group.largest, peakOf(group), group.liveBytes, lifetime});
     }
     return report;
 }
@@ -212,9 +204,7 @@ struct Moves {
     int64_t unknown() const { return saturatingSum(toDevice.unknown, toHost.unknown); }
 };
 
-std::string hexadecimal(uint64_t address) {
-    return fmt::format("{:#x}", address);
-}
+std::string hexadecimal(uint64_t address) { return fmt::format("{:#x}", address); }
 
 std::map<uint64_t, Moves> movesByAddress(const ReportQuery& query) {
     std::map<uint64_t, Moves> moves;
@@ -243,19 +233,16 @@ std::map<uint64_t, Moves> movesByAddress(const ReportQuery& query) {
 ReportTable unifiedMemorySummary(const ReportQuery& query) {
     const std::map<uint64_t, Moves> byAddress = movesByAddress(query);
     std::vector<std::pair<uint64_t, Moves>> rows(byAddress.begin(), byAddress.end());
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-        return a.second.bytes() > b.second.bytes();
-    });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.second.bytes() > b.second.bytes(); });
     ReportTable table;
-    table.columns = {
-        {"Virtual Address", Unit::Text},      {"HtoD Migration Size", Unit::Bytes},
-        {"DtoH Migration Size", Unit::Bytes}, {"CPU Page Faults", Unit::Count},
-        {"GPU Page Faults", Unit::Count},     {"Migration Throughput", Unit::GigabytesPerSecond}};
+    table.columns = {{"Virtual Address", Unit::Text},      {"HtoD Migration Size", Unit::Bytes},
+                     {"DtoH Migration Size", Unit::Bytes}, {"CPU Page Faults", Unit::Count},
+                     {"GPU Page Faults", Unit::Count},     {"Migration Throughput", Unit::GigabytesPerSecond}};
     int64_t unknown = 0;
     for (const auto& [address, moves] : rows) {
-        table.rows.push_back({hexadecimal(address), moves.toDevice.cell(), moves.toHost.cell(),
-                              moves.cpuFaults, moves.gpuFaults,
-                              throughputCell(moves.bytes(), moves.timeNs)});
+        table.rows.push_back({hexadecimal(address), moves.toDevice.cell(), moves.toHost.cell(), moves.cpuFaults,
+                              moves.gpuFaults, throughputCell(moves.bytes(), moves.timeNs)});
         unknown = saturatingSum(unknown, moves.unknown());
     }
     table.notes = sizeNotes(unknown);
@@ -265,10 +252,9 @@ ReportTable unifiedMemorySummary(const ReportQuery& query) {
 ReportTable unifiedMemoryTotals(const ReportQuery& query) {
     const std::map<uint64_t, Moves> byAddress = movesByAddress(query);
     ReportTable table;
-    table.columns = {
-        {"Total HtoD Migration Size", Unit::Bytes}, {"Total DtoH Migration Size", Unit::Bytes},
-        {"Total CPU Page Faults", Unit::Count},     {"Total GPU Page Faults", Unit::Count},
-        {"Minimum Virtual Address", Unit::Text},    {"Maximum Virtual Address", Unit::Text}};
+    table.columns = {{"Total HtoD Migration Size", Unit::Bytes}, {"Total DtoH Migration Size", Unit::Bytes},
+                     {"Total CPU Page Faults", Unit::Count},     {"Total GPU Page Faults", Unit::Count},
+                     {"Minimum Virtual Address", Unit::Text},    {"Maximum Virtual Address", Unit::Text}};
     if (byAddress.empty()) return table;
     Moves all;
     for (const auto& [address, moves] : byAddress) {
@@ -279,8 +265,7 @@ ReportTable unifiedMemoryTotals(const ReportQuery& query) {
     }
     table.notes = sizeNotes(all.unknown());
     table.rows.push_back({all.toDevice.cell(), all.toHost.cell(), all.cpuFaults, all.gpuFaults,
-                          hexadecimal(byAddress.begin()->first),
-                          hexadecimal(byAddress.rbegin()->first)});
+                          hexadecimal(byAddress.begin()->first), hexadecimal(byAddress.rbegin()->first)});
     return table;
 }
 
@@ -298,8 +283,7 @@ ReportTable cpuFaultSummary(const ReportQuery& query) {
     });
     ReportTable table;
     table.columns = {{"CPU Page Faults", Unit::Count}, {"CPU Instruction Address", Unit::Text}};
-    for (const auto& [instruction, count] : rows)
-        table.rows.push_back({count, std::string(strings.at(instruction))});
+    for (const auto& [instruction, count] : rows) table.rows.push_back({count, std::string(strings.at(instruction))});
     return table;
 }
 
@@ -318,11 +302,10 @@ const Report unifiedMemorySummaryReport{
              .isDefault = false},
     .build = unifiedMemorySummary};
 
-const Report cpuFaultSummaryReport{
-    .info = {.name = "um_cpu_page_faults_sum",
-             .title = "Unified Memory CPU Page Faults Summary",
-             .description = "Page faults of the CPU in managed memory, by instruction",
-             .isDefault = false},
-    .build = cpuFaultSummary};
+const Report cpuFaultSummaryReport{.info = {.name = "um_cpu_page_faults_sum",
+                                            .title = "Unified Memory CPU Page Faults Summary",
+                                            .description = "Page faults of the CPU in managed memory, by instruction",
+                                            .isDefault = false},
+                                   .build = cpuFaultSummary};
 
 }  // namespace lanescope

@@ -56,9 +56,7 @@ std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
     const Statistics cpu = statisticsOf(calls.cpuNs);
     const Statistics gpu = statisticsOf(calls.gpuNs);
     const Cell none;
-    const auto text = [&](StringIndex index) {
-        return index == 0 ? none : Cell(std::string(trace.strings.at(index)));
-    };
+    const auto text = [&](StringIndex index) { return index == 0 ? none : Cell(std::string(trace.strings.at(index))); };
     const auto ifGpu = [&](auto figure) { return gpu.count == 0 ? none : Cell(figure); };
     const auto rate = [&](double rated) {
         return calls.ratedNs == 0 ? none : Cell(rated / static_cast<double>(calls.ratedNs));
@@ -91,8 +89,7 @@ ReportTable ncclSummary(const ReportQuery& query) {
         if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
         const NcclFacts& facts = trace.nccl.facts[row];
         add(groups[{trace.nccl.operation[row], trace.nccl.communicator[row],
-                    std::max<int64_t>(trace.nccl.bytes[row], -1), facts.datatype, facts.algorithm,
-                    facts.protocol}],
+                    std::max<int64_t>(trace.nccl.bytes[row], -1), facts.datatype, facts.algorithm, facts.protocol}],
             trace, row);
     }
 
@@ -138,20 +135,16 @@ ReportTable ncclSummary(const ReportQuery& query) {
 }  // namespace
 
 const Report ncclSummaryReport{
-    .info =
-        {.name = "nccl_sum",
-         .title = "NCCL Summary",
-         .description =
-             "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
+    .info = {.name = "nccl_sum",
+             .title = "NCCL Summary",
+             .description = "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
     .build = ncclSummary,
     .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
 
 namespace {
 
 /// Returns an empty cell for a negative number, which means unknown.
-Cell unlessNegative(int64_t number) {
-    return number < 0 ? Cell() : Cell(number);
-}
+Cell unlessNegative(int64_t number) { return number < 0 ? Cell() : Cell(number); }
 
 std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
     const NcclTable& nccl = trace.nccl;
@@ -161,12 +154,8 @@ std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
     const TimeRange range{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
     const std::optional<NcclRate> rate = ncclRate(trace, row);
     const Cell none;
-    const auto text = [&](StringIndex index) {
-        return index == 0 ? none : Cell(std::string(trace.strings.at(index)));
-    };
-    const auto ifGpu = [&](int64_t figure) {
-        return facts.operationCount == 0 ? none : Cell(figure);
-    };
+    const auto text = [&](StringIndex index) { return index == 0 ? none : Cell(std::string(trace.strings.at(index))); };
+    const auto ifGpu = [&](int64_t figure) { return facts.operationCount == 0 ? none : Cell(figure); };
     return {range.startNs,
             range.durationNs(),
             std::string(trace.strings.at(nccl.operation[row])),
@@ -276,13 +265,11 @@ Entries entriesOf(const Trace& trace, Collective calls) {
 
 /// Returns true if a call or its work overlaps the query.
 bool isAsked(const ReportQuery& query, const Entries& collective) {
-    return std::any_of(collective.calls.begin(), collective.calls.end(),
-                       [&](const CollectiveCall& call) {
-                           const TimeRange cpu = rangeOfCall(query.trace, call.row);
-                           const TimeRange gpu = query.trace.nccl.facts[call.row].gpu;
-                           return query.includes(cpu.startNs, cpu.endNs) ||
-                                  (collective.isOnGpu && query.includes(gpu.startNs, gpu.endNs));
-                       });
+    return std::any_of(collective.calls.begin(), collective.calls.end(), [&](const CollectiveCall& call) {
+        const TimeRange cpu = rangeOfCall(query.trace, call.row);
+        const TimeRange gpu = query.trace.nccl.facts[call.row].gpu;
+        return query.includes(cpu.startNs, cpu.endNs) || (collective.isOnGpu && query.includes(gpu.startNs, gpu.endNs));
+    });
 }
 
 /// Returns the collectives of the query, by the time at which the first rank entered.
@@ -304,15 +291,15 @@ Cell rankCell(const Trace& trace, CommunicatorRank rank) {
     return ofJob ? Cell(int64_t{*ofJob}) : Cell();
 }
 
-void addNotes(const Trace& trace, const MatchedCollectives& matched,
-              const std::vector<Entries>& asked, ReportTable& table) {
+void addNotes(const Trace& trace, const MatchedCollectives& matched, const std::vector<Entries>& asked,
+              ReportTable& table) {
     for (const UnmatchedOperation& each : matched.unmatched())
-        table.notes.push_back(fmt::format(
-            "Calls of {} in communicator {} were skipped: its ranks recorded different calls.{}",
-            trace.strings.at(each.operation), communicatorId(each.communicator),
-            each.isNumbered ? ""
-                            : " With record --nccl plugin NCCL numbers them, and common calls of "
-                              "all ranks count."));
+        table.notes.push_back(
+            fmt::format("Calls of {} in communicator {} were skipped: its ranks recorded different calls.{}",
+                        trace.strings.at(each.operation), communicatorId(each.communicator),
+                        each.isNumbered ? ""
+                                        : " With record --nccl plugin NCCL numbers them, and common calls of "
+                                          "all ranks count."));
     if (matched.untimed() > 0)
         table.notes.push_back(
             fmt::format("{} calls of collectives were skipped: only their write time is known. "
@@ -320,18 +307,15 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched,
                         matched.untimed()));
     if (asked.empty()) {
         if (matched.hasCalls() && !matched.hasSeveralRanks())
-            table.notes.emplace_back(
-                "The trace has only one rank of each communicator, so lateness is unknown.");
+            table.notes.emplace_back("The trace has only one rank of each communicator, so lateness is unknown.");
         return;
     }
-    const bool areOnGpu =
-        std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
+    const bool areOnGpu = std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
     table.notes.emplace_back(
-        areOnGpu
-            ? "A rank enters a collective when its kernel starts on the GPU. Its lateness is "
-              "measured from the first rank."
-            : "A rank enters a collective when its kernel starts on the GPU, or when it calls NCCL "
-              "if that is unknown for any rank. Its lateness is measured from the first rank.");
+        areOnGpu ? "A rank enters a collective when its kernel starts on the GPU. Its lateness is "
+                   "measured from the first rank."
+                 : "A rank enters a collective when its kernel starts on the GPU, or when it calls NCCL "
+                   "if that is unknown for any rank. Its lateness is measured from the first rank.");
 }
 
 /// Sums of one rank in one communicator.
@@ -343,11 +327,10 @@ struct RankLateness {
 
 ReportTable ncclLateness(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"Communicator", Unit::Text},    {"Rank", Unit::Identifier},
-                     {"PID", Unit::Identifier},       {"Collectives", Unit::Count},
-                     {"Last", Unit::Count},           {"Last", Unit::Percent},
-                     {"Late Med", Unit::Nanoseconds}, {"Late P90", Unit::Nanoseconds},
-                     {"Late Max", Unit::Nanoseconds}, {"Waited", Unit::Nanoseconds}};
+    table.columns = {{"Communicator", Unit::Text},    {"Rank", Unit::Identifier},      {"PID", Unit::Identifier},
+                     {"Collectives", Unit::Count},    {"Last", Unit::Count},           {"Last", Unit::Percent},
+                     {"Late Med", Unit::Nanoseconds}, {"Late P90", Unit::Nanoseconds}, {"Late Max", Unit::Nanoseconds},
+                     {"Waited", Unit::Nanoseconds}};
     const MatchedCollectives matched(query.trace);
     const std::vector<Entries> collectives = includedEntries(query, matched);
     std::map<uint64_t, std::map<CommunicatorRank, RankLateness>> byCommunicator;
@@ -363,17 +346,15 @@ ReportTable ncclLateness(const ReportQuery& query) {
     for (auto& [communicator, ranks] : byCommunicator) {
         for (auto& [rank, late] : ranks) {
             const auto count = static_cast<int64_t>(late.lateNs.size());
-            table.rows.push_back(
-                {communicatorId(communicator), rankCell(query.trace, rank),
-                 int64_t{query.trace.processes[rank.process].pid}, count, late.lastCount,
-                 100.0 * static_cast<double>(late.lastCount) / static_cast<double>(count),
-                 quantileOf(late.lateNs, 0.5), quantileOf(late.lateNs, 0.9),
-                 *std::max_element(late.lateNs.begin(), late.lateNs.end()), late.waitedNs});
+            table.rows.push_back({communicatorId(communicator), rankCell(query.trace, rank),
+                                  int64_t{query.trace.processes[rank.process].pid}, count, late.lastCount,
+                                  100.0 * static_cast<double>(late.lastCount) / static_cast<double>(count),
+                                  quantileOf(late.lateNs, 0.5), quantileOf(late.lateNs, 0.9),
+                                  *std::max_element(late.lateNs.begin(), late.lateNs.end()), late.waitedNs});
         }
     }
     if (!table.rows.empty())
-        table.notes.emplace_back(
-            "\"Waited\" is the total time from a rank's entry to the last rank's entry.");
+        table.notes.emplace_back("\"Waited\" is the total time from a rank's entry to the last rank's entry.");
     addNotes(query.trace, matched, collectives, table);
     return table;
 }
@@ -392,9 +373,8 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
         for (size_t call = 0; call < each.calls.size(); ++call) {
             const CollectiveCall& of = each.calls[call];
             const int64_t bytes = trace.nccl.bytes[of.row];
-            table.rows.push_back({communicatorId(of.communicator),
-                                  std::string(trace.strings.at(of.operation)), of.number,
-                                  bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, of.rank),
+            table.rows.push_back({communicatorId(of.communicator), std::string(trace.strings.at(of.operation)),
+                                  of.number, bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, of.rank),
                                   int64_t{trace.processes[of.rank.process].pid}, each.enterNs[call],
                                   each.enterNs[call] - each.earliestNs,
                                   each.isLast(call) ? Cell(std::string("last")) : Cell(),
@@ -414,11 +394,10 @@ const Report ncclLatenessReport{
              .isDefault = false},
     .build = ncclLateness};
 
-const Report ncclLatenessByCollectiveReport{
-    .info = {.name = "nccl_lateness:collective",
-             .title = "NCCL Lateness by Collective",
-             .description = "Entry of each rank into each collective",
-             .isDefault = false},
-    .build = ncclLatenessByCollective};
+const Report ncclLatenessByCollectiveReport{.info = {.name = "nccl_lateness:collective",
+                                                     .title = "NCCL Lateness by Collective",
+                                                     .description = "Entry of each rank into each collective",
+                                                     .isDefault = false},
+                                            .build = ncclLatenessByCollective};
 
 }  // namespace lanescope

@@ -19,23 +19,16 @@ namespace {
 /// Returns "[CUDA memcpy HtoD]", nvprof's name of a copy.
 std::string copyName(MemcpyKind kind) {
     switch (kind) {
-        case MemcpyKind::UvmHtoD:
-            return "[Unified Memory Memcpy HtoD]";
-        case MemcpyKind::UvmDtoH:
-            return "[Unified Memory Memcpy DtoH]";
-        case MemcpyKind::UvmDtoD:
-            return "[Unified Memory Memcpy DtoD]";
-        default:
-            return fmt::format("[CUDA memcpy {}]", name(kind));
+        case MemcpyKind::UvmHtoD: return "[Unified Memory Memcpy HtoD]";
+        case MemcpyKind::UvmDtoH: return "[Unified Memory Memcpy DtoH]";
+        case MemcpyKind::UvmDtoD: return "[Unified Memory Memcpy DtoD]";
+        default: return fmt::format("[CUDA memcpy {}]", name(kind));
     }
 }
 
-std::string memoryName(MemoryKind kind) {
-    return kind == MemoryKind::Unknown ? "-" : std::string(longName(kind));
-}
+std::string memoryName(MemoryKind kind) { return kind == MemoryKind::Unknown ? "-" : std::string(longName(kind)); }
 
-/// The growing figures of one name: for whole events, except the total, which is the part in the
-/// range.
+/// The growing figures of one name: for whole events, except the total, which is the part in the range.
 struct Tally {
     int64_t calls = 0, totalNs = 0, wholeNs = 0, cut = 0;
     int64_t minNs = 0, maxNs = 0;
@@ -66,14 +59,13 @@ int64_t addSection(ReportTable& table, const char* type, const Tallies& tallies)
         whole += static_cast<double>(tally.totalNs);
         cut += tally.cut;
     }
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-        return a.second.totalNs > b.second.totalNs;
-    });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second.totalNs > b.second.totalNs; });
     for (const auto& [name, tally] : sorted) {
         const double share = whole > 0 ? 100 * static_cast<double>(tally.totalNs) / whole : 0;
         const double mean = static_cast<double>(tally.wholeNs) / static_cast<double>(tally.calls);
-        table.rows.push_back({std::string(type), share, tally.totalNs, tally.calls, mean,
-                              tally.minNs, tally.maxNs, name});
+        table.rows.push_back(
+            {std::string(type), share, tally.totalNs, tally.calls, mean, tally.minNs, tally.maxNs, name});
     }
     return cut;
 }
@@ -83,20 +75,17 @@ Tallies gpuActivities(const ReportQuery& query) {
     Tallies tallies;
     std::vector<Tally> ofConfig(trace.launchConfigs.size());
     for (uint32_t row = 0; row < trace.kernels.size(); ++row)
-        ofConfig[trace.kernels.config[row]].add(query, trace.kernels.startNs[row],
-                                                trace.kernels.endNs[row]);
+        ofConfig[trace.kernels.config[row]].add(query, trace.kernels.startNs[row], trace.kernels.endNs[row]);
     for (size_t config = 0; config < ofConfig.size(); ++config)
         if (ofConfig[config].calls > 0)
-            tallies[std::string(trace.strings.at(trace.launchConfigs[config].demangledName))].add(
-                ofConfig[config]);
+            tallies[std::string(trace.strings.at(trace.launchConfigs[config].demangledName))].add(ofConfig[config]);
     const auto take = [&](std::string name, const auto& table, uint32_t row) {
         if (query.includes(table.startNs[row], table.endNs[row]))
             tallies[std::move(name)].add(query, table.startNs[row], table.endNs[row]);
     };
     for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
         take(copyName(trace.memcpys.kind[row]), trace.memcpys, row);
-    for (uint32_t row = 0; row < trace.memsets.size(); ++row)
-        take("[CUDA memset]", trace.memsets, row);
+    for (uint32_t row = 0; row < trace.memsets.size(); ++row) take("[CUDA memset]", trace.memsets, row);
     return tallies;
 }
 
@@ -121,26 +110,17 @@ class RowMaker {
     RowMaker(const Trace& trace, bool hasPeers) : trace_(trace), hasPeers_(hasPeers) {}
 
     std::vector<ReportColumn> columns() const {
-        std::vector<ReportColumn> columns{{"Start", Unit::Timestamp},
-                                          {"Duration", Unit::Nanoseconds},
-                                          {"Grid Size", Unit::Text},
-                                          {"Block Size", Unit::Text},
-                                          {"Regs*", Unit::Count},
-                                          {"SSMem*", Unit::Bytes},
-                                          {"DSMem*", Unit::Bytes},
-                                          {"Size", Unit::Bytes},
-                                          {"Throughput", Unit::GigabytesPerSecond},
-                                          {"SrcMemType", Unit::Text},
-                                          {"DstMemType", Unit::Text},
-                                          {"Device", Unit::Text},
-                                          {"Context", Unit::Identifier},
-                                          {"Stream", Unit::Identifier}};
+        std::vector<ReportColumn> columns{
+            {"Start", Unit::Timestamp},    {"Duration", Unit::Nanoseconds}, {"Grid Size", Unit::Text},
+            {"Block Size", Unit::Text},    {"Regs*", Unit::Count},          {"SSMem*", Unit::Bytes},
+            {"DSMem*", Unit::Bytes},       {"Size", Unit::Bytes},           {"Throughput", Unit::GigabytesPerSecond},
+            {"SrcMemType", Unit::Text},    {"DstMemType", Unit::Text},      {"Device", Unit::Text},
+            {"Context", Unit::Identifier}, {"Stream", Unit::Identifier}};
         if (hasPeers_)
-            for (const ReportColumn& column :
-                 std::vector<ReportColumn>{{"Src Dev", Unit::Text},
-                                           {"Src Ctx", Unit::Identifier},
-                                           {"Dst Dev", Unit::Text},
-                                           {"Dst Ctx", Unit::Identifier}})
+            for (const ReportColumn& column : std::vector<ReportColumn>{{"Src Dev", Unit::Text},
+                                                                        {"Src Ctx", Unit::Identifier},
+                                                                        {"Dst Dev", Unit::Text},
+                                                                        {"Dst Ctx", Unit::Identifier}})
                 columns.push_back(column);
         columns.push_back({"Name", Unit::Text});
         return columns;
@@ -156,8 +136,7 @@ class RowMaker {
   private:
     std::string device(uint32_t gpu) const {
         const Gpu& info = trace_.gpus[gpu];
-        return info.name.empty() ? fmt::format("GPU {}", info.id)
-                                 : fmt::format("{} ({})", info.name, info.id);
+        return info.name.empty() ? fmt::format("GPU {}", info.id) : fmt::format("{} ({})", info.name, info.id);
     }
 
     template <class Table>
@@ -188,14 +167,12 @@ class RowMaker {
     std::vector<Cell> kernel(uint32_t row) const {
         std::vector<Cell> cells = times(trace_.kernels, row);
         const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
-        for (Cell& cell : std::vector<Cell>{
-                 dimensions(config.grid), dimensions(config.block),
-                 int64_t{config.registersPerThread}, int64_t{config.staticSharedBytes},
-                 int64_t{config.dynamicSharedBytes}, Cell(), Cell(), Cell(), Cell()})
+        for (Cell& cell : std::vector<Cell>{dimensions(config.grid), dimensions(config.block),
+                                            int64_t{config.registersPerThread}, int64_t{config.staticSharedBytes},
+                                            int64_t{config.dynamicSharedBytes}, Cell(), Cell(), Cell(), Cell()})
             cells.push_back(std::move(cell));
         finish(cells, trace_.kernels.stream[row], -1, -1,
-               fmt::format("{} [{}]", trace_.strings.at(config.demangledName),
-                           trace_.kernels.correlation[row]));
+               fmt::format("{} [{}]", trace_.strings.at(config.demangledName), trace_.kernels.correlation[row]));
         return cells;
     }
 
@@ -232,12 +209,11 @@ class RowMaker {
 ReportTable nvprofSummary(const ReportQuery& query) {
     ReportTable table;
     table.style = ReportStyle::Nvprof;
-    table.columns = {{"Type", Unit::Text},        {"Time", Unit::Percent},
-                     {"Time", Unit::Nanoseconds}, {"Calls", Unit::Count},
-                     {"Avg", Unit::Nanoseconds},  {"Min", Unit::Nanoseconds},
-                     {"Max", Unit::Nanoseconds},  {"Name", Unit::Text}};
-    const int64_t cut = addSection(table, "GPU activities", gpuActivities(query)) +
-                        addSection(table, "API calls", apiCalls(query));
+    table.columns = {{"Type", Unit::Text},       {"Time", Unit::Percent},    {"Time", Unit::Nanoseconds},
+                     {"Calls", Unit::Count},     {"Avg", Unit::Nanoseconds}, {"Min", Unit::Nanoseconds},
+                     {"Max", Unit::Nanoseconds}, {"Name", Unit::Text}};
+    const int64_t cut =
+        addSection(table, "GPU activities", gpuActivities(query)) + addSection(table, "API calls", apiCalls(query));
     table.notes = clippedNotes(cut, "Time", "Avg, Min and Max");
     return table;
 }

@@ -44,12 +44,9 @@ std::string rangeLabel(const Trace& trace, StringIndex domain, StringIndex text)
 
 std::string_view styleName(NvtxStyle style) {
     switch (style) {
-        case NvtxStyle::PushPop:
-            return "PushPop";
-        case NvtxStyle::StartEnd:
-            return "StartEnd";
-        case NvtxStyle::Mark:
-            return "Mark";
+        case NvtxStyle::PushPop: return "PushPop";
+        case NvtxStyle::StartEnd: return "StartEnd";
+        case NvtxStyle::Mark: return "Mark";
     }
     return "";
 }
@@ -71,8 +68,7 @@ uint32_t enclosingRange(const NvtxTable& nvtx, const std::vector<uint32_t>& open
     return tightest;
 }
 
-/// Finds the range around each range: on the same thread, in any domain and style, as start-end
-/// ranges need not nest.
+/// Finds the range around each range: on the same thread, in any domain and style, as start-end ranges need not nest.
 void nest(const NvtxTable& nvtx, std::vector<RangeProjection>& projections) {
     std::vector<uint32_t> rows(nvtx.size());
     std::iota(rows.begin(), rows.end(), 0u);
@@ -116,14 +112,13 @@ std::vector<RangeProjection> projectRanges(const Trace& trace) {
 namespace {
 
 /// Appends a row for each name of the ranges of one style; marks have no duration to sum.
-void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle,
-                std::vector<SummaryRow>& rows) {
+void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle, std::vector<SummaryRow>& rows) {
     const NvtxTable& nvtx = query.trace.nvtx;
     GroupedValues durations;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (nvtx.style[row] != style) continue;
-        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]), query,
-                          nvtx.startNs[row], nvtx.endNs[row]);
+        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]), query, nvtx.startNs[row],
+                          nvtx.endNs[row]);
     }
     for (GroupedValues::Group& group : durations.groups()) {
         std::vector<std::string> labels;
@@ -147,22 +142,19 @@ ReportTable nvtxSummary(const ReportQuery& query) {
     return summaryTable({.labelColumns = {"Style", "Range"}}, std::move(rows));
 }
 
-void appendFamilies(const ReportQuery& query, NvtxStyle style, RangeFamilies& families,
-                    std::vector<SummaryRow>& rows) {
+void appendFamilies(const ReportQuery& query, NvtxStyle style, RangeFamilies& families, std::vector<SummaryRow>& rows) {
     const NvtxTable& nvtx = query.trace.nvtx;
     GroupedValues durations;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        if (nvtx.style[row] != style || !query.includes(nvtx.startNs[row], nvtx.endNs[row]))
-            continue;
-        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], families.of(nvtx.text[row])),
-                          query, nvtx.startNs[row], nvtx.endNs[row]);
+        if (nvtx.style[row] != style || !query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
+        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], families.of(nvtx.text[row])), query,
+                          nvtx.startNs[row], nvtx.endNs[row]);
     }
     for (GroupedValues::Group& group : durations.groups()) {
         const uint32_t family = GroupedValues::low(group.key);
         const std::string_view domain = query.trace.strings.at(GroupedValues::high(group.key));
         rows.push_back({group,
-                        {std::to_string(families.sizeOf(family)), families.nameOf(family),
-                         std::string(domain)},
+                        {std::to_string(families.sizeOf(family)), families.nameOf(family), std::string(domain)},
                         families.searchFor(family)});
     }
 }
@@ -175,43 +167,35 @@ ReportTable nvtxFamilySummary(const ReportQuery& query) {
     return summaryTable({.labelColumns = {"Names", "Range", "Domain"}}, std::move(rows));
 }
 
-ReportTable nvtxPushPopSummary(const ReportQuery& query) {
-    return summaryOfStyle(query, NvtxStyle::PushPop);
-}
+ReportTable nvtxPushPopSummary(const ReportQuery& query) { return summaryOfStyle(query, NvtxStyle::PushPop); }
 
-ReportTable nvtxStartEndSummary(const ReportQuery& query) {
-    return summaryOfStyle(query, NvtxStyle::StartEnd);
-}
+ReportTable nvtxStartEndSummary(const ReportQuery& query) { return summaryOfStyle(query, NvtxStyle::StartEnd); }
 
 }  // namespace
 
-const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
-                                        .title = "NVTX Range Summary",
-                                        .description = "CPU time in each NVTX range"},
-                               .build = nvtxSummary};
+const Report nvtxSummaryReport{
+    .info = {.name = "nvtx_sum", .title = "NVTX Range Summary", .description = "CPU time in each NVTX range"},
+    .build = nvtxSummary};
 
 const Report nvtxFamilySummaryReport{
     .info = {.name = "nvtx_sum:family",
              .title = "NVTX Range Summary (By Family)",
-             .description =
-                 "CPU time in NVTX ranges; names that differ only in numbers are combined",
+             .description = "CPU time in NVTX ranges; names that differ only in numbers are combined",
              .isDefault = false},
     .build = nvtxFamilySummary,
     .tab = {"NVTX ranges", 2, [](const Trace& trace) { return trace.nvtx.size() > 0; }}};
 
-const Report nvtxPushPopSummaryReport{
-    .info = {.name = "nvtx_pushpop_sum",
-             .title = "NVTX Push/Pop Range Summary",
-             .description = "CPU time in each pushed and popped NVTX range",
-             .isDefault = false},
-    .build = nvtxPushPopSummary};
+const Report nvtxPushPopSummaryReport{.info = {.name = "nvtx_pushpop_sum",
+                                               .title = "NVTX Push/Pop Range Summary",
+                                               .description = "CPU time in each pushed and popped NVTX range",
+                                               .isDefault = false},
+                                      .build = nvtxPushPopSummary};
 
-const Report nvtxStartEndSummaryReport{
-    .info = {.name = "nvtx_startend_sum",
-             .title = "NVTX Start/End Range Summary",
-             .description = "CPU time in each started and ended NVTX range",
-             .isDefault = false},
-    .build = nvtxStartEndSummary};
+const Report nvtxStartEndSummaryReport{.info = {.name = "nvtx_startend_sum",
+                                                .title = "NVTX Start/End Range Summary",
+                                                .description = "CPU time in each started and ended NVTX range",
+                                                .isDefault = false},
+                                       .build = nvtxStartEndSummary};
 
 namespace {
 
@@ -272,8 +256,7 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
         group.label = rangeLabel(query.trace, group.domain, group.text);
     }
     std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-        if (a.projectedWithinNs != b.projectedWithinNs)
-            return a.projectedWithinNs > b.projectedWithinNs;
+        if (a.projectedWithinNs != b.projectedWithinNs) return a.projectedWithinNs > b.projectedWithinNs;
         return a.label < b.label;
     });
     return groups;
@@ -301,12 +284,10 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
         const Statistics& figures = group.figures;
         const auto count = static_cast<double>(figures.count);
         table.searches.emplace_back(query.trace.strings.at(group.text));
-        table.rows.push_back({group.label, std::string(styleName(group.style)),
-                              group.projectedWithinNs, group.rangeNs, figures.count,
-                              figures.average, figures.median, figures.minimum, figures.maximum,
+        table.rows.push_back({group.label, std::string(styleName(group.style)), group.projectedWithinNs, group.rangeNs,
+                              figures.count, figures.average, figures.median, figures.minimum, figures.maximum,
                               figures.standardDeviation, group.operations,
-                              static_cast<double>(group.operations) / count,
-                              static_cast<double>(group.levels) / count,
+                              static_cast<double>(group.operations) / count, static_cast<double>(group.levels) / count,
                               static_cast<double>(group.children) / count});
     }
     table.notes = clippedNotes(cut, "Total Proj Time and Total Range Time", "the other columns");
@@ -320,7 +301,6 @@ const Report nvtxGpuProjectionSummaryReport{
              .title = "NVTX GPU Projection Summary",
              .description = "GPU time of the work launched in each NVTX range"},
     .build = nvtxGpuProjectionSummary,
-    .tab = {"NVTX on the GPU", 3,
-            [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};
+    .tab = {"NVTX on the GPU", 3, [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};
 
 }  // namespace lanescope

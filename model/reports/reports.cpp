@@ -63,9 +63,7 @@ std::string allNames() {
 }
 
 /// Returns "cuda_gpu_kern_sum" for "cuda_gpu_kern_sum:base".
-std::string_view baseOf(std::string_view name) {
-    return name.substr(0, name.find(':'));
-}
+std::string_view baseOf(std::string_view name) { return name.substr(0, name.find(':')); }
 
 std::string_view byOf(const ReportInfo& info) {
     const size_t colon = info.name.find(':');
@@ -79,9 +77,7 @@ void nameIt(const Report& report, ReportTable& table) {
 
 }  // namespace
 
-std::span<const Report* const> allReports() {
-    return reports;
-}
+std::span<const Report* const> allReports() { return reports; }
 
 Result<const Report*> findReport(std::string_view name) {
     for (const Report* report : reports)
@@ -95,8 +91,7 @@ std::vector<ReportVariants> reportVariants() {
         const std::string_view base = baseOf(report->info.name);
         const std::string_view by = byOf(report->info);
         if (by.empty()) continue;
-        const auto known = std::find_if(all.begin(), all.end(),
-                                        [&](const auto& each) { return each.report == base; });
+        const auto known = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.report == base; });
         if (known == all.end())
             all.push_back({base, {by}});
         else
@@ -132,16 +127,15 @@ void makeReportInParts(const Report& report, const ReportQuery& query, const Rep
     });
 }
 
-Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range, std::string_view rangeName) {
+Result<ReportTable> makeReport(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
+                               std::string_view rangeName) {
     const Result<const Report*> report = findReport(name);
     if (!report) return fail(report.error());
     return makeReport(**report, {trace, range, std::string(rangeName)});
 }
 
-Result<void> makeReportInParts(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range, const ReportSink& sink,
-                               std::string_view rangeName) {
+Result<void> makeReportInParts(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
+                               const ReportSink& sink, std::string_view rangeName) {
     const Result<const Report*> report = findReport(name);
     if (!report) return fail(report.error());
     makeReportInParts(**report, {trace, range, std::string(rangeName)}, sink);

@@ -77,20 +77,17 @@ std::vector<ReportVariants> reportVariants();
 /// whole trace by default). A report without events has no rows. Linear in the events; any thread.
 ReportTable makeReport(const Report& report, const ReportQuery& query);
 /// Makes a report by name; the error has the list of names.
-Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range = std::nullopt,
+Result<ReportTable> makeReport(const Trace& trace, std::string_view name, std::optional<TimeRange> range = std::nullopt,
                                std::string_view rangeName = {});
 
-/// Receives some rows of a report; name, title and columns are always the same. Returns false to
-/// stop.
+/// Receives some rows of a report; name, title and columns are always the same. Returns false to stop.
 using ReportSink = std::function<bool(const ReportTable& part)>;
 
 /// Makes a report in parts of some thousand rows, so that a listing of every event is never in
 /// memory as a whole. Calls `sink` at least once, with no rows if there are none.
 void makeReportInParts(const Report& report, const ReportQuery& query, const ReportSink& sink);
 /// Does the same for a report by name.
-Result<void> makeReportInParts(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range, const ReportSink& sink,
-                               std::string_view rangeName = {});
+Result<void> makeReportInParts(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
+                               const ReportSink& sink, std::string_view rangeName = {});
 
 }  // namespace lanescope

@@ -50,8 +50,7 @@ bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) 
     });
 }
 
-/// Returns the range from the first event to the last, with `isSampled` including values of GPU
-/// counters.
+/// Returns the range from the first event to the last, with `isSampled` including values of GPU counters.
 TimeRange extentOf(const Trace& trace, bool isSampled) {
     TimeRange extent = trace.range;
     for (const CounterSeries& series : trace.counters)
@@ -88,8 +87,7 @@ std::vector<std::string> variantNames() {
     return names;
 }
 
-Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,
-                                              const std::string& by) {
+Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names, const std::string& by) {
     std::vector<std::string> reports = names;
     if (reports.empty())
         for (const Report* report : allReports())
@@ -103,30 +101,25 @@ Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& na
         isTold |= isAsIs || isOther;
     }
     if (isTold) return reports;
-    return fail("--by {}: no requested report supports it. Choose from: {}.", by,
-                variantsSentence());
+    return fail("--by {}: no requested report supports it. Choose from: {}.", by, variantsSentence());
 }
 
-Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
-                                  const std::string& rangeName) {
+Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports, const std::string& rangeName) {
     if (rangeName.empty() || isAny(reports, &ReportInfo::isByRange)) return {};
     std::vector<std::string_view> byRange;
     for (const Report* report : allReports())
         if (report->info.isByRange) byRange.push_back(report->info.name);
-    return fail("--range-name: no requested report is by NVTX range. Choose from: {}.",
-                fmt::join(byRange, ", "));
+    return fail("--range-name: no requested report is by NVTX range. Choose from: {}.", fmt::join(byRange, ", "));
 }
 
-Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
-                            std::optional<TimeRange> range, const std::string& rangeName) {
+Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports, std::optional<TimeRange> range,
+                            const std::string& rangeName) {
     const TimeRange extent = extentOf(trace, isAny(reports, &ReportInfo::isSampled));
     // A single event without duration is also a trace.
-    const bool isOutside =
-        range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
+    const bool isOutside = range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
     if (isOutside && (!extent.isEmpty() || !trace.isEmpty()))
         return fail("The range lies outside of {}, which covers {} to {}. Choose a range inside.",
-                    printable(trace.title), formatTimestamp(extent.startNs),
-                    formatTimestamp(extent.endNs));
+                    printable(trace.title), formatTimestamp(extent.startNs), formatTimestamp(extent.endNs));
     if (rangeName.empty()) return {};
     const std::vector<TimeRange> named = rangesCalled(trace, rangeName);
     if (named.empty()) return fail("{}", printable(noSuchRange(trace, rangeName).value().sentence));
@@ -137,8 +130,7 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     return fail(
         "No NVTX range \"{}\" has GPU work in that time range; in {} such ranges are from {} to "
         "{}.",
-        printable(rangeName), printable(trace.title), formatTimestamp(all.startNs),
-        formatTimestamp(all.endNs));
+        printable(rangeName), printable(trace.title), formatTimestamp(all.startNs), formatTimestamp(all.endNs));
 }
 
 }  // namespace lanescope

@@ -23,16 +23,14 @@ std::vector<std::string> variantNames();
 
 /// Returns the names of the reports that `stats` prints, grouped by `by` if a report supports it;
 /// the default reports if none is named. Fails if no report supports `by`.
-Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,
-                                              const std::string& by);
+Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names, const std::string& by);
 
 /// Fails if `rangeName` is set and no report is about NVTX ranges.
-Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
-                                  const std::string& rangeName);
+Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports, const std::string& rangeName);
 
 /// Fails, listing the trace's content, if the reports would be empty: a range of time outside the
 /// trace, or a name that no NVTX range in it has.
-Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
-                            std::optional<TimeRange> range, const std::string& rangeName);
+Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports, std::optional<TimeRange> range,
+                            const std::string& rangeName);
 
 }  // namespace lanescope

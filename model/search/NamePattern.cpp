@@ -28,16 +28,14 @@ Result<NamePattern> NamePattern::compile(std::string_view text, PatternKind kind
     options.set_log_errors(false);
     options.set_encoding(re2::RE2::Options::EncodingLatin1);  // names may contain any bytes
     options.set_max_mem(maxExpressionBytes);
-    auto expression =
-        std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
+    auto expression = std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
     if (!expression->ok()) return fail("Not a regular expression: {}.", expression->error());
     pattern.expression_ = std::move(expression);
     return pattern;
 }
 
 bool NamePattern::matches(std::string_view name) const {
-    if (expression_)
-        return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *expression_);
+    if (expression_) return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *expression_);
     return std::search(name.begin(), name.end(), lowered_.begin(), lowered_.end(),
                        [](char a, char b) { return lowerCase(a) == b; }) != name.end();
 }

@@ -27,8 +27,7 @@ bool anyBit(const std::vector<uint64_t>& words, size_t first, size_t end) {
 }  // namespace
 
 SliceMarks::SliceMarks(uint32_t sliceCount)
-    : words_((size_t{sliceCount} + wordBits - 1) / wordBits),
-      summary_((words_.size() + wordBits - 1) / wordBits) {}
+    : words_((size_t{sliceCount} + wordBits - 1) / wordBits), summary_((words_.size() + wordBits - 1) / wordBits) {}
 
 void SliceMarks::set(uint32_t slice) {
     const size_t word = slice / wordBits;
@@ -59,8 +58,7 @@ class HitRows {
     explicit HitRows(const std::vector<EventRef>& events) {
         for (const EventRef event : events) {
             std::vector<bool>& rows = rows_[static_cast<size_t>(event.kind())];
-            if (event.row() >= rows.size())
-                rows.resize(std::max<size_t>(event.row() + size_t{1}, rows.size() * 2));
+            if (event.row() >= rows.size()) rows.resize(std::max<size_t>(event.row() + size_t{1}, rows.size() * 2));
             rows[event.row()] = true;
         }
     }
@@ -76,9 +74,8 @@ class HitRows {
 
 /// Returns true if a track of this kind could contain one of the hits.
 bool mayHold(TrackKind track, const HitRows& hits) {
-    return std::ranges::any_of(kindsInOrder(), [&](EventKind kind) {
-        return hits.has(kind) && lanescope::mayHold(track, kind);
-    });
+    return std::ranges::any_of(kindsInOrder(),
+                               [&](EventKind kind) { return hits.has(kind) && lanescope::mayHold(track, kind); });
 }
 
 SliceMarks marksOf(const Lane& lane, const HitRows& hits) {
@@ -103,8 +100,7 @@ std::vector<int64_t> placesOf(const Trace& trace, const std::vector<EventRef>& e
     const bool isThinned = events.size() > size_t{SearchHits::placeCount};
     for (const EventRef event : events) {
         const int64_t startNs = trace.rangeOf(event).startNs;
-        if (!isThinned || places.empty() || startNs - places.back() >= stepNs)
-            places.push_back(startNs);
+        if (!isThinned || places.empty() || startNs - places.back() >= stepNs) places.push_back(startNs);
     }
     return places;
 }

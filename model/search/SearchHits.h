@@ -39,8 +39,7 @@ class SearchHits {
     /// Number of positions in the strip for the whole trace.
     static constexpr uint32_t placeCount = 8192;
 
-    /// `events` must be sorted by start. O(hits + slices of lanes that contain events of their
-    /// kinds).
+    /// `events` must be sorted by start. O(hits + slices of lanes that contain events of their kinds).
     static SearchHitsPtr of(const Trace& trace, std::vector<EventRef> events);
 
     const std::vector<EventRef>& events() const { return events_; }

@@ -26,8 +26,8 @@ using RowScan = std::function<void(uint32_t first, uint32_t count, std::vector<u
 /// Returns a scan of one column: `isHit(value)`.
 template <class Value, class Test>
 RowScan scanOf(const Column<Value>& column, Test isHit) {
-    return [&column, isHit, values = std::vector<Value>(blockRows)](
-               uint32_t first, uint32_t count, std::vector<uint32_t>& rows) mutable {
+    return [&column, isHit, values = std::vector<Value>(blockRows)](uint32_t first, uint32_t count,
+                                                                    std::vector<uint32_t>& rows) mutable {
         column.copyTo(std::span(values).first(count), first);
         for (uint32_t index = 0; index < count; ++index)
             if (isHit(values[index])) rows.push_back(first + index);
@@ -39,8 +39,7 @@ class HitSource {
     HitSource(EventKind kind, const Column<int64_t>& startNs, TimeRange range, RowScan scan)
         : kind_(kind), startNs_(startNs), scan_(std::move(scan)) {
         const auto rowAt = [&](int64_t timeNs) {
-            return static_cast<uint32_t>(std::lower_bound(startNs.begin(), startNs.end(), timeNs) -
-                                         startNs.begin());
+            return static_cast<uint32_t>(std::lower_bound(startNs.begin(), startNs.end(), timeNs) - startNs.begin());
         };
         row_ = rowAt(range.startNs);
         endRow_ = rowAt(range.endNs);
@@ -74,11 +73,9 @@ class HitSource {
         starts_.resize(count);
         if (rows_.size() > count / 8) {
             startNs_.copyTo(starts_, first);
-            for (size_t index = 0; index < rows_.size(); ++index)
-                starts_[index] = starts_[rows_[index] - first];
+            for (size_t index = 0; index < rows_.size(); ++index) starts_[index] = starts_[rows_[index] - first];
         } else {
-            for (size_t index = 0; index < rows_.size(); ++index)
-                starts_[index] = startNs_[rows_[index]];
+            for (size_t index = 0; index < rows_.size(); ++index) starts_[index] = startNs_[rows_[index]];
         }
     }
 
@@ -100,8 +97,7 @@ class Search {
             // Events that are drawn nowhere could not be shown, and curves have no names.
             if constexpr (!each.tracks.empty() && each.origin != kinds::Origin::Sampled)
                 if (stacks_.isAny() || each.isGpuWork || each.kind == EventKind::Api)
-                    sources_.emplace_back(each.kind, each.table(trace_).startNs, range_,
-                                          withStack(each, scan(each)));
+                    sources_.emplace_back(each.kind, each.table(trace_).startNs, range_, withStack(each, scan(each)));
         });
     }
     Search(const Search&) = delete;
@@ -143,42 +139,37 @@ class Search {
     }
 
     RowScan scan(kinds::Kernel) {
-        return scanOf(trace_.kernels.config,
-                      [this](uint32_t config) { return tests_.isConfigHit(config); });
+        return scanOf(trace_.kernels.config, [this](uint32_t config) { return tests_.isConfigHit(config); });
     }
     RowScan scan(kinds::Memcpy) {
         return scanOf(trace_.memcpys.kind, [this](MemcpyKind kind) { return tests_.isHit(kind); });
     }
     RowScan scan(kinds::Memset) {
-        return [isHit = tests_.isMemsetHit()](uint32_t first, uint32_t count,
-                                              std::vector<uint32_t>& rows) {
+        return [isHit = tests_.isMemsetHit()](uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
             for (uint32_t row = first; isHit && row < first + count; ++row) rows.push_back(row);
         };
     }
     RowScan scan(kinds::Api) {
-        return scanOf(trace_.apiCalls.name,
-                      [this](StringIndex name) { return tests_.isHit(name); });
+        return scanOf(trace_.apiCalls.name, [this](StringIndex name) { return tests_.isHit(name); });
     }
     RowScan scan(kinds::Nvtx) {
-        return [this, byText = scanOf(trace_.nvtx.text, [this](StringIndex text) {
-                          return tests_.isHit(text);
-                      })](uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
+        return [this, byText = scanOf(trace_.nvtx.text, [this](StringIndex text) { return tests_.isHit(text); })](
+                   uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
             byText(first, count, rows);
             addNcclCalls(first, first + count, rows);
         };
     }
     RowScan scan(kinds::Projection) {
         return scanOf(trace_.projections.nvtx, [this](uint32_t row) {
-            return row < trace_.nvtx.size() &&
-                   (tests_.isHit(trace_.nvtx.text[row]) ||
-                    std::binary_search(ncclCalls_.begin(), ncclCalls_.end(), row));
+            return row < trace_.nvtx.size() && (tests_.isHit(trace_.nvtx.text[row]) ||
+                                                std::binary_search(ncclCalls_.begin(), ncclCalls_.end(), row));
         });
     }
     /// Other kinds have few names for many events, which are tested at first use.
     template <class Kind>
     RowScan scan(Kind) {
-        return [this, known = std::unordered_map<uint64_t, bool>()](
-                   uint32_t first, uint32_t count, std::vector<uint32_t>& rows) mutable {
+        return [this, known = std::unordered_map<uint64_t, bool>()](uint32_t first, uint32_t count,
+                                                                    std::vector<uint32_t>& rows) mutable {
             for (uint32_t row = first; row < first + count; ++row) {
                 const auto [found, isNew] = known.try_emplace(Kind::nameKey(trace_, row), false);
                 if (isNew) found->second = tests_.isHit(Kind::nameOf(trace_, row));
@@ -191,11 +182,9 @@ class Search {
     template <class Kind>
     RowScan withStack(Kind, RowScan scan) {
         if (stacks_.isAny()) return scan;
-        return [this, scan = std::move(scan)](uint32_t first, uint32_t count,
-                                              std::vector<uint32_t>& rows) {
+        return [this, scan = std::move(scan)](uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
             scan(first, count, rows);
-            std::erase_if(rows,
-                          [&](uint32_t row) { return !stacks_.holds(EventRef(Kind::kind, row)); });
+            std::erase_if(rows, [&](uint32_t row) { return !stacks_.holds(EventRef(Kind::kind, row)); });
         };
     }
 
@@ -203,8 +192,7 @@ class Search {
         const NcclTable& nccl = trace_.nccl;
         for (uint32_t row = 0; row < nccl.size(); ++row) {
             const NcclFacts facts = nccl.facts[row];
-            for (const StringIndex text :
-                 {facts.datatype, facts.algorithm, facts.protocol, facts.communicatorName})
+            for (const StringIndex text : {facts.datatype, facts.algorithm, facts.protocol, facts.communicatorName})
                 if (text != 0 && tests_.isHit(text)) {
                     ncclCalls_.push_back(nccl.nvtx[row]);
                     break;
@@ -232,8 +220,7 @@ class Search {
 
 }  // namespace
 
-bool findEvents(const Trace& trace, const SearchQuery& query, TimeRange range,
-                const HitSink& sink) {
+bool findEvents(const Trace& trace, const SearchQuery& query, TimeRange range, const HitSink& sink) {
     return Search(trace, query, range).run(sink);
 }
 

@@ -36,12 +36,11 @@ struct SearchQuery {
 /// Receives the next hits, sometimes none. Returns false to end the search.
 using HitSink = std::function<bool(std::span<const EventRef> hits)>;
 
-/// Finds the events with a matching name that start in `range`, in order of start. Searches all
-/// events that are slices of a track. Kernels match by short or full name, memcpys by direction
-/// ("memcpy HtoD"), NCCL calls also by data type, algorithm, protocol and communicator. Each
-/// distinct name is tested once, so the time depends on the events: about 1 ns for one that is not
-/// a hit. With stack terms, finds only calls and GPU work whose stacks match all terms, which takes
-/// a pass over all launches. Returns false if `sink` ended it. Any thread.
+/// Finds the events with a matching name that start in `range`, in order of start. Searches all events that are slices
+/// of a track. Kernels match by short or full name, memcpys by direction ("memcpy HtoD"), NCCL calls also by data type,
+/// algorithm, protocol and communicator. Each distinct name is tested once, so the time depends on the events: about 1
+/// ns for one that is not a hit. With stack terms, finds only calls and GPU work whose stacks match all terms, which
+/// takes a pass over all launches. Returns false if `sink` ended it. Any thread.
 bool findEvents(const Trace& trace, const SearchQuery& query, TimeRange range, const HitSink& sink);
 
 }  // namespace lanescope

@@ -40,9 +40,7 @@ constexpr std::array<uint32_t, 12> localTypes{
 
 }  // namespace
 
-int openUnnamedFile(const char* folder, mode_t mode) {
-    return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-}
+int openUnnamedFile(const char* folder, mode_t mode) { return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
 
 int linkName(int nameless, const char* name) {
     const std::string self = "/proc/self/fd/" + std::to_string(nameless);
@@ -53,17 +51,13 @@ int renameIfFree(const char* from, const char* to) {
     return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
-int flushToDisk(int file) {
-    return ::fsync(file) == 0 ? 0 : errno;
-}
+int flushToDisk(int file) { return ::fsync(file) == 0 ? 0 : errno; }
 
 int64_t modifiedNs(const struct stat& status) {
     return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) {
-    return ::posix_fallocate(file, offset, bytes) == 0;
-}
+bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) { return ::posix_fallocate(file, offset, bytes) == 0; }
 
 bool releaseDiskSpace(int file, int64_t offset, int64_t bytes) {
     return ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0;
@@ -80,17 +74,11 @@ bool isLocalType(int64_t fileSystemType) {
     return std::find(localTypes.begin(), localTypes.end(), type) != localTypes.end();
 }
 
-bool openPipe(std::array<int, 2>& ends) {
-    return ::pipe2(ends.data(), O_CLOEXEC) == 0;
-}
+bool openPipe(std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC) == 0; }
 
-char** environment() {
-    return ::environ;
-}
+char** environment() { return ::environ; }
 
-void preferLargePages(void* memory, size_t bytes) {
-    static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
-}
+void preferLargePages(void* memory, size_t bytes) { static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE)); }
 
 std::filesystem::path ownProgram() {
     std::error_code error;

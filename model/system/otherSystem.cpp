@@ -11,18 +11,14 @@
 
 namespace lanescope::system {
 
-ClockError clockError() {
-    return {};
-}
+ClockError clockError() { return {}; }
 
 int openUnnamedFile(const char*, mode_t) {
     errno = EOPNOTSUPP;
     return -1;
 }
 
-int linkName(int, const char*) {
-    return EOPNOTSUPP;
-}
+int linkName(int, const char*) { return EOPNOTSUPP; }
 
 int renameIfFree(const char* from, const char* to) {
 #ifdef __APPLE__
@@ -36,8 +32,7 @@ int renameIfFree(const char* from, const char* to) {
 
 int flushToDisk(int file) {
 #ifdef F_FULLFSYNC
-    // On macOS fsync leaves the data in the cache of the disk. Not every file system supports
-    // F_FULLFSYNC.
+    // On macOS fsync leaves the data in the cache of the disk. Not every file system supports F_FULLFSYNC.
     if (::fcntl(file, F_FULLFSYNC) == 0) return 0;
 #endif
     return ::fsync(file) == 0 ? 0 : errno;
@@ -64,17 +59,11 @@ bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) {
 #endif
 }
 
-bool releaseDiskSpace(int, int64_t, int64_t) {
-    return false;
-}
+bool releaseDiskSpace(int, int64_t, int64_t) { return false; }
 
-bool isStableFile(int) {
-    return false;
-}
+bool isStableFile(int) { return false; }
 
-bool isLocalType(int64_t) {
-    return false;
-}
+bool isLocalType(int64_t) { return false; }
 
 }  // namespace lanescope::system
 

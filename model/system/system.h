@@ -14,13 +14,11 @@
 namespace lanescope::system {
 
 struct ClockError {
-    std::optional<int64_t>
-        estimatedNs;  ///< Nullopt if no other clock disciplines the system clock.
+    std::optional<int64_t> estimatedNs;  ///< Nullopt if no other clock disciplines the system clock.
     std::optional<int64_t> maxNs;
 };
 
-/// Returns the current error; both members are nullopt if the system reports none. Needs no
-/// permission.
+/// Returns the current error; both members are nullopt if the system reports none. Needs no permission.
 ClockError clockError();
 
 }  // namespace lanescope::system
@@ -40,8 +38,7 @@ int linkName(int nameless, const char* name);
 /// exists, ENOSYS or EINVAL if no atomic call exists.
 int renameIfFree(const char* from, const char* to);
 
-/// Flushes an open file to the disk, including the cache of the disk. Returns 0 or an errno value.
-/// Waits for the disk.
+/// Flushes an open file to the disk, including the cache of the disk. Returns 0 or an errno value. Waits for the disk.
 int flushToDisk(int file);
 
 /// Returns the modification time of a file in nanoseconds since 1970.
@@ -50,8 +47,7 @@ int64_t modifiedNs(const struct stat& status);
 /// Reserves disk space for a range of a file. Returns false if the space cannot be reserved.
 bool reserveDiskSpace(int file, int64_t offset, int64_t bytes);
 
-/// Releases the disk space of a range, which then reads as zero. Returns false if holes are not
-/// supported.
+/// Releases the disk space of a range, which then reads as zero. Returns false if holes are not supported.
 bool releaseDiskSpace(int file, int64_t offset, int64_t bytes);
 
 /// Returns true if an open file stays unchanged whatever happens to its name. That holds on local
@@ -66,12 +62,10 @@ bool isLocalType(int64_t fileSystemType);
 /// Process calls that not every operating system has.
 namespace lanescope::system {
 
-/// Opens a pipe (read end, write end) that child processes do not inherit. Returns false with
-/// `errno` on failure.
+/// Opens a pipe (read end, write end) that child processes do not inherit. Returns false with `errno` on failure.
 bool openPipe(std::array<int, 2>& ends);
 
-/// Returns the environment variables that child processes get, null-terminated. Owned by the
-/// system.
+/// Returns the environment variables that child processes get, null-terminated. Owned by the system.
 char** environment();
 
 /// Requests large pages for memory that begins at a page boundary, if the system supports that.

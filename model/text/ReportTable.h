@@ -8,9 +8,8 @@
 
 namespace lanescope {
 
-/// Unit of the numbers of a column. Cells are plain numbers in this unit. Identifiers only name
-/// something, so they are never grouped or scaled. Timestamps are points on the timeline in
-/// nanoseconds, so they are never rounded.
+/// Unit of the numbers of a column. Cells are plain numbers in this unit. Identifiers only name something, so they are
+/// never grouped or scaled. Timestamps are points on the timeline in nanoseconds, so they are never rounded.
 enum class Unit : uint8_t {
     Text,
     Count,

@@ -6,13 +6,9 @@
 
 namespace lanescope {
 
-std::string_view name(GpuApi api) {
-    return api == GpuApi::Hip ? "HIP" : "CUDA";
-}
+std::string_view name(GpuApi api) { return api == GpuApi::Hip ? "HIP" : "CUDA"; }
 
-std::string_view identifier(GpuApi api) {
-    return api == GpuApi::Hip ? "hip" : "cuda";
-}
+std::string_view identifier(GpuApi api) { return api == GpuApi::Hip ? "hip" : "cuda"; }
 
 std::optional<GpuApi> gpuApiOf(std::string_view call) {
     if (call.starts_with("hip") || call.starts_with("hsa")) return GpuApi::Hip;
@@ -22,11 +18,8 @@ std::optional<GpuApi> gpuApiOf(std::string_view call) {
 
 CallClass callClassOf(std::string_view call) {
     static constexpr std::array<std::string_view, 8> allocations{
-        "Malloc", "Free",        "MemAlloc",     "HostAlloc",
-        "MemMap", "cuMemCreate", "HostRegister", "HostUnregister"};
-    const auto has = [call](std::string_view word) {
-        return call.find(word) != std::string_view::npos;
-    };
+        "Malloc", "Free", "MemAlloc", "HostAlloc", "MemMap", "cuMemCreate", "HostRegister", "HostUnregister"};
+    const auto has = [call](std::string_view word) { return call.find(word) != std::string_view::npos; };
     if (std::ranges::any_of(allocations, has)) return CallClass::Allocation;
     if (has("Synchronize")) return CallClass::Synchronization;
     if (has("Graph")) return has("Launch") ? CallClass::Launch : CallClass::Other;

@@ -24,32 +24,23 @@ Result<TableFormat> tableFormatFrom(std::string_view name) {
 std::string headerOf(const ReportColumn& column) {
     switch (column.unit) {
         case Unit::Nanoseconds:
-        case Unit::Timestamp:
-            return fmt::format("{} (ns)", column.name);
-        case Unit::Bytes:
-            return fmt::format("{} (B)", column.name);
-        case Unit::GigabytesPerSecond:
-            return fmt::format("{} (GB/s)", column.name);
-        case Unit::Percent:
-            return fmt::format("{} (%)", column.name);
+        case Unit::Timestamp: return fmt::format("{} (ns)", column.name);
+        case Unit::Bytes: return fmt::format("{} (B)", column.name);
+        case Unit::GigabytesPerSecond: return fmt::format("{} (GB/s)", column.name);
+        case Unit::Percent: return fmt::format("{} (%)", column.name);
         case Unit::Text:
         case Unit::Count:
-        case Unit::Identifier:
-            break;
+        case Unit::Identifier: break;
     }
     return column.name;
 }
 
 std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportStyle style) {
     switch (format) {
-        case TableFormat::Text:
-            return style == ReportStyle::Nvprof ? makeNvprofFormatter() : makeTextFormatter();
-        case TableFormat::Csv:
-            return makeCsvFormatter();
-        case TableFormat::NsightCsv:
-            return makeNsightCsvFormatter();
-        case TableFormat::Json:
-            break;
+        case TableFormat::Text: return style == ReportStyle::Nvprof ? makeNvprofFormatter() : makeTextFormatter();
+        case TableFormat::Csv: return makeCsvFormatter();
+        case TableFormat::NsightCsv: return makeNsightCsvFormatter();
+        case TableFormat::Json: break;
     }
     return makeJsonFormatter();
 }
@@ -72,17 +63,13 @@ constexpr int64_t maxLevels = 32;
 
 ReportTable indentedRows(ReportTable table) {
     if (table.style != ReportStyle::Tree || table.columns.size() <= placeColumns) return table;
-    const auto removePlace = [](auto& cells) {
-        cells.erase(cells.begin(), std::next(cells.begin(), placeColumns));
-    };
+    const auto removePlace = [](auto& cells) { cells.erase(cells.begin(), std::next(cells.begin(), placeColumns)); };
     for (std::vector<Cell>& row : table.rows) {
         if (row.size() <= placeColumns) continue;
         const auto* depth = std::get_if<int64_t>(&row[placeColumns - 1]);
         auto* name = std::get_if<std::string>(&row.back());
         if (depth != nullptr && name != nullptr)
-            name->insert(
-                0, blanksPerLevel * static_cast<size_t>(std::clamp<int64_t>(*depth, 0, maxLevels)),
-                ' ');
+            name->insert(0, blanksPerLevel * static_cast<size_t>(std::clamp<int64_t>(*depth, 0, maxLevels)), ' ');
         removePlace(row);
     }
     removePlace(table.columns);
@@ -100,8 +87,7 @@ std::string textOf(const Cell& cell, Unit unit) {
     const auto* real = std::get_if<double>(&cell);
     if (std::holds_alternative<std::monostate>(cell)) return "-";
     // Rates share one unit, given in the header, and one number of decimals.
-    if (real && unit == Unit::GigabytesPerSecond)
-        return withThousands(fmt::format("{:.3f}", *real));
+    if (real && unit == Unit::GigabytesPerSecond) return withThousands(fmt::format("{:.3f}", *real));
     if (real && unit == Unit::Percent) return withThousands(fmt::format("{:.1f}", *real));
     std::string text = formatCell(cell, unit);
     // Pads one-letter units, so that the numbers stay aligned.
@@ -112,8 +98,7 @@ std::string textOf(const Cell& cell, Unit unit) {
 }
 
 std::string headingOf(const ReportColumn& column) {
-    const bool hasFixedUnit =
-        column.unit == Unit::GigabytesPerSecond || column.unit == Unit::Percent;
+    const bool hasFixedUnit = column.unit == Unit::GigabytesPerSecond || column.unit == Unit::Percent;
     return hasFixedUnit ? headerOf(column) : column.name;
 }
 
@@ -144,8 +129,7 @@ class TextFormatter : public TableFormatter {
                 widths_[column] = std::max(widths_[column], displayWidth(line[column]));
         if (isFirst_) {
             chooseOrder(columns);
-            for (size_t column = 0; column < columns.size(); ++column)
-                lines[1][column] = rule(columns, column);
+            for (size_t column = 0; column < columns.size(); ++column) lines[1][column] = rule(columns, column);
         }
         isFirst_ = false;
         std::string text;
@@ -156,12 +140,9 @@ class TextFormatter : public TableFormatter {
     /// Moves the widest text column to the end if it is long.
     void chooseOrder(const std::vector<ReportColumn>& columns) {
         for (size_t column = 0; column < columns.size(); ++column) order_.push_back(column);
-        const auto textWidth = [&](size_t column) {
-            return columns[column].unit == Unit::Text ? widths_[column] : 0;
-        };
-        const auto widest = std::max_element(order_.begin(), order_.end(), [&](size_t a, size_t b) {
-            return textWidth(a) < textWidth(b);
-        });
+        const auto textWidth = [&](size_t column) { return columns[column].unit == Unit::Text ? widths_[column] : 0; };
+        const auto widest = std::max_element(order_.begin(), order_.end(),
+                                             [&](size_t a, size_t b) { return textWidth(a) < textWidth(b); });
         if (widest != order_.end() && textWidth(*widest) > maxInnerTextWidth)
             std::rotate(widest, widest + 1, order_.end());
     }
@@ -169,8 +150,7 @@ class TextFormatter : public TableFormatter {
     std::string rule(const std::vector<ReportColumn>& columns, size_t column) const {
         // A rule as long as the longest kernel name would wrap on the terminal.
         const bool isLastText = column == order_.back() && columns[column].unit == Unit::Text;
-        return std::string(
-            isLastText ? std::min(widths_[column], maxInnerTextWidth) : widths_[column], '-');
+        return std::string(isLastText ? std::min(widths_[column], maxInnerTextWidth) : widths_[column], '-');
     }
 
     void appendLine(std::string& text, const std::vector<ReportColumn>& columns,
@@ -193,18 +173,14 @@ class TextFormatter : public TableFormatter {
 
 }  // namespace
 
-std::unique_ptr<TableFormatter> makeTextFormatter() {
-    return std::make_unique<TextFormatter>();
-}
+std::unique_ptr<TableFormatter> makeTextFormatter() { return std::make_unique<TextFormatter>(); }
 
 namespace {
 
 /// Returns true if a spreadsheet would run the text as a formula. Numbers are no formulas.
 bool looksLikeFormula(std::string_view text) {
-    if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos)
-        return false;
-    return text[0] == '=' || text[0] == '@' ||
-           text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
+    if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos) return false;
+    return text[0] == '=' || text[0] == '@' || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
 }
 
 /// Returns valid UTF-8 without control characters except line ends and tabs. An apostrophe, as
@@ -250,12 +226,9 @@ struct NsightStyle {
     static constexpr std::string_view lineEnd = "\n";
     static std::string header(const ReportColumn& column) {
         switch (column.unit) {
-            case Unit::Bytes:
-                return column.name + " (MB)";
-            case Unit::GigabytesPerSecond:
-                return column.name + " (MB/s)";
-            default:
-                return headerOf(column);
+            case Unit::Bytes: return column.name + " (MB)";
+            case Unit::GigabytesPerSecond: return column.name + " (MB/s)";
+            default: return headerOf(column);
         }
     }
     static void appendNumber(std::string& line, int64_t whole, Unit unit) {
@@ -313,13 +286,9 @@ class CsvFormatter : public TableFormatter {
 
 }  // namespace
 
-std::unique_ptr<TableFormatter> makeCsvFormatter() {
-    return std::make_unique<CsvFormatter<PlainStyle>>();
-}
+std::unique_ptr<TableFormatter> makeCsvFormatter() { return std::make_unique<CsvFormatter<PlainStyle>>(); }
 
-std::unique_ptr<TableFormatter> makeNsightCsvFormatter() {
-    return std::make_unique<CsvFormatter<NsightStyle>>();
-}
+std::unique_ptr<TableFormatter> makeNsightCsvFormatter() { return std::make_unique<CsvFormatter<NsightStyle>>(); }
 
 namespace {
 
@@ -362,9 +331,7 @@ class JsonFormatter : public TableFormatter {
 
 }  // namespace
 
-std::unique_ptr<TableFormatter> makeJsonFormatter() {
-    return std::make_unique<JsonFormatter>();
-}
+std::unique_ptr<TableFormatter> makeJsonFormatter() { return std::make_unique<JsonFormatter>(); }
 
 namespace {
 
@@ -402,16 +369,11 @@ std::string nvprofText(const Cell& cell, Unit unit) {
     const double value = numberIn(cell);
     switch (unit) {
         case Unit::Nanoseconds:
-        case Unit::Timestamp:
-            return nvprofTime(value);
-        case Unit::Bytes:
-            return nvprofSize(value);
-        case Unit::GigabytesPerSecond:
-            return nvprofThroughput(value);
-        case Unit::Percent:
-            return fmt::format("{:.2f}%", value);
-        default:
-            return fmt::format("{:.0f}", value);
+        case Unit::Timestamp: return nvprofTime(value);
+        case Unit::Bytes: return nvprofSize(value);
+        case Unit::GigabytesPerSecond: return nvprofThroughput(value);
+        case Unit::Percent: return fmt::format("{:.2f}%", value);
+        default: return fmt::format("{:.0f}", value);
     }
 }
 
@@ -432,9 +394,7 @@ size_t widthOf(const std::string& name) {
     return defaultColumnWidth;
 }
 
-bool isDevice(const std::string& name) {
-    return name == "Device" || name == "Src Dev" || name == "Dst Dev";
-}
+bool isDevice(const std::string& name) { return name == "Device" || name == "Src Dev" || name == "Dst Dev"; }
 
 class NvprofFormatter : public TableFormatter {
   public:
@@ -471,12 +431,10 @@ class NvprofFormatter : public TableFormatter {
         return text;
     }
 
-    static void append(std::string& line, const ReportTable& part, size_t column,
-                       const std::string& text) {
+    static void append(std::string& line, const ReportTable& part, size_t column, const std::string& text) {
         if (column > 0) line += "  ";
         // The percentage column is one digit narrower.
-        const size_t width =
-            part.columns[column].unit == Unit::Percent ? 7 : widthOf(part.columns[column].name);
+        const size_t width = part.columns[column].unit == Unit::Percent ? 7 : widthOf(part.columns[column].name);
         const bool isLast = column + 1 == part.columns.size();
         if (!isLast && displayWidth(text) < width) line.append(width - displayWidth(text), ' ');
         line += text;
@@ -498,16 +456,10 @@ std::string nvprofTime(double ns) {
     return fmt::format("{:.{}f}s", seconds, decimals);
 }
 
-std::string nvprofSize(double bytes) {
-    return scaled(bytes, "");
-}
+std::string nvprofSize(double bytes) { return scaled(bytes, ""); }
 
-std::string nvprofThroughput(double gigabytesPerSecond) {
-    return scaled(gigabytesPerSecond * 1e9, "/s");
-}
+std::string nvprofThroughput(double gigabytesPerSecond) { return scaled(gigabytesPerSecond * 1e9, "/s"); }
 
-std::unique_ptr<TableFormatter> makeNvprofFormatter() {
-    return std::make_unique<NvprofFormatter>();
-}
+std::unique_ptr<TableFormatter> makeNvprofFormatter() { return std::make_unique<NvprofFormatter>(); }
 
 }  // namespace lanescope

@@ -43,16 +43,14 @@ class TableFormatter {
     virtual std::string end() { return {}; }
 };
 
-std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format,
-                                                   ReportStyle style = ReportStyle::Plain);
+std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportStyle style = ReportStyle::Plain);
 /// Make the formatter of each format.
 std::unique_ptr<TableFormatter> makeTextFormatter();
 std::unique_ptr<TableFormatter> makeCsvFormatter();
 std::unique_ptr<TableFormatter> makeNsightCsvFormatter();
 std::unique_ptr<TableFormatter> makeJsonFormatter();
 
-/// Returns the column name with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)",
-/// "Name".
+/// Returns the column name with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)", "Name".
 std::string headerOf(const ReportColumn& column);
 
 /// Returns a table for people: for `ReportStyle::Tree` without the columns of the nesting, and with

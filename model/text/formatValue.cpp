@@ -16,9 +16,7 @@ namespace {
 
 constexpr std::string_view ellipsis = "\u2026";
 
-bool isContinuation(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-}
+bool isContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
 /// Returns the bytes of the first code point of `text`, which must not be empty.
 size_t firstLetterBytes(std::string_view text) {
@@ -27,8 +25,7 @@ size_t firstLetterBytes(std::string_view text) {
     return bytes;
 }
 
-/// Returns the columns of a code point. fmt knows the wide ones: it pads text that is narrower than
-/// requested.
+/// Returns the columns of a code point. fmt knows the wide ones: it pads text that is narrower than requested.
 size_t letterWidth(std::string_view letter) {
     if (letter.size() < 2) return 1;
     constexpr size_t widest = 2;
@@ -83,9 +80,7 @@ std::string cutMiddle(std::string_view text, size_t width) {
     if (displayWidth(text) <= width) return std::string(text);
     if (width == 0) return {};
     const size_t tail = (width - 1) * 2 / 5;
-    return std::string(prefixWithin(text, width - 1 - tail))
-        .append(ellipsis)
-        .append(suffixWithin(text, tail));
+    return std::string(prefixWithin(text, width - 1 - tail)).append(ellipsis).append(suffixWithin(text, tail));
 }
 
 namespace {
@@ -97,11 +92,8 @@ struct Scale {
 
 constexpr std::array<Scale, 4> durationScales{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
 constexpr double kibi = 1024;
-constexpr std::array<Scale, 5> byteScales{{{1, "B"},
-                                           {kibi, "KiB"},
-                                           {kibi * kibi, "MiB"},
-                                           {kibi * kibi * kibi, "GiB"},
-                                           {kibi * kibi * kibi * kibi, "TiB"}}};
+constexpr std::array<Scale, 5> byteScales{
+    {{1, "B"}, {kibi, "KiB"}, {kibi * kibi, "MiB"}, {kibi * kibi * kibi, "GiB"}, {kibi * kibi * kibi * kibi, "TiB"}}};
 
 /// Formats a number with up to three decimals and at most four digits in all.
 std::string shortNumber(double value) {
@@ -115,9 +107,7 @@ std::string shortNumber(double value) {
 std::string durationOf(double ns) {
     size_t index = 0;
     // 999.95 us would print as "1000.0 us", so the next unit begins slightly earlier.
-    while (index + 1 < durationScales.size() &&
-           std::abs(ns) >= durationScales[index + 1].factor * 0.99995)
-        ++index;
+    while (index + 1 < durationScales.size() && std::abs(ns) >= durationScales[index + 1].factor * 0.99995) ++index;
     const Scale& scale = durationScales[index];
     if (index == 0 && ns == std::floor(ns)) return fmt::format("{:.0f} ns", ns);
     return fmt::format("{} {}", shortNumber(ns / scale.factor), scale.suffix);
@@ -125,18 +115,14 @@ std::string durationOf(double ns) {
 
 std::string bytesOf(double bytes) {
     size_t index = 0;
-    while (index + 1 < byteScales.size() &&
-           std::abs(bytes) >= byteScales[index + 1].factor * 0.99995)
-        ++index;
+    while (index + 1 < byteScales.size() && std::abs(bytes) >= byteScales[index + 1].factor * 0.99995) ++index;
     const Scale& scale = byteScales[index];
     if (index == 0) return fmt::format("{:.0f} B", bytes);
-    return fmt::format("{} {}", withThousands(fmt::format("{:.2f}", bytes / scale.factor)),
-                       scale.suffix);
+    return fmt::format("{} {}", withThousands(fmt::format("{:.2f}", bytes / scale.factor)), scale.suffix);
 }
 
 std::string countOf(double count) {
-    return withThousands(count == std::floor(count) ? fmt::format("{:.0f}", count)
-                                                    : fmt::format("{:.1f}", count));
+    return withThousands(count == std::floor(count) ? fmt::format("{:.0f}", count) : fmt::format("{:.1f}", count));
 }
 
 /// Formats a rate in GB/s if three decimals suffice, else in a smaller unit.
@@ -149,20 +135,14 @@ std::string rateOf(double gigabytesPerSecond) {
 
 std::string numberAs(double value, Unit unit) {
     switch (unit) {
-        case Unit::Count:
-            return countOf(value);
-        case Unit::Nanoseconds:
-            return durationOf(value);
-        case Unit::Bytes:
-            return bytesOf(value);
-        case Unit::GigabytesPerSecond:
-            return rateOf(value);
-        case Unit::Percent:
-            return fmt::format("{:.1f} %", value);
+        case Unit::Count: return countOf(value);
+        case Unit::Nanoseconds: return durationOf(value);
+        case Unit::Bytes: return bytesOf(value);
+        case Unit::GigabytesPerSecond: return rateOf(value);
+        case Unit::Percent: return fmt::format("{:.1f} %", value);
         case Unit::Identifier:
         case Unit::Timestamp:
-        case Unit::Text:
-            break;
+        case Unit::Text: break;
     }
     return fmt::format("{}", value);
 }
@@ -190,25 +170,17 @@ std::string withThousands(std::string digits) {
     return digits;
 }
 
-std::string formatDuration(int64_t durationNs) {
-    return durationOf(static_cast<double>(durationNs));
-}
+std::string formatDuration(int64_t durationNs) { return durationOf(static_cast<double>(durationNs)); }
 
 std::string formatTimestamp(int64_t timeNs) {
-    const uint64_t size =
-        timeNs < 0 ? -static_cast<uint64_t>(timeNs) : static_cast<uint64_t>(timeNs);
+    const uint64_t size = timeNs < 0 ? -static_cast<uint64_t>(timeNs) : static_cast<uint64_t>(timeNs);
     constexpr uint64_t nsPerSecond = 1'000'000'000;
-    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", size / nsPerSecond,
-                       size % nsPerSecond);
+    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", size / nsPerSecond, size % nsPerSecond);
 }
 
-std::string formatBytes(int64_t bytes) {
-    return bytesOf(static_cast<double>(bytes));
-}
+std::string formatBytes(int64_t bytes) { return bytesOf(static_cast<double>(bytes)); }
 
-std::string formatCount(int64_t count) {
-    return withThousands(fmt::format("{}", count));
-}
+std::string formatCount(int64_t count) { return withThousands(fmt::format("{}", count)); }
 
 std::string formatCell(const Cell& cell, Unit unit) {
     if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -230,8 +202,7 @@ std::string printable(std::string_view text) {
         const auto first = static_cast<unsigned char>(text[0]);
         if (length == 0 || turnsDirection(text.substr(0, length))) {
             result += "\xef\xbf\xbd";
-        } else if (first < 0x20 || first == 0x7f ||
-                   (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0)) {
+        } else if (first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0)) {
             result += ' ';  // C0, DEL and C1
         } else {
             result += text.substr(0, length);
@@ -245,8 +216,7 @@ std::string withoutControls(std::string json) {
     std::string result;
     result.reserve(json.size());
     for (std::string_view rest = json; !rest.empty();) {
-        const std::string_view letter =
-            rest.substr(0, std::max<size_t>(utf8SequenceLength(rest), 1));
+        const std::string_view letter = rest.substr(0, std::max<size_t>(utf8SequenceLength(rest), 1));
         const auto byte = [letter](size_t at) { return static_cast<unsigned char>(letter[at]); };
         if (letter == "\x7f")
             result += "\\u007f";
@@ -279,8 +249,8 @@ std::string DurationScale::number(int64_t ns) const {
     const int64_t quantum = quantumNs();
     const auto quanta = std::llround(static_cast<double>(ns) / static_cast<double>(quantum));
     if (decimals == 0) return withThousands(fmt::format("{}", quanta));
-    return withThousands(fmt::format("{}{}.{:03}", quanta < 0 ? "-" : "", std::abs(quanta) / 1000,
-                                     std::abs(quanta) % 1000));
+    return withThousands(
+        fmt::format("{}{}.{:03}", quanta < 0 ? "-" : "", std::abs(quanta) / 1000, std::abs(quanta) % 1000));
 }
 
 std::string DurationScale::difference(int64_t ns) const {
@@ -289,13 +259,9 @@ std::string DurationScale::difference(int64_t ns) const {
     return ns > 0 && !isNothing ? "+" + text : text;
 }
 
-std::string DurationScale::text(int64_t ns) const {
-    return fmt::format("{} {}", number(ns), unit);
-}
+std::string DurationScale::text(int64_t ns) const { return fmt::format("{} {}", number(ns), unit); }
 
-std::string DurationScale::differenceText(int64_t ns) const {
-    return fmt::format("{} {}", difference(ns), unit);
-}
+std::string DurationScale::differenceText(int64_t ns) const { return fmt::format("{} {}", difference(ns), unit); }
 
 std::string markupEscaped(std::string_view text) {
     const std::string clean = printable(text);
@@ -303,23 +269,12 @@ std::string markupEscaped(std::string_view text) {
     result.reserve(clean.size());
     for (const char letter : clean) {
         switch (letter) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            case '\'':
-                result += "&#39;";
-                break;
-            default:
-                result += letter;
+            case '&': result += "&amp;"; break;
+            case '<': result += "&lt;"; break;
+            case '>': result += "&gt;"; break;
+            case '"': result += "&quot;"; break;
+            case '\'': result += "&#39;"; break;
+            default: result += letter;
         }
     }
     return result;

@@ -17,20 +17,17 @@ namespace lanescope {
 template <class Enumeration>
 std::optional<Enumeration> fromIdentifier(std::string_view text, Enumeration last) {
     for (size_t index = 0; index <= static_cast<size_t>(last); ++index)
-        if (identifier(static_cast<Enumeration>(index)) == text)
-            return static_cast<Enumeration>(index);
+        if (identifier(static_cast<Enumeration>(index)) == text) return static_cast<Enumeration>(index);
     return std::nullopt;
 }
 
-// Width of text on a terminal. Text is UTF-8 from `printable`. All functions are linear in its
-// length.
+// Width of text on a terminal. Text is UTF-8 from `printable`. All functions are linear in its length.
 
 /// Columns of a line if the terminal's width is unknown.
 constexpr size_t defaultLineWidth = 100;
 
-/// Returns the columns of `text`: two for wide characters (Chinese, Japanese, Korean) and most
-/// emoji, one for other code points. Combining marks count as one, so a line is never wider than
-/// its result.
+/// Returns the columns of `text`: two for wide characters (Chinese, Japanese, Korean) and most emoji, one for other
+/// code points. Combining marks count as one, so a line is never wider than its result.
 size_t displayWidth(std::string_view text);
 
 /// Returns the longest prefix of `text` within `width` columns.
@@ -44,8 +41,7 @@ std::string cutEnd(std::string_view text, size_t width);
 /// differ at the end of their names.
 std::string cutMiddle(std::string_view text, size_t width);
 
-/// Formats a cell for people: "12.34 ms", "4.00 MiB", "55.5 GB/s", "12,345". Empty for an empty
-/// cell.
+/// Formats a cell for people: "12.34 ms", "4.00 MiB", "55.5 GB/s", "12,345". Empty for an empty cell.
 std::string formatCell(const Cell& cell, Unit unit);
 
 /// Returns "1.234 ms", "12.5 us", "3.2 s": three to four significant digits.
@@ -57,9 +53,8 @@ std::string formatBytes(int64_t bytes);
 /// Returns "1,234,567".
 std::string formatCount(int64_t count);
 
-/// Returns `text` for one line of a terminal or a table. Control characters, which could move the
-/// cursor or break the line, become spaces. Bytes that are not UTF-8, and characters that change
-/// the writing direction, become U+FFFD.
+/// Returns `text` for one line of a terminal or a table. Control characters, which could move the cursor or break the
+/// line, become spaces. Bytes that are not UTF-8, and characters that change the writing direction, become U+FFFD.
 std::string printable(std::string_view text);
 
 /// Inserts commas between groups of three digits of the whole part: "1234.5" becomes "1,234.5".

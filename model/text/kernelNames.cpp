@@ -47,13 +47,9 @@ std::string_view kernelBaseName(std::string_view demangled) {
 
 namespace {
 
-bool opens(char c) {
-    return c == '<' || c == '(' || c == '{' || c == '[';
-}
+bool opens(char c) { return c == '<' || c == '(' || c == '{' || c == '['; }
 
-bool closes(char c) {
-    return c == '>' || c == ')' || c == '}' || c == ']';
-}
+bool closes(char c) { return c == '>' || c == ')' || c == '}' || c == ']'; }
 
 constexpr std::string_view anonymous = "(anonymous namespace)";
 
@@ -76,8 +72,7 @@ std::vector<std::string_view> parted(std::string_view text) {
         if (at < text.size() && opens(text[at])) ++depth;
         if (at < text.size() && closes(text[at])) --depth;
         if (at < text.size() && (text[at] != ',' || depth != 0)) continue;
-        if (const std::string_view part = trimmed(text.substr(begin, at - begin), " ");
-            !part.empty())
+        if (const std::string_view part = trimmed(text.substr(begin, at - begin), " "); !part.empty())
             parts.push_back(part);
         begin = at + 1;
     }
@@ -100,11 +95,10 @@ CppName parseCppName(std::string_view text) {
             const size_t end = closing(text, at);
             name.base = text.substr(begin, at - begin);
             name.arguments = parted(text.substr(at + 1, end - at - 1));
-            // "outer<int>::inner" names the inner function; a lambda is named by its enclosing
-            // function.
+            // "outer<int>::inner" names the inner function; a lambda is named by its enclosing function.
             const std::string_view rest = text.substr(std::min(end + 1, text.size()));
-            if (!rest.starts_with("::") || rest.starts_with("::operator") ||
-                rest.starts_with("::{") || rest.starts_with("::["))
+            if (!rest.starts_with("::") || rest.starts_with("::operator") || rest.starts_with("::{") ||
+                rest.starts_with("::["))
                 return name;
             begin = end + 1;
             at = end;
@@ -187,8 +181,8 @@ bool isAmong(std::string_view word, std::initializer_list<std::string_view> word
 }
 
 bool isLayout(std::string_view word) {
-    return isAmong(word, {"nn", "nt", "tn", "tt", "NN", "NT", "TN", "TT", "NNN", "NTN", "TNN",
-                          "TNT", "NNT", "NTT", "TTN", "TTT"});
+    return isAmong(
+        word, {"nn", "nt", "tn", "tt", "NN", "NT", "TN", "TT", "NNN", "NTN", "TNN", "TNT", "NNT", "NTT", "TTN", "TTT"});
 }
 
 std::string joined(const NameParts& words) {
@@ -211,8 +205,7 @@ std::string_view after(const NameParts& words, std::string_view begin) {
 std::string assemblyName(const NameParts& words) {
     size_t at = 0;
     while (at < words.size() && isAmong(words[at], {"cudnn", "infer", "train"})) ++at;
-    if (at + 2 >= words.size() ||
-        !isAmong(words[at], {"maxwell", "pascal", "volta", "turing", "ampere", "hopper"}))
+    if (at + 2 >= words.size() || !isAmong(words[at], {"maxwell", "pascal", "volta", "turing", "ampere", "hopper"}))
         return {};
     NameParts kept{words[at + 1]};
     for (at += 2; at < words.size(); ++at)
@@ -222,14 +215,13 @@ std::string assemblyName(const NameParts& words) {
     return joined(kept);
 }
 
-/// Returns "xmma fprop implicit gemm tf32 128x128x16" of
-/// "sm80_xmma_fprop_implicit_gemm_indexed_...".
+/// Returns "xmma fprop implicit gemm tf32 128x128x16" of "sm80_xmma_fprop_implicit_gemm_indexed_...".
 std::string xmmaName(const NameParts& words) {
     if (words.size() < 3 || !words[0].starts_with("sm") || words[1] != "xmma") return {};
     NameParts kept{"xmma"};
     size_t at = 2;
-    for (; at < words.size() &&
-           isAmong(words[at], {"gemm", "fprop", "dgrad", "wgrad", "implicit", "indexed", "deconv"});
+    for (;
+         at < words.size() && isAmong(words[at], {"gemm", "fprop", "dgrad", "wgrad", "implicit", "indexed", "deconv"});
          ++at)
         if (words[at] != "indexed") kept.push_back(words[at]);
     for (const std::string_view type : {"tf32", "bf16", "f16", "e4m3", "f64", "i8", "f32"}) {
@@ -250,8 +242,7 @@ std::string xmmaName(const NameParts& words) {
 /// which is a template argument of the kernel.
 std::string cutlassName(std::string_view name) {
     const size_t begin = name.find("<cutlass_");
-    if (begin == std::string_view::npos || name.substr(0, begin).find("cutlass") == name.npos)
-        return {};
+    if (begin == std::string_view::npos || name.substr(0, begin).find("cutlass") == name.npos) return {};
     name.remove_prefix(begin + 1);
     name = name.substr(0, name.find_first_of("<>(:, "));
     const NameParts words = wordsOf(name);
@@ -263,8 +254,7 @@ std::string cutlassName(std::string_view name) {
             tile += (tile.empty() ? "" : "_") + std::string(word);
         else if (isLayout(word))
             behind.push_back(word);
-        else if (tile.empty() && !isDigit(word.front()) &&
-                 !isAmong(word, {"tensorop", "optimized", "analytic"}))
+        else if (tile.empty() && !isDigit(word.front()) && !isAmong(word, {"tensorop", "optimized", "analytic"}))
             kept.push_back(word);
     }
     if (kept.empty() || tile.empty()) return {};
@@ -288,13 +278,11 @@ std::string tensileName(const NameParts& words) {
     const std::string_view tile = after(words, "MT");
     if (tile.empty()) return {};
     // The order of the indices of A and B is their layout.
-    const std::string layout =
-        fmt::format("{}{}", words[1] == "Alik" ? 't' : 'n', words[2] == "Bjlk" ? 't' : 'n');
+    const std::string layout = fmt::format("{}{}", words[1] == "Alik" ? 't' : 'n', words[2] == "Bjlk" ? 't' : 'n');
     return fmt::format("gemm {} {} {} (Tensile)", words[3], layout, tile);
 }
 
-/// Returns "igemm fwd bf16 128x128x32 (MIOpen)" of
-/// "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_...".
+/// Returns "igemm fwd bf16 128x128x32 (MIOpen)" of "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_...".
 std::string miopenName(const NameParts& words) {
     if (words.size() < 6 || words[0] != "igemm") return {};
     const std::string_view tile = after(words, "bt");
@@ -341,21 +329,19 @@ std::string operationOf(std::string_view name) {
     for (bool isShorter = true; isShorter;) {
         isShorter = false;
         for (const std::string_view end :
-             {"CUDAKernelImpl", "_kernel_cuda", "_cuda_kernel", "_kernel_impl", "_internal_kernel",
-              "_and_transform", "KernelImpl", "_cuda_out", "_functor", "Functor", "_kernel",
-              "_impl", "_cuda", "Ops"})
+             {"CUDAKernelImpl", "_kernel_cuda", "_cuda_kernel", "_kernel_impl", "_internal_kernel", "_and_transform",
+              "KernelImpl", "_cuda_out", "_functor", "Functor", "_kernel", "_impl", "_cuda", "Ops"})
             isShorter = removeEnd(name, end) || isShorter;
     }
     removeEnd(name, "Math");
     while (!name.empty() && name.front() == '_') name.remove_prefix(1);
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words{
-        {{"direct_copy", "copy"},
-         {"multiplies", "mul"},
-         {"plus", "add"},
-         {"minus", "sub"},
-         {"divides", "div"},
-         {"pow_tensor_scalar", "pow"},
-         {"clamp_scalar", "clamp"}}};
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words{{{"direct_copy", "copy"},
+                                                                                         {"multiplies", "mul"},
+                                                                                         {"plus", "add"},
+                                                                                         {"minus", "sub"},
+                                                                                         {"divides", "div"},
+                                                                                         {"pow_tensor_scalar", "pow"},
+                                                                                         {"clamp_scalar", "clamp"}}};
     for (const auto& [word, brief] : words)
         if (name == word) return std::string(brief);
     std::string operation(name);
@@ -363,19 +349,16 @@ std::string operationOf(std::string_view name) {
     size_t capitals = 0;
     for (const char c : operation) capitals += isUpper(c) ? 1 : 0;
     if (capitals == 1 && isUpper(operation.front()))
-        operation.front() =
-            static_cast<char>(std::tolower(static_cast<unsigned char>(operation.front())));
+        operation.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(operation.front())));
     return operation;
 }
 
-/// Returns the argument type of the innermost lambda, such as "f32": its first argument that is no
-/// condition.
+/// Returns the argument type of the innermost lambda, such as "f32": its first argument that is no condition.
 std::string_view typeOfLambda(std::string_view text) {
     size_t at = std::string_view::npos;
     for (const std::string_view begin : {"{lambda(", "[lambda("}) {
         const size_t found = text.rfind(begin);
-        if (found != std::string_view::npos && (at == std::string_view::npos || found > at))
-            at = found;
+        if (found != std::string_view::npos && (at == std::string_view::npos || found > at)) at = found;
     }
     if (at == std::string_view::npos) return {};
     at += std::string_view("{lambda(").size();
@@ -400,18 +383,15 @@ struct Functor {
     std::string operation;
     std::string_view type;
 
-    std::string text() const {
-        return type.empty() ? operation : fmt::format("{} {}", operation, type);
-    }
+    std::string text() const { return type.empty() ? operation : fmt::format("{} {}", operation, type); }
 };
 
 /// Returns true if the functor only calls another one among its arguments.
 bool isWrapper(std::string_view base) {
     for (const std::string_view each :
-         {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor",
-          "BinaryFunctor", "UnaryFunctor", "func_wrapper_t", "ReduceOp", "gpu_index_kernel",
-          "distribution_nullary_kernel", "opmath_gpu_kernel_with_scalars",
-          "opmath_symmetric_gpu_kernel_with_scalars", "gpu_kernel_with_index"})
+         {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor",
+          "UnaryFunctor", "func_wrapper_t", "ReduceOp", "gpu_index_kernel", "distribution_nullary_kernel",
+          "opmath_gpu_kernel_with_scalars", "opmath_symmetric_gpu_kernel_with_scalars", "gpu_kernel_with_index"})
         if (base == each) return true;
     return false;
 }
@@ -454,8 +434,7 @@ Functor functorOf(std::string_view text) {
     return found;
 }
 
-/// Returns "foreach FusedAdamMath f32": the functor and the operation, which is among its
-/// arguments.
+/// Returns "foreach FusedAdamMath f32": the functor and the operation, which is among its arguments.
 std::string foreachName(const TemplateArguments& arguments) {
     TemplateArguments functors;
     for (const std::string_view each : arguments)
@@ -483,11 +462,9 @@ std::string pytorchName(const CppName& name) {
     if (functor.empty()) return {};
     if (isOf(name.base,
              {"vectorized_elementwise_kernel", "unrolled_elementwise_kernel", "elementwise_kernel",
-              "elementwise_kernel_manual_unroll", "elementwise_kernel_with_index",
-              "index_elementwise_kernel", "unrolled_elementwise_kernel_for_multi_outputs",
-              "reduce_kernel", "_scatter_gather_elementwise_kernel",
-              "vectorized_templated_elementwise_kernel",
-              "distribution_elementwise_grid_stride_kernel"}))
+              "elementwise_kernel_manual_unroll", "elementwise_kernel_with_index", "index_elementwise_kernel",
+              "unrolled_elementwise_kernel_for_multi_outputs", "reduce_kernel", "_scatter_gather_elementwise_kernel",
+              "vectorized_templated_elementwise_kernel", "distribution_elementwise_grid_stride_kernel"}))
         return functorOf(functor).text();
     return {};
 }
@@ -496,8 +473,7 @@ std::string pytorchName(const CppName& name) {
 std::string lambdaName(const CppName& name) {
     if (name.arguments.empty()) return {};
     const std::string_view first = name.arguments.front();
-    if (first.find("::{lambda(") == std::string_view::npos &&
-        first.find("::[lambda(") == std::string_view::npos)
+    if (first.find("::{lambda(") == std::string_view::npos && first.find("::[lambda(") == std::string_view::npos)
         return {};
     return std::string(parseCppName(first).base);
 }
@@ -516,8 +492,7 @@ std::string withBlanks(std::string_view text) {
 /// Removes the number that distinguishes equal names.
 std::string_view withoutNumber(std::string_view name, char before) {
     const size_t last = name.rfind(before);
-    if (last != std::string_view::npos && last > 0 && isNumber(name.substr(last + 1)))
-        name = name.substr(0, last);
+    if (last != std::string_view::npos && last > 0 && isNumber(name.substr(last + 1))) name = name.substr(0, last);
     return name;
 }
 
@@ -527,9 +502,8 @@ bool removeNumber(std::string_view& text, std::string_view number) {
     return true;
 }
 
-/// Returns the position of the signature that Triton appends to a kernel's name, such as
-/// "0d1d2d3de" or "0d1d2c3c": each argument with its known properties. Returns npos if there is
-/// none.
+/// Returns the position of the signature that Triton appends to a kernel's name, such as "0d1d2d3de" or "0d1d2c3c":
+/// each argument with its known properties. Returns npos if there is none.
 size_t tritonSignature(std::string_view name) {
     const size_t begin = name.rfind('_');
     if (begin == std::string_view::npos || begin == 0) return std::string_view::npos;
@@ -539,8 +513,8 @@ size_t tritonSignature(std::string_view name) {
     while (!rest.empty()) {
         const std::string number = std::to_string(next);
         if (!removeNumber(rest, number)) return std::string_view::npos;
-        while (!rest.empty() && (rest.front() == 'd' || rest.front() == 'e' ||
-                                 rest.front() == 'c' || rest.front() == 'i')) {
+        while (!rest.empty() &&
+               (rest.front() == 'd' || rest.front() == 'e' || rest.front() == 'c' || rest.front() == 'i')) {
             rest.remove_prefix(1);
             isTold = true;
         }
@@ -559,12 +533,10 @@ std::string tritonName(std::string_view name) {
          {"for_", "foreach"},
          {"spl_", "split scan"}}};
     // Before PyTorch 2.2 the name has a signature, as names of handwritten kernels do.
-    if (const size_t end = tritonSignature(name); end != std::string_view::npos)
-        name = name.substr(0, end);
+    if (const size_t end = tritonSignature(name); end != std::string_view::npos) name = name.substr(0, end);
     if (!removeBegin(name, "triton_")) return {};
     for (const auto& [begin, kind] : kinds)
-        if (removeBegin(name, begin))
-            return fmt::format("{} (Triton, {})", withBlanks(withoutNumber(name, '_')), kind);
+        if (removeBegin(name, begin)) return fmt::format("{} (Triton, {})", withBlanks(withoutNumber(name, '_')), kind);
     return {};
 }
 
@@ -619,8 +591,7 @@ bool isNcclKernel(std::string_view kernelName) {
 
 std::string collectiveName(std::string_view kernelName) {
     const size_t from = kernelName.find('_');
-    if (!kernelName.starts_with("nccl") || from == std::string_view::npos)
-        return std::string(kernelName);
+    if (!kernelName.starts_with("nccl") || from == std::string_view::npos) return std::string(kernelName);
     const std::string_view rest = kernelName.substr(from + 1);
     return std::string(rest.substr(0, rest.find_first_of("_(<")));
 }

@@ -7,17 +7,15 @@
 
 namespace lanescope {
 
-/// Returns the name without parameters: "void gemm<float>" of "void gemm<float>(float*, int)".
-/// Parameters rarely distinguish two kernels. Linear; the result points into `demangled`, also
-/// below.
+/// Returns the name without parameters: "void gemm<float>" of "void gemm<float>(float*, int)". Parameters rarely
+/// distinguish two kernels. Linear; the result points into `demangled`, also below.
 std::string_view withoutParameters(std::string_view demangled);
 
 /// Returns a kernel's name in its source: "gemm" of "void cutlass::gemm<float, 128>(float*, int)",
 /// without return type, namespaces, template arguments and parameters. Linear.
 std::string_view kernelBaseName(std::string_view demangled);
 
-/// C++ name in parts, as demanglers write it: "ns::fill<float, 4>" is "fill" with two arguments.
-/// Points into the text.
+/// C++ name in parts, as demanglers write it: "ns::fill<float, 4>" is "fill" with two arguments. Points into the text.
 struct CppName {
     std::string_view base;                    ///< Without namespaces and arguments.
     std::vector<std::string_view> arguments;  ///< Template arguments.
@@ -59,8 +57,7 @@ bool isNcclKernel(std::string_view kernelName);
 std::string collectiveName(std::string_view kernelName);
 /// Returns true for the collectives that sum gradients.
 bool isGradientCollective(std::string_view kernelName);
-/// Returns the name as in the source. ROCm profilers write some names in linker form, with a
-/// suffix.
+/// Returns the name as in the source. ROCm profilers write some names in linker form, with a suffix.
 std::string kernelNameInSource(std::string_view name);
 /// Returns a demangled name without the type that kernels return.
 std::string_view withoutReturnType(std::string_view demangled);

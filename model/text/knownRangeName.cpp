@@ -51,11 +51,9 @@ std::optional<XlaAnnotation> xlaAnnotation(std::string_view text) {
     std::string_view facts = text.substr(begin + 2);
     if (facts.empty()) return std::nullopt;
     facts.remove_suffix(1);
-    XlaAnnotation found{what, valueOf(facts, "hlo_op"), valueOf(facts, "hlo_module"),
-                        valueOf(facts, "name")};
+    XlaAnnotation found{what, valueOf(facts, "hlo_op"), valueOf(facts, "hlo_module"), valueOf(facts, "name")};
     if (found.module.empty()) found.module = valueOf(facts, "module");
-    if (found.operation.empty() && found.module.empty() && found.source.empty())
-        return std::nullopt;
+    if (found.operation.empty() && found.module.empty() && found.source.empty()) return std::nullopt;
     return found;
 }
 
@@ -74,8 +72,7 @@ std::string_view searchedPart(std::string_view known) {
     const size_t kind = known.rfind(" (");
     if (kind != std::string_view::npos && kind > 0 && known.ends_with(')')) {
         known = known.substr(0, kind);
-        if (const size_t in = known.find(" in "); in != std::string_view::npos && in > 0)
-            known = known.substr(0, in);
+        if (const size_t in = known.find(" in "); in != std::string_view::npos && in > 0) known = known.substr(0, in);
     }
     std::string_view longest;
     while (!known.empty()) {
@@ -87,8 +84,7 @@ std::string_view searchedPart(std::string_view known) {
 }
 
 bool isOperationRange(std::string_view text) {
-    return text.starts_with("aten::") || text.starts_with("TSL:Thunk:#") ||
-           text.starts_with("Thunk:#");
+    return text.starts_with("aten::") || text.starts_with("TSL:Thunk:#") || text.starts_with("Thunk:#");
 }
 
 }  // namespace lanescope

@@ -7,9 +7,8 @@
 
 namespace lanescope {
 
-/// Parts of an XLA annotation,
-/// "TSL:Thunk:#name=jit(step)/dot,hlo_op=fusion.3,hlo_module=jit_step#". They point into it;
-/// missing parts are empty.
+/// Parts of an XLA annotation, "TSL:Thunk:#name=jit(step)/dot,hlo_op=fusion.3,hlo_module=jit_step#". They point into
+/// it; missing parts are empty.
 struct XlaAnnotation {
     std::string_view what;       ///< "Thunk".
     std::string_view operation;  ///< "fusion.3".
@@ -19,8 +18,7 @@ struct XlaAnnotation {
 /// Returns nullopt if the text is no XLA annotation. Linear; any thread.
 std::optional<XlaAnnotation> xlaAnnotation(std::string_view text);
 
-/// Returns a short name of a range, or an empty text if its name is short already. Linear; any
-/// thread.
+/// Returns a short name of a range, or an empty text if its name is short already. Linear; any thread.
 /// - XLA annotations: "jit_step (XlaModule)" of "XlaModule:#hlo_module=jit_step,program_id=12#",
 ///   "fusion.3 in jit_step (Thunk)" of "Thunk:#hlo_op=fusion.3,hlo_module=jit_step#".
 /// - Operators of PyTorch's `emit_nvtx`: "aten::mm" of "aten::mm, seq = 3, op_id = 12".
@@ -29,9 +27,8 @@ std::string knownRangeName(std::string_view text);
 /// Returns true for ranges of PyTorch's and XLA's operations.
 bool isOperationRange(std::string_view text);
 
-/// Returns the part of a short name, or of a pattern of names ('#' for any number), that all
-/// matching names contain: "layer " of "layer #", "fusion.3" of "fusion.3 in jit_step (Thunk)".
-/// Linear.
+/// Returns the part of a short name, or of a pattern of names ('#' for any number), that all matching names contain:
+/// "layer " of "layer #", "fusion.3" of "fusion.3 in jit_step (Thunk)". Linear.
 std::string_view searchedPart(std::string_view known);
 
 }  // namespace lanescope

@@ -56,9 +56,7 @@ class IndexIterator {
     friend IndexIterator operator+(IndexIterator it, difference_type n) { return it += n; }
     friend IndexIterator operator+(difference_type n, IndexIterator it) { return it += n; }
     friend IndexIterator operator-(IndexIterator it, difference_type n) { return it -= n; }
-    friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) {
-        return a.index_ - b.index_;
-    }
+    friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) { return a.index_ - b.index_; }
     bool operator==(const IndexIterator& other) const { return index_ == other.index_; }
     auto operator<=>(const IndexIterator& other) const { return index_ <=> other.index_; }
 
@@ -70,12 +68,11 @@ class IndexIterator {
 /// Number of rows of each table of a trace, by `EventKind`.
 using RowCounts = std::array<uint32_t, EventRef::kindLimit>;
 
-/// Column of a table: numbers, enumerators or `EventRef`s, packed in blocks of 256 values with as
-/// many bytes as their range needs. Read by value like a vector; grows at its end. A column is
-/// owned or mapped from a file. A mapped column is constant and safe to read whatever the file
-/// contains; missing rows read as the default value. Any thread can read. About 2 ns per value;
-/// `copyTo` is faster for many. A short column takes 24 bytes including a few values, because
-/// traces have many lanes with few slices each.
+/// Column of a table: numbers, enumerators or `EventRef`s, packed in blocks of 256 values with as many bytes as their
+/// range needs. Read by value like a vector; grows at its end. A column is owned or mapped from a file. A mapped column
+/// is constant and safe to read whatever the file contains; missing rows read as the default value. Any thread can
+/// read. About 2 ns per value; `copyTo` is faster for many. A short column takes 24 bytes including a few values,
+/// because traces have many lanes with few slices each.
 template <class T>
 class Column {
   public:
@@ -108,8 +105,7 @@ class Column {
     T operator[](size_t index) const {
         if (index < packedCount_) [[likely]]
             return root_.whole->valueOf(root_.whole->blocks.at(index));
-        // A corrupt file may refer to any row, and validating each reference when loading would
-        // take too long.
+        // A corrupt file may refer to any row, and validating each reference when loading would take too long.
         const size_t place = index - packedCount_;
         return place < tailCount_ ? tailValues()[place] : T();
     }
@@ -138,9 +134,7 @@ class Column {
     }
     void clear() { *this = Column(memory()); }
     /// Returns the memory it grows in.
-    LargeMemory* memory() const {
-        return packedCount_ > 0 ? root_.whole->blocks.memory() : root_.memory;
-    }
+    LargeMemory* memory() const { return packedCount_ > 0 ? root_.whole->blocks.memory() : root_.memory; }
 
     /// Returns the full blocks, for storing.
     const PackedBlocks& packed() const {
@@ -170,16 +164,14 @@ class Column {
         startWith(whole.release(), count);
         return true;
     }
-    /// Limits a mapped column: values outside of the range read as `minValue`. `noIndex` is kept if
-    /// it `mayBeNone`.
+    /// Limits a mapped column: values outside of the range read as `minValue`. `noIndex` is kept if it `mayBeNone`.
     void bound(int64_t minValue, int64_t maxValue, bool mayBeNone = false) {
         if (packedCount_ == 0) return;
         root_.whole->minValue = minValue;
         root_.whole->span = static_cast<uint64_t>(maxValue) - static_cast<uint64_t>(minValue);
         root_.whole->mayBeNone = mayBeNone;
     }
-    /// Limits a mapped column of events: a row outside of its table reads as invalid. `rows` must
-    /// outlive the column.
+    /// Limits a mapped column of events: a row outside of its table reads as invalid. `rows` must outlive the column.
     void bound(const RowCounts* rows) {
         if (packedCount_ > 0) root_.whole->rows = rows;
     }
@@ -203,8 +195,7 @@ class Column {
             } else if constexpr (std::is_floating_point_v<T>) {
                 return static_cast<T>(std::bit_cast<double>(bits));
             } else {
-                if (static_cast<uint64_t>(bits) - static_cast<uint64_t>(minValue) > span)
-                    [[unlikely]]
+                if (static_cast<uint64_t>(bits) - static_cast<uint64_t>(minValue) > span) [[unlikely]]
                     if (!mayBeNone || bits != noIndex) bits = minValue;
                 return static_cast<T>(bits);
             }
@@ -243,8 +234,7 @@ class Column {
             tail_.near[tailCount_++] = value;
             return;
         }
-        const bool isFull =
-            packedCount_ > 0 ? tail_.far == nullptr : std::has_single_bit(size_t{tailCount_});
+        const bool isFull = packedCount_ > 0 ? tail_.far == nullptr : std::has_single_bit(size_t{tailCount_});
         if (isFull) growTail();
         tail_.far[tailCount_++] = value;
     }
@@ -315,8 +305,7 @@ void Column<T>::copyTo(std::span<T> out, size_t first) const {
     while (done < out.size() && first + done < packedCount_) {
         const size_t index = first + done;
         const size_t within = index % blockSize;
-        const size_t count =
-            std::min({blockSize - within, out.size() - done, size_t{packedCount_} - index});
+        const size_t count = std::min({blockSize - within, out.size() - done, size_t{packedCount_} - index});
         root_.whole->blocks.unpack(index / blockSize, bits);
         for (size_t i = 0; i < count; ++i) out[done + i] = root_.whole->valueOf(bits[within + i]);
         done += count;
@@ -359,8 +348,7 @@ class RecordColumn {
     }
     void set(size_t index, const Record& record) {
         auto field = fields_.begin();
-        forEachField(record,
-                     [&](auto& value) { field++->set(index, static_cast<int64_t>(value)); });
+        forEachField(record, [&](auto& value) { field++->set(index, static_cast<int64_t>(value)); });
     }
 
     /// Returns one column per field, in the order of `forEachField`, for storing.

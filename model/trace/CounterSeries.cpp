@@ -65,31 +65,21 @@ std::string formatCounter(double value, CounterUnit unit) {
     const double maxWhole = static_cast<double>(int64_t{1} << 62);
     const auto whole = static_cast<int64_t>(std::clamp(value, -maxWhole, maxWhole));
     switch (unit) {
-        case CounterUnit::Bytes:
-            return formatBytes(whole);
-        case CounterUnit::BytesPerSecond:
-            return formatBytesPerSecond(value);
-        case CounterUnit::Percent:
-            return fmt::format("{:.1f} %", value);
-        case CounterUnit::Watts:
-            return fmt::format("{:.4g} W", value);
-        case CounterUnit::Celsius:
-            return fmt::format("{:.3g} \u00b0C", value);
-        case CounterUnit::Hertz:
-            return formatHertz(value);
-        case CounterUnit::Joules:
-            return fmt::format("{:.4g} J", value);
-        case CounterUnit::Flags:
-            return fmt::format("0x{:x}", static_cast<uint64_t>(std::max<int64_t>(0, whole)));
-        case CounterUnit::Count:
-            break;
+        case CounterUnit::Bytes: return formatBytes(whole);
+        case CounterUnit::BytesPerSecond: return formatBytesPerSecond(value);
+        case CounterUnit::Percent: return fmt::format("{:.1f} %", value);
+        case CounterUnit::Watts: return fmt::format("{:.4g} W", value);
+        case CounterUnit::Celsius: return fmt::format("{:.3g} \u00b0C", value);
+        case CounterUnit::Hertz: return formatHertz(value);
+        case CounterUnit::Joules: return fmt::format("{:.4g} J", value);
+        case CounterUnit::Flags: return fmt::format("0x{:x}", static_cast<uint64_t>(std::max<int64_t>(0, whole)));
+        case CounterUnit::Count: break;
     }
     if (value == std::floor(value)) return formatCount(whole);
     return fmt::format("{:.4g}", value);
 }
 
-void CounterSeries::set(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values,
-                        int64_t endNs) {
+void CounterSeries::set(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values, int64_t endNs) {
     LargeMemory* const memory = timesNs.get_allocator().memory();
     timesNs_ = Column<int64_t>(memory);
     values_ = Column<double>(memory);
@@ -116,8 +106,8 @@ void CounterSeries::set(const LargeVector<int64_t>& timesNs, const LargeVector<d
     maximum_ = all.maximum;
 }
 
-void CounterSeries::addLevel(size_t group, const Column<int64_t>& timesNs,
-                             const Column<double>& minValue, const Column<double>& maxValue) {
+void CounterSeries::addLevel(size_t group, const Column<int64_t>& timesNs, const Column<double>& minValue,
+                             const Column<double>& maxValue) {
     Level level(timesNs.memory());
     for (size_t first = 0; first < minValue.size(); first += group) {
         Extremes extremes;
@@ -145,8 +135,7 @@ uint32_t CounterSeries::nearestSample(int64_t timeNs) const {
     const auto after = std::lower_bound(timesNs_.begin(), timesNs_.end(), timeNs);
     auto sample = static_cast<uint32_t>(after - timesNs_.begin());
     if (sample == size()) return sample - 1;
-    if (sample > 0 && Wide{timeNs} - timesNs_[sample - 1] <= Wide{timesNs_[sample]} - timeNs)
-        --sample;
+    if (sample > 0 && Wide{timeNs} - timesNs_[sample - 1] <= Wide{timesNs_[sample]} - timeNs) --sample;
     return sample;
 }
 
@@ -183,8 +172,7 @@ bool CounterSeries::isSound() const {
     size_t group = minGroupSize;
     for (const Level& level : levels_) {
         below = (below + group - 1) / group;
-        if (level.timesNs.size() != below || level.minValue.size() != below ||
-            level.maxValue.size() != below)
+        if (level.timesNs.size() != below || level.minValue.size() != below || level.maxValue.size() != below)
             return false;
         group = fanOut;
     }
@@ -214,9 +202,7 @@ class ColumnScale {
         : range_(range), columnCount_(columnCount), spanNs_(Wide{range.endNs} - range.startNs) {}
 
     /// Returns the last nanosecond at or left of the left edge of `column`.
-    int64_t left(int column) const {
-        return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_);
-    }
+    int64_t left(int column) const { return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_); }
     /// Returns the first nanosecond at or right of the right edge of `column`.
     int64_t right(int column) const {
         const Wide ends = spanNs_ * (column + 1);
@@ -233,8 +219,8 @@ class ColumnScale {
 /// Returns the first index of `[low, high)` whose time is `timeNs` or later, else `high`.
 size_t firstFrom(const Column<int64_t>& timesNs, size_t low, size_t high, int64_t timeNs) {
     const auto begin = timesNs.begin();
-    const auto found = std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
-                                        begin + static_cast<std::ptrdiff_t>(high), timeNs);
+    const auto found =
+        std::lower_bound(begin + static_cast<std::ptrdiff_t>(low), begin + static_cast<std::ptrdiff_t>(high), timeNs);
     return static_cast<size_t>(found - begin);
 }
 
@@ -259,10 +245,8 @@ void CounterPicture::chooseGroups() {
         end = firstFrom(timesNs, first, end, range_.endNs);
         if (isSamples || end - first >= enough) {
             group_ = isSamples ? 1 : groupSize(level - 1);
-            const Column<double>& minValue =
-                isSamples ? series_.values_ : levels[level - 1].minValue;
-            const Column<double>& maxValue =
-                isSamples ? series_.values_ : levels[level - 1].maxValue;
+            const Column<double>& minValue = isSamples ? series_.values_ : levels[level - 1].minValue;
+            const Column<double>& maxValue = isSamples ? series_.values_ : levels[level - 1].maxValue;
             decode(timesNs, minValue, maxValue, first, end);
             return;
         }
@@ -297,8 +281,7 @@ CounterPicture::Edge CounterPicture::edgeAt(int64_t timeNs, size_t from, int64_t
     const size_t count = series_.timesNs_.size();
     const size_t border = std::min((firstGroup_ + next_) * group_, count);
     if (group_ == 1) return {border, false};
-    if (next_ < timesNs_.size() && Wide{timesNs_[next_]} - timeNs <= toleranceNs)
-        return {border, true};
+    if (next_ < timesNs_.size() && Wide{timesNs_[next_]} - timeNs <= toleranceNs) return {border, true};
     // Samples are sparse here, so the border of the group is far away.
     const size_t before = border - std::min(border, group_);
     return {firstFrom(series_.timesNs_, std::max(from, before), border, timeNs), false};
@@ -307,8 +290,8 @@ CounterPicture::Edge CounterPicture::edgeAt(int64_t timeNs, size_t from, int64_t
 CounterColumn CounterPicture::extremesOf(size_t low, size_t high) const {
     const size_t first = low / group_ - firstGroup_;
     const size_t end = high / group_ - firstGroup_;
-    const bool isWhole = low % group_ == 0 && high % group_ == 0 && low / group_ >= firstGroup_ &&
-                         end <= timesNs_.size();
+    const bool isWhole =
+        low % group_ == 0 && high % group_ == 0 && low / group_ >= firstGroup_ && end <= timesNs_.size();
     if (!isWhole) return series_.extremesOf(low, high);
     CounterColumn column;
     for (size_t i = first; i < end; ++i) {

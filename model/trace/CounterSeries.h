@@ -36,9 +36,8 @@ struct CounterColumn {
     bool operator==(const CounterColumn&) const = default;
 };
 
-/// Quantity over time, such as memory in use, bytes per second through a link, utilization. A value
-/// is in effect until the next one, the last until the end of the series. Immutable once built; any
-/// thread.
+/// Quantity over time, such as memory in use, bytes per second through a link, utilization. A value is in effect until
+/// the next one, the last until the end of the series. Immutable once built; any thread.
 class CounterSeries {
   public:
     std::string name;  ///< "Device memory".
@@ -55,9 +54,8 @@ class CounterSeries {
     std::string device;          ///< Disk or network interface; empty if none.
     int64_t intervalNs = 0;      ///< Mean sampling interval; 0 if unknown.
 
-    /// Sets the values in order of time; of several at the same time the last one counts. NaN means
-    /// unknown from there on. The series ends at `endNs`, or with its last value if later. Uses the
-    /// memory of `timesNs`. O(n).
+    /// Sets the values in order of time; of several at the same time the last one counts. NaN means unknown from there
+    /// on. The series ends at `endNs`, or with its last value if later. Uses the memory of `timesNs`. O(n).
     void set(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values, int64_t endNs);
 
     uint32_t size() const { return static_cast<uint32_t>(timesNs_.size()); }
@@ -73,8 +71,7 @@ class CounterSeries {
     double minimum() const { return minimum_; }
     double maximum() const { return maximum_; }
 
-    /// Returns the sample in effect at `timeNs`; nullopt before the first, after the end, or if
-    /// unknown. O(log n).
+    /// Returns the sample in effect at `timeNs`; nullopt before the first, after the end, or if unknown. O(log n).
     std::optional<uint32_t> sampleAt(int64_t timeNs) const;
     /// Returns the sample that begins nearest to `timeNs`. The series must not be empty. O(log n).
     uint32_t nearestSample(int64_t timeNs) const;
@@ -85,9 +82,8 @@ class CounterSeries {
     /// O(pixels), or O(pixels * log n) for clustered values.
     std::vector<CounterColumn> extremesAt(TimeRange range, int pixelWidth) const;
 
-    /// Values in groups of `groupSize`, which is `minGroupSize` on the first level and `fanOut`
-    /// times larger on each further level. Each group has its beginning, minimum and maximum; NaN
-    /// if it has no value.
+    /// Values in groups of `groupSize`, which is `minGroupSize` on the first level and `fanOut` times larger on each
+    /// further level. Each group has its beginning, minimum and maximum; NaN if it has no value.
     struct Level {
         Level() = default;
         explicit Level(LargeMemory* memory) : timesNs(memory), minValue(memory), maxValue(memory) {}
@@ -146,10 +142,9 @@ class CounterPicture {
 
     static size_t groupSize(size_t level);
     void chooseGroups();
-    void decode(const Column<int64_t>& timesNs, const Column<double>& minValue,
-                const Column<double>& maxValue, size_t first, size_t end);
-    /// Returns the edge at `timeNs`, which must not decrease between calls, at or right of sample
-    /// `from`.
+    void decode(const Column<int64_t>& timesNs, const Column<double>& minValue, const Column<double>& maxValue,
+                size_t first, size_t end);
+    /// Returns the edge at `timeNs`, which must not decrease between calls, at or right of sample `from`.
     Edge edgeAt(int64_t timeNs, size_t from, int64_t toleranceNs);
     CounterColumn extremesOf(size_t low, size_t high) const;
 

@@ -10,8 +10,7 @@ namespace lanescope {
 /// Index that means "none".
 inline constexpr uint32_t noIndex = 0xffffffff;
 
-/// Table of a `Trace` that an event belongs to. `trace/kinds` describes each. Index files store the
-/// numbers.
+/// Table of a `Trace` that an event belongs to. `trace/kinds` describes each. Index files store the numbers.
 enum class EventKind : uint8_t {
     None = 0,
     Kernel,

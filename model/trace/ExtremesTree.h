@@ -9,8 +9,7 @@
 
 namespace lanescope {
 
-/// Minimum and maximum of any range of a constant sequence, in O(log n) after O(n) to build. NaN is
-/// ignored.
+/// Minimum and maximum of any range of a constant sequence, in O(log n) after O(n) to build. NaN is ignored.
 template <class Value = int64_t>
 class ExtremesTree {
   public:
@@ -19,8 +18,7 @@ class ExtremesTree {
     static constexpr Value noMaximum = std::numeric_limits<Value>::lowest();
 
     template <class Iterator, class Projection>
-    ExtremesTree(Iterator first, Iterator last, Projection projection,
-                 LargeMemory* memory = nullptr)
+    ExtremesTree(Iterator first, Iterator last, Projection projection, LargeMemory* memory = nullptr)
         : count_(static_cast<size_t>(last - first)),
           minima_(2 * count_, noMinimum, memory),
           maxima_(2 * count_, noMaximum, memory) {

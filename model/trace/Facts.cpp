@@ -7,23 +7,17 @@ namespace lanescope {
 
 namespace {
 
-std::string_view setText(const FactName& name) {
-    return name.unit == FactUnit::Off ? facts::off : facts::one;
-}
+std::string_view setText(const FactName& name) { return name.unit == FactUnit::Off ? facts::off : facts::one; }
 
 }  // namespace
 
-std::string factText(const FactName&, const std::string& value) {
-    return value;
-}
+std::string factText(const FactName&, const std::string& value) { return value; }
 
 std::string factText(const FactName&, const std::optional<int64_t>& value) {
     return value ? std::to_string(*value) : std::string();
 }
 
-std::string factText(const FactName& name, bool value) {
-    return value ? std::string(setText(name)) : std::string();
-}
+std::string factText(const FactName& name, bool value) { return value ? std::string(setText(name)) : std::string(); }
 
 bool storeFact(const FactName&, std::string_view text, std::string& member) {
     if (text.empty() || !member.empty()) return false;

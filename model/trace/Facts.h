@@ -14,9 +14,8 @@
 
 namespace lanescope {
 
-// Facts of a run, its processes and its GPUs, besides events. Missing facts are empty, nullopt or
-// false. `forEachFact` lists each member once with its identifier in files and its label. Unknown
-// facts are kept in `others`.
+// Facts of a run, its processes and its GPUs, besides events. Missing facts are empty, nullopt or false. `forEachFact`
+// lists each member once with its identifier in files and its label. Unknown facts are kept in `others`.
 
 struct Property {
     std::string name;
@@ -122,8 +121,7 @@ struct GpuFacts {
     std::vector<Property> others;
 };
 
-/// Calls `visit(FactName, member)` for each fact that has a member. Members are texts, optional
-/// numbers and flags.
+/// Calls `visit(FactName, member)` for each fact that has a member. Members are texts, optional numbers and flags.
 template <Of<RunFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::commandLine, "Command"}, s.commandLine);
@@ -140,8 +138,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::lanescopeVersion, "Lanescope"}, s.recorderVersion);
     visit(FactName{facts::recordOptions, "Recorded with"}, s.recordOptions);
     visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
-    visit(FactName{facts::logBytesUnreadAtExit, "Unread logs at exit", FactUnit::Bytes},
-          s.logBytesUnreadAtExit);
+    visit(FactName{facts::logBytesUnreadAtExit, "Unread logs at exit", FactUnit::Bytes}, s.logBytesUnreadAtExit);
     visit(FactName{facts::cutSteps, "Steps of the excerpt"}, s.cutSteps);
 }
 template <Of<ProcessFacts> S, class V>
@@ -194,8 +191,7 @@ std::string factText(const FactName& name, const std::string& value);
 std::string factText(const FactName& name, const std::optional<int64_t>& value);
 std::string factText(const FactName& name, bool value);
 
-/// Parses a value from a file into a member. Returns false, and keeps the member, if the value is
-/// invalid.
+/// Parses a value from a file into a member. Returns false, and keeps the member, if the value is invalid.
 bool storeFact(const FactName& name, std::string_view text, std::string& member);
 bool storeFact(const FactName& name, std::string_view text, std::optional<int64_t>& member);
 bool storeFact(const FactName& name, std::string_view text, bool& member);
@@ -211,8 +207,7 @@ bool takeNamedFact(Facts& facts, std::string_view identifier, std::string_view t
     return isTaken;
 }
 
-/// Loss or doubt: code, place and time for programs, and a sentence for the user. No code parses
-/// the sentence.
+/// Loss or doubt: code, place and time for programs, and a sentence for the user. No code parses the sentence.
 struct HealthNote {
     Severity severity = Severity::Info;
     HealthCode code = HealthCode::Unknown;

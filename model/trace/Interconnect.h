@@ -69,9 +69,9 @@ struct GpuAffinity {
 /// Instance of an NVTX range at whose start and end the link counters were read.
 struct SampledRange {
     std::string name;
-    int64_t occurrence = 0;  ///< Number among the ranges of that name in its process, from 0; in a
-                             ///< cut it counts the whole run.
-    int64_t globalPid = 0;   ///< 0 if unknown.
+    int64_t occurrence =
+        0;  ///< Number among the ranges of that name in its process, from 0; in a cut it counts the whole run.
+    int64_t globalPid = 0;  ///< 0 if unknown.
     TimeRange range;
     /// Intervals of the readings at start and end; empty if unknown.
     TimeRange startReading, endReading;

@@ -12,21 +12,17 @@
 
 namespace lanescope {
 
-/// Key by which slices are summed: their kind and name; for copies source and destination, for
-/// memsets the memory.
+/// Key by which slices are summed: their kind and name; for copies source and destination, for memsets the memory.
 class SumKey {
   public:
     constexpr SumKey() = default;
     constexpr SumKey(EventKind kind, uint32_t name)
         : bits_(static_cast<uint32_t>(kind) << nameBits | (name & maxName)) {}
     static constexpr SumKey ofMemcpy(MemcpyKind kind, MemoryKind source, MemoryKind destination) {
-        return {EventKind::Memcpy, static_cast<uint32_t>(kind) << 8 |
-                                       static_cast<uint32_t>(source) << 4 |
+        return {EventKind::Memcpy, static_cast<uint32_t>(kind) << 8 | static_cast<uint32_t>(source) << 4 |
                                        static_cast<uint32_t>(destination)};
     }
-    static constexpr SumKey ofMemset(MemoryKind memory) {
-        return {EventKind::Memset, static_cast<uint32_t>(memory)};
-    }
+    static constexpr SumKey ofMemset(MemoryKind memory) { return {EventKind::Memset, static_cast<uint32_t>(memory)}; }
     static constexpr SumKey fromBits(uint32_t bits) {
         SumKey key;
         key.bits_ = bits;
@@ -60,9 +56,8 @@ struct Sums {
     bool operator==(const Sums&) const = default;
 };
 
-/// Sums of a lane by key, for blocks of its slices, blocks of those blocks and so on, so that any
-/// range needs few lists. Blocks with nearly as many names as slices have no list; reading their
-/// slices is faster.
+/// Sums of a lane by key, for blocks of its slices, blocks of those blocks and so on, so that any range needs few
+/// lists. Blocks with nearly as many names as slices have no list; reading their slices is faster.
 struct LaneSums {
     LaneSums() = default;
     explicit LaneSums(LargeMemory* memory)
@@ -103,8 +98,7 @@ struct UnionSums {
 
 /// Sums of a track for `selectionStatistics`.
 struct TrackSums {
-    /// One per lane; empty if the events do not count, or if every lane is short enough to read its
-    /// slices.
+    /// One per lane; empty if the events do not count, or if every lane is short enough to read its slices.
     std::vector<LaneSums> lanes;
     Rare<UnionSums> busy;  ///< For a stream of several lanes.
 };

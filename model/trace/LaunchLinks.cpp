@@ -30,8 +30,7 @@ template <class Table>
 Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop_token& stop) {
     // Rows of one process are nearly sorted; rows of several are not.
     LargeMemory* const memory = trace.memory.get();
-    std::vector<LargeVector<uint64_t>> ofProcess(trace.processes.size(),
-                                                 LargeVector<uint64_t>(memory));
+    std::vector<LargeVector<uint64_t>> ofProcess(trace.processes.size(), LargeVector<uint64_t>(memory));
     for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row)
         if (const uint32_t correlation = table.correlation[row]; correlation != 0)
             ofProcess[processOf(trace, table, row)].push_back(uint64_t{correlation} << 32 | row);
@@ -47,8 +46,7 @@ Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop
 
 /// Returns the first link of a call, or of a later call.
 template <class Table>
-size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>& links,
-                 uint64_t key) {
+size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>& links, uint64_t key) {
     size_t low = 0;
     size_t high = links.size();
     while (low < high) {
@@ -59,8 +57,8 @@ size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>&
 }
 
 template <class Table>
-void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind,
-             uint64_t key, std::vector<EventRef>& work) {
+void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind, uint64_t key,
+             std::vector<EventRef>& work) {
     for (size_t link = firstLink(trace, table, links, key);
          link < links.size() && keyOf(trace, table, links[link]) == key; ++link)
         work.emplace_back(kind, links[link]);
@@ -71,9 +69,7 @@ class LinkWalk {
   public:
     template <class Table>
     LinkWalk(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind)
-        : links_(links),
-          kind_(kind),
-          key_([&trace, &table](uint32_t row) { return keyOf(trace, table, row); }) {
+        : links_(links), kind_(kind), key_([&trace, &table](uint32_t row) { return keyOf(trace, table, row); }) {
         look();
     }
     /// Larger than any other key at the end.
@@ -135,8 +131,7 @@ std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t corr
     return work;
 }
 
-void forEachLaunch(const Trace& trace,
-                   const std::function<void(uint32_t call, EventRef work)>& visit,
+void forEachLaunch(const Trace& trace, const std::function<void(uint32_t call, EventRef work)>& visit,
                    const std::stop_token& stop) {
     const LaunchLinks& links = trace.links;
     LinkWalk call(trace, trace.apiCalls, links.calls, EventKind::Api);

@@ -21,8 +21,7 @@ struct LaunchLinks {
 };
 
 /// Builds the links of sorted tables; incomplete if stopped. O(n log n).
-LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads,
-                             const std::stop_token& stop = {});
+LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads, const std::stop_token& stop = {});
 
 /// Returns the first call with a correlation in a process, or an invalid reference. O(log n).
 EventRef callOf(const Trace& trace, uint32_t process, uint32_t correlation);
@@ -31,8 +30,7 @@ std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t corr
 
 /// Visits all GPU work that has a call, with the row of the call, in order of process, correlation,
 /// kind and row; incomplete if stopped. O(n).
-void forEachLaunch(const Trace& trace,
-                   const std::function<void(uint32_t call, EventRef work)>& visit,
+void forEachLaunch(const Trace& trace, const std::function<void(uint32_t call, EventRef work)>& visit,
                    const std::stop_token& stop = {});
 
 /// Launching API call of each row of the tables of GPU work, `noIndex` if not recorded:

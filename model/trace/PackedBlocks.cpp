@@ -19,9 +19,7 @@ void widen(const std::byte* from, int64_t base, std::span<int64_t, PackedBlocks:
     }
 }
 
-constexpr uint64_t blockBytes(uint64_t width) {
-    return PackedBlocks::blockSize / 8 * width;
-}
+constexpr uint64_t blockBytes(uint64_t width) { return PackedBlocks::blockSize / 8 * width; }
 
 /// Limit of the range of a sloped block; beyond it the rise would overflow.
 constexpr uint64_t maxSlopedSpread = uint64_t{1} << 54;
@@ -34,8 +32,7 @@ uint64_t slopeOf(Values values) {
     return static_cast<uint64_t>(rise * 256 / static_cast<int64_t>(values.size() - 1));
 }
 
-/// Returns the number of bits for a range of values: few enough that a value always lies within
-/// eight bytes, or all 64.
+/// Returns the number of bits for a range of values: few enough that a value always lies within eight bytes, or all 64.
 uint64_t widthFor(uint64_t spread) {
     const auto bits = static_cast<uint64_t>(std::bit_width(spread));
     return bits > 57 ? 64 : bits;
@@ -82,8 +79,7 @@ PackedBlocks& PackedBlocks::operator=(PackedBlocks other) noexcept {
     return *this;
 }
 
-bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std::byte> data,
-                       BlockChecks checks) {
+bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, BlockChecks checks) {
     if (data.size() < padding) return false;
     *this = PackedBlocks(memory());
     blocks_ = blocks.data();
@@ -95,15 +91,11 @@ bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std:
     return true;
 }
 
-std::optional<uint32_t> PackedBlocks::checksumOfBlock(const PackedBlock& block,
-                                                      std::span<const std::byte> data) {
-    const uint64_t bytes =
-        (block.isSloped() ? PackedBlock::slopeBytes : 0) + blockBytes(block.width());
-    if (block.width() > 64 || block.offset() > data.size() || bytes > data.size() - block.offset())
-        return std::nullopt;
+std::optional<uint32_t> PackedBlocks::checksumOfBlock(const PackedBlock& block, std::span<const std::byte> data) {
+    const uint64_t bytes = (block.isSloped() ? PackedBlock::slopeBytes : 0) + blockBytes(block.width());
+    if (block.width() > 64 || block.offset() > data.size() || bytes > data.size() - block.offset()) return std::nullopt;
     const uint32_t own = checksumOf(std::as_bytes(std::span(&block, 1)));
-    return checksumOf(data.subspan(static_cast<size_t>(block.offset()), static_cast<size_t>(bytes)),
-                      own);
+    return checksumOf(data.subspan(static_cast<size_t>(block.offset()), static_cast<size_t>(bytes)), own);
 }
 
 void PackedBlocks::check(size_t block) const {
@@ -135,22 +127,14 @@ void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const
         out[i] = static_cast<int64_t>(static_cast<uint64_t>(out[i]) + PackedBlock::rise(slope, i));
 }
 
-void PackedBlocks::unpackBits(const std::byte* from, uint64_t width, int64_t base,
-                              std::span<int64_t, blockSize> out) {
+void PackedBlocks::unpackBits(const std::byte* from, uint64_t width, int64_t base, std::span<int64_t, blockSize> out) {
     switch (width) {
-        case 0:
-            std::fill(out.begin(), out.end(), base);
-            return;
-        case 8:
-            return widen<uint8_t>(from, base, out);
-        case 16:
-            return widen<uint16_t>(from, base, out);
-        case 32:
-            return widen<uint32_t>(from, base, out);
-        case 64:
-            return widen<uint64_t>(from, base, out);
-        default:
-            break;
+        case 0: std::fill(out.begin(), out.end(), base); return;
+        case 8: return widen<uint8_t>(from, base, out);
+        case 16: return widen<uint16_t>(from, base, out);
+        case 32: return widen<uint32_t>(from, base, out);
+        case 64: return widen<uint64_t>(from, base, out);
+        default: break;
     }
     const uint64_t mask = maskOf[width];
     for (size_t i = 0; i < blockSize; ++i) {
@@ -185,19 +169,16 @@ PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
         const uint64_t slope = slopeOf(values);
         std::array<int64_t, blockSize> heights;
         for (size_t i = 0; i < blockSize; ++i)
-            heights[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) -
-                                              PackedBlock::rise(slope, i));
+            heights[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) - PackedBlock::rise(slope, i));
         const auto [low, high] = std::minmax_element(heights.begin(), heights.end());
-        const uint64_t slopedWidth =
-            widthFor(static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low));
+        const uint64_t slopedWidth = widthFor(static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low));
         if (blockBytes(slopedWidth) + PackedBlock::slopeBytes < blockBytes(width)) {
             const uint64_t offset = dataSize_;
             growTo(dataSize_ + PackedBlock::slopeBytes);
             std::memcpy(ownedData_.get() + dataSize_, &slope, sizeof slope);
             dataSize_ += PackedBlock::slopeBytes;
             packBits(heights, *low, slopedWidth);
-            return {*low,
-                    offset | slopedWidth << PackedBlock::widthShift | PackedBlock::slopedFlag};
+            return {*low, offset | slopedWidth << PackedBlock::widthShift | PackedBlock::slopedFlag};
         }
     }
     const uint64_t offset = dataSize_;
@@ -205,8 +186,7 @@ PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
     return {*minValue, offset | width << PackedBlock::widthShift};
 }
 
-void PackedBlocks::packBits(std::span<const int64_t, blockSize> values, int64_t minValue,
-                            uint64_t width) {
+void PackedBlocks::packBits(std::span<const int64_t, blockSize> values, int64_t minValue, uint64_t width) {
     const auto base = static_cast<uint64_t>(minValue);
     growTo(dataSize_ + blockBytes(width));
     std::byte* to = ownedData_.get() + dataSize_;

@@ -16,22 +16,18 @@
 
 namespace lanescope {
 
-/// Checksums of the blocks of mapped data. Each block is checked when it is first read, because
-/// checking all at once would take as long as reading the file. Refers to memory that stays. Any
-/// thread.
+/// Checksums of the blocks of mapped data. Each block is checked when it is first read, because checking all at once
+/// would take as long as reading the file. Refers to memory that stays. Any thread.
 class BlockChecks {
   public:
     /// Checks nothing.
     BlockChecks() = default;
     /// `seen` has a zero for each of the `checksums`; `damaged` counts the blocks that differ.
-    BlockChecks(std::span<const uint32_t> checksums, std::atomic<uint8_t>* seen,
-                std::atomic<uint32_t>* damaged)
+    BlockChecks(std::span<const uint32_t> checksums, std::atomic<uint8_t>* seen, std::atomic<uint32_t>* damaged)
         : checksums_(checksums.data()), seen_(seen), damaged_(damaged) {}
 
     /// Returns true if the block has not been checked yet.
-    bool isDue(size_t block) const {
-        return seen_ != nullptr && seen_[block].load(std::memory_order_relaxed) == 0;
-    }
+    bool isDue(size_t block) const { return seen_ != nullptr && seen_[block].load(std::memory_order_relaxed) == 0; }
     void compare(size_t block, uint32_t checksum) const {
         if (checksum != checksums_[block]) noteDamage();
         seen_[block].store(1, std::memory_order_relaxed);
@@ -83,8 +79,7 @@ class PackedBlocks {
     static constexpr size_t padding = 8;
 
     /// Makes storage that grows in `memory`, which must outlive it.
-    explicit PackedBlocks(LargeMemory* memory = nullptr)
-        : ownedBlocks_(memory), ownedData_(nullptr, Release{memory}) {}
+    explicit PackedBlocks(LargeMemory* memory = nullptr) : ownedBlocks_(memory), ownedData_(nullptr, Release{memory}) {}
     /// A copy is in no `LargeMemory`.
     PackedBlocks(const PackedBlocks& other);
     PackedBlocks(PackedBlocks&& other) noexcept;
@@ -93,11 +88,9 @@ class PackedBlocks {
 
     /// Maps memory that stays valid. Returns false if `data` is too short for the padding. `checks`
     /// has one for each block, or is empty.
-    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data,
-             BlockChecks checks = {});
+    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, BlockChecks checks = {});
     /// Returns the checksum of a block and its values in `data`; nullopt if they are outside.
-    static std::optional<uint32_t> checksumOfBlock(const PackedBlock& block,
-                                                   std::span<const std::byte> data);
+    static std::optional<uint32_t> checksumOfBlock(const PackedBlock& block, std::span<const std::byte> data);
     /// Checks all blocks of mapped storage.
     void checkAll() const;
 
@@ -152,8 +145,7 @@ class PackedBlocks {
         return bits;
     }
     void check(size_t block) const;
-    static void unpackBits(const std::byte* from, uint64_t width, int64_t base,
-                           std::span<int64_t, blockSize> out);
+    static void unpackBits(const std::byte* from, uint64_t width, int64_t base, std::span<int64_t, blockSize> out);
     PackedBlock pack(std::span<const int64_t, blockSize> values);
     void packBits(std::span<const int64_t, blockSize> values, int64_t minValue, uint64_t width);
     void growTo(size_t bytes);

@@ -14,9 +14,7 @@ constexpr size_t bytesTogether = size_t{1} << 16;
 
 }  // namespace
 
-StringTable::StringTable(LargeMemory* memory) : strings_(memory), slots_(memory) {
-    intern({});
-}
+StringTable::StringTable(LargeMemory* memory) : strings_(memory), slots_(memory) { intern({}); }
 
 StringIndex StringTable::intern(std::string_view text) {
     if (slots_.size() <= 2 * strings_.size()) grow();
@@ -69,8 +67,7 @@ uint32_t StringTable::checksumOfBlock(uint32_t block) const {
     uint32_t checksum = 0;
     const uint32_t first = block * blockSize;
     for (uint32_t index = first; index < size() && index < first + blockSize; ++index)
-        checksum = checksumOf(std::as_bytes(std::span(isMapped_ ? mapped(index) : strings_[index])),
-                              checksum);
+        checksum = checksumOf(std::as_bytes(std::span(isMapped_ ? mapped(index) : strings_[index])), checksum);
     return checksum;
 }
 

@@ -13,8 +13,7 @@ namespace lanescope {
 /// Index into a `StringTable`. 0 is the empty string.
 using StringIndex = uint32_t;
 
-/// Distinct strings of a trace. Grows while loading and is then read by any thread; a mapped table
-/// cannot grow.
+/// Distinct strings of a trace. Grows while loading and is then read by any thread; a mapped table cannot grow.
 class StringTable {
   public:
     /// Makes a table that grows in `memory`, which must outlive it.
@@ -28,9 +27,7 @@ class StringTable {
     StringIndex intern(std::string_view text);
     /// Returns the string; empty for an invalid index.
     std::string_view at(StringIndex index) const;
-    uint32_t size() const {
-        return static_cast<uint32_t>(isMapped_ ? ends_.size() : strings_.size());
-    }
+    uint32_t size() const { return static_cast<uint32_t>(isMapped_ ? ends_.size() : strings_.size()); }
 
     /// Number of texts per checksum.
     static constexpr uint32_t blockSize = 256;
@@ -52,8 +49,7 @@ class StringTable {
 
     std::vector<LargeVector<char>> texts_;  ///< Each one's address stays valid.
     LargeVector<std::string_view> strings_;
-    LargeVector<uint32_t>
-        slots_;  ///< Hash table with a power of two of slots: string number plus 1, or 0.
+    LargeVector<uint32_t> slots_;  ///< Hash table with a power of two of slots: string number plus 1, or 0.
     bool isMapped_ = false;
     std::string_view text_;
     Column<uint64_t> ends_;

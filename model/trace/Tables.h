@@ -16,12 +16,11 @@
 
 namespace lanescope {
 
-// Events of a trace: one struct of equally long columns per kind, each sorted by start. Times are
-// nanoseconds from the start of the session. Events without a time ("not timed" by CUPTI) are
-// omitted; `Trace::counts` counts them.
+// Events of a trace: one struct of equally long columns per kind, each sorted by start. Times are nanoseconds from the
+// start of the session. Events without a time ("not timed" by CUPTI) are omitted; `Trace::counts` counts them.
 //
-// The `forEachField` next to each table lists its columns, marks those that refer to rows of other
-// tables, and defines the content of an index. Every change must raise `indexVersion`.
+// The `forEachField` next to each table lists its columns, marks those that refer to rows of other tables, and defines
+// the content of an index. Every change must raise `indexVersion`.
 
 /// Returns an empty table whose columns grow in `memory`, which must outlive them.
 template <class Table>
@@ -58,8 +57,8 @@ struct KernelTable {
 };
 template <Of<KernelTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::LaunchConfigs, s.config),
-              rowOf(RowsOf::Streams, s.stream), number(s.correlation), s.graphNode);
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::LaunchConfigs, s.config), rowOf(RowsOf::Streams, s.stream),
+              number(s.correlation), s.graphNode);
 }
 
 struct MemcpyTable {
@@ -77,8 +76,7 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Streams, s.stream), number(s.correlation));
 }
 
-/// Cause of a migration of managed memory. The numbers are the file's
-/// (`ENUM_CUDA_UNIF_MEM_MIGRATION`).
+/// Cause of a migration of managed memory. The numbers are the file's (`ENUM_CUDA_UNIF_MEM_MIGRATION`).
 enum class MigrationCause : uint8_t {
     Unknown = 0,
     UserPrefetch = 1,
@@ -109,8 +107,8 @@ struct MemsetTable {
 };
 template <Of<MemsetTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.bytes, number(s.value), s.memory,
-              rowOf(RowsOf::Streams, s.stream), number(s.correlation));
+    visitEach(visit, s.startNs, s.endNs, s.bytes, number(s.value), s.memory, rowOf(RowsOf::Streams, s.stream),
+              number(s.correlation));
 }
 
 /// Launches of CUDA graphs that were recorded as a whole, without their kernels.
@@ -122,8 +120,7 @@ struct GraphTable {
 };
 template <Of<GraphTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.graph, rowOf(RowsOf::Streams, s.stream),
-              number(s.correlation));
+    visitEach(visit, s.startNs, s.endNs, s.graph, rowOf(RowsOf::Streams, s.stream), number(s.correlation));
 }
 
 /// Recorded allocations and frees of memory.
@@ -139,9 +136,8 @@ struct MemoryEventTable {
 };
 template <Of<MemoryEventTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.timeNs, s.bytes, s.address, s.kind, s.isFree, s.isPooled,
-              rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu),
-              number(s.correlation));
+    visitEach(visit, s.timeNs, s.bytes, s.address, s.kind, s.isFree, s.isPooled, rowOf(RowsOf::Processes, s.process),
+              rowOrNone(RowsOf::Gpus, s.gpu), number(s.correlation));
 }
 
 /// Size of a memory pool from a point in time on.
@@ -153,8 +149,7 @@ struct MemoryPoolTable {
 };
 template <Of<MemoryPoolTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.timeNs, s.bytes, s.address, rowOf(RowsOf::Processes, s.process),
-              rowOrNone(RowsOf::Gpus, s.gpu));
+    visitEach(visit, s.timeNs, s.bytes, s.address, rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu));
 }
 
 /// Allocations with their frees, joined by process and address.
@@ -190,9 +185,8 @@ struct PageFaultTable {
 };
 template <Of<PageFaultTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.address, s.count, s.access,
-              rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu),
-              rowOf(RowsOf::Strings, s.instruction));
+    visitEach(visit, s.startNs, s.endNs, s.address, s.count, s.access, rowOf(RowsOf::Processes, s.process),
+              rowOrNone(RowsOf::Gpus, s.gpu), rowOf(RowsOf::Strings, s.instruction));
 }
 
 struct ApiTable {
@@ -210,13 +204,11 @@ struct ApiTable {
 };
 template <Of<ApiTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.name),
-              rowOf(RowsOf::Threads, s.thread), number(s.correlation), s.returnValue, s.isDriver,
-              rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.name), rowOf(RowsOf::Threads, s.thread),
+              number(s.correlation), s.returnValue, s.isDriver, rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
 }
 
-/// Python stacks, each as its innermost frame and its parent stack. Stacks with the same outer
-/// frames share them.
+/// Python stacks, each as its innermost frame and its parent stack. Stacks with the same outer frames share them.
 struct StackTable {
     Column<uint32_t> parent;       ///< Stack without its innermost frame, or `noIndex`.
     Column<StringIndex> function;  ///< "GPT.forward".
@@ -230,30 +222,28 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Strings, s.file), number(s.line));
 }
 
-/// Nodes of CUDA graphs, with the stack of their capture. Sorted by the process of their thread,
-/// then by node.
+/// Nodes of CUDA graphs, with the stack of their capture. Sorted by the process of their thread, then by node.
 struct GraphNodeTable {
     Column<int64_t> timeNs;   ///< Time of creation.
     Column<uint32_t> thread;  ///< Creating thread.
     Column<uint64_t> node;    ///< CUPTI's number in its process, as `KernelTable::graphNode`.
     /// Node of which this is a copy, as in an instantiated graph; 0: none.
     Column<uint64_t> original;
-    Column<uint32_t>
-        stack;  ///< Row of `StackTable`, or `noIndex`; for a copy that of its original.
+    Column<uint32_t> stack;       ///< Row of `StackTable`, or `noIndex`; for a copy that of its original.
     Column<uint8_t> isStackLent;  ///< As `ApiTable::isStackLent`.
     uint32_t size() const { return static_cast<uint32_t>(node.size()); }
 };
 template <Of<GraphNodeTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.timeNs, rowOf(RowsOf::Threads, s.thread), s.node, s.original,
-              rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
+    visitEach(visit, s.timeNs, rowOf(RowsOf::Threads, s.thread), s.node, s.original, rowOrNone(RowsOf::Stacks, s.stack),
+              s.isStackLent);
 }
 
 enum class StateSource : uint8_t {
     StateSamples,  ///< Periodic samples, as from Lanescope's recorder.
     Scheduler,     ///< Context switches reported by the kernel.
     Calls,         ///< Call of an operating system library, which may contain others.
-    Samples,  ///< Sample of a running thread, extended to the next one; only its stack matters.
+    Samples,       ///< Sample of a running thread, extended to the next one; only its stack matters.
 };
 
 /// States of CPU threads. States of one thread and one source overlap only for calls.
@@ -271,20 +261,13 @@ struct CpuStateTable {
 };
 template <Of<CpuStateTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Threads, s.thread), s.state, s.source,
-              s.cpuNs, s.delayNs, rowOf(RowsOf::Strings, s.call),
-              rowOrNone(RowsOf::Stacks, s.stack), rowOrNone(RowsOf::Threads, s.holder),
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Threads, s.thread), s.state, s.source, s.cpuNs, s.delayNs,
+              rowOf(RowsOf::Strings, s.call), rowOrNone(RowsOf::Stacks, s.stack), rowOrNone(RowsOf::Threads, s.holder),
               rowOrNone(RowsOf::Stacks, s.holderStack));
 }
 
 /// The numbers are the file's (`ENUM_CUPTI_SYNC_TYPE`).
-enum class SyncType : uint8_t {
-    Unknown = 0,
-    Event = 1,
-    StreamWaitEvent = 2,
-    Stream = 3,
-    Context = 4
-};
+enum class SyncType : uint8_t { Unknown = 0, Event = 1, StreamWaitEvent = 2, Stream = 3, Context = 4 };
 
 struct SyncTable {
     Column<int64_t> startNs, endNs;
@@ -311,8 +294,7 @@ struct EventCallTable {
 };
 template <Of<EventCallTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, rowOf(RowsOf::Streams, s.stream), number(s.event), number(s.eventSync),
-              number(s.correlation));
+    visitEach(visit, rowOf(RowsOf::Streams, s.stream), number(s.event), number(s.eventSync), number(s.correlation));
 }
 
 /// Waits of a stream for the work submitted to another stream so far, sorted by waiting stream and
@@ -320,7 +302,7 @@ void forEachField(S& s, V&& visit) {
 struct StreamWaitTable {
     Column<uint32_t> waitingStream, waitCorrelation;
     Column<uint32_t> recordedStream, recordCorrelation;  ///< Stream and call that record the event.
-    Column<uint32_t> byRecord;  ///< Rows sorted by recorded stream and its correlation.
+    Column<uint32_t> byRecord;                           ///< Rows sorted by recorded stream and its correlation.
     uint32_t size() const { return static_cast<uint32_t>(waitingStream.size()); }
 };
 template <Of<StreamWaitTable> S, class V>
@@ -351,16 +333,14 @@ struct NvtxTable {
 };
 template <Of<NvtxTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.text),
-              rowOf(RowsOf::Strings, s.domain), rowOf(RowsOf::Strings, s.category),
-              number(s.colorArgb), s.hasColors, rowOf(RowsOf::Threads, s.thread), s.depth, s.style,
-              s.isOpen, rowOf(RowsOf::Strings, s.payload), rowOrNone(RowsOf::Stacks, s.stack),
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.text), rowOf(RowsOf::Strings, s.domain),
+              rowOf(RowsOf::Strings, s.category), number(s.colorArgb), s.hasColors, rowOf(RowsOf::Threads, s.thread),
+              s.depth, s.style, s.isOpen, rowOf(RowsOf::Strings, s.payload), rowOrNone(RowsOf::Stacks, s.stack),
               s.isStackLent);
 }
 
-/// Pairs of forward and backward operators: the backward computed the gradients of the forward's
-/// results. Sorted by forward, then by backward, each pair once. An operator may have several, for
-/// example if a backward ran twice.
+/// Pairs of forward and backward operators: the backward computed the gradients of the forward's results. Sorted by
+/// forward, then by backward, each pair once. An operator may have several, for example if a backward ran twice.
 struct BackwardTable {
     Column<uint32_t> forward, backward;  ///< Rows of `NvtxTable`.
     Column<uint32_t> byBackward;         ///< Rows sorted by `backward`.
@@ -383,8 +363,8 @@ struct ProjectionTable {
 };
 template <Of<ProjectionTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Nvtx, s.nvtx),
-              rowOf(RowsOf::Streams, s.stream), number(s.operationCount), s.depth);
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Nvtx, s.nvtx), rowOf(RowsOf::Streams, s.stream),
+              number(s.operationCount), s.depth);
 }
 
 /// Facts of an NCCL call besides its name and size. Most come from NCCL's profiler plugin; negative
@@ -400,30 +380,26 @@ struct NcclFacts {
             rankCount = -1;  ///< Rank of this process in the communicator, and number of ranks.
     int32_t root = -1, peer = -1;
     int16_t channels = -1, warps = -1;
-    bool isCaptured = false;  ///< Called during the capture of a CUDA graph.
-    uint32_t launchThread =
-        0xffffffff;    ///< Thread on which NCCL launched its kernel; `noIndex` if unknown.
-    TimeRange launch;  ///< On the CPU.
-    TimeRange gpu;     ///< Work on the GPU, if `operationCount` is not 0.
-    uint32_t operationCount = 0;  ///< Kernels and copies on the GPU.
-    uint32_t sharedBy = 1;        ///< Number of calls that share this work.
+    bool isCaptured = false;             ///< Called during the capture of a CUDA graph.
+    uint32_t launchThread = 0xffffffff;  ///< Thread on which NCCL launched its kernel; `noIndex` if unknown.
+    TimeRange launch;                    ///< On the CPU.
+    TimeRange gpu;                       ///< Work on the GPU, if `operationCount` is not 0.
+    uint32_t operationCount = 0;         ///< Kernels and copies on the GPU.
+    uint32_t sharedBy = 1;               ///< Number of calls that share this work.
     /// Part of `gpu` before the last rank's work began; -1 if unknown (`buildNcclWaits`).
     int64_t waitedNs = -1;
 
     /// Returns the part of `gpu` after the wait, when data moves; all of it if the wait is unknown.
-    TimeRange moving() const {
-        return {std::min(gpu.startNs + std::max<int64_t>(waitedNs, 0), gpu.endNs), gpu.endNs};
-    }
+    TimeRange moving() const { return {std::min(gpu.startNs + std::max<int64_t>(waitedNs, 0), gpu.endNs), gpu.endNs}; }
 };
 
 template <Of<NcclFacts> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, rowOf(RowsOf::Strings, s.datatype), rowOf(RowsOf::Strings, s.algorithm),
-              rowOf(RowsOf::Strings, s.protocol), rowOf(RowsOf::Strings, s.communicatorName),
-              s.count, s.sequence, s.rank, s.rankCount, s.root, s.peer, s.channels, s.warps,
-              s.isCaptured, rowOrNone(RowsOf::Threads, s.launchThread), s.launch.startNs,
-              s.launch.endNs, s.gpu.startNs, s.gpu.endNs, number(s.operationCount),
-              number(s.sharedBy), s.waitedNs);
+              rowOf(RowsOf::Strings, s.protocol), rowOf(RowsOf::Strings, s.communicatorName), s.count, s.sequence,
+              s.rank, s.rankCount, s.root, s.peer, s.channels, s.warps, s.isCaptured,
+              rowOrNone(RowsOf::Threads, s.launchThread), s.launch.startNs, s.launch.endNs, s.gpu.startNs, s.gpu.endNs,
+              number(s.operationCount), number(s.sharedBy), s.waitedNs);
 }
 
 /// NCCL calls: rows of `NvtxTable` that NCCL announced, with their facts.
@@ -431,9 +407,7 @@ struct NcclTable {
     /// Returns the call of this row of `NvtxTable`; `noIndex` if none. O(log n).
     uint32_t rowOf(uint32_t nvtxRow) const {
         const auto found = std::lower_bound(nvtx.begin(), nvtx.end(), nvtxRow);
-        return found != nvtx.end() && *found == nvtxRow
-                   ? static_cast<uint32_t>(found - nvtx.begin())
-                   : noIndex;
+        return found != nvtx.end() && *found == nvtxRow ? static_cast<uint32_t>(found - nvtx.begin()) : noIndex;
     }
 
     Column<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
@@ -445,8 +419,8 @@ struct NcclTable {
 };
 template <Of<NcclTable> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, rowOf(RowsOf::Nvtx, s.nvtx), rowOf(RowsOf::Strings, s.operation), s.bytes,
-              s.communicator, s.facts);
+    visitEach(visit, rowOf(RowsOf::Nvtx, s.nvtx), rowOf(RowsOf::Strings, s.operation), s.bytes, s.communicator,
+              s.facts);
 }
 
 }  // namespace lanescope

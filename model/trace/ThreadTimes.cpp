@@ -10,15 +10,13 @@ namespace lanescope {
 
 namespace {
 
-/// Threshold in ns: a piece at least this long gets its share of the kernel's count as a good
-/// approximation.
+/// Threshold in ns: a piece at least this long gets its share of the kernel's count as a good approximation.
 constexpr int64_t shareThresholdNs = 1'000'000'000;
 
 /// Returns the part of `ns` for a piece of a whole.
 int64_t share(int64_t ns, int64_t pieceNs, int64_t wholeNs) {
     if (pieceNs >= wholeNs) return ns;
-    return static_cast<int64_t>(static_cast<double>(ns) * static_cast<double>(pieceNs) /
-                                static_cast<double>(wholeNs));
+    return static_cast<int64_t>(static_cast<double>(ns) * static_cast<double>(pieceNs) / static_cast<double>(wholeNs));
 }
 
 }  // namespace
@@ -54,8 +52,7 @@ StatesOfThreads::StatesOfThreads(const Trace& trace)
         if (states.startNs[row] < untilNs[thread]) continue;
         untilNs[thread] = states.endNs[row];
         rows_[thread].push_back(row);
-        // If the kernel counts, every thread that launches work has some time. The scheduler
-        // reports everything.
+        // If the kernel counts, every thread that launches work has some time. The scheduler reports everything.
         if (states.cpuNs[row] > 0 || states.delayNs[row] > 0 || source == StateSource::Scheduler)
             isCounted_[thread] = true;
     }
@@ -82,24 +79,19 @@ ThreadTimes StatesOfThreads::during(uint32_t thread, TimeRange range) const {
     ThreadTimes times;
     std::map<uint32_t, int64_t> atStack, atHolder;
     int64_t maxNs = 0, maxHeldNs = 0;
-    const auto add = [&](ThreadState state, int64_t ns) {
-        times.ns[static_cast<size_t>(state)] += ns;
-    };
+    const auto add = [&](ThreadState state, int64_t ns) { times.ns[static_cast<size_t>(state)] += ns; };
     forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
         const int64_t pieceNs = piece.durationNs();
         const int64_t wholeNs = states.endNs[row] - states.startNs[row];
-        if (pieceNs < std::min(wholeNs, shareThresholdNs) &&
-            tells(row, pieceNs) != StatePrecision::Whole)
+        if (pieceNs < std::min(wholeNs, shareThresholdNs) && tells(row, pieceNs) != StatePrecision::Whole)
             return add(ThreadState::Unknown, pieceNs);
         const ThreadState state = states.state[row];
         const int64_t cpuNs = std::min(pieceNs, share(states.cpuNs[row], pieceNs, wholeNs));
-        const int64_t delayNs =
-            std::min(pieceNs - cpuNs, share(states.delayNs[row], pieceNs, wholeNs));
+        const int64_t delayNs = std::min(pieceNs - cpuNs, share(states.delayNs[row], pieceNs, wholeNs));
         const int64_t restNs = pieceNs - cpuNs - delayNs;
         add(ThreadState::Running, cpuNs);
         add(ThreadState::Runnable, delayNs);
-        // A thread sampled as running that neither ran nor was runnable for a part of the time
-        // waited between samples.
+        // A thread sampled as running that neither ran nor was runnable for a part of the time waited between samples.
         add(state == ThreadState::Running ? ThreadState::Unknown : state, restNs);
         if (state == ThreadState::Running) times.unseenWaitNs += restNs;
         if (const uint32_t stack = states.stack[row]; stack != noIndex) {
@@ -142,8 +134,7 @@ int64_t ProvenWaits::waitedNs(uint32_t row) const {
     if (spent == spentNs_.end() || !isWaiting(trace_.cpuStates.state[row])) return 0;
     // Too few samples, and no counts of the kernel.
     if (states_.tells(row, spent->second) == StatesOfThreads::StatePrecision::Nothing) return 0;
-    return std::max<int64_t>(0,
-                             spent->second - maxRunNs(trace_, row) - trace_.cpuStates.delayNs[row]);
+    return std::max<int64_t>(0, spent->second - maxRunNs(trace_, row) - trace_.cpuStates.delayNs[row]);
 }
 
 int64_t ProvenWaits::outsideNs() const {
@@ -158,8 +149,7 @@ int64_t ProvenWaits::workedNs() const {
     int64_t sumNs = 0;
     for (const auto& [row, spentNs] : spentNs_)
         sumNs =
-            saturatingSum(sumNs, states.state[row] == ThreadState::Disk ||
-                                         states.state[row] == ThreadState::Running ||
+            saturatingSum(sumNs, states.state[row] == ThreadState::Disk || states.state[row] == ThreadState::Running ||
                                          states.state[row] == ThreadState::Runnable
                                      ? spentNs
                                      : std::min(spentNs, states.cpuNs[row] + states.delayNs[row]));

@@ -16,10 +16,9 @@ namespace lanescope {
 /// Upper bound of the kernel's tick by which it counts a running thread's time.
 inline constexpr int64_t maxTickNs = 10'000'000;
 
-/// Returns true if a row of equal samples hides a second state. Either every sample waited, but the
-/// kernel counted more than a tenth of the time as running or runnable. Or every sample ran, but
-/// that much time was neither. The times of the second state within the row are unknown. Rows of
-/// the scheduler are never mixed. O(1).
+/// Returns true if a row of equal samples hides a second state. Either every sample waited, but the kernel counted more
+/// than a tenth of the time as running or runnable. Or every sample ran, but that much time was neither. The times of
+/// the second state within the row are unknown. Rows of the scheduler are never mixed. O(1).
 inline bool isMixed(const Trace& trace, uint32_t row) {
     const CpuStateTable& states = trace.cpuStates;
     if (states.source[row] != StateSource::StateSamples) return false;
@@ -27,8 +26,7 @@ inline bool isMixed(const Trace& trace, uint32_t row) {
     const int64_t wholeNs = states.endNs[row] - states.startNs[row];
     const int64_t ranNs = states.cpuNs[row] + states.delayNs[row];
     constexpr int64_t minRunNs = 1'000'000;
-    if (state == ThreadState::Running)
-        return ranNs > 0 && wholeNs - ranNs > std::max(wholeNs / 10, maxTickNs);
+    if (state == ThreadState::Running) return ranNs > 0 && wholeNs - ranNs > std::max(wholeNs / 10, maxTickNs);
     return isWaiting(state) && ranNs > std::max(wholeNs / 10, minRunNs);
 }
 
@@ -61,21 +59,17 @@ struct ThreadTimes {
         return sum;
     }
     /// Returns the state with the longest time.
-    ThreadState longest() const {
-        return static_cast<ThreadState>(std::ranges::max_element(ns) - ns.begin());
-    }
+    ThreadState longest() const { return static_cast<ThreadState>(std::ranges::max_element(ns) - ns.begin()); }
 };
 
-/// States of each thread from samples or the scheduler, which do not overlap. Refers to the trace.
-/// Any thread.
+/// States of each thread from samples or the scheduler, which do not overlap. Refers to the trace. Any thread.
 class StatesOfThreads {
   public:
     /// O(rows).
     explicit StatesOfThreads(const Trace& trace);
 
     bool isEmpty(uint32_t thread) const { return rows_[thread].empty(); }
-    /// Returns true if the thread's running and runnable times are known; not every kernel counts
-    /// them.
+    /// Returns true if the thread's running and runnable times are known; not every kernel counts them.
     bool isCounted(uint32_t thread) const { return isCounted_[thread]; }
     /// Precision of a row about a piece of it.
     enum class StatePrecision : uint8_t {
@@ -83,22 +77,19 @@ class StatesOfThreads {
         Alternating,  ///< The state alternates with another one, which may fill the whole piece.
         Nothing,      ///< Too few samples, and no counts of the kernel.
     };
-    /// Returns the precision for a piece of that length. Between samples only the kernel's counts
-    /// are known: in a sampled wait of 300 ms with 20 ms of running time, a piece of 3 ms may be
-    /// all running. O(1).
+    /// Returns the precision for a piece of that length. Between samples only the kernel's counts are known: in a
+    /// sampled wait of 300 ms with 20 ms of running time, a piece of 3 ms may be all running. O(1).
     StatePrecision tells(uint32_t row, int64_t pieceNs) const;
-    /// Returns the time of each state within `range`: running and runnable as counted by the
-    /// kernel, the rest as sampled. Pieces below a second that no row covers (`tells`) are unknown.
-    /// O(log n + rows in it).
+    /// Returns the time of each state within `range`: running and runnable as counted by the kernel, the rest as
+    /// sampled. Pieces below a second that no row covers (`tells`) are unknown. O(log n + rows in it).
     ThreadTimes during(uint32_t thread, TimeRange range) const;
     /// Calls `visit(row, piece)` for each state that overlaps `range`, by start.
     template <class Visitor>
     void forEachIn(uint32_t thread, TimeRange range, Visitor visit) const {
         const CpuStateTable& states = trace_.cpuStates;
         const std::vector<uint32_t>& rows = rows_[thread];
-        auto at = std::partition_point(rows.begin(), rows.end(), [&](uint32_t row) {
-            return states.endNs[row] <= range.startNs;
-        });
+        auto at = std::partition_point(rows.begin(), rows.end(),
+                                       [&](uint32_t row) { return states.endNs[row] <= range.startNs; });
         for (; at != rows.end() && states.startNs[*at] < range.endNs; ++at) {
             const TimeRange piece{std::max(range.startNs, states.startNs[*at]),
                                   std::min(range.endNs, states.endNs[*at])};
@@ -121,14 +112,12 @@ int64_t maxRunNs(const Trace& trace, uint32_t row);
 /// than the kernel counted. Refers to trace and states. One thread.
 class ProvenWaits {
   public:
-    ProvenWaits(const Trace& trace, const StatesOfThreads& states)
-        : trace_(trace), states_(states) {}
+    ProvenWaits(const Trace& trace, const StatesOfThreads& states) : trace_(trace), states_(states) {}
 
     /// Adds a piece; pieces must not overlap. O(log n + rows in it).
     void add(uint32_t thread, TimeRange piece);
 
-    /// Returns the minimum wait in ns of the pieces within a row of a waiting state; 0 for other
-    /// rows.
+    /// Returns the minimum wait in ns of the pieces within a row of a waiting state; 0 for other rows.
     int64_t waitedNs(uint32_t row) const;
     /// Returns the wait of all pieces in Poll and Lock, which may depend on other processes.
     int64_t outsideNs() const;
@@ -143,9 +132,7 @@ class ProvenWaits {
     }
 
   private:
-    static bool isOutside(ThreadState state) {
-        return state == ThreadState::Poll || state == ThreadState::Lock;
-    }
+    static bool isOutside(ThreadState state) { return state == ThreadState::Poll || state == ThreadState::Lock; }
 
     const Trace& trace_;
     const StatesOfThreads& states_;

@@ -142,8 +142,7 @@ class Trace : public TraceDescription {
 
     /// Returns the interval of the event; empty for an invalid reference. O(1).
     TimeRange rangeOf(EventRef event) const;
-    /// Returns the label of the event: kernel short name, "HtoD 4.0 MiB", API name, NVTX text.
-    /// O(1).
+    /// Returns the label of the event: kernel short name, "HtoD 4.0 MiB", API name, NVTX text. O(1).
     std::string nameOf(EventRef event) const;
     /// Returns the API call that launched this GPU work, or an invalid reference. O(log n).
     EventRef launchingCall(EventRef gpuWork) const;
@@ -160,8 +159,7 @@ class Trace : public TraceDescription {
     /// n) in the lanes of its track.
     SliceLocation locate(EventRef event) const;
     bool isEmpty() const { return range.isEmpty(); }
-    /// Returns the range of a timeline: `range`, or that of the counters if there are no events.
-    /// O(counters).
+    /// Returns the range of a timeline: `range`, or that of the counters if there are no events. O(counters).
     TimeRange timelineRange() const;
     uint32_t rowCount(EventKind kind) const;
 
@@ -173,9 +171,7 @@ class Trace : public TraceDescription {
     /// Number of mapped blocks read so far that differ from their checksums; null unless mapped.
     const std::atomic<uint32_t>* corruptBlocks = nullptr;
     /// Returns true if any block read so far is corrupt.
-    bool isCorrupt() const {
-        return corruptBlocks != nullptr && corruptBlocks->load(std::memory_order_relaxed) > 0;
-    }
+    bool isCorrupt() const { return corruptBlocks != nullptr && corruptBlocks->load(std::memory_order_relaxed) > 0; }
 
   private:
     friend class TraceBuilder;  // Fills and finishes it.
@@ -186,11 +182,10 @@ class Trace : public TraceDescription {
 /// Visits the tables of a trace, in the order of an index.
 template <Of<Trace> S, class V>
 void forEachTable(S& trace, V&& visit) {
-    visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
-              trace.memoryEvents, trace.memoryPools, trace.allocations, trace.pageFaults,
-              trace.apiCalls, trace.stacks, trace.graphNodes, trace.cpuStates, trace.syncs,
-              trace.eventRecords, trace.eventWaits, trace.streamWaits, trace.nvtx, trace.backwards,
-              trace.projections, trace.nccl);
+    visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs, trace.memoryEvents,
+              trace.memoryPools, trace.allocations, trace.pageFaults, trace.apiCalls, trace.stacks, trace.graphNodes,
+              trace.cpuStates, trace.syncs, trace.eventRecords, trace.eventWaits, trace.streamWaits, trace.nvtx,
+              trace.backwards, trace.projections, trace.nccl);
 }
 
 using TracePtr = std::shared_ptr<const Trace>;
@@ -214,8 +209,7 @@ inline uint32_t leadingCounter(const Trace& trace, uint32_t group) {
     if (first >= trace.tracks.size()) return noIndex;
     const Track& track = trace.tracks[first];
     const bool leads = trace.tracks[group].kind == TrackKind::CounterGroup &&
-                       track.parent == static_cast<int64_t>(group) &&
-                       track.kind == TrackKind::Counter;
+                       track.parent == static_cast<int64_t>(group) && track.kind == TrackKind::Counter;
     return leads ? track.subject : noIndex;
 }
 

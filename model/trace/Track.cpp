@@ -47,15 +47,13 @@ void append(Level& level, const Source& source, const Widest& widest) {
 uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
     uint8_t shift = 0;
     const uint64_t maxBuckets = std::max<uint64_t>(1, sliceCount / LaneTiles::slicesPerBucket);
-    while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= maxBuckets)
-        ++shift;
+    while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= maxBuckets) ++shift;
     return shift;
 }
 
 Level finestLevel(const Lane& lane, const std::stop_token& stop) {
     const uint32_t count = lane.size();
-    const TimeRange range{lane.startNs.front(),
-                          std::max(lane.endNs(count - 1) - 1, lane.startNs.back())};
+    const TimeRange range{lane.startNs.front(), std::max(lane.endNs(count - 1) - 1, lane.startNs.back())};
     Level level(lane.startNs.memory());
     level.shift = finestShift(range, count);
     level.firstBucket = range.startNs >> level.shift;
@@ -90,8 +88,7 @@ Level coarserLevel(const Level& fine, const std::stop_token& stop) {
     level.firstBucket = fine.firstBucket >> 1;
     const int64_t lastFine = fine.firstBucket + static_cast<int64_t>(fine.bucketCount()) - 1;
     const auto fineEdge = [&](int64_t edge) {
-        const int64_t index =
-            std::clamp<int64_t>(edge - fine.firstBucket, 0, lastFine + 1 - fine.firstBucket);
+        const int64_t index = std::clamp<int64_t>(edge - fine.firstBucket, 0, lastFine + 1 - fine.firstBucket);
         const auto i = static_cast<size_t>(index);
         return LaneEdge{fine.slice[i], fine.busyNs[i], fine.overhangNs[i]};
     };
@@ -129,8 +126,7 @@ LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf, Lar
 
 const Level* LaneTiles::levelFor(int gridShift) const {
     if (levels.empty() || gridShift < levels.front().shift) return nullptr;
-    const auto index =
-        std::min(static_cast<size_t>(gridShift - levels.front().shift), levels.size() - 1);
+    const auto index = std::min(static_cast<size_t>(gridShift - levels.front().shift), levels.size() - 1);
     return &levels[index];
 }
 
@@ -143,8 +139,8 @@ LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
 
     if (stop.stop_requested()) return tiles;
     tiles.runs.push_back(runsOf(
-        lane.size(), [&](size_t i) { return lane.durationNs[i]; },
-        [](size_t i) { return static_cast<uint32_t>(i); }, lane.startNs.memory(), stop));
+        lane.size(), [&](size_t i) { return lane.durationNs[i]; }, [](size_t i) { return static_cast<uint32_t>(i); },
+        lane.startNs.memory(), stop));
     while (tiles.runs.back().widest.size() > LaneTiles::runLength) {
         const LaneTiles::Runs& below = tiles.runs.back();
         tiles.runs.push_back(runsOf(
@@ -181,8 +177,7 @@ uint32_t longestSlice(const Lane& lane, uint32_t first, uint32_t end) {
         ++level;
     }
     lookAt(left, level, first, end);
-    for (; !rights.empty(); rights.pop_back())
-        left.take(rights.back().at, rights.back().durationNs);
+    for (; !rights.empty(); rights.pop_back()) left.take(rights.back().at, rights.back().durationNs);
     return left.at;
 }
 
@@ -190,9 +185,8 @@ namespace {
 
 template <size_t count>
 bool containsAny(std::string_view text, const std::array<std::string_view, count>& words) {
-    return std::any_of(words.begin(), words.end(), [text](std::string_view word) {
-        return text.find(word) != std::string_view::npos;
-    });
+    return std::any_of(words.begin(), words.end(),
+                       [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -200,8 +194,8 @@ bool containsAny(std::string_view text, const std::array<std::string_view, count
 SliceCategory apiCategory(std::string_view apiName) {
     static constexpr std::array<std::string_view, 2> waits{"Synchronize", "WaitEvent"};
     static constexpr std::array<std::string_view, 1> launches{"Launch"};
-    static constexpr std::array<std::string_view, 8> memory{
-        "Memcpy", "Memset", "Malloc", "Free", "cuMem", "MemAdvise", "HostAlloc", "HostRegister"};
+    static constexpr std::array<std::string_view, 8> memory{"Memcpy", "Memset",    "Malloc",    "Free",
+                                                            "cuMem",  "MemAdvise", "HostAlloc", "HostRegister"};
     if (containsAny(apiName, waits)) return SliceCategory::ApiSync;
     if (containsAny(apiName, launches)) return SliceCategory::ApiLaunch;
     if (containsAny(apiName, memory)) return SliceCategory::ApiMemory;
@@ -216,23 +210,18 @@ SliceCategory memcpyCategory(MemcpyKind kind) {
     switch (kind) {
         case MemcpyKind::HtoD:
         case MemcpyKind::HtoA:
-        case MemcpyKind::UvmHtoD:
-            return SliceCategory::MemcpyHtoD;
+        case MemcpyKind::UvmHtoD: return SliceCategory::MemcpyHtoD;
         case MemcpyKind::DtoH:
         case MemcpyKind::AtoH:
-        case MemcpyKind::UvmDtoH:
-            return SliceCategory::MemcpyDtoH;
+        case MemcpyKind::UvmDtoH: return SliceCategory::MemcpyDtoH;
         case MemcpyKind::DtoD:
         case MemcpyKind::AtoA:
         case MemcpyKind::AtoD:
         case MemcpyKind::DtoA:
-        case MemcpyKind::UvmDtoD:
-            return SliceCategory::MemcpyDtoD;
-        case MemcpyKind::PtoP:
-            return SliceCategory::MemcpyPtoP;
+        case MemcpyKind::UvmDtoD: return SliceCategory::MemcpyDtoD;
+        case MemcpyKind::PtoP: return SliceCategory::MemcpyPtoP;
         case MemcpyKind::HtoH:
-        case MemcpyKind::Unknown:
-            break;
+        case MemcpyKind::Unknown: break;
     }
     return SliceCategory::MemcpyOther;
 }

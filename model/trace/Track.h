@@ -70,12 +70,7 @@ struct LaneTiles {
     struct Level {
         Level() = default;
         explicit Level(LargeMemory* memory)
-            : slice(memory),
-              busyNs(memory),
-              overhangNs(memory),
-              longestNs(memory),
-              category(memory),
-              name(memory) {}
+            : slice(memory), busyNs(memory), overhangNs(memory), longestNs(memory), category(memory), name(memory) {}
 
         uint8_t shift = 0;
         int64_t firstBucket = 0;
@@ -83,7 +78,7 @@ struct LaneTiles {
         Column<uint32_t> slice;
         Column<int64_t> busyNs, overhangNs;
         // One per bucket, for the slices that start in it.
-        Column<int64_t> longestNs;  ///< Duration of the longest slice; negative if none starts.
+        Column<int64_t> longestNs;       ///< Duration of the longest slice; negative if none starts.
         Column<SliceCategory> category;  ///< Category of the first of the longest slices.
         Column<StringIndex> name;        ///< Name of the same slice.
 
@@ -92,8 +87,7 @@ struct LaneTiles {
         size_t edgeIndex(int64_t timeNs) const {
             const int64_t bucket = timeNs >> shift;
             if (bucket <= firstBucket) return 0;
-            const uint64_t index =
-                static_cast<uint64_t>(bucket) - static_cast<uint64_t>(firstBucket);
+            const uint64_t index = static_cast<uint64_t>(bucket) - static_cast<uint64_t>(firstBucket);
             return index < bucketCount() ? static_cast<size_t>(index) : bucketCount();
         }
         LaneEdge at(int64_t timeNs) const {
@@ -104,8 +98,7 @@ struct LaneTiles {
     /// Finest first; empty for a lane with few slices.
     std::vector<Level> levels;
 
-    /// Minimum average of slices per bucket on the finest level; the average is less than twice
-    /// this.
+    /// Minimum average of slices per bucket on the finest level; the average is less than twice this.
     static constexpr uint32_t slicesPerBucket = 16;
     static constexpr uint32_t minSlices = 4096;
     static constexpr size_t minBuckets = 2048;
@@ -140,12 +133,7 @@ struct Lane {
     Lane() = default;
     /// Makes a lane that grows in `memory`, which must outlive it.
     explicit Lane(LargeMemory* memory)
-        : startNs(memory),
-          durationNs(memory),
-          name(memory),
-          event(memory),
-          category(memory),
-          busyNs(memory) {}
+        : startNs(memory), durationNs(memory), name(memory), event(memory), category(memory), busyNs(memory) {}
 
     Column<int64_t> startNs, durationNs;
     Column<StringIndex> name;
@@ -174,8 +162,7 @@ struct Lane {
         }
         return low;
     }
-    /// Returns the total duration of the first `slice` slices, so that any range of slices needs
-    /// one subtraction. O(1).
+    /// Returns the total duration of the first `slice` slices, so that any range of slices needs one subtraction. O(1).
     int64_t busyBefore(uint32_t slice) const {
         int64_t sumNs = slice < busyStep ? 0 : busyNs[slice / busyStep];
         for (uint32_t i = slice / busyStep * busyStep; i < slice; ++i) sumNs += durationNs[i];
@@ -194,8 +181,7 @@ enum class TrackKind : uint8_t {
     ThreadStates,   ///< States of the thread, and below them the calls in which it waited.
     ThreadStacks,   ///< Stacks of the thread as a flame chart, from samples.
     Counter,        ///< One `CounterSeries`; its single lane is empty.
-    CounterStates,  ///< Counter of flags: a slice (`CounterSample`) for each interval in which a
-                    ///< flag was set.
+    CounterStates,  ///< Counter of flags: a slice (`CounterSample`) for each interval in which a flag was set.
     CounterGroup,   ///< Group of counters, which are its children; its single lane is empty.
     GpuEvents,      ///< Events of one kind of a GPU, outside of its streams.
     ProcessEvents,  ///< Events of one kind of a process, outside of its threads.
@@ -214,13 +200,11 @@ struct Track {
     uint32_t subject = 0;
     bool isInitiallyFolded = false;
     std::vector<Lane> lanes;
-    /// Intervals without recording for this track, and intervals with losses; each sorted, without
-    /// overlaps.
+    /// Intervals without recording for this track, and intervals with losses; each sorted, without overlaps.
     Rare<std::vector<TimeRange>> unrecorded, lossy;
 };
 
-/// Returns the category of an API call by its name: launch, memory transfer or allocation, wait,
-/// other.
+/// Returns the category of an API call by its name: launch, memory transfer or allocation, wait, other.
 SliceCategory apiCategory(std::string_view apiName);
 /// Returns `NcclKernel` for names with NCCL's prefix, else `Kernel`.
 SliceCategory kernelCategory(std::string_view kernelName);

@@ -9,14 +9,11 @@ WorkRows::WorkRows(const Trace& trace) {
     std::vector<uint32_t> numberOf;
     for (const Stream& stream : trace.streams)
         numberOf.push_back(
-            numbers_
-                .try_emplace({stream.process, stream.gpu}, static_cast<uint32_t>(numbers_.size()))
-                .first->second);
+            numbers_.try_emplace({stream.process, stream.gpu}, static_cast<uint32_t>(numbers_.size())).first->second);
     const auto rowsOf = [&](const auto& table) {
-        const auto owners = std::views::transform(
-            table.stream, [&numberOf](uint32_t stream) { return numberOf[stream]; });
-        return RowsByOwner(owners, numbers_.size(), trace.memory.get(), {},
-                           [](uint32_t) { return true; });
+        const auto owners =
+            std::views::transform(table.stream, [&numberOf](uint32_t stream) { return numberOf[stream]; });
+        return RowsByOwner(owners, numbers_.size(), trace.memory.get(), {}, [](uint32_t) { return true; });
     };
     kernels_ = rowsOf(trace.kernels);
     memcpys_ = rowsOf(trace.memcpys);

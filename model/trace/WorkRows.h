@@ -14,18 +14,15 @@
 
 namespace lanescope {
 
-/// Rows of a table grouped by owner, such as a thread, in table order within each. Results can be
-/// built owner by owner, with memory for one at a time. 4 bytes per row and per owner, in the
-/// memory of the column.
+/// Rows of a table grouped by owner, such as a thread, in table order within each. Results can be built owner by owner,
+/// with memory for one at a time. 4 bytes per row and per owner, in the memory of the column.
 class RowsByOwner {
   public:
     RowsByOwner() = default;
-    /// `owners` is a sequence that is read twice, of numbers below `count`, or others for rows
-    /// without an owner. Keeps rows that `isWanted` accepts by number; incomplete or wrong if
-    /// stopped. O(rows + count).
+    /// `owners` is a sequence that is read twice, of numbers below `count`, or others for rows without an owner. Keeps
+    /// rows that `isWanted` accepts by number; incomplete or wrong if stopped. O(rows + count).
     template <class Owners, class IsWanted>
-    RowsByOwner(const Owners& owners, size_t count, LargeMemory* memory,
-                const std::stop_token& stop, IsWanted isWanted)
+    RowsByOwner(const Owners& owners, size_t count, LargeMemory* memory, const std::stop_token& stop, IsWanted isWanted)
         : ends_(count + 1, 0, memory), rows_(memory) {
         const auto forEach = [&](auto take) {
             uint32_t row = 0;
@@ -49,8 +46,7 @@ class RowsByOwner {
     }
     /// Groups by a column, in its memory.
     template <class IsWanted>
-    RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop,
-                IsWanted isWanted)
+    RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop, IsWanted isWanted)
         : RowsByOwner(owners, count, owners.memory(), stop, isWanted) {}
     RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop)
         : RowsByOwner(owners, count, stop, [](uint32_t) { return true; }) {}

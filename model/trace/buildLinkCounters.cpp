@@ -45,11 +45,10 @@ class RateSum {
         }
         for (size_t next = 0; next < changes_.size();) {
             const int64_t timeNs = changes_[next].timeNs;
-            for (; next < changes_.size() && changes_[next].timeNs == timeNs; ++next)
-                take(changes_[next]);
+            for (; next < changes_.size() && changes_[next].timeNs == timeNs; ++next) take(changes_[next]);
             const double value = unknowns_ > 0 ? unknownRate : std::max(0.0, sum_);
-            const bool isSame = !values.empty() && (values.back() == value ||
-                                                    (std::isnan(values.back()) && unknowns_ > 0));
+            const bool isSame =
+                !values.empty() && (values.back() == value || (std::isnan(values.back()) && unknowns_ > 0));
             if (isSame && !areReadings) continue;
             timesNs.push_back(timeNs);
             values.push_back(value);
@@ -109,10 +108,8 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
     }
     for (auto& [id, sum] : sums) {
         const auto& [gpu, direction] = id;
-        const auto tellsAll = [source = sum.source, of = gpu,
-                               key = keys[direction]](const CounterSeries& series) {
-            return series.gpu == of && series.key == key && series.link < 0 &&
-                   series.source == source;
+        const auto tellsAll = [source = sum.source, of = gpu, key = keys[direction]](const CounterSeries& series) {
+            return series.gpu == of && series.key == key && series.link < 0 && series.source == source;
         };
         // A total from the sampler has a higher rate than its links, so it is preferred.
         if (stop.stop_requested()) return;
@@ -144,8 +141,8 @@ struct GpuUser {
 };
 
 /// Adds a counter of the users of a GPU, unless the sum is empty.
-void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
-                 std::string_view key, const char* name) {
+void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum, std::string_view key,
+                 const char* name) {
     if (sum.isEmpty()) return;
     CounterSeries series;
     series.name = name;
@@ -172,8 +169,7 @@ void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
 
 /// Returns the GPU on which each process runs its NCCL kernels. Processes with several GPUs are
 /// omitted, because the communicator's GPU is unknown.
-std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace,
-                                                        const std::stop_token& stop) {
+std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace, const std::stop_token& stop) {
     std::unordered_map<uint32_t, uint32_t> gpus;
     std::vector<bool> isUsed(trace.streams.size());
     for (uint32_t row = 0; row < trace.kernels.size() && !isStopped(stop, row); ++row)
@@ -214,15 +210,13 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
         const uint32_t process = trace.threads[trace.nvtx.thread[nvtx]].process;
         uint32_t gpu = ofCall[row];
         if (gpu == noIndex)
-            if (const auto found = ofProcess.find(process); found != ofProcess.end())
-                gpu = found->second;
+            if (const auto found = ofProcess.find(process); found != ofProcess.end()) gpu = found->second;
         if (gpu == noIndex) continue;
-        const std::optional<NcclTraffic> traffic = ncclTraffic(
-            trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row], facts.rankCount);
+        const std::optional<NcclTraffic> traffic =
+            ncclTraffic(trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row], facts.rankCount);
         if (!traffic && facts.sharedBy > 1) continue;
         const double rate =
-            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.moving().durationNs())
-                    : unknownRate;
+            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.moving().durationNs()) : unknownRate;
         Collectives& of = byGpu.try_emplace(gpu, trace.memory.get()).first->second;
         of.sum.add(facts.moving(), rate);
         of.user.take(process);
@@ -239,21 +233,17 @@ void addPeerCopies(Trace& trace, const std::stop_token& stop) {
     };
     std::map<uint32_t, PeerCopies> byGpu;
     const MemcpyTable& copies = trace.memcpys;
-    const auto isKnown = [&trace](int16_t gpu) {
-        return gpu >= 0 && static_cast<size_t>(gpu) < trace.gpus.size();
-    };
+    const auto isKnown = [&trace](int16_t gpu) { return gpu >= 0 && static_cast<size_t>(gpu) < trace.gpus.size(); };
     for (uint32_t row = 0; row < copies.size() && !isStopped(stop, row); ++row) {
         if (copies.kind[row] != MemcpyKind::PtoP) continue;
         const int16_t from = copies.sourceDevice[row], to = copies.destinationDevice[row];
         const TimeRange range{copies.startNs[row], copies.endNs[row]};
         if (range.isEmpty() || copies.bytes[row] <= 0 || from == to) continue;
-        const double rate =
-            static_cast<double>(copies.bytes[row]) * 1e9 / static_cast<double>(range.durationNs());
+        const double rate = static_cast<double>(copies.bytes[row]) * 1e9 / static_cast<double>(range.durationNs());
         const uint32_t process = trace.streams[copies.stream[row]].process;
         const auto take = [&](int16_t gpu, RateSum PeerCopies::*direction) {
             if (!isKnown(gpu)) return;
-            PeerCopies& of =
-                byGpu.try_emplace(static_cast<uint32_t>(gpu), trace.memory.get()).first->second;
+            PeerCopies& of = byGpu.try_emplace(static_cast<uint32_t>(gpu), trace.memory.get()).first->second;
             (of.*direction).add(range, rate);
             of.user.take(process);
         };
@@ -261,10 +251,8 @@ void addPeerCopies(Trace& trace, const std::stop_token& stop) {
         take(to, &PeerCopies::received);
     }
     for (auto& [gpu, of] : byGpu) {
-        addComputed(trace, gpu, of.user, of.sent, peerCopiesSentKey,
-                    "Peer copies transmitted (computed)");
-        addComputed(trace, gpu, of.user, of.received, peerCopiesReceivedKey,
-                    "Peer copies received (computed)");
+        addComputed(trace, gpu, of.user, of.sent, peerCopiesSentKey, "Peer copies transmitted (computed)");
+        addComputed(trace, gpu, of.user, of.received, peerCopiesReceivedKey, "Peer copies received (computed)");
     }
 }
 

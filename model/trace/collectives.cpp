@@ -20,8 +20,7 @@ namespace {
 constexpr std::string_view prefix = "0x";
 constexpr size_t digits = 16;
 
-/// Whole number at the start of a text, with its length. Negative ones are the same hash read as
-/// signed.
+/// Whole number at the start of a text, with its length. Negative ones are the same hash read as signed.
 struct Number {
     uint64_t value = 0;
     size_t length = 0;
@@ -29,24 +28,20 @@ struct Number {
 Number numberAt(std::string_view text) {
     const auto read = [text](auto value) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc()
-                   ? Number{static_cast<uint64_t>(value), static_cast<size_t>(end - text.data())}
-                   : Number();
+        return error == std::errc() ? Number{static_cast<uint64_t>(value), static_cast<size_t>(end - text.data())}
+                                    : Number();
     };
     return text.starts_with('-') ? read(int64_t{0}) : read(uint64_t{0});
 }
 
 }  // namespace
 
-std::string communicatorId(uint64_t hash) {
-    return fmt::format("{}{:016x}", prefix, hash);
-}
+std::string communicatorId(uint64_t hash) { return fmt::format("{}{:016x}", prefix, hash); }
 
 std::optional<uint64_t> communicatorFrom(std::string_view id) {
     if (id.size() != prefix.size() + digits || !id.starts_with(prefix)) return std::nullopt;
     uint64_t hash = 0;
-    const auto [end, error] =
-        std::from_chars(id.data() + prefix.size(), id.data() + id.size(), hash, 16);
+    const auto [end, error] = std::from_chars(id.data() + prefix.size(), id.data() + id.size(), hash, 16);
     if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
     return hash;
 }
@@ -71,33 +66,29 @@ std::string withCommunicatorIds(std::string_view payload) {
     return shown.append(payload);
 }
 
-std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes,
-                                       int32_t rankCount) {
+std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes, int32_t rankCount) {
     const NcclFunction* function = findNcclFunction(operation);
     if (bytes < 0 || function == nullptr) return std::nullopt;
     const auto size = static_cast<double>(bytes);
     const double ranks = rankCount;
     switch (function->traffic) {
-        case NcclTrafficRule::Once:
-            return NcclTraffic{size, size};
+        case NcclTrafficRule::Once: return NcclTraffic{size, size};
         case NcclTrafficRule::ReduceAndGather:
             if (rankCount < 1) return std::nullopt;
             return NcclTraffic{size, size * 2 * (ranks - 1) / ranks};
         case NcclTrafficRule::PartOfEach:
             if (rankCount < 1) return std::nullopt;
             return NcclTraffic{size * ranks, size * (ranks - 1)};
-        case NcclTrafficRule::Unknown:
-            return std::nullopt;
+        case NcclTrafficRule::Unknown: return std::nullopt;
     }
     return std::nullopt;
 }
 
 std::optional<NcclRate> ncclRate(const Trace& trace, uint32_t row) {
     const NcclFacts& facts = trace.nccl.facts[row];
-    if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.moving().isEmpty())
-        return std::nullopt;
-    const auto traffic = ncclTraffic(trace.strings.at(trace.nccl.operation[row]),
-                                     trace.nccl.bytes[row], facts.rankCount);
+    if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.moving().isEmpty()) return std::nullopt;
+    const auto traffic =
+        ncclTraffic(trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row], facts.rankCount);
     if (!traffic) return std::nullopt;
     return NcclRate{*traffic, facts.moving().durationNs()};
 }
@@ -111,18 +102,15 @@ CollectiveWaits::CollectiveWaits(const Trace& trace) : waits_(trace.memory.get()
     }
     // Sorts the longest wait first among calls that share a kernel.
     sortLarge(waits_, [](const Wait& a, const Wait& b) {
-        return std::tie(a.process, a.startNs, b.waitedNs) <
-               std::tie(b.process, b.startNs, a.waitedNs);
+        return std::tie(a.process, a.startNs, b.waitedNs) < std::tie(b.process, b.startNs, a.waitedNs);
     });
 }
 
 int64_t CollectiveWaits::ofKernel(uint32_t process, int64_t startNs) const {
-    const auto found = std::lower_bound(waits_.begin(), waits_.end(), std::tie(process, startNs),
-                                        [](const Wait& wait, const auto& key) {
-                                            return std::tie(wait.process, wait.startNs) < key;
-                                        });
-    const bool isKnown =
-        found != waits_.end() && found->process == process && found->startNs == startNs;
+    const auto found =
+        std::lower_bound(waits_.begin(), waits_.end(), std::tie(process, startNs),
+                         [](const Wait& wait, const auto& key) { return std::tie(wait.process, wait.startNs) < key; });
+    const bool isKnown = found != waits_.end() && found->process == process && found->startNs == startNs;
     return isKnown ? found->waitedNs : 0;
 }
 
@@ -133,9 +121,8 @@ using Calls = std::span<CollectiveCall>;
 /// Returns the prefix of `calls` with the same `keyOf`.
 template <class KeyOf>
 Calls firstGroup(Calls calls, KeyOf keyOf) {
-    const auto end = std::find_if(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
-        return keyOf(call) != keyOf(calls.front());
-    });
+    const auto end = std::find_if(calls.begin(), calls.end(),
+                                  [&](const CollectiveCall& call) { return keyOf(call) != keyOf(calls.front()); });
     return calls.first(static_cast<size_t>(end - calls.begin()));
 }
 
@@ -149,24 +136,15 @@ void forEachGroup(Calls calls, KeyOf keyOf, Visit visit) {
     }
 }
 
-uint64_t communicatorOf(const CollectiveCall& call) {
-    return call.communicator;
-}
-StringIndex operationOf(const CollectiveCall& call) {
-    return call.operation;
-}
-CommunicatorRank rankOf(const CollectiveCall& call) {
-    return call.rank;
-}
-int64_t numberOf(const CollectiveCall& call) {
-    return call.number;
-}
+uint64_t communicatorOf(const CollectiveCall& call) { return call.communicator; }
+StringIndex operationOf(const CollectiveCall& call) { return call.operation; }
+CommunicatorRank rankOf(const CollectiveCall& call) { return call.rank; }
+int64_t numberOf(const CollectiveCall& call) { return call.number; }
 
 }  // namespace
 
-/// Matches the calls of each operation: by NCCL's sequence numbers if all are known. Otherwise the
-/// n-th calls of all ranks match, which is safe only if all ranks have equally many of the same
-/// sizes.
+/// Matches the calls of each operation: by NCCL's sequence numbers if all are known. Otherwise the n-th calls of all
+/// ranks match, which is safe only if all ranks have equally many of the same sizes.
 class MatchedCollectives::Matcher {
   public:
     Matcher(const Trace& trace, MatchedCollectives& out) : trace_(trace), out_(out) {}
@@ -182,9 +160,8 @@ class MatchedCollectives::Matcher {
 
   private:
     bool areNumbered(Calls calls) const {
-        return std::all_of(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
-            return trace_.nccl.facts[call.row].sequence >= 0;
-        });
+        return std::all_of(calls.begin(), calls.end(),
+                           [&](const CollectiveCall& call) { return trace_.nccl.facts[call.row].sequence >= 0; });
     }
 
     void number(Calls calls, bool isNumbered) {
@@ -204,8 +181,7 @@ class MatchedCollectives::Matcher {
     /// Returns false if a rank's call is missing, or duplicate in a corrupt file.
     static bool isWhole(Calls calls, size_t rankCount) {
         const auto isSame = [](const auto& a, const auto& b) { return a.rank == b.rank; };
-        return calls.size() == rankCount &&
-               std::adjacent_find(calls.begin(), calls.end(), isSame) == calls.end();
+        return calls.size() == rankCount && std::adjacent_find(calls.begin(), calls.end(), isSame) == calls.end();
     }
 
     void addOperation(Calls calls, size_t rankCount) {
@@ -218,9 +194,8 @@ class MatchedCollectives::Matcher {
         });
         bool areAlike = callers == rankCount;
         if (areAlike && !isNumbered)
-            forEachGroup(calls, numberOf, [&](Calls each) {
-                areAlike = areAlike && each.size() == rankCount && isOfOneSize(each);
-            });
+            forEachGroup(calls, numberOf,
+                         [&](Calls each) { areAlike = areAlike && each.size() == rankCount && isOfOneSize(each); });
         size_t added = 0;
         if (areAlike)
             forEachGroup(calls, numberOf, [&](Calls each) {
@@ -229,9 +204,7 @@ class MatchedCollectives::Matcher {
                 out_.ends_.push_back(static_cast<uint32_t>(out_.calls_.size()));
                 ++added;
             });
-        if (added == 0)
-            out_.unmatched_.push_back(
-                {calls.front().communicator, calls.front().operation, isNumbered});
+        if (added == 0) out_.unmatched_.push_back({calls.front().communicator, calls.front().operation, isNumbered});
     }
 
     const Trace& trace_;
@@ -243,8 +216,7 @@ MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token
     const NcclTable& nccl = trace.nccl;
     LargeVector<CollectiveCall> calls(trace.memory.get());
     for (uint32_t row = 0; row < nccl.size() && !isStopped(stop, row); ++row) {
-        if (nccl.communicator[row] == 0 || !isCollective(trace.strings.at(nccl.operation[row])))
-            continue;
+        if (nccl.communicator[row] == 0 || !isCollective(trace.strings.at(nccl.operation[row]))) continue;
         const NcclFacts facts = nccl.facts[row];
         // A captured call runs later, once per launch of its graph.
         if (facts.isCaptured) continue;
@@ -253,8 +225,7 @@ MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token
             continue;
         }
         const uint32_t process = trace.threads[trace.nvtx.thread[nccl.nvtx[row]]].process;
-        calls.push_back(
-            {nccl.communicator[row], 0, {facts.rank, process}, nccl.operation[row], row});
+        calls.push_back({nccl.communicator[row], 0, {facts.rank, process}, nccl.operation[row], row});
     }
     hasCalls_ = !calls.empty();
     sortLarge(
@@ -278,14 +249,11 @@ bool isTimedCall(const Trace& trace, uint32_t row) {
     return trace.strings.at(trace.nvtx.domain[trace.nccl.nvtx[row]]) != ncclAtWritingDomain;
 }
 
-bool isCollective(std::string_view operation) {
-    return operation != "Send" && operation != "Recv";
-}
+bool isCollective(std::string_view operation) { return operation != "Send" && operation != "Recv"; }
 
 bool isOnGpu(const Trace& trace, Collective collective) {
-    return std::all_of(collective.begin(), collective.end(), [&](const CollectiveCall& call) {
-        return trace.nccl.facts[call.row].operationCount > 0;
-    });
+    return std::all_of(collective.begin(), collective.end(),
+                       [&](const CollectiveCall& call) { return trace.nccl.facts[call.row].operationCount > 0; });
 }
 
 }  // namespace lanescope

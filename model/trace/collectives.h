@@ -15,8 +15,7 @@
 
 namespace lanescope {
 
-/// Returns the display name of a communicator: "0x02e5d1c8a1b2c3d4". SQLite parses it as the stored
-/// number.
+/// Returns the display name of a communicator: "0x02e5d1c8a1b2c3d4". SQLite parses it as the stored number.
 std::string communicatorId(uint64_t hash);
 
 /// Parses a display name; returns nullopt for other text.
@@ -32,12 +31,10 @@ struct NcclTraffic {
     double busBytes = 0;        ///< Traffic on each rank's link; divided by time, the "busbw".
 };
 
-/// Returns the traffic of an operation for which a rank passed `bytes` to NCCL. For AllGather,
-/// ReduceScatter, AlltoAll, Gather and Scatter NCCL counts the bytes of one rank (for AlltoAll of
-/// one peer), nccl-tests those of all ranks. Returns nullopt for unknown operations, and for an
-/// unknown number of ranks (below 1) if the formula depends on it.
-std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes,
-                                       int32_t rankCount);
+/// Returns the traffic of an operation for which a rank passed `bytes` to NCCL. For AllGather, ReduceScatter, AlltoAll,
+/// Gather and Scatter NCCL counts the bytes of one rank (for AlltoAll of one peer), nccl-tests those of all ranks.
+/// Returns nullopt for unknown operations, and for an unknown number of ranks (below 1) if the formula depends on it.
+std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes, int32_t rankCount);
 
 /// Traffic of row `row` of `trace.nccl` and its time on the GPU; nullopt if either is unknown, or
 /// if the GPU ran several operations at once.
@@ -57,8 +54,7 @@ class CollectiveWaits {
     /// O(n log n) in the NCCL calls.
     explicit CollectiveWaits(const Trace& trace);
 
-    /// Returns the wait of the NCCL kernel that this process starts at that time; 0 if unknown.
-    /// O(log n).
+    /// Returns the wait of the NCCL kernel that this process starts at that time; 0 if unknown. O(log n).
     int64_t ofKernel(uint32_t process, int64_t startNs) const;
     bool isEmpty() const { return waits_.empty(); }
 
@@ -79,8 +75,7 @@ struct CommunicatorRank {
 
 struct CollectiveCall {
     uint64_t communicator = 0;
-    int64_t number =
-        0;  ///< NCCL's sequence number, else the position among calls of its operation, from 0.
+    int64_t number = 0;  ///< NCCL's sequence number, else the position among calls of its operation, from 0.
     CommunicatorRank rank;
     StringIndex operation = 0;
     uint32_t row = 0;  ///< Row of `NcclTable`.
@@ -108,9 +103,7 @@ class MatchedCollectives {
     const std::vector<UnmatchedOperation>& unmatched() const { return unmatched_; }
     /// Returns the number of calls omitted because their times are write times.
     int64_t untimed() const { return untimed_; }
-    bool hasCalls() const {
-        return hasCalls_;
-    }  ///< Returns true if there are collectives outside of captured graphs.
+    bool hasCalls() const { return hasCalls_; }  ///< Returns true if there are collectives outside of captured graphs.
     bool hasSeveralRanks() const {
         return hasSeveralRanks_;
     }  ///< Returns true if any communicator has several ranks in the trace.
@@ -125,8 +118,7 @@ class MatchedCollectives {
     bool hasSeveralRanks_ = false;
 };
 
-/// Returns true if the times of the call, a row of `trace.nccl`, are its own, not those of its
-/// writing.
+/// Returns true if the times of the call, a row of `trace.nccl`, are its own, not those of its writing.
 bool isTimedCall(const Trace& trace, uint32_t row);
 
 /// Returns false for messages from one rank to another, for which no other rank waits.

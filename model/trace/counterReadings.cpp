@@ -43,9 +43,7 @@ CounterPairs counterPairs(const std::vector<CounterSeries>& counters) {
         uint32_t upper = noIndex, lower = noIndex;
     };
     // Upper counters by sampler and by link or device; the key is that of the upper one.
-    std::map<std::tuple<std::string, std::string, std::string, CounterUnit, uint32_t, uint32_t,
-                        int32_t, int32_t>,
-             Pair>
+    std::map<std::tuple<std::string, std::string, std::string, CounterUnit, uint32_t, uint32_t, int32_t, int32_t>, Pair>
         places;
     for (uint32_t counter = 0; counter < counters.size(); ++counter) {
         const CounterSeries& each = counters[counter];
@@ -53,8 +51,8 @@ CounterPairs counterPairs(const std::vector<CounterSeries>& counters) {
             const bool isUpper = endsWith(each.key, upper);
             if (!isUpper && !endsWith(each.key, lower)) continue;
             const size_t length = each.key.size() - (isUpper ? upper : lower).size();
-            Pair& pair = places[{each.key.substr(0, length).append(upper), each.source, each.device,
-                                 each.unit, each.gpu, each.process, each.link, each.core}];
+            Pair& pair = places[{each.key.substr(0, length).append(upper), each.source, each.device, each.unit,
+                                 each.gpu, each.process, each.link, each.core}];
             uint32_t& place = isUpper ? pair.upper : pair.lower;
             // A corrupt file may have a direction twice; further ones get their own tracks.
             if (place == noIndex) place = counter;
@@ -76,8 +74,8 @@ uint32_t upperCounterOf(const std::vector<CounterSeries>& counters, uint32_t cou
     const auto first = [&](std::string_view stem, std::string_view direction) {
         for (uint32_t index = 0; index < counters.size(); ++index) {
             const std::string_view key = counters[index].key;
-            if (key.size() == stem.size() + direction.size() && key.starts_with(stem) &&
-                endsWith(key, direction) && areOfOneSubject(counters[index], own))
+            if (key.size() == stem.size() + direction.size() && key.starts_with(stem) && endsWith(key, direction) &&
+                areOfOneSubject(counters[index], own))
                 return index;
         }
         return noIndex;
@@ -92,9 +90,7 @@ uint32_t upperCounterOf(const std::vector<CounterSeries>& counters, uint32_t cou
 
 namespace {
 
-bool isOfReadings(const CounterSeries& counter) {
-    return counter.isMeanOfInterval && isMean(counter.unit);
-}
+bool isOfReadings(const CounterSeries& counter) { return counter.isMeanOfInterval && isMean(counter.unit); }
 
 /// Maximum, and the interval over which it is a mean; the shortest of equal ones.
 struct Peak {
@@ -107,8 +103,7 @@ Peak peakOf(const CounterSeries& counter, TimeRange within) {
     bool isFirst = true;
     if (!isOfReadings(counter)) return peak;
     for (uint32_t sample = 0; sample < counter.size(); ++sample) {
-        if (counter.value(sample) != peak.value || !counter.rangeOf(sample).overlaps(within))
-            continue;
+        if (counter.value(sample) != peak.value || !counter.rangeOf(sample).overlaps(within)) continue;
         const std::optional<int64_t> overNs = meanOver(counter, sample);
         if (isFirst || overNs.value_or(0) < peak.overNs.value_or(0)) peak.overNs = overNs;
         isFirst = false;
@@ -123,15 +118,13 @@ bool isMean(CounterUnit unit) {
     switch (unit) {
         case CounterUnit::BytesPerSecond:
         case CounterUnit::Percent:
-        case CounterUnit::Watts:
-            return true;
+        case CounterUnit::Watts: return true;
         case CounterUnit::Count:
         case CounterUnit::Bytes:
         case CounterUnit::Celsius:
         case CounterUnit::Hertz:
         case CounterUnit::Joules:
-        case CounterUnit::Flags:
-            break;
+        case CounterUnit::Flags: break;
     }
     return false;
 }
@@ -151,8 +144,7 @@ std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample) {
 
 bool isMomentary(const CounterSeries& counter, TimeRange range, double value) {
     for (uint32_t sample = 0; sample < counter.size(); ++sample)
-        if (counter.value(sample) == value && counter.rangeOf(sample).overlaps(range) &&
-            !meanOver(counter, sample))
+        if (counter.value(sample) == value && counter.rangeOf(sample).overlaps(range) && !meanOver(counter, sample))
             return true;
     return false;
 }
@@ -175,8 +167,7 @@ int64_t medianReadingNs(const CounterSeries& counter) {
         heldNs.push_back(counter.rangeOf(sample).durationNs());
     const auto medianNs = static_cast<int64_t>(medianOf(heldNs));
     // Repeated equal values may have been dropped.
-    return counter.intervalNs > 0 && medianNs > 0 ? std::min(medianNs, counter.intervalNs)
-                                                  : medianNs;
+    return counter.intervalNs > 0 && medianNs > 0 ? std::min(medianNs, counter.intervalNs) : medianNs;
 }
 
 std::string shortPeakText(const CounterSeries& counter, TimeRange within) {
@@ -195,8 +186,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int minWrapBits = 8, maxWrapBits = 63;
-/// Threshold of a wrap-around: a counter near its end continues near 0, both within this share of
-/// its range.
+/// Threshold of a wrap-around: a counter near its end continues near 0, both within this share of its range.
 constexpr long double wrapShare = 0.25L;
 
 /// Sorts samples and keeps one per time.
@@ -206,9 +196,7 @@ void tidy(CounterSamples& samples) {
     LargeVector<size_t> order(samples.timesNs.size(), memory);
     std::iota(order.begin(), order.end(), size_t{0});
     if (!std::is_sorted(samples.timesNs.begin(), samples.timesNs.end()))
-        sortLarge(order, [&samples](size_t a, size_t b) {
-            return samples.timesNs[a] < samples.timesNs[b];
-        });
+        sortLarge(order, [&samples](size_t a, size_t b) { return samples.timesNs[a] < samples.timesNs[b]; });
     LargeVector<int64_t> timesNs(memory);
     LargeVector<long double> values(memory);
     for (const size_t index : order) {
@@ -225,18 +213,15 @@ void tidy(CounterSamples& samples) {
 
 CounterUnit rateOf(CounterUnit unit) {
     switch (unit) {
-        case CounterUnit::Bytes:
-            return CounterUnit::BytesPerSecond;
-        case CounterUnit::Joules:
-            return CounterUnit::Watts;
+        case CounterUnit::Bytes: return CounterUnit::BytesPerSecond;
+        case CounterUnit::Joules: return CounterUnit::Watts;
         case CounterUnit::Count:
         case CounterUnit::BytesPerSecond:
         case CounterUnit::Percent:
         case CounterUnit::Watts:
         case CounterUnit::Celsius:
         case CounterUnit::Hertz:
-        case CounterUnit::Flags:
-            break;
+        case CounterUnit::Flags: break;
     }
     return unit;
 }
@@ -284,8 +269,8 @@ class Growth {
     long double between(long double before, long double after) {
         if (!(before >= 0) || !(after >= 0)) return std::numeric_limits<long double>::quiet_NaN();
         if (after >= before) return after - before;
-        const bool hasWrapped = range_ > 0 && before < range_ &&
-                                before >= range_ * (1 - wrapShare) && after <= range_ * wrapShare;
+        const bool hasWrapped =
+            range_ > 0 && before < range_ && before >= range_ * (1 - wrapShare) && after <= range_ * wrapShare;
         if (!hasWrapped) {
             ++tally_.resetCount;
             return std::numeric_limits<long double>::quiet_NaN();
@@ -318,16 +303,13 @@ CounterValues counterValues(CounterSamples samples) {
     CounterValues result;
     result.timesNs = LargeVector<int64_t>(samples.timesNs.get_allocator());
     result.values = LargeVector<double>(samples.timesNs.get_allocator());
-    if (samples.meaning == CounterMeaning::Amount && !samples.timesNs.empty())
-        joinShortAmounts(samples);
+    if (samples.meaning == CounterMeaning::Amount && !samples.timesNs.empty()) joinShortAmounts(samples);
     const size_t count = samples.timesNs.size();
-    const bool isRate =
-        samples.meaning == CounterMeaning::Cumulative || samples.meaning == CounterMeaning::Amount;
+    const bool isRate = samples.meaning == CounterMeaning::Cumulative || samples.meaning == CounterMeaning::Amount;
     result.unit = isRate ? rateOf(samples.unit) : samples.unit;
     if (count == 0) return result;
     if (samples.meaning == CounterMeaning::Gauge) {
-        for (const long double value : samples.values)
-            result.values.push_back(gauge(value, samples.unit));
+        for (const long double value : samples.values) result.values.push_back(gauge(value, samples.unit));
         result.endNs = samples.timesNs.back();
         if (!std::isnan(result.values.back())) result.endNs += lastValueDurationNs(samples);
         result.timesNs = std::move(samples.timesNs);
@@ -367,8 +349,7 @@ CounterSamples samplesOf(const CounterSeries& series) {
             add(series.rangeOf(sample).endNs, series.value(sample));
         return samples;
     }
-    for (uint32_t sample = 0; sample < series.size(); ++sample)
-        add(series.timeNs(sample), series.value(sample));
+    for (uint32_t sample = 0; sample < series.size(); ++sample) add(series.timeNs(sample), series.value(sample));
     const bool endsUnknown = std::isnan(samples.values.back());
     if (!endsUnknown && samples.timesNs.back() + lastValueDurationNs(samples) != series.endNs())
         add(series.endNs(), unknown);

@@ -29,17 +29,15 @@ bool isMean(CounterUnit unit);
 /// Limit of a mean's interval in ns up to which it counts as a momentary value and a peak.
 inline constexpr int64_t maxMomentaryNs = 250'000'000;
 
-/// Returns the interval over which value number `sample` is a mean
-/// (`CounterSeries::isMeanOfInterval`), if that is too long for a momentary value. Nullopt for
-/// other values and for an idle counter. O(1).
+/// Returns the interval over which value number `sample` is a mean (`CounterSeries::isMeanOfInterval`), if that is too
+/// long for a momentary value. Nullopt for other values and for an idle counter. O(1).
 std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample);
 
 /// Returns the interval also for shorter readings that cover more than half of the visible
 /// `shownNs`, because the lane then shows no shape.
 std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample, int64_t shownNs);
 
-/// Returns true if the counter had that value momentarily within `range`, not only as a long mean.
-/// O(n).
+/// Returns true if the counter had that value momentarily within `range`, not only as a long mean. O(n).
 bool isMomentary(const CounterSeries& counter, TimeRange range, double value);
 
 /// Returns the first value in effect after `timeNs`; `size()` if none is. O(log n).
@@ -66,8 +64,8 @@ enum class CounterMeaning : uint8_t {
 struct CounterSamples {
     CounterMeaning meaning = CounterMeaning::Gauge;
     CounterUnit unit = CounterUnit::Count;
-    int wrapBits = 0;        ///< For a cumulative counter that wraps at 2^wrapBits; 0 if unknown.
-    int64_t intervalNs = 0;  ///< Sampling interval; 0 if unknown.
+    int wrapBits = 0;                 ///< For a cumulative counter that wraps at 2^wrapBits; 0 if unknown.
+    int64_t intervalNs = 0;           ///< Sampling interval; 0 if unknown.
     LargeVector<int64_t> timesNs;     ///< In any order; of equal times the last one counts.
     LargeVector<long double> values;  ///< Exact to 2^63; NaN means unknown.
 };
@@ -79,12 +77,10 @@ struct CounterValues {
     LargeVector<double> values;
     int64_t endNs = 0;
     int64_t wrapCount = 0;   ///< Number of wrap-arounds of a cumulative counter.
-    int64_t resetCount = 0;  ///< Number of decreases without a wrap-around, each of which leaves an
-                             ///< interval unknown.
+    int64_t resetCount = 0;  ///< Number of decreases without a wrap-around, each of which leaves an interval unknown.
 };
 
-/// Converts samples to values. Uses the memory of the samples. O(n), O(n log n) if they are not in
-/// order.
+/// Converts samples to values. Uses the memory of the samples. O(n), O(n log n) if they are not in order.
 /// - Gauges stay unchanged. The last one is in effect for a sampling interval or the typical
 ///   distance of samples; an unknown last value ends the counter.
 /// - Cumulative counters and amounts become rates: bytes become bytes per second, joules become
@@ -94,9 +90,8 @@ struct CounterValues {
 ///   is never negative or infinite.
 CounterValues counterValues(CounterSamples samples);
 
-/// Returns samples for a file from which `counterValues` restores the series: means over their
-/// intervals, or gauges. A gauge that ends early, such as a cut one, gets a final unknown sample.
-/// O(n).
+/// Returns samples for a file from which `counterValues` restores the series: means over their intervals, or gauges. A
+/// gauge that ends early, such as a cut one, gets a final unknown sample. O(n).
 CounterSamples samplesOf(const CounterSeries& series);
 
 }  // namespace lanescope

@@ -45,8 +45,7 @@ RowField<Field> rowOrNone(RowsOf of, Field& field) {
     return {field, of, true};
 }
 
-/// Field of `uint32_t` that are numbers, not rows. The mark is mandatory, so that none is
-/// forgotten.
+/// Field of `uint32_t` that are numbers, not rows. The mark is mandatory, so that none is forgotten.
 template <class Field>
 struct NumberField {
     Field& field;

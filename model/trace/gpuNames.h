@@ -12,9 +12,7 @@
 namespace lanescope {
 
 /// Returns the name of a GPU's processors: "SMs", or "CUs" for AMD's. O(1).
-inline std::string_view processorsName(const Gpu& gpu) {
-    return gpu.vendor == GpuVendor::Amd ? "CUs" : "SMs";
-}
+inline std::string_view processorsName(const Gpu& gpu) { return gpu.vendor == GpuVendor::Amd ? "CUs" : "SMs"; }
 
 /// Returns the kernel's name in its source without arguments; `LaunchConfig::shortName` may be more
 /// detailed. O(length).

@@ -15,15 +15,13 @@ std::vector<HealthNote> healthNotesOf(const Trace& trace) {
     std::vector<HealthNote> notes;
     std::set<std::tuple<Severity, HealthCode, std::string_view, std::string_view>> said;
     for (const HealthNote& note : trace.health)
-        if (said.emplace(note.severity, note.code, note.unknownCode, note.sentence).second)
-            notes.push_back(note);
+        if (said.emplace(note.severity, note.code, note.unknownCode, note.sentence).second) notes.push_back(note);
     if (trace.isCorrupt())
         notes.push_back({Severity::Error, HealthCode::IndexDamaged,
                          "The index is corrupt; results may be wrong. Remove it with \"lanescope "
                          "index --remove\", then open the trace again."});
-    std::stable_sort(notes.begin(), notes.end(), [](const HealthNote& a, const HealthNote& b) {
-        return a.severity > b.severity;
-    });
+    std::stable_sort(notes.begin(), notes.end(),
+                     [](const HealthNote& a, const HealthNote& b) { return a.severity > b.severity; });
     return notes;
 }
 
@@ -35,9 +33,7 @@ std::string shownText(const HealthNote& note) {
 
 namespace {
 
-bool isOf(const HealthNote& note, const Process& process) {
-    return note.globalPid == process.globalPid;
-}
+bool isOf(const HealthNote& note, const Process& process) { return note.globalPid == process.globalPid; }
 
 std::string sentenceOf(const Gap& gap, uint32_t pid) {
     return fmt::format("Process {} lost {} here.", pid, lostText(gap.what, gap.count));
@@ -55,34 +51,28 @@ std::vector<HealthPlace> healthPlaces(const Trace& trace) {
     std::vector<HealthPlace> places;
     for (uint32_t index = 0; index < trace.processes.size(); ++index) {
         const Process& process = trace.processes[index];
-        const auto note =
-            std::find_if(trace.health.begin(), trace.health.end(), [&](const HealthNote& each) {
-                return subjectOf(each.code) == NoteSubject::End && isOf(each, process);
-            });
+        const auto note = std::find_if(trace.health.begin(), trace.health.end(), [&](const HealthNote& each) {
+            return subjectOf(each.code) == NoteSubject::End && isOf(each, process);
+        });
         const bool isNoted = note != trace.health.end();
         if (!process.endedAbnormally && !isNoted) continue;
         const int64_t endNs = process.range.endNs;
-        places.push_back(
-            {{endNs, endNs},
-             index,
-             true,
-             isNoted ? note->sentence : fmt::format("Process {} ended abnormally.", process.pid)});
+        places.push_back({{endNs, endNs},
+                          index,
+                          true,
+                          isNoted ? note->sentence : fmt::format("Process {} ended abnormally.", process.pid)});
     }
-    const auto byTime = [](const HealthPlace& a, const HealthPlace& b) {
-        return a.range.startNs < b.range.startNs;
-    };
+    const auto byTime = [](const HealthPlace& a, const HealthPlace& b) { return a.range.startNs < b.range.startNs; };
     std::stable_sort(places.begin(), places.end(), byTime);
     const auto endCount = std::ssize(places);
     for (uint32_t index = 0; index < trace.processes.size(); ++index)
         for (const Gap& gap : trace.processes[index].gaps)
-            places.push_back(
-                {gap.range, index, false, sentenceOf(gap, trace.processes[index].pid)});
+            places.push_back({gap.range, index, false, sentenceOf(gap, trace.processes[index].pid)});
     std::stable_sort(places.begin() + endCount, places.end(), byTime);
     return places;
 }
 
-std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places,
-                                   const HealthNote& note) {
+std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places, const HealthNote& note) {
     const NoteSubject subject = subjectOf(note.code);
     if (subject == NoteSubject::Other) return std::nullopt;
     for (const HealthPlace& place : places)

@@ -26,7 +26,7 @@ std::string shownText(const HealthNote& note);
 struct HealthPlace {
     TimeRange range;  ///< Empty for the end of a process.
     uint32_t process = 0;
-    bool isEnd = false;  ///< True if the process ended abnormally or by a signal, false for a loss.
+    bool isEnd = false;    ///< True if the process ended abnormally or by a signal, false for a loss.
     std::string sentence;  ///< Description for the user.
 };
 
@@ -39,7 +39,6 @@ std::string lostText(Loss what, int64_t count);
 
 /// Returns the place of a health note by its code and process; nullopt if none. A note about the
 /// whole run gets the first place.
-std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places,
-                                   const HealthNote& note);
+std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places, const HealthNote& note);
 
 }  // namespace lanescope

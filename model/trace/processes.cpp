@@ -8,9 +8,7 @@
 
 namespace lanescope {
 
-int64_t clockErrorNs(const Process& process) {
-    return std::max<int64_t>(process.facts->clockErrorNs.value_or(0), 0);
-}
+int64_t clockErrorNs(const Process& process) { return std::max<int64_t>(process.facts->clockErrorNs.value_or(0), 0); }
 
 namespace {
 
@@ -26,16 +24,14 @@ std::vector<uint32_t> parentProcesses(const Trace& trace) {
     std::map<std::pair<int64_t, uint32_t>, uint32_t> byNumber;
     const auto count = static_cast<uint32_t>(trace.processes.size());
     for (uint32_t process = 0; process < count; ++process)
-        byNumber.try_emplace({machineOf(trace.processes[process]), trace.processes[process].pid},
-                             process);
+        byNumber.try_emplace({machineOf(trace.processes[process]), trace.processes[process].pid}, process);
     std::vector<uint32_t> parents(count, noIndex);
     for (uint32_t process = 0; process < count; ++process) {
         const Process& info = trace.processes[process];
         const int64_t pid = info.facts->parentPid.value_or(-1);
         if (pid < 0 || pid > UINT32_MAX) continue;
         const auto parent = byNumber.find({machineOf(info), static_cast<uint32_t>(pid)});
-        if (parent != byNumber.end() && parent->second != process)
-            parents[process] = parent->second;
+        if (parent != byNumber.end() && parent->second != process) parents[process] = parent->second;
     }
     return parents;
 }
@@ -78,8 +74,7 @@ GpusOfProcesses::GpusOfProcesses(const Trace& trace) : gpus_(trace.processes.siz
             if (ns >= minShare * maxNs) gpus.push_back(gpu);
         counts_.push_back(gpus.size());
         if (gpus.size() <= maxGpus) continue;
-        std::ranges::stable_sort(
-            gpus, [&spent](uint32_t a, uint32_t b) { return spent.at(a) > spent.at(b); });
+        std::ranges::stable_sort(gpus, [&spent](uint32_t a, uint32_t b) { return spent.at(a) > spent.at(b); });
         gpus.resize(maxGpus);
         std::ranges::sort(gpus);
     }

@@ -13,21 +13,18 @@ namespace lanescope {
 /// nanoseconds; 0 if unknown, and for processes of the first file.
 int64_t clockErrorNs(const Process& process);
 
-/// Returns the parent of each process as an index into `Trace::processes`; `noIndex` if unknown or
-/// not in the trace. Loader workers are children of their rank's process. O(processes log
-/// processes).
+/// Returns the parent of each process as an index into `Trace::processes`; `noIndex` if unknown or not in the trace.
+/// Loader workers are children of their rank's process. O(processes log processes).
 std::vector<uint32_t> parentProcesses(const Trace& trace);
 
-/// Returns the rank that each process works for: its own, or that of the nearest ancestor with a
-/// rank.
+/// Returns the rank that each process works for: its own, or that of the nearest ancestor with a rank.
 std::vector<std::optional<int>> ranksServed(const Trace& trace);
 
-/// GPUs that each process works on: those with at least a hundredth of the stream time of its most
-/// used GPU. On other GPUs a process has only a context, or exchanges a few bytes at start-up.
-/// Immutable; any thread.
+/// GPUs that each process works on: those with at least a hundredth of the stream time of its most used GPU. On other
+/// GPUs a process has only a context, or exchanges a few bytes at start-up. Immutable; any thread.
 ///
-/// Real machines have at most `maxGpus`. A file may state more, and the calls of a process are
-/// scanned for each of its GPUs, so only its most used ones are kept then.
+/// Real machines have at most `maxGpus`. A file may state more, and the calls of a process are scanned for each of its
+/// GPUs, so only its most used ones are kept then.
 class GpusOfProcesses {
   public:
     /// O(streams), independent of events.
@@ -36,13 +33,9 @@ class GpusOfProcesses {
     static constexpr size_t maxGpus = 256;
 
     /// Returns sorted indices into `Trace::gpus`; empty for an invalid process.
-    const std::vector<uint32_t>& of(uint32_t process) const {
-        return process < gpus_.size() ? gpus_[process] : none_;
-    }
+    const std::vector<uint32_t>& of(uint32_t process) const { return process < gpus_.size() ? gpus_[process] : none_; }
     /// Returns the number of GPUs it works on, including those beyond `maxGpus`.
-    size_t countOf(uint32_t process) const {
-        return process < counts_.size() ? counts_[process] : 0;
-    }
+    size_t countOf(uint32_t process) const { return process < counts_.size() ? counts_[process] : 0; }
 
   private:
     std::vector<std::vector<uint32_t>> gpus_;  ///< One list per process.

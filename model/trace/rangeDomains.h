@@ -12,8 +12,7 @@ namespace lanescope {
 
 /// Ranges of NCCL itself.
 inline constexpr std::string_view ncclDomain = "NCCL";
-/// NCCL calls with a known write time only, from which their times are derived. They do not show
-/// which rank was late.
+/// NCCL calls with a known write time only, from which their times are derived. They do not show which rank was late.
 inline constexpr std::string_view ncclAtWritingDomain = "NCCL, at the time of writing";
 /// Annotations of a PyTorch program (`record_function`) and of PyTorch itself.
 inline constexpr std::string_view annotationDomain = "PyTorch";
@@ -32,9 +31,7 @@ inline constexpr std::string_view xlaModuleDomain = "XLA modules";
 inline constexpr std::string_view xlaStepDomain = "XLA steps";
 
 /// Returns true if ranges of that domain are NCCL calls.
-constexpr bool isNcclDomain(std::string_view domain) {
-    return domain == ncclDomain || domain == ncclAtWritingDomain;
-}
+constexpr bool isNcclDomain(std::string_view domain) { return domain == ncclDomain || domain == ncclAtWritingDomain; }
 
 /// Returns true if ranges of that domain are code that ran, not the program's own phases: they are
 /// not searched for steps.
@@ -44,23 +41,19 @@ constexpr bool isCodeDomain(std::string_view domain) {
 
 /// Returns true if ranges of that domain do not come from NVTX.
 constexpr bool isProfilerDomain(std::string_view domain) {
-    return isCodeDomain(domain) || domain == annotationDomain || domain == gpuAnnotationDomain ||
-           domain == xlaDomain || domain == xlaModuleDomain || domain == xlaStepDomain;
+    return isCodeDomain(domain) || domain == annotationDomain || domain == gpuAnnotationDomain || domain == xlaDomain ||
+           domain == xlaModuleDomain || domain == xlaStepDomain;
 }
 
 /// Returns torch.profiler's name of a wait in its files; unknown types are context waits. Names in
 /// files may have a suffix.
 constexpr std::string_view torchName(SyncType type) {
     switch (type) {
-        case SyncType::Event:
-            return "Event Sync";
-        case SyncType::StreamWaitEvent:
-            return "Stream Wait Event";
-        case SyncType::Stream:
-            return "Stream Sync";
+        case SyncType::Event: return "Event Sync";
+        case SyncType::StreamWaitEvent: return "Stream Wait Event";
+        case SyncType::Stream: return "Stream Sync";
         case SyncType::Context:
-        case SyncType::Unknown:
-            break;
+        case SyncType::Unknown: break;
     }
     return "Context Sync";
 }

@@ -17,8 +17,7 @@ std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack) {
     // Limit of frames: the recorder keeps 256, but a file may have any number.
     constexpr size_t maxFrames = 1024;
     std::vector<uint32_t> frames;
-    for (; stack < trace.stacks.size() && frames.size() < maxFrames;
-         stack = outerStack(trace, stack))
+    for (; stack < trace.stacks.size() && frames.size() < maxFrames; stack = outerStack(trace, stack))
         frames.push_back(stack);
     return frames;
 }
@@ -48,13 +47,9 @@ std::string FrameRef::text() const {
     return file.empty() ? function : fmt::format("{} in {}", placeOf(*this), function);
 }
 
-std::string placeText(const Trace& trace, uint32_t frame) {
-    return placeOf(frameRef(trace, frame));
-}
+std::string placeText(const Trace& trace, uint32_t frame) { return placeOf(frameRef(trace, frame)); }
 
-std::string frameText(const Trace& trace, uint32_t frame) {
-    return frameRef(trace, frame).text();
-}
+std::string frameText(const Trace& trace, uint32_t frame) { return frameRef(trace, frame).text(); }
 
 uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {
     const GraphNodeTable& nodes = trace.graphNodes;

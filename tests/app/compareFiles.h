@@ -17,11 +17,10 @@ struct Outcome {
 
 inline Outcome compareFiles(const QStringList& arguments) {
     QProcess process;
-    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-                  QStringList{"compare"} + arguments);
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), QStringList{"compare"} + arguments);
     if (!process.waitForFinished(60'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
-            process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, process.readAllStandardOutput(),
+            QString::fromUtf8(process.readAllStandardError())};
 }
 
 /// Returns the fields of each line; quoted fields may contain commas, but no line breaks.

@@ -27,15 +27,12 @@ void writeNames(const Database& database, FirstError& error) {
     strings.insert(string.id = 2, string.value = "gemm");
     strings.insert(string.id = 3, string.value = "cudaLaunchKernel_v7000");
     constexpr const auto& gpu = tables::gpus;
-    Inserter(database, gpu, error)
-        .insert(gpu.id = 0, gpu.name = "Simulated GPU", gpu.smCount = 132);
+    Inserter(database, gpu, error).insert(gpu.id = 0, gpu.name = "Simulated GPU", gpu.smCount = 132);
     constexpr const auto& program = tables::processes;
-    Inserter(database, program, error)
-        .insert(program.globalPid = process, program.pid = pid, program.name = "python3");
+    Inserter(database, program, error).insert(program.globalPid = process, program.pid = pid, program.name = "python3");
     constexpr const auto& note = tables::health;
     Inserter(database, note, error)
-        .insert(note.severity = 1, note.code = "simulated",
-                note.sentence = "Three buffers were dropped.");
+        .insert(note.severity = 1, note.code = "simulated", note.sentence = "Three buffers were dropped.");
 }
 
 void writeFacts(const Database& database, FirstError& error) {
@@ -52,27 +49,25 @@ void writeStep(const Database& database, FirstError& error, int step, int64_t ke
     const int64_t correlation = 2 * step + 1;
     constexpr const auto& range = tables::nvtxEvents;
     Inserter(database, range, error)
-        .insert(range.start = start, range.end = start + stepNs, range.eventType = 59,
-                range.text = "step", range.globalTid = thread, range.domainId = 0);
+        .insert(range.start = start, range.end = start + stepNs, range.eventType = 59, range.text = "step",
+                range.globalTid = thread, range.domainId = 0);
     constexpr const auto& call = tables::apiCalls;
     Inserter(database, call, error)
-        .insert(call.start = start + 1000, call.end = start + 5000, call.eventClass = 0,
-                call.globalTid = thread, call.correlationId = correlation, call.nameId = 3,
-                call.returnValue = 0);
+        .insert(call.start = start + 1000, call.end = start + 5000, call.eventClass = 0, call.globalTid = thread,
+                call.correlationId = correlation, call.nameId = 3, call.returnValue = 0);
     constexpr const auto& k = tables::kernels;
     Inserter(database, k, error)
-        .insert(k.start = start + 10'000, k.end = start + 10'000 + kernelNs, k.deviceId = 0,
-                k.contextId = 1, k.streamId = 7, k.correlationId = correlation,
-                k.globalPid = process, k.demangledName = 1, k.shortName = 2,
-                k.registersPerThread = 32, k.gridX = 8, k.gridY = 1, k.gridZ = 1, k.blockX = 128,
+        .insert(k.start = start + 10'000, k.end = start + 10'000 + kernelNs, k.deviceId = 0, k.contextId = 1,
+                k.streamId = 7, k.correlationId = correlation, k.globalPid = process, k.demangledName = 1,
+                k.shortName = 2, k.registersPerThread = 32, k.gridX = 8, k.gridY = 1, k.gridZ = 1, k.blockX = 128,
                 k.blockY = 1, k.blockZ = 1, k.staticSharedMemory = 0, k.dynamicSharedMemory = 0,
                 k.localMemoryPerThread = 0, k.localMemoryTotal = 0, k.gridId = 1);
     constexpr const auto& copy = tables::memcpys;
     Inserter(database, copy, error)
-        .insert(copy.start = start + 960'000, copy.end = start + 980'000, copy.deviceId = 0,
-                copy.contextId = 1, copy.streamId = 7, copy.correlationId = correlation + 1,
-                copy.globalPid = process, copy.bytes = 1'000'000, copy.copyKind = MemcpyKind::HtoD,
-                copy.srcKind = MemoryKind::Pinned, copy.dstKind = MemoryKind::Device);
+        .insert(copy.start = start + 960'000, copy.end = start + 980'000, copy.deviceId = 0, copy.contextId = 1,
+                copy.streamId = 7, copy.correlationId = correlation + 1, copy.globalPid = process,
+                copy.bytes = 1'000'000, copy.copyKind = MemcpyKind::HtoD, copy.srcKind = MemoryKind::Pinned,
+                copy.dstKind = MemoryKind::Device);
 }
 
 }  // namespace

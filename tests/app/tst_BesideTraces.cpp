@@ -21,8 +21,7 @@ class tst_BesideTraces : public QObject {
   private slots:
     void init() {
         folder_ = std::make_unique<TemporaryFolder>();
-        QVERIFY(test::writeClosedTrace(*simulatedTraining({.steps = 8, .layers = 6}),
-                                       *folder_ / "run.sqlite"));
+        QVERIFY(test::writeClosedTrace(*simulatedTraining({.steps = 8, .layers = 6}), *folder_ / "run.sqlite"));
     }
 
     void trailingBytesOfACompressedFileAreReported_data() { eachReader(); }
@@ -60,8 +59,7 @@ class tst_BesideTraces : public QObject {
                                   "CUPTI_ACTIVITY_KIND_KERNEL SET start = start + 1"));
             // As left by a killed program.
             for (const char* ending : {"", "-journal"})
-                QVERIFY(QFile::copy(at(QString("run.sqlite") + ending),
-                                    at(QString("late.sqlite") + ending)));
+                QVERIFY(QFile::copy(at(QString("run.sqlite") + ending), at(QString("late.sqlite") + ending)));
             QVERIFY(database->execute("ROLLBACK"));
         }
         QVERIFY(QFileInfo(at("late.sqlite-journal")).size() > 512);
@@ -88,8 +86,7 @@ class tst_BesideTraces : public QObject {
 
     static void eachReader() {
         QTest::addColumn<QStringList>("command");
-        for (const char* words :
-             {"info FILE", "stats FILE", "explain FILE", "check FILE", "sql FILE SELECT/1"})
+        for (const char* words : {"info FILE", "stats FILE", "explain FILE", "check FILE", "sql FILE SELECT/1"})
             QTest::newRow(words) << QString(words).split(' ').replaceInStrings("/", " ");
     }
 

@@ -30,16 +30,15 @@ Outcome run(const QStringList& arguments) {
     QProcess process;
     process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), arguments);
     if (!process.waitForFinished(60'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
-            process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, process.readAllStandardOutput(),
+            QString::fromUtf8(process.readAllStandardError())};
 }
 
 Outcome runShell(const QString& line) {
     QProcess process;
     process.start("bash", {"-c", line});
     if (!process.waitForFinished(60'000)) return {};
-    return {process.exitCode(), process.readAllStandardOutput(),
-            QString::fromUtf8(process.readAllStandardError())};
+    return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
 }
 
 }  // namespace
@@ -83,9 +82,7 @@ class TestCommandLine : public QObject {
         QCOMPARE(lines[0], QByteArray("lanescope ") + productVersion());
         const QByteArray commit = productCommit();
         QCOMPARE(lines[1], "commit " + (commit.isEmpty() ? "unknown" : commit));
-        QVERIFY(QRegularExpression(R"(^CUPTI headers (none|\d+\.\d+\.\d+)$)")
-                    .match(lines[2])
-                    .hasMatch());
+        QVERIFY(QRegularExpression(R"(^CUPTI headers (none|\d+\.\d+\.\d+)$)").match(lines[2]).hasMatch());
         for (const char* command : {"info", "stats", "compare", "export", "view"}) {
             const Outcome help = run({command, "--help"});
             QCOMPARE(help.exitCode, 0);
@@ -102,31 +99,23 @@ class TestCommandLine : public QObject {
         QTest::newRow("option") << QStringList{"stats", "x", "--colour"} << "--colour";
         QTest::newRow("no file") << QStringList{"stats"} << "FILE";
         QTest::newRow("one file") << QStringList{"compare", "a"} << "CANDIDATE";
-        QTest::newRow("report") << QStringList{"stats", "x", "-r", "kernels"}
-                                << "cuda_gpu_kern_sum";
+        QTest::newRow("report") << QStringList{"stats", "x", "-r", "kernels"} << "cuda_gpu_kern_sum";
         QTest::newRow("format") << QStringList{"stats", "x", "-f", "xml"} << "xml";
         QTest::newRow("info format") << QStringList{"info", "x", "-f", "csv"} << "csv";
-        QTest::newRow("compare format")
-            << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
-        QTest::newRow("condition")
-            << QStringList{"compare", "a", "b", "--fail-if", "step > 3"} << "at character 9";
+        QTest::newRow("compare format") << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
+        QTest::newRow("condition") << QStringList{"compare", "a", "b", "--fail-if", "step > 3"} << "at character 9";
         QTest::newRow("steps") << QStringList{"compare", "a", "b", "--steps", "x"} << "x";
-        QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"}
-                               << "contributors";
+        QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"} << "contributors";
         QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "perfetto";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
         QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1d:2d"} << "START:END";
-        QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
-                                 << "above 0. Try";
+        QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"} << "above 0. Try";
         QTest::newRow("no option") << QStringList{"--bogus"} << "Unknown option \"--bogus\"";
         QTest::newRow("spread first") << QStringList{"compare", "--spread", "a", "b", "c", "d"}
                                       << "--spread: consumed all files";
-        QTest::newRow("table of text")
-            << QStringList{"compare", "a", "b", "--table", "parts"} << "Add -f csv";
-        QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"}
-                                << "0 is out of range (1 to 1";
-        QTest::newRow("one full stop")
-            << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
+        QTest::newRow("table of text") << QStringList{"compare", "a", "b", "--table", "parts"} << "Add -f csv";
+        QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"} << "0 is out of range (1 to 1";
+        QTest::newRow("one full stop") << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
         QTest::newRow("folded") << QStringList{"export", "x", "--range", "abc"} << "START:END";
         QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
@@ -143,11 +132,9 @@ class TestCommandLine : public QObject {
 
     void nameWithALeadingDashIsNoOption() {
         const QString file = fileWith("-dash.sqlite", "no trace");
-        const Outcome outcome =
-            runShell(QString("cd '%1' && " LANESCOPE_BINARY_DIR "/bin/lanescope info -dash.sqlite")
-                         .arg(QFileInfo(file).path()));
-        verifyFailure(outcome, 2,
-                      "Unknown option \"-dash.sqlite\"; the file of that name is ./-dash.sqlite");
+        const Outcome outcome = runShell(
+            QString("cd '%1' && " LANESCOPE_BINARY_DIR "/bin/lanescope info -dash.sqlite").arg(QFileInfo(file).path()));
+        verifyFailure(outcome, 2, "Unknown option \"-dash.sqlite\"; the file of that name is ./-dash.sqlite");
         verifyFailure(run({"info", "-dish.sqlite"}), 2, "Unknown option \"-dish.sqlite\". Try");
     }
 
@@ -165,19 +152,16 @@ class TestCommandLine : public QObject {
     void unwritableHelpFails() {
         const QString program = LANESCOPE_BINARY_DIR "/bin/lanescope";
         verifyFailure(runShell(program + " --help > /dev/full"), 1, "Cannot write the output");
-        verifyFailure(runShell(program + " stats --help > /dev/full"), 1,
-                      "Cannot write the output");
+        verifyFailure(runShell(program + " stats --help > /dev/full"), 1, "Cannot write the output");
     }
 
     void traceBeingRecordedIsNamed() {
         fileWith("live.sqlite.partial", "unfinished");
-        verifyFailure(run({"stats", path("live.sqlite")}), 1,
-                      "live.sqlite.partial has the data so far");
+        verifyFailure(run({"stats", path("live.sqlite")}), 1, "live.sqlite.partial has the data so far");
     }
 
     void missingFolderIsNamed() {
-        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1,
-                      "nodir does not exist. Create it");
+        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1, "nodir does not exist. Create it");
     }
 
     void noCommandPrintsTheHelp() {
@@ -216,8 +200,7 @@ class TestCommandLine : public QObject {
     void infoDescribesTheTrace() {
         const Outcome text = run({"info", fast_});
         QCOMPARE(text.exitCode, 0);
-        for (const char* part :
-             {"python3", "4242", "Simulated GPU", "kernels", "10", "Three buffers were dropped."})
+        for (const char* part : {"python3", "4242", "Simulated GPU", "kernels", "10", "Three buffers were dropped."})
             QVERIFY2(text.output.contains(part), part);
         const Outcome json = run({"info", fast_, "--format", "json"});
         QCOMPARE(json.exitCode, 0);
@@ -250,8 +233,7 @@ class TestCommandLine : public QObject {
         const DescribedTrace description = describeTrace(**trace);
         const QByteArray text = run({"info", fast_}).output;
         const auto says = [&text](const std::string& part) { return text.contains(part.c_str()); };
-        for (const Property& fact : description.run)
-            QVERIFY2(says(fact.name) && says(fact.value), fact.name.c_str());
+        for (const Property& fact : description.run) QVERIFY2(says(fact.name) && says(fact.value), fact.name.c_str());
         for (const auto& things : {description.gpus, description.processes})
             for (const DescribedThing& thing : things) {
                 QVERIFY2(says(thing.title), thing.title.c_str());
@@ -282,8 +264,7 @@ class TestCommandLine : public QObject {
 
     void statsSumsCopiesByRangeOrListsInstances() {
         const auto rowsBy = [&](const QStringList& how) {
-            const Outcome json = run(
-                QStringList{"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json", "--by"} + how);
+            const Outcome json = run(QStringList{"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json", "--by"} + how);
             return QJsonDocument::fromJson(json.output).array();
         };
         const QJsonArray summed = rowsBy({"range", "--range-name", "step"});
@@ -302,11 +283,10 @@ class TestCommandLine : public QObject {
     void topologyNamesTheGpus() {
         const Outcome text = run({"info", "--topology", fast_});
         QVERIFY(text.output.startsWith("GPU 0  Simulated GPU"));
-        const QJsonObject gpu =
-            QJsonDocument::fromJson(run({"info", "--topology", fast_, "-f", "json"}).output)
-                .object()["gpus"]
-                .toArray()[0]
-                .toObject();
+        const QJsonObject gpu = QJsonDocument::fromJson(run({"info", "--topology", fast_, "-f", "json"}).output)
+                                    .object()["gpus"]
+                                    .toArray()[0]
+                                    .toObject();
         QCOMPARE(gpu["name"].toString(), QString("Simulated GPU"));
         QCOMPARE(gpu["isMig"].toBool(true), false);
         QVERIFY(gpu["numaNode"].isNull());
@@ -314,36 +294,31 @@ class TestCommandLine : public QObject {
     }
 
     void statsOfSeveralReportsIsOneJsonObject() {
-        const Outcome some =
-            run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
+        const Outcome some = run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
         const QJsonObject two = QJsonDocument::fromJson(some.output).object();
         QCOMPARE(two.keys(), (QStringList{"cuda_api_sum", "nvtx_sum"}));
-        const QJsonObject all =
-            QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).output).object();
+        const QJsonObject all = QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).output).object();
         QVERIFY(all.contains("nccl_sum"));
         QVERIFY(all["cuda_gpu_kern_sum"].toArray().size() == 1);
     }
 
     void statsOfARangeCountsOnlyThat() {
-        const Outcome outcome = run(
-            {"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
+        const Outcome outcome =
+            run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
         const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
         QCOMPARE(rows[0].toObject()["Instances"].toInt(), 3);
         const Outcome sameInUnits =
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "2ms:5000us"});
         QCOMPARE(sameInUnits.exitCode, 0);
-        QCOMPARE(sameInUnits.output, run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json",
-                                          "--range", "0.002s:5000000ns"})
-                                         .output);
+        QCOMPARE(sameInUnits.output,
+                 run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002s:5000000ns"}).output);
     }
 
     void statsOfARangeOutsideTheTraceFailsAndNamesTheTraceRange() {
         const Outcome all = run({"stats", fast_, "--range", "100:"});
-        verifyFailure(
-            all, 1, "The range lies outside of fast.lanescope, which covers 0.000000000 s to 0.01");
-        verifyFailure(
-            run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
-            "Choose a range inside");
+        verifyFailure(all, 1, "The range lies outside of fast.lanescope, which covers 0.000000000 s to 0.01");
+        verifyFailure(run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
+                      "Choose a range inside");
         const QString output = path("outside.csv");
         verifyFailure(run({"stats", fast_, "-o", output, "--range", "100:"}), 1, "The range");
         QVERIFY(!QFile::exists(output));
@@ -363,8 +338,8 @@ class TestCommandLine : public QObject {
         // The range has ended by then, its work has not.
         const QString short_ = path("short.lanescope");
         QVERIFY(writeSampleTrace(short_.toStdString(), 1, 5'000'000));
-        const Outcome outcome = run({"stats", short_, "-r", "memcpy_bandwidth", "--by", "range",
-                                     "--range-name", "step", "--range", "3ms:4ms"});
+        const Outcome outcome = run(
+            {"stats", short_, "-r", "memcpy_bandwidth", "--by", "range", "--range-name", "step", "--range", "3ms:4ms"});
         QCOMPARE(outcome.exitCode, 0);
         QVERIFY2(outcome.output.contains("No such events"), outcome.output.constData());
         QVERIFY2(outcome.output.contains("1 of the ranges works on the GPU and copies nothing."),
@@ -383,8 +358,7 @@ class TestCommandLine : public QObject {
         verifyFailure(run({"compare", fast_, other, "--range", "epoch"}), 3,
                       "fast.lanescope has no NVTX range called \"epoch\"; there is "
                       "\"step\".");
-        verifyFailure(run({"compare", fast_, other, "-f", "csv", "--range", "epoch"}), 3,
-                      "has no NVTX range called");
+        verifyFailure(run({"compare", fast_, other, "-f", "csv", "--range", "epoch"}), 3, "has no NVTX range called");
     }
 
     void healthWarningsGoToStderr() {
@@ -397,8 +371,7 @@ class TestCommandLine : public QObject {
 
     void outputFileIsWrittenCompletely() {
         const QString file = path("kernels.csv");
-        const Outcome outcome =
-            run({"stats", fast_, "-f", "csv", "-r", "cuda_api_sum", "-o", file});
+        const Outcome outcome = run({"stats", fast_, "-f", "csv", "-r", "cuda_api_sum", "-o", file});
         QCOMPARE(outcome.exitCode, 0);
         QVERIFY(outcome.output.isEmpty());
         QFile written(file);
@@ -433,9 +406,8 @@ class TestCommandLine : public QObject {
 
     void fullDiskKeepsTheFormerOutput() {
         const QString file = fileWith("kept.json", "before");
-        const Outcome outcome =
-            runShell("trap '' XFSZ; ulimit -f 1; " LANESCOPE_BINARY_DIR "/bin/lanescope export " +
-                     fast_ + " -o " + file);
+        const Outcome outcome = runShell("trap '' XFSZ; ulimit -f 1; " LANESCOPE_BINARY_DIR "/bin/lanescope export " +
+                                         fast_ + " -o " + file);
         verifyFailure(outcome, 1, "Cannot write " + file);
         QFile kept(file);
         QVERIFY(kept.open(QIODevice::ReadOnly));
@@ -448,8 +420,8 @@ class TestCommandLine : public QObject {
         QCOMPARE(outcome.exitCode, 0);
         QVERIFY(outcome.output.startsWith("NVTX Range Summary"));
         // As if started by a program that ignores SIGPIPE, which children inherit.
-        const Outcome ignoring = runShell("trap '' PIPE; " + program + " export " + fast_ +
-                                          " | true; echo ${PIPESTATUS[0]}");
+        const Outcome ignoring =
+            runShell("trap '' PIPE; " + program + " export " + fast_ + " | true; echo ${PIPESTATUS[0]}");
         QCOMPARE(ignoring.output.trimmed(), QByteArray("0"));
         QVERIFY(!ignoring.errors.contains("Cannot write"));
     }
@@ -476,9 +448,9 @@ class TestCommandLine : public QObject {
         process.setProcessEnvironment(environment);
         process.start(lone, {"view", fast_});
         QVERIFY(process.waitForFinished());
-        verifyFailure({process.exitCode(), process.readAllStandardOutput(),
-                       QString::fromUtf8(process.readAllStandardError())},
-                      1, "Install the package lanescope-viewer of the same release");
+        verifyFailure(
+            {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())}, 1,
+            "Install the package lanescope-viewer of the same release");
     }
 
     void viewStartsTheViewerNextToIt() {

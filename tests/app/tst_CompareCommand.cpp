@@ -32,12 +32,10 @@ bool writeHostileTrace(const QString& path, int64_t extraNs) {
     const uint32_t stream = builder.defaultStream();
     for (int step = 0; step < 8; ++step) {
         const int64_t at = step * 10'000'000;
-        builder.addNvtx(thread, "</code><img src=x onerror=alert(2)> " + std::to_string(step), at,
-                        at + 9'000'000);
-        builder.launch(thread, stream, "<script>alert(1)</script>", at + 1'000, at + 10'000,
-                       at + 3'000'000 + extraNs);
-        builder.launch(thread, stream, "a\"b'c,&\x1b[31m\xff\xe2\x80\xae", at + 9'000,
-                       at + 4'000'000, at + 8'000'000 + step * 1'000);
+        builder.addNvtx(thread, "</code><img src=x onerror=alert(2)> " + std::to_string(step), at, at + 9'000'000);
+        builder.launch(thread, stream, "<script>alert(1)</script>", at + 1'000, at + 10'000, at + 3'000'000 + extraNs);
+        builder.launch(thread, stream, "a\"b'c,&\x1b[31m\xff\xe2\x80\xae", at + 9'000, at + 4'000'000,
+                       at + 8'000'000 + step * 1'000);
     }
     return writeTraceFile(*builder.finish(), path.toStdString()).has_value();
 }
@@ -63,8 +61,7 @@ bool writeUnevenTrace(const QString& path, int64_t hiccupNs) {
 
 bool writeTraceWithoutSteps(const QString& path, int64_t kernelNs) {
     SimulatedTrace builder;
-    builder.launch(builder.defaultThread(), builder.defaultStream(), "once", 1'000, 20'000,
-                   20'000 + kernelNs);
+    builder.launch(builder.defaultThread(), builder.defaultStream(), "once", 1'000, 20'000, 20'000 + kernelNs);
     return writeTraceFile(*builder.finish(), path.toStdString()).has_value();
 }
 
@@ -89,15 +86,13 @@ class TestCompareCommand : public QObject {
     }
 
     static void verifyFits(const QByteArray& text) {
-        for (const QString& line : QString::fromUtf8(text).split('\n'))
-            QVERIFY2(line.size() <= 100, qPrintable(line));
+        for (const QString& line : QString::fromUtf8(text).split('\n')) QVERIFY2(line.size() <= 100, qPrintable(line));
     }
 
     QString writtenTraining(const QString& name, SimulatedTraining training) const {
         training.steps = 12;
         training.layers = 4;
-        return writeTraceFile(*simulatedTraining(training), path(name).toStdString()) ? path(name)
-                                                                                      : QString();
+        return writeTraceFile(*simulatedTraining(training), path(name).toStdString()) ? path(name) : QString();
     }
 
   private slots:
@@ -173,10 +168,8 @@ class TestCompareCommand : public QObject {
         for (const QJsonValue& value : candidate["workers"].toArray()) {
             const QJsonObject pair = value.toObject();
             const QJsonArray parts = pair["parts"].toArray();
-            QCOMPARE(sumOf(parts, "baselineNs"),
-                     pair["baselineSteps"].toObject()["meanNs"].toInteger());
-            QCOMPARE(sumOf(parts, "candidateNs"),
-                     pair["candidateSteps"].toObject()["meanNs"].toInteger());
+            QCOMPARE(sumOf(parts, "baselineNs"), pair["baselineSteps"].toObject()["meanNs"].toInteger());
+            QCOMPARE(sumOf(parts, "candidateNs"), pair["candidateSteps"].toObject()["meanNs"].toInteger());
             QCOMPARE(sumOf(parts, "lostNs"), pair["lostNs"].toInteger());
             QCOMPARE(sumOf(pair["contributors"].toArray(), "lostNs"), pair["lostNs"].toInteger());
         }
@@ -184,8 +177,7 @@ class TestCompareCommand : public QObject {
         for (const QJsonValue& worker : document["baseline"].toObject()["workers"].toArray()) {
             for (const QJsonValue& value : worker.toObject()["steps"].toArray()) {
                 qint64 sum = 0;
-                for (const QJsonValue& part : value.toObject()["partsNs"].toObject())
-                    sum += part.toInteger();
+                for (const QJsonValue& part : value.toObject()["partsNs"].toObject()) sum += part.toInteger();
                 QCOMPARE(sum, value.toObject()["wallNs"].toInteger());
                 ++steps;
             }
@@ -210,10 +202,8 @@ class TestCompareCommand : public QObject {
         QTest::newRow("collective") << QStringList{"collective AllReduce.count >= 1"} << 1;
         QTest::newRow("range") << QStringList{"range forward > +1%"} << 1;
         QTest::newRow("unknown kernel") << QStringList{"kernel nothing > +1%"} << 3;
-        QTest::newRow("met beside unknown")
-            << QStringList{"kernel nothing > +1%", "step > +3%"} << 1;
-        QTest::newRow("false beside unknown")
-            << QStringList{"kernel nothing > +1% and step > +900%"} << 0;
+        QTest::newRow("met beside unknown") << QStringList{"kernel nothing > +1%", "step > +3%"} << 1;
+        QTest::newRow("false beside unknown") << QStringList{"kernel nothing > +1% and step > +900%"} << 0;
         QTest::newRow("nonsense") << QStringList{"step.p50 >"} << 2;
     }
 
@@ -223,8 +213,7 @@ class TestCompareCommand : public QObject {
         QStringList arguments{fast_, slow_};
         for (const QString& condition : conditions) arguments << "--fail-if" << condition;
         const Outcome outcome = compareFiles(arguments);
-        QVERIFY2(outcome.exitCode == exitCode,
-                 qPrintable(QString::fromUtf8(outcome.output) + outcome.errors));
+        QVERIFY2(outcome.exitCode == exitCode, qPrintable(QString::fromUtf8(outcome.output) + outcome.errors));
         // JSON output has the same status, and the reason on stderr.
         const Outcome json = compareFiles(arguments + QStringList{"-f", "json"});
         QCOMPARE(json.exitCode, exitCode);
@@ -268,8 +257,7 @@ class TestCompareCommand : public QObject {
     }
 
     void severalCsvTablesAreOneTable() {
-        const QList<QByteArrayList> rows =
-            csvRows(compareFiles({fast_, slow_, "-f", "csv"}).output);
+        const QList<QByteArrayList> rows = csvRows(compareFiles({fast_, slow_, "-f", "csv"}).output);
         QVERIFY(rows.size() > 30);
         const QByteArrayList& header = rows.front();
         QCOMPARE(header.mid(0, 2), (QByteArrayList{"Table", "Candidate"}));
@@ -288,9 +276,8 @@ class TestCompareCommand : public QObject {
         for (const char* table : {"contributors", "ranges", "steps"}) QVERIFY(countOf[table] > 2);
 
         // Columns specific to a table are the same there.
-        const auto parts = csvRows(
-            compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "parts"})
-                .output);
+        const auto parts =
+            csvRows(compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "parts"}).output);
         QCOMPARE(parts.size(), 27);
         for (qsizetype column = 0; column < parts[0].size(); ++column) {
             QByteArrayList alone, united;
@@ -299,9 +286,8 @@ class TestCompareCommand : public QObject {
                 if (row[0] == "parts") united << row[header.indexOf(parts[0][column])];
             QCOMPARE(united, alone);
         }
-        const auto two = csvRows(
-            compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "summary"})
-                .output);
+        const auto two =
+            csvRows(compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "summary"}).output);
         QCOMPARE(two.size(), 1 + 26 + 1);
         QCOMPARE(two[1][0], QByteArray("parts"));
     }
@@ -338,13 +324,12 @@ class TestCompareCommand : public QObject {
             return files;
         };
         const QStringList gate{"--fail-if", "slower"};
-        const Outcome alike =
-            compareFiles(QStringList{"--baseline"} + runs("same1 same2 same3") +
-                         QStringList{"--candidate"} + runs("same4 same5 same6") + gate);
+        const Outcome alike = compareFiles(QStringList{"--baseline"} + runs("same1 same2 same3") +
+                                           QStringList{"--candidate"} + runs("same4 same5 same6") + gate);
         QVERIFY2(alike.exitCode == 0, qPrintable(alike.output + alike.errors));
         QVERIFY(alike.output.startsWith("No difference beyond that between runs"));
-        const Outcome slower = compareFiles(runs("same1 workers0") + QStringList{"--spread"} +
-                                            runs("same2 same3 same4") + gate);
+        const Outcome slower =
+            compareFiles(runs("same1 workers0") + QStringList{"--spread"} + runs("same2 same3 same4") + gate);
         QVERIFY2(slower.exitCode == 1, qPrintable(slower.output + slower.errors));
         QVERIFY(slower.output.contains("by the spread of 3 earlier ones"));
     }
@@ -380,16 +365,14 @@ class TestCompareCommand : public QObject {
 
     void topLimitsTheListsInText() {
         const auto lines = [&](const QString& top) {
-            return compareFiles({sample("nvlink"), sample("no-p2p"), "--top", top})
-                .output.count('\n');
+            return compareFiles({sample("nvlink"), sample("no-p2p"), "--top", top}).output.count('\n');
         };
         QVERIFY(lines("1") < lines("5"));
     }
 
     void htmlIsSelfContained() {
         const QString file = path("report.html");
-        const Outcome outcome =
-            compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
+        const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
         QCOMPARE(outcome.exitCode, 0);
         QFile written(file);
         QVERIFY(written.open(QIODevice::ReadOnly));
@@ -414,13 +397,11 @@ class TestCompareCommand : public QObject {
         QVERIFY(!html.output.contains("\xe2\x80\xae"));
         const Outcome text = compareFiles({hostile_, other});
         QVERIFY(!text.output.contains('\x1b'));
-        QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).output)
-                     .isNull());
+        QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).output).isNull());
     }
 
     void stepsAndRangesAreSelected() {
-        const QJsonObject chosen =
-            criticalPair(candidateOf(jsonOf({fast_, slow_, "--steps", "2-5"})));
+        const QJsonObject chosen = criticalPair(candidateOf(jsonOf({fast_, slow_, "--steps", "2-5"})));
         QCOMPARE(chosen["baselineSteps"].toObject()["count"].toInt(), 4);
         const QJsonObject document = jsonOf({fast_, slow_, "--range", "forward"});
         QCOMPARE(document["baseline"].toObject()["stepPattern"].toString(), QString("forward"));
@@ -431,8 +412,7 @@ class TestCompareCommand : public QObject {
 
     void runsAreAligned() {
         const auto steps = [&](const QStringList& more) {
-            return criticalPair(
-                       candidateOf(jsonOf(QStringList{fast_, slow_} + more)))["baselineSteps"]
+            return criticalPair(candidateOf(jsonOf(QStringList{fast_, slow_} + more)))["baselineSteps"]
                 .toObject()["count"]
                 .toInt();
         };
@@ -485,12 +465,10 @@ class TestCompareCommand : public QObject {
     }
 
     void runsWithoutStepsAreComparedAsAWhole() {
-        const Outcome outcome =
-            compareFiles({oneStep_, oneSlowStep_, "--fail-if", "step.p50 > +3%"});
+        const Outcome outcome = compareFiles({oneStep_, oneSlowStep_, "--fail-if", "step.p50 > +3%"});
         QCOMPARE(outcome.exitCode, 3);
         QVERIFY2(outcome.output.contains("the runs have no steps"), outcome.output);
-        const Outcome part =
-            compareFiles({oneStep_, oneSlowStep_, "--fail-if", "part compute > +3%"});
+        const Outcome part = compareFiles({oneStep_, oneSlowStep_, "--fail-if", "part compute > +3%"});
         QVERIFY2(part.exitCode == 1, part.output);
     }
 };

@@ -16,8 +16,7 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-/// Tests of a run among earlier ones of its folder: `--history`, and `--spread` with a folder.
-/// Simulated.
+/// Tests of a run among earlier ones of its folder: `--history`, and `--spread` with a folder. Simulated.
 class TestCompareHistory : public QObject {
     Q_OBJECT
 
@@ -48,8 +47,7 @@ class TestCompareHistory : public QObject {
         const std::filesystem::path path = in(run.name).toStdString();
         {
             Result<Database> database = Database::create(path);
-            if (!database || !createTraceTables(*database) || !writeRunSummary(*database, *summary))
-                return false;
+            if (!database || !createTraceTables(*database) || !writeRunSummary(*database, *summary)) return false;
         }
         return sealPages(path).has_value();
     }
@@ -72,22 +70,20 @@ class TestCompareHistory : public QObject {
         QVERIFY(write({"runs/other.sqlite", 3, 2, "python other.py"}));
         QVERIFY(write({"runs/elsewhere.sqlite", 3, 2, "python train.py", "gpu2"}));
         QVERIFY(write({"a.sqlite", 1, 20}) && write({"b.sqlite", 1.1, 21}));
-        const Outcome found = compareFiles(
-            {in("a.sqlite"), in("b.sqlite"), "--spread", in("runs"), "--fail-if", "slower"});
+        const Outcome found =
+            compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs"), "--fail-if", "slower"});
         QVERIFY2(found.exitCode == 1, qPrintable(found.output + found.errors));
         QVERIFY2(found.output.contains("by the spread of 5 earlier ones"), found.output);
         const QByteArray text = found.output.simplified();
         QVERIFY2(text.contains("How much runs differ is taken from 5 runs of the baseline's "
                                "command on its machine in"),
                  text);
-        QVERIFY2(text.contains("2 other traces there are damaged, or of another command, machine"),
-                 text);
+        QVERIFY2(text.contains("2 other traces there are damaged, or of another command, machine"), text);
     }
 
     void comparedRunsAreNotEarlierOnes() {
         writeRuns({1, 1.002, 0.998, 1.2});
-        const QJsonObject document =
-            jsonOf({in("runs/r1.sqlite"), in("runs/r4.sqlite"), "--spread", in("runs")});
+        const QJsonObject document = jsonOf({in("runs/r1.sqlite"), in("runs/r4.sqlite"), "--spread", in("runs")});
         const QJsonObject claim = criticalPair(candidateOf(document))["claim"].toObject();
         QCOMPARE(claim["earlierRuns"].toInt(), 2);
         QCOMPARE(claim["outcome"].toString(), QString("slower"));
@@ -99,8 +95,7 @@ class TestCompareHistory : public QObject {
         QVERIFY(write({"b.sqlite", 1.1, 21, "python b.py"}));
         const Outcome none = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
         QCOMPARE(none.exitCode, 3);
-        QVERIFY2(none.errors.contains("has no other run of the command of either side"),
-                 qPrintable(none.errors));
+        QVERIFY2(none.errors.contains("has no other run of the command of either side"), qPrintable(none.errors));
         QVERIFY(write({"runs/a1.sqlite", 1, 3, "python a.py"}));
         const Outcome one = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
         QCOMPARE(one.exitCode, 3);
@@ -111,12 +106,10 @@ class TestCompareHistory : public QObject {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001});
         QVERIFY(write({"runs/today.sqlite", 1.002, 10}));
         QVERIFY(write({"runs/later.sqlite", 1.5, 11}));
-        const QStringList asked{"--history", in("runs"), in("runs/today.sqlite"), "--fail-if",
-                                "slower"};
+        const QStringList asked{"--history", in("runs"), in("runs/today.sqlite"), "--fail-if", "slower"};
         const Outcome outcome = compareFiles(asked);
         QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.output + outcome.errors));
-        QVERIFY2(outcome.output.startsWith("No difference beyond that between runs"),
-                 outcome.output);
+        QVERIFY2(outcome.output.startsWith("No difference beyond that between runs"), outcome.output);
         const QByteArray text = outcome.output.simplified();
         QVERIFY2(text.contains("The last 6 runs of this command on this machine in"), text);
         QVERIFY2(text.contains("Their level did not change"), text);
@@ -129,12 +122,10 @@ class TestCompareHistory : public QObject {
         const Outcome outcome = compareFiles(asked);
         QVERIFY2(outcome.exitCode == 1, qPrintable(outcome.output + outcome.errors));
         const QJsonObject document = jsonOf(asked);
-        QCOMPARE(candidateOf(document)["answer"].toObject()["outcome"].toString(),
-                 QString("slower"));
+        QCOMPARE(candidateOf(document)["answer"].toObject()["outcome"].toString(), QString("slower"));
         const QJsonObject history = document["history"].toObject();
         QCOMPARE(history["runs"].toArray().size(), 7);
-        QCOMPARE(history["runs"].toArray()[6].toObject()["title"].toString(),
-                 QString("today.sqlite"));
+        QCOMPARE(history["runs"].toArray()[6].toObject()["title"].toString(), QString("today.sqlite"));
         QCOMPARE(history["comparedRuns"].toInt(), 6);
         QVERIFY(history["change"].isNull());
         const QJsonObject last = jsonOf(asked + QStringList{"--last", "4"});
@@ -173,10 +164,8 @@ class TestCompareHistory : public QObject {
         QVERIFY(write({"a.sqlite"}) && write({"b.sqlite"}));
         const QString folder = folder_->path();
         for (const QStringList& words :
-             {QStringList{"--history", folder, in("a.sqlite"), in("b.sqlite")},
-              QStringList{"--history", folder},
-              QStringList{"--history", folder, "--baseline", in("a.sqlite"), "--candidate",
-                          in("b.sqlite")},
+             {QStringList{"--history", folder, in("a.sqlite"), in("b.sqlite")}, QStringList{"--history", folder},
+              QStringList{"--history", folder, "--baseline", in("a.sqlite"), "--candidate", in("b.sqlite")},
               QStringList{in("a.sqlite"), "--history", folder, "--spread", in("b.sqlite"), folder},
               QStringList{"--history", folder, in("a.sqlite"), "--last", "2"}})
             QCOMPARE(compareFiles(words).exitCode, 2);

@@ -54,15 +54,12 @@ class tst_DamagedTrace : public QObject {
         const QByteArray whole = bytes.readAll();
         constexpr int pageBytes = 4096;
         for (qint64 at = pageBytes + pageBytes / 2; at < whole.size(); at += pageBytes) {
-            const auto put = [&](char byte) {
-                QVERIFY(bytes.seek(at) && bytes.write(&byte, 1) == 1 && bytes.flush());
-            };
+            const auto put = [&](char byte) { QVERIFY(bytes.seek(at) && bytes.write(&byte, 1) == 1 && bytes.flush()); };
             put(static_cast<char>(whole[at] ^ 4));
             const Result<TracePtr> trace = loadTrace(which);
-            const bool isSaid =
-                trace && std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
-                    return note.code == HealthCode::PagesDamaged;
-                });
+            const bool isSaid = trace && std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
+                                    return note.code == HealthCode::PagesDamaged;
+                                });
             if (isSaid && analysis::readRunSummary(which)) return;
             put(whole[at]);
         }
@@ -77,8 +74,7 @@ class tst_DamagedTrace : public QObject {
         QProcess process;
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
         if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
     QByteArray said(const QStringList& arguments) const { return run(arguments).output; }
     void write(const char* name, std::string_view content) const {
@@ -89,8 +85,7 @@ class tst_DamagedTrace : public QObject {
     static std::string packed(std::string_view content) {
         z_stream stream{};
         // 16 more selects the gzip format.
-        if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-            qFatal("zlib does not pack");
+        if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) qFatal("zlib does not pack");
         std::string result(deflateBound(&stream, content.size()), '\0');
         stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
         stream.avail_in = static_cast<uInt>(content.size());
@@ -103,8 +98,7 @@ class tst_DamagedTrace : public QObject {
     }
     /// Corrupts the index of `trace` in one place after the other, until a few made `command` fail;
     /// `made` exists only if it did not.
-    void expectNothingWritten(const QString& trace, const QStringList& command,
-                              const QString& made) const {
+    void expectNothingWritten(const QString& trace, const QStringList& command, const QString& made) const {
         QCOMPARE(run({"index", trace}).exitCode, 0);
         QFile stored(trace + ".lanescope-index");
         QVERIFY(stored.open(QIODevice::ReadOnly));
@@ -114,8 +108,7 @@ class tst_DamagedTrace : public QObject {
         for (int flip = 0; flip < 40 && found < 3; ++flip) {
             QByteArray damaged = whole;
             damaged[whole.size() / 8 + flip * (whole.size() / 60)] ^= 0x10;
-            QVERIFY(stored.open(QIODevice::WriteOnly | QIODevice::Truncate) &&
-                    stored.write(damaged) == damaged.size());
+            QVERIFY(stored.open(QIODevice::WriteOnly | QIODevice::Truncate) && stored.write(damaged) == damaged.size());
             stored.close();
             const int exitCode = run(command).exitCode;
             found += exitCode == 0 ? 0 : 1;
@@ -145,20 +138,17 @@ class tst_DamagedTrace : public QObject {
 
     void explainReportsCorruption() {
         const QString sentence = ofHealth(path("broken.sqlite"));
-        QVERIFY(document({"explain", path("broken.sqlite")})["doubts"].toArray().contains(
-            QJsonValue(sentence)));
+        QVERIFY(document({"explain", path("broken.sqlite")})["doubts"].toArray().contains(QJsonValue(sentence)));
         QVERIFY(!said({"explain", path("whole.sqlite")}).contains("damaged"));
         // The summary of the corrupt events is not stored either.
         const auto stored = analysis::readRunSummary(file("broken.sqlite"));
-        const QJsonObject worker =
-            document({"explain", path("broken.sqlite")})["workers"][0].toObject();
+        const QJsonObject worker = document({"explain", path("broken.sqlite")})["workers"][0].toObject();
         QCOMPARE(worker["steps"].toInteger(), qint64(stored->workers[0].steps.size()));
     }
 
     void compareReportsCorruption() {
         const QString sentence = ofHealth(path("broken.sqlite"));
-        const QByteArray text =
-            said({"compare", path("whole.sqlite"), path("broken.sqlite"), "-f", "json"});
+        const QByteArray text = said({"compare", path("whole.sqlite"), path("broken.sqlite"), "-f", "json"});
         QVERIFY2(text.contains(("The candidate: " + sentence).toUtf8()), text.constData());
         QVERIFY(said({"compare", path("broken.sqlite"), path("whole.sqlite"), "-f", "json"})
                     .contains(("The baseline: " + sentence).toUtf8()));
@@ -170,22 +160,19 @@ class tst_DamagedTrace : public QObject {
             for (const auto& [before, after] : {std::pair(whole, broken), {broken, whole}}) {
                 const Outcome gate = run({"compare", before, after, "--fail-if", condition});
                 QCOMPARE(gate.exitCode, 3);
-                QVERIFY2(
-                    gate.output.contains("not comparable: the " +
-                                         QByteArray(before == broken ? "baseline" : "candidate") +
-                                         " is damaged (\"The file is corrupt: "),
-                    gate.output.constData());
+                QVERIFY2(gate.output.contains("not comparable: the " +
+                                              QByteArray(before == broken ? "baseline" : "candidate") +
+                                              " is damaged (\"The file is corrupt: "),
+                         gate.output.constData());
             }
         }
         QCOMPARE(run({"compare", whole, broken}).exitCode, 0);
-        const Outcome spread =
-            run({"compare", whole, whole, "--spread", whole, broken, "--fail-if", "slower"});
+        const Outcome spread = run({"compare", whole, whole, "--spread", whole, broken, "--fail-if", "slower"});
         QVERIFY(spread.exitCode != 0 && !spread.errors.isEmpty());
         for (const char* condition : {"any > 0.1%", "any > 90%"}) {
             const Outcome gate = run({"explain", broken, "--fail-if", condition});
             QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("No condition can be evaluated."),
-                     gate.errors.constData());
+            QVERIFY2(gate.errors.contains("No condition can be evaluated."), gate.errors.constData());
             QVERIFY(gate.output.contains("Caution: The file is corrupt: "));
         }
         QCOMPARE(run({"explain", broken}).exitCode, 0);
@@ -210,11 +197,9 @@ class tst_DamagedTrace : public QObject {
             const QByteArray checked = said({"check", path("flipped.pftrace")});
             if (!checked.contains("BAD  The file is corrupt")) continue;
             ++damaged;
-            const Outcome gate =
-                run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
+            const Outcome gate = run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
             QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("No condition can be evaluated"),
-                     gate.errors.constData());
+            QVERIFY2(gate.errors.contains("No condition can be evaluated"), gate.errors.constData());
         }
         QVERIFY(damaged > 0);
     }
@@ -234,16 +219,13 @@ class tst_DamagedTrace : public QObject {
         QTest::addColumn<QByteArray>("cause");
         QTest::addColumn<QByteArray>("advice");
         const std::string whole = packed(torchTrace::traceOf(torchTrace::smallRun()));
-        const auto row = [](const char* name, const std::string& content, const char* cause,
-                            const char* advice) {
-            QTest::newRow(name) << QByteArray::fromStdString(content) << QByteArray(cause)
-                                << QByteArray(advice);
+        const auto row = [](const char* name, const std::string& content, const char* cause, const char* advice) {
+            QTest::newRow(name) << QByteArray::fromStdString(content) << QByteArray(cause) << QByteArray(advice);
         };
         row("twice", packed(whole), "is packed by gzip twice", "\"gunzip -k\"");
         row("nothing", packed(""), "gzip compressed no data", "Compress the trace again");
         row("no bytes", "", "is empty", "nothing was recorded into it");
-        row("head", std::string(1, '\x1e') + whole.substr(1), "does not start as a gzip file",
-            "Copy it again");
+        row("head", std::string(1, '\x1e') + whole.substr(1), "does not start as a gzip file", "Copy it again");
         std::string flipped = whole;
         flipped[12] = static_cast<char>(flipped[12] ^ 0x7f);
         row("flipped", flipped, "is corrupt", "Copy it again");
@@ -288,14 +270,12 @@ class tst_DamagedTrace : public QObject {
         write("mark.json", "\xef\xbb\xbf" + text);
         write("mark.json.gz", packed("\xef\xbb\xbf" + text));
         write("baremark.json", "\xef\xbb\xbf" + bare);
-        for (const auto& [marked, plain] : {std::pair{"mark.json", "plain.json"},
-                                            {"mark.json.gz", "plain.json"},
-                                            {"baremark.json", "bare.json"}}) {
+        for (const auto& [marked, plain] :
+             {std::pair{"mark.json", "plain.json"}, {"mark.json.gz", "plain.json"}, {"baremark.json", "bare.json"}}) {
             const QJsonObject without = document({"info", path(plain)});
             const QJsonObject with = document({"info", path(marked)});
             QVERIFY(!without["counts"].toArray().isEmpty());
-            for (const QJsonValue& note : without["health"].toArray())
-                QVERIFY2(note["code"] != "file-cut", plain);
+            for (const QJsonValue& note : without["health"].toArray()) QVERIFY2(note["code"] != "file-cut", plain);
             QCOMPARE(with["counts"], without["counts"]);
             QCOMPARE(with["health"], without["health"]);
             QCOMPARE(with["devices"], without["devices"]);
@@ -309,8 +289,7 @@ class tst_DamagedTrace : public QObject {
         for (const char* command : {"index", "summarize"}) {
             const Outcome outcome = run({command, path("torn.json")});
             QCOMPARE(outcome.exitCode, 0);
-            QVERIFY2(outcome.errors.contains("warning: torn.json: The file is truncated"),
-                     outcome.errors.constData());
+            QVERIFY2(outcome.errors.contains("warning: torn.json: The file is truncated"), outcome.errors.constData());
             QVERIFY(!run({command, path("whole.sqlite")}).errors.contains("warning"));
         }
     }
@@ -325,15 +304,14 @@ class tst_DamagedTrace : public QObject {
         QVERIFY(stored.open(QIODevice::ReadOnly));
         const QByteArray whole = stored.readAll();
         stored.close();
-        const std::vector<QStringList> commands{
-            {"stats", path("indexed.sqlite")},
-            {"stats", path("indexed.sqlite"), "-r", "cuda_gpu_trace", "-f", "csv"},
-            {"info", path("indexed.sqlite")},
-            {"explain", path("indexed.sqlite")},
-            {"compare", path("indexed.sqlite"), path("whole.sqlite")},
-            {"export", path("indexed.sqlite")},
-            {"export", "-f", "perfetto", path("indexed.sqlite")},
-            {"export", "-f", "folded", "--over", "ranges", path("indexed.sqlite")}};
+        const std::vector<QStringList> commands{{"stats", path("indexed.sqlite")},
+                                                {"stats", path("indexed.sqlite"), "-r", "cuda_gpu_trace", "-f", "csv"},
+                                                {"info", path("indexed.sqlite")},
+                                                {"explain", path("indexed.sqlite")},
+                                                {"compare", path("indexed.sqlite"), path("whole.sqlite")},
+                                                {"export", path("indexed.sqlite")},
+                                                {"export", "-f", "perfetto", path("indexed.sqlite")},
+                                                {"export", "-f", "folded", "--over", "ranges", path("indexed.sqlite")}};
         std::vector<QByteArray> right;
         for (const QStringList& command : commands) right.push_back(run(command).output);
         std::vector<int> found(commands.size());

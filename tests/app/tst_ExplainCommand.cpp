@@ -40,20 +40,15 @@ class TestExplainCommand : public QObject {
         process.setWorkingDirectory(folder_.path());
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
         if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                QString::fromUtf8(process.readAllStandardError())};
+        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
     }
-    Outcome explained(const QStringList& arguments) const {
-        return run(QStringList{"explain"} + arguments);
-    }
+    Outcome explained(const QStringList& arguments) const { return run(QStringList{"explain"} + arguments); }
     QJsonObject document(const QStringList& arguments) const {
-        return QJsonDocument::fromJson(explained(arguments + QStringList{"-f", "json"}).output)
-            .object();
+        return QJsonDocument::fromJson(explained(arguments + QStringList{"-f", "json"}).output).object();
     }
     static QStringList rulesIn(const QJsonObject& document) {
         QStringList rules;
-        for (const QJsonValue& each : document["findings"].toArray())
-            rules += each.toObject()["rule"].toString();
+        for (const QJsonValue& each : document["findings"].toArray()) rules += each.toObject()["rule"].toString();
         return rules;
     }
 
@@ -64,8 +59,7 @@ class TestExplainCommand : public QObject {
         QVERIFY(!rulesIn(document({used_})).contains("nvlink_unused"));
         for (const QJsonValue& worker : unused["workers"].toArray()) {
             qint64 sum = 0;
-            for (const QJsonValue& part : worker.toObject()["partsNs"].toObject())
-                sum += part.toInteger();
+            for (const QJsonValue& part : worker.toObject()["partsNs"].toObject()) sum += part.toInteger();
             QCOMPARE(sum, worker.toObject()["meanStepNs"].toInteger());
         }
         const Outcome text = explained({unused_});
@@ -80,9 +74,7 @@ class TestExplainCommand : public QObject {
         QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).exitCode, 0);
         QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).exitCode, 0);
         QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).exitCode, 2);
-        QCOMPARE(
-            explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"}).exitCode,
-            0);
+        QCOMPARE(explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"}).exitCode, 0);
     }
 
     void unexplainableTraceIsOneSentence() {
@@ -138,8 +130,7 @@ class TestExplainCommand : public QObject {
             QVERIFY(rules.output.contains(std::string(rule->id).c_str()));
             if (rule->sql.empty()) continue;
             const Outcome asked =
-                run({"sql", used_,
-                     QString::fromUtf8(rule->sql.data(), static_cast<int>(rule->sql.size()))});
+                run({"sql", used_, QString::fromUtf8(rule->sql.data(), static_cast<int>(rule->sql.size()))});
             QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
         }
     }
@@ -151,10 +142,8 @@ class TestExplainCommand : public QObject {
         constexpr int64_t stepNs = 10'000'000, steps = 20;
         for (int64_t step = 0; step < steps; ++step) {
             const int64_t at = step * stepNs;
-            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), at,
-                            at + stepNs);
-            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", at, at + 5'000,
-                           at + stepNs);
+            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), at, at + stepNs);
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", at, at + 5'000, at + stepNs);
         }
         const auto addCounter = [&](const char* key, CounterUnit unit, double first, double then) {
             CounterSeries series;
@@ -180,8 +169,7 @@ class TestExplainCommand : public QObject {
         const QJsonObject explanation = document({path});
         QCOMPARE(rulesIn(explanation), QStringList{"gpu_throttled"});
         const QJsonObject finding = explanation["findings"].toArray()[0].toObject();
-        QVERIFY2(std::abs(finding["share"].toDouble() - 0.475) < 0.01,
-                 qPrintable(finding["sentence"].toString()));
+        QVERIFY2(std::abs(finding["share"].toDouble() - 0.475) < 0.01, qPrintable(finding["sentence"].toString()));
         QCOMPARE(finding["atNs"].toInteger(), qint64(stepNs));
         const Outcome met = explained({path, "--fail-if", "gpu_throttled > 10%"});
         QCOMPARE(met.exitCode, 1);
@@ -205,16 +193,15 @@ class TestExplainCommand : public QObject {
             // The batch takes longer: longer compute alone may be caused by another size.
             const int64_t readyUs = lengthUs - 3'000;
             builder.addNvtx(thread, "next_batch", at, at + readyUs * us);
-            builder.launch(thread, stream, "gemm", at + (readyUs + 10) * us,
-                           at + (readyUs + 20) * us, at + (lengthUs - 1'000) * us);
+            builder.launch(thread, stream, "gemm", at + (readyUs + 10) * us, at + (readyUs + 20) * us,
+                           at + (lengthUs - 1'000) * us);
             at += lengthUs * us;
         }
         const QString path = folder_.filePath("named.sqlite");
         QVERIFY(writeTraceFile(*builder.finish(), path.toStdString()));
         const QJsonObject explanation = document({path});
         const QStringList rules = rulesIn(explanation);
-        QVERIFY2(rules.contains("step_pattern") && rules.contains("input_data"),
-                 qPrintable(rules.join(' ')));
+        QVERIFY2(rules.contains("step_pattern") && rules.contains("input_data"), qPrintable(rules.join(' ')));
         for (const QJsonValue& each : explanation["findings"].toArray()) {
             const QString sql = each["sql"].toString();
             if (sql.isEmpty()) continue;

@@ -39,22 +39,18 @@ class tst_FileSentences : public QObject {
     void existingOutputIsReportedBeforeReading_data() {
         QTest::addColumn<QString>("target");
         QTest::addColumn<QString>("sentence");
-        QTest::newRow("file")
-            << "there.sqlite"
-            << "there.sqlite: the file exists. Choose another name, or remove it.";
+        QTest::newRow("file") << "there.sqlite"
+                              << "there.sqlite: the file exists. Choose another name, or remove it.";
         QTest::newRow("folder") << "folder"
                                 << "folder: this is a folder, cannot write to it.";
         QTest::newRow("device") << "/dev/full"
                                 << "/dev/full: cannot write, not a regular file.";
-        QTest::newRow("nowhere")
-            << "no/such.sqlite"
-            << "no/such.sqlite: cannot write, the folder no does not exist. Create it.";
-        QTest::newRow("file for a folder")
-            << "there.sqlite/x.sqlite"
-            << "there.sqlite/x.sqlite: cannot write, there.sqlite is not a folder.";
-        QTest::newRow("links in a ring")
-            << "ring/x.sqlite"
-            << "Cannot write ring/x.sqlite: Too many levels of symbolic links.";
+        QTest::newRow("nowhere") << "no/such.sqlite"
+                                 << "no/such.sqlite: cannot write, the folder no does not exist. Create it.";
+        QTest::newRow("file for a folder") << "there.sqlite/x.sqlite"
+                                           << "there.sqlite/x.sqlite: cannot write, there.sqlite is not a folder.";
+        QTest::newRow("links in a ring") << "ring/x.sqlite"
+                                         << "Cannot write ring/x.sqlite: Too many levels of symbolic links.";
         QTest::newRow("too long while it is made")
             << QString(243, 'a') + ".sqlite"
             << QString(243, 'a') +
@@ -103,13 +99,11 @@ class tst_FileSentences : public QObject {
         fs::permissions(*folder_ / "closed", fs::perms(0500));
         fs::permissions(folder_->path(), fs::perms(0755));
         if (::geteuid() == 0) fs::permissions(*folder_ / "closed", fs::perms(0700));
-        for (const QStringList& command :
-             {QStringList{"export", "-f", "sqlite", "run.json", "-o", "closed/run.sqlite"},
-              QStringList{"import", "run.json", "--into", "closed"}}) {
+        for (const QStringList& command : {QStringList{"export", "-f", "sqlite", "run.json", "-o", "closed/run.sqlite"},
+                                           QStringList{"import", "run.json", "--into", "closed"}}) {
             const Outcome outcome = run(command, Who::Anybody);
             QCOMPARE(outcome.exitCode, 1);
-            QCOMPARE(outcome.errors,
-                     QString("lanescope: Cannot write closed/run.sqlite: Permission denied.\n"));
+            QCOMPARE(outcome.errors, QString("lanescope: Cannot write closed/run.sqlite: Permission denied.\n"));
         }
     }
 
@@ -119,21 +113,19 @@ class tst_FileSentences : public QObject {
     }
     void importSourceIsNeverSuggestedForRemoval() {
         QFETCH(QString, kind);
-        put("run.sqlite",
-            kind == "JSON" ? R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])" : recorded_);
+        put("run.sqlite", kind == "JSON" ? R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])" : recorded_);
         if (kind == "export") {
             Result<Database> database = openForWriting(*folder_ / "run.sqlite");
             QVERIFY(database && database->execute("PRAGMA application_id = 0"));
         }
         const QByteArray before = contentOf("run.sqlite");
-        for (const QStringList& words : {QStringList{"run.sqlite"}, QStringList{"."},
-                                         QStringList{"run.sqlite", "-o", "run.sqlite"}}) {
+        for (const QStringList& words :
+             {QStringList{"run.sqlite"}, QStringList{"."}, QStringList{"run.sqlite", "-o", "run.sqlite"}}) {
             const Outcome outcome = run(QStringList{"import"} + words);
             QCOMPARE(outcome.exitCode, 1);
             QVERIFY2(outcome.errors.contains("run.sqlite"), qPrintable(outcome.errors));
             QVERIFY2(!outcome.errors.contains("remove"), qPrintable(outcome.errors));
-            QVERIFY2(outcome.errors.contains(kind == "JSON" ? "would be overwritten"
-                                                            : "no import needed"),
+            QVERIFY2(outcome.errors.contains(kind == "JSON" ? "would be overwritten" : "no import needed"),
                      qPrintable(outcome.errors));
             QCOMPARE(contentOf("run.sqlite"), before);
         }
@@ -144,18 +136,15 @@ class tst_FileSentences : public QObject {
         put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
         const Outcome both = run({"import", "run.json"});
         QCOMPARE(both.exitCode, 1);
-        QVERIFY2(both.errors.contains("exists") && !both.errors.contains("remove"),
-                 qPrintable(both.errors));
+        QVERIFY2(both.errors.contains("exists") && !both.errors.contains("remove"), qPrintable(both.errors));
     }
 
     void missingIndexGivesTheReason() {
         writeCorrupt("broken.sqlite");
         const Outcome damaged = run({"index", "broken.sqlite"});
         QCOMPARE(damaged.exitCode, 1);
-        QVERIFY2(damaged.errors.contains("broken.sqlite: no index is built"),
-                 qPrintable(damaged.errors));
-        QVERIFY2(damaged.errors.contains("The file is corrupt") &&
-                     damaged.errors.contains("Copy it again."),
+        QVERIFY2(damaged.errors.contains("broken.sqlite: no index is built"), qPrintable(damaged.errors));
+        QVERIFY2(damaged.errors.contains("The file is corrupt") && damaged.errors.contains("Copy it again."),
                  qPrintable(damaged.errors));
         QVERIFY2(damaged.errors.contains("The table CUPTI_ACTIVITY_KIND_KERNEL is corrupt"),
                  qPrintable(damaged.errors));
@@ -166,8 +155,7 @@ class tst_FileSentences : public QObject {
         put("cache", "no folder");
         const Outcome full = run({"index", "run.sqlite"});
         QCOMPARE(full.exitCode, 1);
-        QVERIFY2(full.errors.contains("run.sqlite: the index could not be written: "),
-                 qPrintable(full.errors));
+        QVERIFY2(full.errors.contains("run.sqlite: the index could not be written: "), qPrintable(full.errors));
         QVERIFY2(full.errors.contains("this is a folder"), qPrintable(full.errors));
     }
 
@@ -187,8 +175,7 @@ class tst_FileSentences : public QObject {
         fs::permissions(folder_->path(), fs::perms(0755));
         for (const QStringList& command :
              {QStringList{"info", "locked/run.sqlite"}, QStringList{"explain", "locked/run.sqlite"},
-              QStringList{"check", "locked/run.sqlite"},
-              QStringList{"sql", "locked/run.sqlite", "SELECT 1"}}) {
+              QStringList{"check", "locked/run.sqlite"}, QStringList{"sql", "locked/run.sqlite", "SELECT 1"}}) {
             const Outcome outcome = run(command, Who::Anybody);
             const QString said = outcome.output + outcome.errors;
             QVERIFY2(outcome.exitCode == 1, qPrintable(said));
@@ -230,8 +217,7 @@ class tst_FileSentences : public QObject {
             const QStringList before = entries();
             const Outcome outcome = run({"export", "-f", "kineto", sample("nvlink"), "-o", place});
             QCOMPARE(outcome.exitCode, 1);
-            QVERIFY2(outcome.errors.contains("a file for each of 2 ranks"),
-                     qPrintable(outcome.errors));
+            QVERIFY2(outcome.errors.contains("a file for each of 2 ranks"), qPrintable(outcome.errors));
             QCOMPARE(entries(), before);
             QVERIFY(!QFile::exists("/dev/null.rank0"));
         }
@@ -248,8 +234,7 @@ class tst_FileSentences : public QObject {
 
     void tooLongNameHasNoNeighbourFiles_data() {
         QTest::addColumn<int>("length");
-        for (const int length : {236, 240, 247, 255})
-            QTest::newRow(qPrintable(QString::number(length))) << length;
+        for (const int length : {236, 240, 247, 255}) QTest::newRow(qPrintable(QString::number(length))) << length;
     }
     void tooLongNameHasNoNeighbourFiles() {
         QFETCH(int, length);
@@ -268,15 +253,12 @@ class tst_FileSentences : public QObject {
 
     void emptyNameIsAnError_data() {
         QTest::addColumn<QStringList>("command");
-        const auto row = [](const QString& words) {
-            QTest::newRow(qPrintable(words)) << words.split(' ');
-        };
-        for (const char* words :
-             {"stats run.sqlite -o", "explain run.sqlite -o", "compare run.sqlite run.sqlite -o",
-              "export run.sqlite -o", "export -f sqlite run.sqlite -o", "sql run.sqlite SELECT -o",
-              "merge run.sqlite run.sqlite -o", "import run.sqlite -o", "import run.sqlite --into",
-              "recover .run.sqlite.run -o", "summarize run.sqlite -o", "fleet . -o",
-              "fleet . --html", "bench true --- true -o", "record true -o"})
+        const auto row = [](const QString& words) { QTest::newRow(qPrintable(words)) << words.split(' '); };
+        for (const char* words : {"stats run.sqlite -o", "explain run.sqlite -o", "compare run.sqlite run.sqlite -o",
+                                  "export run.sqlite -o", "export -f sqlite run.sqlite -o", "sql run.sqlite SELECT -o",
+                                  "merge run.sqlite run.sqlite -o", "import run.sqlite -o", "import run.sqlite --into",
+                                  "recover .run.sqlite.run -o", "summarize run.sqlite -o", "fleet . -o",
+                                  "fleet . --html", "bench true --- true -o", "record true -o"})
             row(words);
     }
     void emptyNameIsAnError() {
@@ -303,8 +285,7 @@ class tst_FileSentences : public QObject {
     }
 
     void argumentsOfAProgramAreItsOwn() {
-        const Outcome recorded =
-            run({"record", "-o", "run.sqlite", "echo", "--output=", "--", "x"});
+        const Outcome recorded = run({"record", "-o", "run.sqlite", "echo", "--output=", "--", "x"});
         QVERIFY2(recorded.output.contains("--output= -- x"), qPrintable(recorded.output));
     }
 
@@ -318,18 +299,15 @@ class tst_FileSentences : public QObject {
         put("report.txt", "an older report");
         for (const QStringList& command :
              {QStringList{"stats", "run.sqlite"}, QStringList{"explain", "run.sqlite"},
-              QStringList{"compare", sample("nvlink"), sample("no-p2p")},
-              QStringList{"export", "run.sqlite"},
-              QStringList{"export", "-f", "folded", "run.sqlite"},
-              QStringList{"sql", "run.sqlite", "SELECT 1"}}) {
+              QStringList{"compare", sample("nvlink"), sample("no-p2p")}, QStringList{"export", "run.sqlite"},
+              QStringList{"export", "-f", "folded", "run.sqlite"}, QStringList{"sql", "run.sqlite", "SELECT 1"}}) {
             for (const QString trace : {"other.sqlite", "cut.sqlite", "packed.gz", "link.sqlite"}) {
                 const QByteArray before = contentOf(qPrintable(trace));
                 const Outcome outcome = run(command + QStringList{"-o", trace});
                 QCOMPARE(outcome.exitCode, command[0] == "compare" ? 3 : 1);
-                QCOMPARE(outcome.errors,
-                         QString("lanescope: %1: a trace or another database, will not be "
-                                 "overwritten. Choose another output file.\n")
-                             .arg(trace));
+                QCOMPARE(outcome.errors, QString("lanescope: %1: a trace or another database, will not be "
+                                                 "overwritten. Choose another output file.\n")
+                                             .arg(trace));
                 QCOMPARE(contentOf(qPrintable(trace)), before);
             }
             const Outcome replaced = run(command + QStringList{"-o", "report.txt"});
@@ -347,9 +325,8 @@ class tst_FileSentences : public QObject {
         fs::permissions(folder_->path(), fs::perms(0777));
         const Outcome outcome = run({"stats", "run.sqlite", "-o", "secret.sqlite"}, Who::Anybody);
         QCOMPARE(outcome.exitCode, 1);
-        QVERIFY2(outcome.errors.startsWith(
-                     "lanescope: secret.sqlite: may be a trace, will not be overwritten. "
-                     "Cannot read secret.sqlite: "),
+        QVERIFY2(outcome.errors.startsWith("lanescope: secret.sqlite: may be a trace, will not be overwritten. "
+                                           "Cannot read secret.sqlite: "),
                  qPrintable(outcome.errors));
         fs::permissions(*folder_ / "secret.sqlite", fs::perms(0600));
         QCOMPARE(contentOf("secret.sqlite"), recorded_);
@@ -429,16 +406,13 @@ class tst_FileSentences : public QObject {
             });
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
         if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
 
     QString at(const QString& name) const {
         return QString::fromStdString((folder_->path() / name.toStdString()).string());
     }
-    QStringList entries() const {
-        return QDir(at("")).entryList(QDir::AllEntries | QDir::NoDotAndDotDot);
-    }
+    QStringList entries() const { return QDir(at("")).entryList(QDir::AllEntries | QDir::NoDotAndDotDot); }
     void put(const char* name, const QByteArray& bytes) const {
         QFile file(at(name));
         QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
@@ -454,14 +428,13 @@ class tst_FileSentences : public QObject {
         {
             const Result<Database> database = Database::openReadOnly(*folder_ / name);
             QVERIFY(database);
-            auto root = database->prepare(
-                "SELECT rootpage FROM sqlite_schema WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'");
+            auto root =
+                database->prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'");
             QVERIFY(root && *root->step());
             page = root->integer(0);
         }
         QByteArray bytes = recorded_;
-        for (int byte = 0; byte < 8; ++byte)
-            bytes[static_cast<qsizetype>((page - 1) * 4096 + byte)] = '\xee';
+        for (int byte = 0; byte < 8; ++byte) bytes[static_cast<qsizetype>((page - 1) * 4096 + byte)] = '\xee';
         put(name, bytes);
     }
 

@@ -35,17 +35,15 @@ class TestImportCommand : public QObject {
   private slots:
     void init() {
         folder_ = std::make_unique<QTemporaryDir>();
-        write("run.json",
-              R"([{"ph": "X", "name": "forward", "ts": 1, "dur": 2, "pid": 1, "tid": 1}])");
+        write("run.json", R"([{"ph": "X", "name": "forward", "ts": 1, "dur": 2, "pid": 1, "tid": 1}])");
     }
 
     void importedTraceCanBeQueriedInSql() {
         const Outcome made = lanescopeWith({"import", path("run.json")});
         QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
         QCOMPARE(made.output.trimmed(), path("run.sqlite"));
-        const Outcome asked =
-            lanescopeWith({"sql", path("run.sqlite"),
-                           "SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS", "-f", "csv"});
+        const Outcome asked = lanescopeWith(
+            {"sql", path("run.sqlite"), "SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS", "-f", "csv"});
         QCOMPARE(asked.output, QString("text,ns\r\nforward,2000\r\n"));
     }
 
@@ -54,8 +52,7 @@ class TestImportCommand : public QObject {
         QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
         QVERIFY(contentOf(path("mine")).startsWith("SQLite format 3"));
         write("other.json", contentOf(path("run.json")));
-        const Outcome two = lanescopeWith(
-            {"import", path("run.json"), path("other.json"), "-o", path("both.sqlite")});
+        const Outcome two = lanescopeWith({"import", path("run.json"), path("other.json"), "-o", path("both.sqlite")});
         QCOMPARE(two.exitCode, 1);
         QVERIFY2(two.errors.contains("--into"), qPrintable(two.errors));
         QVERIFY(!QFile::exists(path("both.sqlite")));
@@ -70,12 +67,10 @@ class TestImportCommand : public QObject {
     }
 
     void outputFolderIsCreated() {
-        const Outcome made =
-            lanescopeWith({"import", path("run.json"), "--into", path("new/folder")});
+        const Outcome made = lanescopeWith({"import", path("run.json"), "--into", path("new/folder")});
         QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
         QVERIFY(QFile::exists(path("new/folder/run.sqlite")));
-        const Outcome inAFile =
-            lanescopeWith({"import", path("run.json"), "--into", path("run.json/folder")});
+        const Outcome inAFile = lanescopeWith({"import", path("run.json"), "--into", path("run.json/folder")});
         QCOMPARE(inAFile.exitCode, 1);
         QVERIFY2(inAFile.errors.contains("cannot create the folder"), qPrintable(inAFile.errors));
     }

@@ -23,8 +23,8 @@ TracePtr rankInWindows(int rank) {
     }
     made.note({Severity::Info, HealthCode::Windows, "Process 4242 recorded in 2 windows.",
                made.processes()[0].globalPid, std::nullopt, 2});
-    made.note({Severity::Info, HealthCode::Windows, "7 states lie outside the windows.",
-               std::nullopt, std::nullopt, 7});
+    made.note(
+        {Severity::Info, HealthCode::Windows, "7 states lie outside the windows.", std::nullopt, std::nullopt, 7});
     return made.finish("rank" + std::to_string(rank) + ".sqlite");
 }
 
@@ -43,10 +43,9 @@ class TestMergeCommand : public QObject {
             words << file;
         }
         QProcess process;
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      words << "--steps"
-                            << "2-3"
-                            << "-o" << folder.filePath("whole.sqlite"));
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", words << "--steps"
+                                                                   << "2-3"
+                                                                   << "-o" << folder.filePath("whole.sqlite"));
         QVERIFY(process.waitForFinished(60'000));
         const QString said = process.readAllStandardOutput() + process.readAllStandardError();
         QVERIFY2(process.exitCode() == 0, qPrintable(said));

@@ -41,14 +41,12 @@ class TestSqlCommand : public QObject {
     }
 
     void csvHasPlainNumbers() {
-        const Outcome outcome =
-            sql({"SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS LIMIT 1", "--format", "csv"});
+        const Outcome outcome = sql({"SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS LIMIT 1", "--format", "csv"});
         QCOMPARE(outcome.output, QByteArray("text,ns\r\nstep,1000000\r\n"));
     }
 
     void jsonIsValid() {
-        const Outcome outcome =
-            sql({"SELECT start, text FROM NVTX_EVENTS ORDER BY start LIMIT 2", "-f", "json"});
+        const Outcome outcome = sql({"SELECT start, text FROM NVTX_EVENTS ORDER BY start LIMIT 2", "-f", "json"});
         const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
         QCOMPARE(rows.size(), 2);
         QCOMPARE(rows[1].toObject()["text"].toString(), QString("step"));
@@ -57,9 +55,8 @@ class TestSqlCommand : public QObject {
     void columnsOfOneNameAreAllKept() {
         const QString query = "SELECT 1 a, 2 a, 3 a_2, 4 start, 5 start";
         const Outcome json = sql({query, "-f", "json"});
-        QCOMPARE(json.output.simplified(),
-                 QByteArray("[ {\"a\":1,\"a_2\":2,\"a_2_2\":3,\"start (ns)\":4,"
-                            "\"start_2 (ns)\":5} ]"));
+        QCOMPARE(json.output.simplified(), QByteArray("[ {\"a\":1,\"a_2\":2,\"a_2_2\":3,\"start (ns)\":4,"
+                                                      "\"start_2 (ns)\":5} ]"));
         QVERIFY(sql({query, "-f", "csv"}).output.startsWith("a,a_2,a_2_2,start (ns),"));
     }
 
@@ -91,17 +88,14 @@ class TestSqlCommand : public QObject {
         QTest::newRow("dropping") << QStringList{"drop table NVTX_EVENTS"} << "DROP is not allowed";
         QTest::newRow("behind a comment")
             << QStringList{"/* first */ -- then\nDROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
-        QTest::newRow("explained")
-            << QStringList{"EXPLAIN QUERY PLAN DROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
-        QTest::newRow("creating") << QStringList{"create view v AS SELECT 1"}
-                                  << "CREATE is not allowed";
-        QTest::newRow("with") << QStringList{"WITH x AS (SELECT 1) DELETE FROM NVTX_EVENTS"}
-                              << "DELETE is not allowed";
+        QTest::newRow("explained") << QStringList{"EXPLAIN QUERY PLAN DROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
+        QTest::newRow("creating") << QStringList{"create view v AS SELECT 1"} << "CREATE is not allowed";
+        QTest::newRow("with") << QStringList{"WITH x AS (SELECT 1) DELETE FROM NVTX_EVENTS"} << "DELETE is not allowed";
         QTest::newRow("begin") << QStringList{"BEGIN"} << "BEGIN is not allowed";
-        QTest::newRow("table of functions") << QStringList{"SELECT * FROM pragma_function_list"}
-                                            << "PRAGMA function_list is not allowed";
-        QTest::newRow("table of databases") << QStringList{"SELECT * FROM pragma_database_list()"}
-                                            << "PRAGMA database_list is not allowed";
+        QTest::newRow("table of functions")
+            << QStringList{"SELECT * FROM pragma_function_list"} << "PRAGMA function_list is not allowed";
+        QTest::newRow("table of databases")
+            << QStringList{"SELECT * FROM pragma_database_list()"} << "PRAGMA database_list is not allowed";
         QTest::newRow("no end")
             << QStringList{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                            "SELECT count(*) FROM n",
@@ -140,8 +134,7 @@ class TestSqlCommand : public QObject {
 
     void outputIsPrivateAndFollowsNoLink() {
         const QString file = folder_.filePath("mine.csv"), link = folder_.filePath("link.csv");
-        const auto owners =
-            QFile::ReadOwner | QFile::WriteOwner | QFile::ReadUser | QFile::WriteUser;
+        const auto owners = QFile::ReadOwner | QFile::WriteOwner | QFile::ReadUser | QFile::WriteUser;
         QFile victim(folder_.filePath("other.txt"));
         QVERIFY(victim.open(QIODevice::WriteOnly) && victim.write("theirs") == 6);
         victim.close();
@@ -166,13 +159,11 @@ class TestSqlCommand : public QObject {
   private:
     Outcome sql(const QStringList& arguments, const QByteArray& input = {}) const {
         QProcess process;
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      QStringList{"sql", trace_} + arguments);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"sql", trace_} + arguments);
         process.write(input);
         process.closeWriteChannel();
         if (!process.waitForFinished(60'000)) return {};
-        return {process.exitCode(), process.readAllStandardOutput(),
-                QString::fromUtf8(process.readAllStandardError())};
+        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
     }
 
     QTemporaryDir folder_;

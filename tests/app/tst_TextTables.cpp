@@ -31,8 +31,7 @@ Widths widthsOf(const QByteArray& text) {
 
 }  // namespace
 
-/// Tests of the text of `explain` and `compare`: as wide as its output device, without empty lines
-/// in tables.
+/// Tests of the text of `explain` and `compare`: as wide as its output device, without empty lines in tables.
 class tst_TextTables : public QObject {
     Q_OBJECT
 
@@ -41,8 +40,7 @@ class tst_TextTables : public QObject {
     const QStringList explain_{"explain", sample_("no-p2p")};
 
     /// Runs it with this variable COLUMNS, or without it, on `terminal` if given.
-    static Widths run(const QStringList& arguments, const char* columns,
-                      const Terminal* terminal = nullptr) {
+    static Widths run(const QStringList& arguments, const char* columns, const Terminal* terminal = nullptr) {
         QProcess process;
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.remove("COLUMNS");
@@ -65,8 +63,7 @@ class tst_TextTables : public QObject {
     void withoutTerminalLinesHaveAHundredColumns() {
         for (const QStringList& command : {compare_, explain_}) {
             const Widths defaultWidths = run(command, nullptr);
-            QVERIFY2(defaultWidths.longest <= 100 && defaultWidths.longest > 90,
-                     defaultWidths.text);
+            QVERIFY2(defaultWidths.longest <= 100 && defaultWidths.longest > 90, defaultWidths.text);
             for (const char* senseless : {"", "0", "-80", "wide", "80x", "99999999999999999999"})
                 QCOMPARE(run(command, senseless).text, defaultWidths.text);
         }
@@ -103,8 +100,7 @@ class tst_TextTables : public QObject {
                              qPrintable(each + " at " + columns + ":\n" + narrow.text));
                 }
                 // If the workers do not fit, `explain` shows fewer, and reports it.
-                const bool showsAll =
-                    !narrow.text.contains(" of 2 workers; -f json has all of them.");
+                const bool showsAll = !narrow.text.contains(" of 2 workers; -f json has all of them.");
                 QVERIFY2(!showsAll || said == wide, narrow.text);
                 QVERIFY(showsAll || command == explain_);
             }

@@ -24,8 +24,7 @@ using namespace lanescope;
 using namespace lanescope::cli;
 using namespace lanescope::analysis;
 
-/// Tests that one load of a new trace gives its summary and its index, or leaves the trace
-/// unchanged.
+/// Tests that one load of a new trace gives its summary and its index, or leaves the trace unchanged.
 class tst_TraceClosing : public QObject {
     Q_OBJECT
 
@@ -41,8 +40,7 @@ class tst_TraceClosing : public QObject {
         static int loads;
         loads = 0;
         TraceFormat counted = lanescopeFormat;
-        counted.read = [](TraceSource& source, TraceBuilder& builder,
-                          const LoadProgress& progress) {
+        counted.read = [](TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
             ++loads;
             return lanescopeFormat.read(source, builder, progress);
         };
@@ -121,8 +119,7 @@ class tst_TraceClosing : public QObject {
         const Result<Database> stored = Database::openReadOnly(unfinished());
         QVERIFY(own.has_value() && stored.has_value());
         for (const tables::Table* table : tables::storedTables()) {
-            QVERIFY2(own->rowCount(table->tableName()) == stored->rowCount(table->tableName()),
-                     table->tableName());
+            QVERIFY2(own->rowCount(table->tableName()) == stored->rowCount(table->tableName()), table->tableName());
         }
         QVERIFY(stored->rowCount("LANESCOPE_STORED_KERNELS") > 0);
         QVERIFY(!later.writeSummary(unfinished(), trace(), *folder_ / "nowhere").has_value());
@@ -130,9 +127,7 @@ class tst_TraceClosing : public QObject {
 
     void cancellingKeepsTheTrace() {
         for (const double cancelledAt : {0.0, 0.5, 0.8, 0.9}) {
-            TraceClosing closing([cancelledAt](double fraction, std::string_view) {
-                return fraction < cancelledAt;
-            });
+            TraceClosing closing([cancelledAt](double fraction, std::string_view) { return fraction < cancelledAt; });
             Result<Database> database = openForWriting(unfinished());
             QVERIFY(database.has_value());
             const bool isStored = closing.storeSummary(*database).has_value();
@@ -225,8 +220,7 @@ class tst_TraceClosing : public QObject {
     QByteArray compared() const {
         QProcess process;
         process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-                      {"compare", "--format", "json",
-                       QString::fromStdString((*folder_ / "a.sqlite").string()),
+                      {"compare", "--format", "json", QString::fromStdString((*folder_ / "a.sqlite").string()),
                        QString::fromStdString((*folder_ / "b.sqlite").string())});
         return process.waitForFinished(60'000) ? process.readAllStandardOutput() : QByteArray();
     }

@@ -34,12 +34,9 @@ QByteArray harmIn(QByteArrayView text, QByteArrayView allowed = "\n") {
         if (length == 0) return "no UTF-8: " + QByteArray(1, rest[0]).toHex();
         const std::string_view letter = rest.substr(0, length);
         const auto first = static_cast<unsigned char>(letter[0]);
-        const bool isControl =
-            length == 1 && (first < 0x20 || first == 0x7f) && !allowed.contains(letter[0]);
-        const bool isC1 =
-            length == 2 && first == 0xc2 && static_cast<unsigned char>(letter[1]) < 0xa0;
-        if (isControl || isC1 || letter == "\u202e")
-            return QByteArray(letter.data(), qsizetype(length)).toHex();
+        const bool isControl = length == 1 && (first < 0x20 || first == 0x7f) && !allowed.contains(letter[0]);
+        const bool isC1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(letter[1]) < 0xa0;
+        if (isControl || isC1 || letter == "\u202e") return QByteArray(letter.data(), qsizetype(length)).toHex();
         rest.remove_prefix(length);
     }
     return {};
@@ -47,8 +44,7 @@ QByteArray harmIn(QByteArrayView text, QByteArrayView allowed = "\n") {
 
 }  // namespace
 
-/// Tests that untrusted names of a trace or a folder are escaped for the terminal, wherever they
-/// are printed.
+/// Tests that untrusted names of a trace or a folder are escaped for the terminal, wherever they are printed.
 class tst_UntrustedText : public QObject {
     Q_OBJECT
 
@@ -71,17 +67,15 @@ class tst_UntrustedText : public QObject {
         for (int step = 0; step < 12; ++step) {
             const auto at = [step](int us) { return std::to_string(step * 1000 + us) + ".250"; };
             const std::string correlation = "\"correlation\": " + std::to_string(step + 1);
-            events.push_back(torchTrace::slice("user_annotation",
-                                               "step" + name + std::to_string(step), "1", "1",
-                                               at(0), "900.000"));
-            events.push_back(torchTrace::slice("cuda_runtime", "cudaLaunchKernel", "1", "1", at(10),
-                                               "5.000", correlation));
-            events.push_back(torchTrace::slice(
-                "kernel", "gemm" + name, "0", "7", at(20), std::to_string(kernelUs) + ".000",
-                R"("device": 0, "context": 1, "stream": 7, )" + correlation));
+            events.push_back(
+                torchTrace::slice("user_annotation", "step" + name + std::to_string(step), "1", "1", at(0), "900.000"));
+            events.push_back(
+                torchTrace::slice("cuda_runtime", "cudaLaunchKernel", "1", "1", at(10), "5.000", correlation));
+            events.push_back(torchTrace::slice("kernel", "gemm" + name, "0", "7", at(20),
+                                               std::to_string(kernelUs) + ".000",
+                                               R"("device": 0, "context": 1, "stream": 7, )" + correlation));
         }
-        return torchTrace::traceOf(
-            events, R"("deviceProperties": [{"id": 0, "name": "GPU)" + name + R"("}],)");
+        return torchTrace::traceOf(events, R"("deviceProperties": [{"id": 0, "name": "GPU)" + name + R"("}],)");
     }
 
     static QString asLine(const QString& line) {
@@ -89,15 +83,13 @@ class tst_UntrustedText : public QObject {
                "PATH=" LANESCOPE_BINARY_DIR "/bin:$PATH; " +
                line;
     }
-    /// Runs a line of bash in the folder, where `$bad` is the hostile text and `lanescope` the
-    /// built program.
+    /// Runs a line of bash in the folder, where `$bad` is the hostile text and `lanescope` the built program.
     Outcome run(const QString& line) const {
         QProcess process;
         process.setWorkingDirectory(QString::fromStdString(folder_.path().string()));
         process.start("bash", {"-c", asLine(line)});
         if (!process.waitForFinished(60'000)) qFatal("the line does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
 
   private slots:
@@ -110,40 +102,39 @@ class tst_UntrustedText : public QObject {
 
     void textIsEscapedForTheTerminal_data() {
         QTest::addColumn<QString>("line");
-        for (const char* line :
-             {"lanescope info a.json",
-              "lanescope info --topology a.json",
-              "lanescope stats a.json",
-              "lanescope explain a.json",
-              "lanescope explain --range nosuch a.json",
-              "lanescope explain a.json --fail-if 'any > 0%'",
-              "lanescope compare a.json b.json",
-              "lanescope compare a.json b.json -f json --fail-if 'step.p50 > +3%'",
-              "lanescope info \"x$bad.json\"",
-              "lanescope stats \"x$bad.json\"",
-              "lanescope compare a.json \"x$bad.json\"",
-              "lanescope check \"x$bad.json\"",
-              "lanescope index \"x$bad.json\"",
-              "lanescope summarize \"x$bad.json\"",
-              "lanescope info \"y$bad.txt\"",
-              "lanescope info \"nosuch$bad\"",
-              "lanescope sql \"nosuch$bad\" 'SELECT 1'",
-              "lanescope sql a.sqlite \"SELECT '$bad' AS \\\"a$bad\\\"\"",
-              "lanescope import -o a.sqlite a.json && lanescope sql a.sqlite \"SELECT n$bad\"",
-              "lanescope stats a.json -r \"$bad\"",
-              "lanescope stats a.json -o \"nosuch$bad/x\"",
-              "lanescope \"do$bad\"",
-              "lanescope info a.json \"--$bad\"",
-              "lanescope export -f kineto a.json",
-              "lanescope info -f json a.json",
-              "lanescope info --topology -f json a.json",
-              "lanescope explain -f json a.json",
-              "lanescope stats -f json a.json",
-              "lanescope export -f folded --over ranges a.json",
-              "lanescope export -f flame-ranges \"x$bad.json\"",
-              "lanescope export -f folded --range \"$bad\" a.json",
-              "lanescope merge \"x$bad.json\" \"x$bad.json\" -o \"m$bad.sqlite\"",
-              "lanescope fleet \"nosuch$bad\" -o f.sqlite"})
+        for (const char* line : {"lanescope info a.json",
+                                 "lanescope info --topology a.json",
+                                 "lanescope stats a.json",
+                                 "lanescope explain a.json",
+                                 "lanescope explain --range nosuch a.json",
+                                 "lanescope explain a.json --fail-if 'any > 0%'",
+                                 "lanescope compare a.json b.json",
+                                 "lanescope compare a.json b.json -f json --fail-if 'step.p50 > +3%'",
+                                 "lanescope info \"x$bad.json\"",
+                                 "lanescope stats \"x$bad.json\"",
+                                 "lanescope compare a.json \"x$bad.json\"",
+                                 "lanescope check \"x$bad.json\"",
+                                 "lanescope index \"x$bad.json\"",
+                                 "lanescope summarize \"x$bad.json\"",
+                                 "lanescope info \"y$bad.txt\"",
+                                 "lanescope info \"nosuch$bad\"",
+                                 "lanescope sql \"nosuch$bad\" 'SELECT 1'",
+                                 "lanescope sql a.sqlite \"SELECT '$bad' AS \\\"a$bad\\\"\"",
+                                 "lanescope import -o a.sqlite a.json && lanescope sql a.sqlite \"SELECT n$bad\"",
+                                 "lanescope stats a.json -r \"$bad\"",
+                                 "lanescope stats a.json -o \"nosuch$bad/x\"",
+                                 "lanescope \"do$bad\"",
+                                 "lanescope info a.json \"--$bad\"",
+                                 "lanescope export -f kineto a.json",
+                                 "lanescope info -f json a.json",
+                                 "lanescope info --topology -f json a.json",
+                                 "lanescope explain -f json a.json",
+                                 "lanescope stats -f json a.json",
+                                 "lanescope export -f folded --over ranges a.json",
+                                 "lanescope export -f flame-ranges \"x$bad.json\"",
+                                 "lanescope export -f folded --range \"$bad\" a.json",
+                                 "lanescope merge \"x$bad.json\" \"x$bad.json\" -o \"m$bad.sqlite\"",
+                                 "lanescope fleet \"nosuch$bad\" -o f.sqlite"})
             QTest::newRow(line) << line;
     }
 
@@ -155,8 +146,7 @@ class tst_UntrustedText : public QObject {
         QVERIFY2(harmIn(outcome.errors).isEmpty(), outcome.errors.constData());
         // A name cannot end a sentence and begin its own.
         for (const QByteArray& sentence : outcome.errors.trimmed().split('\n'))
-            QVERIFY2(sentence.isEmpty() || sentence.startsWith("lanescope: "),
-                     outcome.errors.constData());
+            QVERIFY2(sentence.isEmpty() || sentence.startsWith("lanescope: "), outcome.errors.constData());
     }
 
     /// A pipe gets the exact path; a terminal gets its printable form.
@@ -174,9 +164,8 @@ class tst_UntrustedText : public QObject {
 
     /// CSV has line breaks within quotes.
     void csvIsEscaped() {
-        for (const char* line :
-             {"lanescope stats a.json -f csv", "lanescope stats a.json -f nsys-csv",
-              "lanescope compare a.json b.json -f csv"}) {
+        for (const char* line : {"lanescope stats a.json -f csv", "lanescope stats a.json -f nsys-csv",
+                                 "lanescope compare a.json b.json -f csv"}) {
             const Outcome outcome = run(line);
             QCOMPARE(outcome.exitCode, 0);
             QVERIFY2(harmIn(outcome.output, "\r\n\t").isEmpty(), outcome.output.constData());
@@ -189,10 +178,8 @@ class tst_UntrustedText : public QObject {
         QCOMPARE(outcome.exitCode, 0);
         const QList<QByteArray> lines = outcome.output.trimmed().split('\n');
         static const QRegularExpression path(R"(^step[^;]+;gemm[^;]+ \d+$)");
-        for (const QByteArray& line : lines)
-            QVERIFY2(path.match(QString::fromUtf8(line)).hasMatch(), line.constData());
-        const Outcome file =
-            run("lanescope export -f folded --over ranges a.json -o a.folded && cat a.folded");
+        for (const QByteArray& line : lines) QVERIFY2(path.match(QString::fromUtf8(line)).hasMatch(), line.constData());
+        const Outcome file = run("lanescope export -f folded --over ranges a.json -o a.folded && cat a.folded");
         QCOMPARE(file.output, outcome.output);
     }
 };

@@ -54,8 +54,7 @@ class Stopwatch {
 
   private:
     static double seconds() {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-            .count();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
     static double cpuSeconds() {
         rusage usage{};
@@ -113,8 +112,7 @@ class PartWatch {
   public:
     LoadProgress progress() {
         return [this](double, std::string_view what) {
-            if (what == "tracks" || what == "summarizing the steps" || what == "writing the index")
-                begin(what);
+            if (what == "tracks" || what == "summarizing the steps" || what == "writing the index") begin(what);
             return true;
         };
     }
@@ -192,8 +190,8 @@ class bench_Close : public QObject {
                 " times on the wall, %.2f of CPU; at most %.0f MiB of memory of its own and %.0f "
                 "MiB"
                 " of files mapped",
-                static_cast<long long>(rows_), closed.wall, closed.cpu, inserted.wall, inserted.cpu,
-                wall.back(), cpu.back(), most.own / (1 << 20), most.mapped / (1 << 20));
+                static_cast<long long>(rows_), closed.wall, closed.cpu, inserted.wall, inserted.cpu, wall.back(),
+                cpu.back(), most.own / (1 << 20), most.mapped / (1 << 20));
         }
         std::sort(wall.begin(), wall.end());
         std::sort(cpu.begin(), cpu.end());
@@ -295,8 +293,7 @@ class bench_Close : public QObject {
             columns += fmt::format("{}\"{}\"", column > 0 ? ", " : "", select->columnName(column));
             parameters += fmt::format("{}?{}", column > 0 ? ", " : "", column + 1);
         }
-        auto insert = to.prepare(
-            fmt::format("INSERT INTO \"{}\" ({}) VALUES ({})", table, columns, parameters));
+        auto insert = to.prepare(fmt::format("INSERT INTO \"{}\" ({}) VALUES ({})", table, columns, parameters));
         QVERIFY2(insert.has_value(), insert ? "" : insert.error().sentence.c_str());
         constexpr size_t rowsAtOnce = 8192;
         std::vector<Value> values;
@@ -306,8 +303,7 @@ class bench_Close : public QObject {
             while (isMore && values.size() < rowsAtOnce * static_cast<size_t>(count)) {
                 const auto row = select->step();
                 isMore = row && *row;
-                for (int column = 0; isMore && column < count; ++column)
-                    values.push_back(valueOf(*select, column));
+                for (int column = 0; isMore && column < count; ++column) values.push_back(valueOf(*select, column));
             }
             const Stopwatch watch;
             for (size_t first = 0; first < values.size(); first += static_cast<size_t>(count)) {

@@ -53,8 +53,8 @@ void bench_Compare::initTestCase() {
     for (const auto& [name, scale] : {std::pair("baseline", 1.0), std::pair("candidate", 1.03)}) {
         SimulatedTraining training{.steps = 10, .layers = layers, .kernelScale = scale};
         const auto eventsIn = [](const Trace& trace) {
-            return qint64{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() +
-                   trace.apiCalls.size() + trace.nvtx.size();
+            return qint64{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() + trace.apiCalls.size() +
+                   trace.nvtx.size();
         };
         const qint64 eventsOfAStep = eventsIn(*simulatedTraining(training)) / training.steps;
         training.steps = static_cast<int>(std::max<qint64>(10, wanted / eventsOfAStep + 1));
@@ -69,8 +69,7 @@ void bench_Compare::initTestCase() {
         }
         QVERIFY(sealPages(folder_ / name).has_value());
         events_ = eventsIn(*trace);
-        qInfo("%s: %lld events in %d steps, %u of them kernels", name, events_, training.steps,
-              trace->kernels.size());
+        qInfo("%s: %lld events in %d steps, %u of them kernels", name, events_, training.steps, trace->kernels.size());
     }
 }
 
@@ -95,16 +94,14 @@ qint64 bench_Compare::compareNs() const {
     ComparisonReport report;
     std::array<RunSummary, 2> summaries;
     for (size_t side = 0; side < 2; ++side) {
-        const auto database =
-            Database::openReadOnly(folder_ / (side == 0 ? "baseline" : "candidate"));
+        const auto database = Database::openReadOnly(folder_ / (side == 0 ? "baseline" : "candidate"));
         std::optional<RunSummary> stored = readRunSummary(*database);
         if (!stored) return -1;
         summaries[side] = std::move(*stored);
     }
     report.baseline = std::move(summaries[0]);
     ComparedCandidate candidate{std::move(summaries[1]), {}, {}};
-    candidate.comparison =
-        compareRuns(BaselineRun{report.baseline}, CandidateRun{candidate.summary});
+    candidate.comparison = compareRuns(BaselineRun{report.baseline}, CandidateRun{candidate.summary});
     const bool isFound = candidate.comparison.answer.outcome == Outcome::Longer;
     report.candidates.push_back(std::move(candidate));
     report.top = 10;
@@ -122,8 +119,8 @@ void bench_Compare::comparingCostsLessThanOneQuery() {
         bestCompareNs = std::min(bestCompareNs, ns);
     }
     const double ratio = static_cast<double>(bestCompareNs) / static_cast<double>(bestQueryNs);
-    qInfo("one query %.1f ms, comparing %.1f ms, ratio %.3f",
-          static_cast<double>(bestQueryNs) / 1e6, static_cast<double>(bestCompareNs) / 1e6, ratio);
+    qInfo("one query %.1f ms, comparing %.1f ms, ratio %.3f", static_cast<double>(bestQueryNs) / 1e6,
+          static_cast<double>(bestCompareNs) / 1e6, ratio);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
     if (events_ < minEventsForClaim) return;
     QVERIFY(ratio < maxTimesQuery);

@@ -51,8 +51,8 @@ void bench_ComparePreview::initTestCase() {
     const bool isAsserted = qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") != 0;
     if (wanted <= 0) wanted = isAsserted ? minEventsForClaim : defaultEvents;
     const auto eventsIn = [](const Trace& trace) {
-        return qint64{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() +
-               trace.apiCalls.size() + trace.nvtx.size();
+        return qint64{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() + trace.apiCalls.size() +
+               trace.nvtx.size();
     };
     for (const auto& [name, scale] : {std::pair("baseline", 1.0), std::pair("candidate", 1.03)}) {
         SimulatedTraining training{.steps = 10, .layers = layers, .kernelScale = scale};
@@ -98,8 +98,8 @@ void bench_ComparePreview::theAnswerIsThereAtOnce() {
         const double loadedSeconds = static_cast<double>(timer.nsecsElapsed()) / 1e9;
         auto* comparison = qobject_cast<ComparePage*>(window.tabs().currentDocument());
         QTRY_VERIFY_WITH_TIMEOUT(comparison->view().runs(), 240'000);
-        qInfo("answer after %.3f s, traces read after %.3f s, compared after %.3f s", answerSeconds,
-              loadedSeconds, static_cast<double>(timer.nsecsElapsed()) / 1e9);
+        qInfo("answer after %.3f s, traces read after %.3f s, compared after %.3f s", answerSeconds, loadedSeconds,
+              static_cast<double>(timer.nsecsElapsed()) / 1e9);
         if (answerSeconds > 0) bestSeconds = std::min(bestSeconds, answerSeconds);
     }
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;

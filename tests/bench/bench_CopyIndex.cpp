@@ -21,8 +21,8 @@ TracePtr manyCopies() {
     SimulatedTrace builder;
     builder.addGpu();
     builder.addGpu();
-    const uint32_t streams[] = {builder.addStream(0, 0, 7), builder.addStream(0, 0, 8),
-                                builder.addStream(0, 1, 7), builder.addStream(0, 1, 8)};
+    const uint32_t streams[] = {builder.addStream(0, 0, 7), builder.addStream(0, 0, 8), builder.addStream(0, 1, 7),
+                                builder.addStream(0, 1, 8)};
     constexpr MemcpyKind kinds[] = {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD};
     for (int64_t copy = 0; copy < copyCount; ++copy) {
         const int64_t startNs = copy * 10'000 + random() % 5'000;
@@ -31,8 +31,7 @@ TracePtr manyCopies() {
         if (random() % 16 == 0)
             builder.addPeerCopy(streams[random() % 4], 0, 1, bytes, startNs, startNs + ns);
         else
-            builder.addMemcpy(streams[random() % 4], kinds[random() % 3], bytes, startNs,
-                              startNs + ns, 0,
+            builder.addMemcpy(streams[random() % 4], kinds[random() % 3], bytes, startNs, startNs + ns, 0,
                               random() % 2 == 0 ? MemoryKind::Pinned : MemoryKind::Pageable);
         builder.addKernel(streams[random() % 4], "kernel", startNs + 3'000, startNs + 9'000);
     }
@@ -54,8 +53,7 @@ class BenchCopyIndex : public QObject {
             const TimeRange range{whole.startNs + edgeNs, whole.endNs - edgeNs};
             QElapsedTimer timer;
             timer.start();
-            const auto rows =
-                index.statistics({static_cast<CopyGrouping>(grouping), range, noIndex});
+            const auto rows = index.statistics({static_cast<CopyGrouping>(grouping), range, noIndex});
             bestMs = std::min(bestMs, double(timer.nsecsElapsed()) / 1e6);
             if (rows.empty()) qFatal("nothing was summed up");
         }
@@ -68,8 +66,7 @@ class BenchCopyIndex : public QObject {
         QElapsedTimer timer;
         timer.start();
         index_ = std::make_unique<CopyIndex>(trace);
-        qInfo("index of %d copies and kernels: %.1f ms", copyCount,
-              double(timer.nsecsElapsed()) / 1e6);
+        qInfo("index of %d copies and kernels: %.1f ms", copyCount, double(timer.nsecsElapsed()) / 1e6);
         plain_ = std::make_unique<CopyIndex>(trace, UINT32_MAX);
     }
 
@@ -103,14 +100,12 @@ class BenchCopyIndex : public QObject {
         const auto advice = index_->advice(range);
         const double adviceMs = double(timer.nsecsElapsed()) / 1e6;
         timer.start();
-        const CopyCells cells =
-            copyCells(*index_, {CopyGrouping::Memory, range, noIndex}, CopyGrid{});
+        const CopyCells cells = copyCells(*index_, {CopyGrouping::Memory, range, noIndex}, CopyGrid{});
         const double cellsMs = double(timer.nsecsElapsed()) / 1e6;
         timer.start();
-        const RateHistogram histogram =
-            rateHistogram(*index_, {CopyGrouping::Memory, range, noIndex}, 40);
-        qInfo("advice %.2f ms, cells of the chart over time %.1f ms, histogram %.1f ms", adviceMs,
-              cellsMs, double(timer.nsecsElapsed()) / 1e6);
+        const RateHistogram histogram = rateHistogram(*index_, {CopyGrouping::Memory, range, noIndex}, 40);
+        qInfo("advice %.2f ms, cells of the chart over time %.1f ms, histogram %.1f ms", adviceMs, cellsMs,
+              double(timer.nsecsElapsed()) / 1e6);
         QVERIFY(!cells.cells.empty());
         QVERIFY(!histogram.bins.empty());
     }

@@ -19,9 +19,7 @@ using namespace lanescope;
 
 namespace {
 
-double mebibytes(uint64_t bytes) {
-    return static_cast<double>(bytes) / (1 << 20);
-}
+double mebibytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 /// CPU time of this process, which a busy machine affects less than wall time.
 class CpuTimer {
@@ -29,18 +27,14 @@ class CpuTimer {
     double ms() const { return now() - start_; }
 
   private:
-    static double now() {
-        return static_cast<double>(std::clock()) * 1000 / static_cast<double>(CLOCKS_PER_SEC);
-    }
+    static double now() { return static_cast<double>(std::clock()) * 1000 / static_cast<double>(CLOCKS_PER_SEC); }
     double start_ = now();
 };
 
 /// Wall time: all cores build an index.
 class WallTimer {
   public:
-    double ms() const {
-        return std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-    }
+    double ms() const { return std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -91,11 +85,9 @@ void printSizes(const Trace& trace) {
     qInfo(
         "tables: kernels %.2f, copies %.2f, API calls %.2f, syncs %.2f, NVTX %.2f, "
         "projections %.2f MiB",
-        mebibytesOf(trace.kernels), mebibytesOf(trace.memcpys, trace.memsets),
-        mebibytesOf(trace.apiCalls), mebibytesOf(trace.syncs), mebibytesOf(trace.nvtx),
-        mebibytesOf(trace.projections));
-    qInfo("links %.2f, sums %.2f, waits %.2f MiB", mebibytesOf(trace.links),
-          mebibytesOf(trace.sums),
+        mebibytesOf(trace.kernels), mebibytesOf(trace.memcpys, trace.memsets), mebibytesOf(trace.apiCalls),
+        mebibytesOf(trace.syncs), mebibytesOf(trace.nvtx), mebibytesOf(trace.projections));
+    qInfo("links %.2f, sums %.2f, waits %.2f MiB", mebibytesOf(trace.links), mebibytesOf(trace.sums),
           mebibytesOf(trace.eventRecords, trace.eventWaits, trace.streamWaits));
     std::map<TrackKind, std::array<double, 8>> lanes;
     for (const Track& track : trace.tracks) {
@@ -111,8 +103,7 @@ void printSizes(const Trace& trace) {
         qInfo(
             "lanes of kind %d: %.0f slices, starts %.2f, durations %.2f, names %.2f, events "
             "%.2f, categories %.2f, busy %.2f, tiles %.2f MiB",
-            static_cast<int>(kind), sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5],
-            sizes[6], sizes[7]);
+            static_cast<int>(kind), sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6], sizes[7]);
 }
 
 /// Peak memory of this process so far.
@@ -187,12 +178,11 @@ void bench_Index::buildingCostsLittleMoreThanReading() {
     for (const EventCount& count : (*trace)->counts) events += count.total;
     const auto indexBytes = std::filesystem::file_size(index);
     const auto traceBytes = std::filesystem::file_size(path_);
-    qInfo("%lld events: reading %.0f ms, building the index %.0f ms (%.2f times)",
-          static_cast<long long>(events), readMs, buildMs, buildMs / readMs);
-    qInfo("index %.1f MiB (%.1f bytes an event), trace %.1f (%.1f), peak memory %.0f MiB",
-          mebibytes(indexBytes), static_cast<double>(indexBytes) / static_cast<double>(events),
-          mebibytes(traceBytes), static_cast<double>(traceBytes) / static_cast<double>(events),
-          mebibytes(peakBytes()));
+    qInfo("%lld events: reading %.0f ms, building the index %.0f ms (%.2f times)", static_cast<long long>(events),
+          readMs, buildMs, buildMs / readMs);
+    qInfo("index %.1f MiB (%.1f bytes an event), trace %.1f (%.1f), peak memory %.0f MiB", mebibytes(indexBytes),
+          static_cast<double>(indexBytes) / static_cast<double>(events), mebibytes(traceBytes),
+          static_cast<double>(traceBytes) / static_cast<double>(events), mebibytes(peakBytes()));
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
     QVERIFY(buildMs < maxTimesReading * readMs);
 }
@@ -212,8 +202,7 @@ void bench_Index::openingCostsNothing() {
         if (round == 0) firstMs = painting.ms();
         pictureMs = std::min(pictureMs, painting.ms());
     }
-    qInfo("opening %.2f ms, all lanes into pixels %.2f ms at first, then %.2f ms", openMs, firstMs,
-          pictureMs);
+    qInfo("opening %.2f ms, all lanes into pixels %.2f ms at first, then %.2f ms", openMs, firstMs, pictureMs);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
     QVERIFY(openMs < maxOpeningMs);
 }

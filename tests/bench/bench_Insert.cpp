@@ -64,18 +64,16 @@ void writeByDescription(Database& database, int64_t rowCount) {
     Inserter rows(database, t, error);
     const std::optional<int64_t> nothing;
     for (int64_t row = 0; row < rowCount; ++row)
-        rows.insert(
-            t.start = row, t.end = row * 2, t.deviceId = row * 3, t.contextId = row * 4,
-            t.streamId = row * 5, t.correlationId = row * 6, t.globalPid = row * 7,
-            t.demangledName = row * 8, t.shortName = row * 9, t.mangledName = row * 10,
-            t.launchType = row * 11, t.cacheConfig = row * 12, t.registersPerThread = row * 13,
-            t.gridX = row * 14, t.gridY = row * 15, t.gridZ = row * 16, t.blockX = row * 17,
-            t.blockY = row * 18, t.blockZ = row * 19, t.staticSharedMemory = row * 20,
-            t.dynamicSharedMemory = row * 21, t.localMemoryPerThread = row * 22,
-            t.localMemoryTotal = row * 23, t.gridId = row * 24, t.sharedMemoryExecuted = row * 25,
-            t.graphNodeId = nothing, t.sharedMemoryLimitConfig = row * 27, t.graphId = nothing,
-            t.clusterX = row * 29, t.clusterY = row * 30, t.clusterZ = row * 31,
-            t.clusterSchedulingPolicy = row * 32, t.sharedMemoryRequestedPercentage = row * 33);
+        rows.insert(t.start = row, t.end = row * 2, t.deviceId = row * 3, t.contextId = row * 4, t.streamId = row * 5,
+                    t.correlationId = row * 6, t.globalPid = row * 7, t.demangledName = row * 8, t.shortName = row * 9,
+                    t.mangledName = row * 10, t.launchType = row * 11, t.cacheConfig = row * 12,
+                    t.registersPerThread = row * 13, t.gridX = row * 14, t.gridY = row * 15, t.gridZ = row * 16,
+                    t.blockX = row * 17, t.blockY = row * 18, t.blockZ = row * 19, t.staticSharedMemory = row * 20,
+                    t.dynamicSharedMemory = row * 21, t.localMemoryPerThread = row * 22, t.localMemoryTotal = row * 23,
+                    t.gridId = row * 24, t.sharedMemoryExecuted = row * 25, t.graphNodeId = nothing,
+                    t.sharedMemoryLimitConfig = row * 27, t.graphId = nothing, t.clusterX = row * 29,
+                    t.clusterY = row * 30, t.clusterZ = row * 31, t.clusterSchedulingPolicy = row * 32,
+                    t.sharedMemoryRequestedPercentage = row * 33);
     QVERIFY(!error);
 }
 
@@ -100,8 +98,8 @@ void bench_Insert::descriptionCostsNoMoreThanText() {
         description = std::min(description, secondsOf(writeByDescription, rowCount));
     }
     QVERIFY(hand > 0 && description > 0);
-    qInfo("%lld kernels: by hand %.3f s, by description %.3f s, %.3f times",
-          static_cast<long long>(rowCount), hand, description, description / hand);
+    qInfo("%lld kernels: by hand %.3f s, by description %.3f s, %.3f times", static_cast<long long>(rowCount), hand,
+          description, description / hand);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
     QVERIFY(description < maxTimesHandWritten * hand);
 }

@@ -41,10 +41,9 @@ qint64 bench_LoadTrace::readPlainlyMs() const {
     QElapsedTimer timer;
     timer.start();
     const auto database = Database::openReadOnly(folder_ / "trace");
-    for (const char* sql :
-         {"SELECT * FROM StringIds", "SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL",
-          "SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY", "SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME",
-          "SELECT * FROM NVTX_EVENTS"}) {
+    for (const char* sql : {"SELECT * FROM StringIds", "SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL",
+                            "SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY", "SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+                            "SELECT * FROM NVTX_EVENTS"}) {
         auto statement = database->prepare(sql);
         uint64_t sum = 0;
         while (*statement->step())
@@ -81,14 +80,13 @@ void bench_LoadTrace::sealingCostsLittle() {
     const qint64 sealUs = timer.nsecsElapsed() / 1000;
     qint64 plainUs = INT64_MAX, sealedUs = INT64_MAX;
     for (int round = 0; round < 7; ++round)
-        for (const auto& [path, bestUs] :
-             {std::pair(folder_ / "trace", &plainUs), std::pair(sealed, &sealedUs)}) {
+        for (const auto& [path, bestUs] : {std::pair(folder_ / "trace", &plainUs), std::pair(sealed, &sealedUs)}) {
             timer.restart();
             QVERIFY(loadTrace(path));
             *bestUs = std::min(*bestUs, timer.nsecsElapsed() / 1000);
         }
-    qInfo("loading %lld us, sealed %lld us (%.3f times as long); sealing %lld us (%.3f of a load)",
-          plainUs, sealedUs, static_cast<double>(sealedUs) / static_cast<double>(plainUs), sealUs,
+    qInfo("loading %lld us, sealed %lld us (%.3f times as long); sealing %lld us (%.3f of a load)", plainUs, sealedUs,
+          static_cast<double>(sealedUs) / static_cast<double>(plainUs), sealUs,
           static_cast<double>(sealUs) / static_cast<double>(plainUs));
 }
 

@@ -23,9 +23,8 @@ class bench_Samplers : public QObject {
         process.setProcessEnvironment(environment);
         QElapsedTimer timer;
         timer.start();
-        process.start(
-            LANESCOPE_BINARY_DIR "/bin/lanescope",
-            QStringList{"record", "--force", "-o", trace} + options + QStringList{"--"} + program);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      QStringList{"record", "--force", "-o", trace} + options + QStringList{"--"} + program);
         return process.waitForFinished(120'000) && process.exitCode() == 0 ? timer.elapsed() : -1;
     }
 
@@ -35,11 +34,9 @@ class bench_Samplers : public QObject {
         QVERIFY(record(trace, {}, {"sleep", "20"}) > 0);
         const auto database = Database::openReadOnly(trace.toStdString());
         QVERIFY(database.has_value());
-        auto statement =
-            database->prepare("SELECT value FROM LANESCOPE_PROPERTIES WHERE name LIKE 'samplers%'");
+        auto statement = database->prepare("SELECT value FROM LANESCOPE_PROPERTIES WHERE name LIKE 'samplers%'");
         QVERIFY(statement.has_value());
-        while (*statement->step())
-            qInfo("8 simulated GPUs of 18 links: %s", std::string(statement->text(0)).c_str());
+        while (*statement->step()) qInfo("8 simulated GPUs of 18 links: %s", std::string(statement->text(0)).c_str());
     }
 
     void startAndEndOfAProgram() {

@@ -42,8 +42,7 @@ void bench_TimelinePaint::initTestCase() {
         int64_t timeNs = static_cast<int64_t>(random() % 1'000);
         for (int kernel = 0; kernel < kernelsPerStream; ++kernel) {
             const int64_t durationNs = 1'000 + static_cast<int64_t>(random() % 9'000);
-            builder.addKernel(stream, "kernel_" + std::to_string(random() % 40), timeNs,
-                              timeNs + durationNs);
+            builder.addKernel(stream, "kernel_" + std::to_string(random() % 40), timeNs, timeNs + durationNs);
             timeNs += durationNs + static_cast<int64_t>(random() % 2'000);
         }
     }
@@ -59,8 +58,7 @@ void bench_TimelinePaint::paintPlainly(QPainter& painter) const {
             const Lane& lane = state_.lanes().laneAt({row.track, static_cast<uint32_t>(i)});
             const int top = TrackLayout::laneTop(row, i);
             for (uint32_t slice = 0; slice < lane.size(); ++slice) {
-                if (lane.endNs(slice) <= scale.range.startNs ||
-                    lane.startNs[slice] >= scale.range.endNs) {
+                if (lane.endNs(slice) <= scale.range.startNs || lane.startNs[slice] >= scale.range.endNs) {
                     continue;
                 }
                 const double left = scale.toX(lane.startNs[slice]);
@@ -90,8 +88,7 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop() {
     const TimeRange trace = state_.trace()->range;
     const auto durationNs = static_cast<int64_t>(double(trace.durationNs()) * visibleShare);
     const auto show = [&](int frame) {
-        const int64_t startNs =
-            trace.startNs + (trace.durationNs() - durationNs) / 3 + frame * 1'001;
+        const int64_t startNs = trace.startNs + (trace.durationNs() - durationNs) / 3 + frame * 1'001;
         state_.range().setVisible({startNs, startNs + durationNs - frame});
     };
     const auto medianMs = [&](int frames, const auto& paint) {
@@ -115,8 +112,7 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop() {
         "%.1f",
         streamCount * kernelsPerStream, streamCount, visibleShare, oursMs, plainMs, ratio);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY2(ratio >= minRatio,
-             qPrintable(QString("ratio %1, wanted %2").arg(ratio).arg(minRatio)));
+    QVERIFY2(ratio >= minRatio, qPrintable(QString("ratio %1, wanted %2").arg(ratio).arg(minRatio)));
 }
 
 void bench_TimelinePaint::aSecondPaintReducesNothing() {

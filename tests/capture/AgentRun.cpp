@@ -23,25 +23,17 @@ uint64_t ProcessLog::dropped(Loss what) const {
     return sum;
 }
 
-void ProcessLog::operator()(const log::StringRecord& record, std::string_view text) {
-    strings_[record.id] = text;
-}
+void ProcessLog::operator()(const log::StringRecord& record, std::string_view text) { strings_[record.id] = text; }
 
-void ProcessLog::operator()(const log::PropertyRecord& record) {
-    properties[text(record.name)] = text(record.value);
-}
+void ProcessLog::operator()(const log::PropertyRecord& record) { properties[text(record.name)] = text(record.value); }
 
 void ProcessLog::operator()(const log::NvtxRecord& record, std::span<const std::byte> extended) {
-    nvtx.push_back({record, text(record.text),
-                    std::string(reinterpret_cast<const char*>(extended.data()), extended.size())});
+    nvtx.push_back(
+        {record, text(record.text), std::string(reinterpret_cast<const char*>(extended.data()), extended.size())});
 }
 
-QString standinCupti() {
-    return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
-}
-QString agentLibrary() {
-    return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so");
-}
+QString standinCupti() { return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"); }
+QString agentLibrary() { return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so"); }
 
 namespace {
 // Sanitizers on a busy machine turn seconds into minutes.
@@ -50,8 +42,7 @@ constexpr int maxRunMs = 240'000;
 
 AgentRun::AgentRun() {
     folder = ownFolder_.path();
-    baseNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                 std::chrono::system_clock::now().time_since_epoch())
+    baseNs = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
                  .count();
 }
 

@@ -61,8 +61,7 @@ struct ProcessLog {
     std::vector<Nvtx> nvtx;
     std::vector<Nccl> nccl;
     std::vector<log::NcclStopRecord> ncclStops;
-    std::vector<std::pair<log::NcclCommunicatorRecord, std::string>>
-        communicators;  ///< With names.
+    std::vector<std::pair<log::NcclCommunicatorRecord, std::string>> communicators;  ///< With names.
     std::map<uint32_t, std::string> domains;
     std::map<uint64_t, Schema> schemas;
     std::map<uint64_t, log::NvtxEnumRecord> enums;
@@ -91,9 +90,7 @@ struct ProcessLog {
     void operator()(const log::ApiRecord& r) { text(r.name), calls.push_back(r); }
     void operator()(const log::StackRecord& r) {
         const bool isNew =
-            stacks
-                .insert_or_assign(r.stack, Stack{r.parent, r.line, text(r.function), text(r.file)})
-                .second;
+            stacks.insert_or_assign(r.stack, Stack{r.parent, r.line, text(r.function), text(r.file)}).second;
         repeatedStacks += isNew ? 0 : 1;
     }
     void operator()(const log::SyncRecord& r) { syncs.push_back(r); }
@@ -102,19 +99,14 @@ struct ProcessLog {
     void operator()(const log::StreamRecord& r) { streams.push_back(r); }
     void operator()(const log::NvtxRecord& record, std::span<const std::byte> extended);
     void operator()(const log::NcclOperationRecord& r) {
-        nccl.push_back(
-            {r, text(r.function), text(r.datatype), text(r.algorithm), text(r.protocol)});
+        nccl.push_back({r, text(r.function), text(r.datatype), text(r.algorithm), text(r.protocol)});
     }
     void operator()(const log::NcclStopRecord& r) { ncclStops.push_back(r); }
-    void operator()(const log::NcclCommunicatorRecord& r) {
-        communicators.emplace_back(r, text(r.name));
-    }
+    void operator()(const log::NcclCommunicatorRecord& r) { communicators.emplace_back(r, text(r.name)); }
     void operator()(const log::NvtxDomainRecord& r) { domains[r.domain] = text(r.name); }
     void operator()(const log::NvtxCategoryRecord& r) { categories.push_back(text(r.name)); }
     void operator()(const log::NvtxSchemaRecord& r) { schemas[r.schemaId].record = r; }
-    void operator()(const log::NvtxSchemaEntryRecord& r) {
-        schemas[r.schemaId].entries.push_back(r);
-    }
+    void operator()(const log::NvtxSchemaEntryRecord& r) { schemas[r.schemaId].entries.push_back(r); }
     void operator()(const log::NvtxEnumRecord& r) { enums[r.schemaId] = r; }
     void operator()(const log::NvtxEnumEntryRecord& r) { enumEntries.push_back(r); }
     void operator()(const log::NoteRecord& r) { notes[text(r.code)] = text(r.sentence); }
@@ -138,11 +130,10 @@ class AgentRun {
   public:
     AgentRun();
 
-    QString program;        ///< Program instead of the stand-in training.
-    QStringList arguments;  ///< For the stand-in, in addition to --base and --cupti.
-    QMap<QString, QString>
-        environment;  ///< Added to the agent's own variables; empty values unset.
-    QString folder;   ///< Folder of the logs; a private one by default.
+    QString program;                     ///< Program instead of the stand-in training.
+    QStringList arguments;               ///< For the stand-in, in addition to --base and --cupti.
+    QMap<QString, QString> environment;  ///< Added to the agent's own variables; empty values unset.
+    QString folder;                      ///< Folder of the logs; a private one by default.
     bool withAgent = true;
     std::function<void()> inChild;  ///< Called in the child before the program.
 

@@ -42,22 +42,18 @@ class PerfBytes {
         return *this;
     }
 
-    PerfBytes& change(uint32_t process, uint32_t thread, int64_t timeNs, bool isIn,
-                      bool isPreempted = false) {
+    PerfBytes& change(uint32_t process, uint32_t thread, int64_t timeNs, bool isIn, bool isPreempted = false) {
         const int misc = (isIn ? 0 : 1 << 13) | (isPreempted ? 1 << 14 : 0);
-        return begin(PERF_RECORD_SWITCH, static_cast<uint16_t>(misc))
-            .place(process, thread, timeNs)
-            .end();
+        return begin(PERF_RECORD_SWITCH, static_cast<uint16_t>(misc)).place(process, thread, timeNs).end();
     }
-    PerfBytes& mapping(uint32_t process, int64_t timeNs, uint64_t address, uint64_t bytes,
-                       uint64_t offset, std::string_view file) {
+    PerfBytes& mapping(uint32_t process, int64_t timeNs, uint64_t address, uint64_t bytes, uint64_t offset,
+                       std::string_view file) {
         begin(PERF_RECORD_MMAP2, 2).put(process).put(process);
         put(address).put(bytes).put(offset);
         for (int each = 0; each < 4; ++each) put(uint64_t{0});
         return text(file).place(process, process, timeNs).end();
     }
-    PerfBytes& name(uint32_t process, uint32_t thread, int64_t timeNs, std::string_view name,
-                    bool isExec) {
+    PerfBytes& name(uint32_t process, uint32_t thread, int64_t timeNs, std::string_view name, bool isExec) {
         begin(PERF_RECORD_COMM, static_cast<uint16_t>(isExec ? 1 << 13 : 0));
         return put(process).put(thread).text(name).place(process, thread, timeNs).end();
     }
@@ -73,9 +69,8 @@ class PerfBytes {
         return begin(PERF_RECORD_LOST, 0).put(uint64_t{1}).put(count).place(1, 1, 1).end();
     }
     /// Adds a sample whose registers are zero except those of the stack.
-    PerfBytes& sample(uint32_t process, uint32_t thread, int64_t timeNs, uint64_t counter,
-                      uint64_t stackPointer, uint64_t framePointer, std::span<const uint64_t> stack,
-                      bool isInKernel = false) {
+    PerfBytes& sample(uint32_t process, uint32_t thread, int64_t timeNs, uint64_t counter, uint64_t stackPointer,
+                      uint64_t framePointer, std::span<const uint64_t> stack, bool isInKernel = false) {
         begin(PERF_RECORD_SAMPLE, isInKernel ? 1 : 2).put(counter).place(process, thread, timeNs);
         put(uint64_t{PERF_SAMPLE_REGS_ABI_64});
         // The reader itself maps registers to their meaning.

@@ -10,8 +10,7 @@
 
 namespace lanescope {
 
-/// Records programs with a simulated NVML, and queries the traces. Ends the test on unrelated
-/// failures.
+/// Records programs with a simulated NVML, and queries the traces. Ends the test on unrelated failures.
 class SamplerRun {
   protected:
     struct Run {
@@ -34,9 +33,8 @@ class SamplerRun {
                const QStringList& program) const {
         QProcess process;
         process.setProcessEnvironment(environment);
-        process.start(
-            LANESCOPE_BINARY_DIR "/bin/lanescope",
-            QStringList{"record", "-o", path(name)} + options + QStringList{"--"} + program);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      QStringList{"record", "-o", path(name)} + options + QStringList{"--"} + program);
         if (!process.waitForFinished(60'000)) return {};
         return {process.exitCode(), process.readAllStandardError()};
     }
@@ -73,8 +71,7 @@ class SamplerRun {
                         code + "'");
     }
     /// Returns an aggregate `what` of a counter's samples.
-    static double sample(const Database& database, const std::string& what,
-                         const std::string& which) {
+    static double sample(const Database& database, const std::string& what, const std::string& which) {
         return number(database, "SELECT " + what +
                                     " FROM LANESCOPE_COUNTERS c JOIN"
                                     " LANESCOPE_COUNTER_SAMPLES s USING (counterId) WHERE " +

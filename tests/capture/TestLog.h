@@ -22,8 +22,7 @@ inline std::string fakeAgent() {
     return bytes + "InitializeInjectionNvtx2 LANESCOPE_AGENT_DIR";
 }
 
-/// Writes logs like the agent, from simulated events. Records are buffered in a block until
-/// `flush`.
+/// Writes logs like the agent, from simulated events. Records are buffered in a block until `flush`.
 class TestLog {
   public:
     explicit TestLog(uint32_t pid = 4242, int64_t realtimeNs = 1'000'000'000'000) {
@@ -66,8 +65,7 @@ class TestLog {
     }
     /// Adds any bytes as a record of `kind`.
     template <class Record>
-    void add(log::RecordKind kind, Record record, const void* rest = nullptr,
-             size_t restBytes = 0) {
+    void add(log::RecordKind kind, Record record, const void* rest = nullptr, size_t restBytes = 0) {
         const size_t bytes = (sizeof(record) + restBytes + 7) / 8 * 8;
         record.header.kind = static_cast<uint16_t>(kind);
         record.header.bytes = static_cast<uint32_t>(bytes);
@@ -94,8 +92,7 @@ class TestLog {
         block.minTimeNs = minTimeNs;
         block.maxTimeNs = maxTimeNs;
         auto checksum = crc32(0, reinterpret_cast<const Bytef*>(&block.sequence), 24);
-        checksum = crc32(checksum, reinterpret_cast<const Bytef*>(payload_.data()),
-                         static_cast<uInt>(payload_.size()));
+        checksum = crc32(checksum, reinterpret_cast<const Bytef*>(payload_.data()), static_cast<uInt>(payload_.size()));
         block.checksum = static_cast<uint32_t>(checksum);
         append(bytes_, &block, sizeof(block));
         bytes_ += payload_;

@@ -68,8 +68,7 @@ int main(int argc, char** argv) {
     log.flush();
     std::string bytes = log.bytes();
     if (isCut) bytes.resize(bytes.size() - 20);
-    test::TestLog::write(std::string(folder) + "/box.-." + std::to_string(getpid()) + ".log",
-                         bytes);
+    test::TestLog::write(std::string(folder) + "/box.-." + std::to_string(getpid()) + ".log", bytes);
     if (pauseMs > 0) usleep(1000u * static_cast<unsigned>(pauseMs));
     if (isKilled) raise(SIGKILL);
     return status;

@@ -14,9 +14,8 @@ namespace lanescope::capture {
 
 namespace {
 
-#define SAME_FIELD(Ours, ours, Theirs, theirs)                        \
-    static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) && \
-                  sizeof(Ours::ours) == sizeof(Theirs::theirs))
+#define SAME_FIELD(Ours, ours, Theirs, theirs) \
+    static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) && sizeof(Ours::ours) == sizeof(Theirs::theirs))
 
 static_assert(sizeof(NvmlPciInfo) == sizeof(nvmlPciInfo_t));
 SAME_FIELD(NvmlPciInfo, busIdLegacy, nvmlPciInfo_t, busIdLegacy);
@@ -77,8 +76,7 @@ static_assert(offsetof(NvmlGpmMetrics, metrics) == offsetof(nvmlGpmMetricsGet_t,
 static_assert(sizeof(NvmlGpmSupport) == sizeof(nvmlGpmSupport_t));
 SAME_FIELD(NvmlGpmSupport, version, nvmlGpmSupport_t, version);
 SAME_FIELD(NvmlGpmSupport, isSupported, nvmlGpmSupport_t, isSupportedDevice);
-static_assert(nvmlGpmVersion == NVML_GPM_METRICS_GET_VERSION &&
-              nvmlGpmVersion == NVML_GPM_SUPPORT_VERSION);
+static_assert(nvmlGpmVersion == NVML_GPM_METRICS_GET_VERSION && nvmlGpmVersion == NVML_GPM_SUPPORT_VERSION);
 
 /// Returns true if one of our numbers equals NVIDIA's.
 template <class Theirs>
@@ -150,8 +148,7 @@ constexpr bool isPassedAlike() {
         else
             return sizeof(OurTarget) == sizeof(TheirTarget);
     } else {
-        return sizeof(Ours) == sizeof(Theirs) &&
-               std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>;
+        return sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>;
     }
 }
 
@@ -164,9 +161,9 @@ constexpr bool isCalledAlike(int (*)(Ours...), nvmlReturn_t (*)(Theirs...)) {
         return (isPassedAlike<Ours, Theirs>() && ...);
 }
 
-#define SAME_CALL(ours, theirs)                                                      \
-    static_assert(isCalledAlike(static_cast<decltype(NvmlFunctions::ours)>(nullptr), \
-                                static_cast<decltype(&theirs)>(nullptr)))
+#define SAME_CALL(ours, theirs) \
+    static_assert(              \
+        isCalledAlike(static_cast<decltype(NvmlFunctions::ours)>(nullptr), static_cast<decltype(&theirs)>(nullptr)))
 
 static_assert(sizeof(nvmlReturn_t) == sizeof(int));
 SAME_CALL(systemDriverVersion, nvmlSystemGetDriverVersion);

@@ -40,10 +40,8 @@ class Simulation {
         log_.flush(beginNs, nowNs_);
         log_.writeTo((folder / "box.-.4242.log").string());
         std::string output;
-        for (const auto& [what, count] : counts_)
-            output += "count " + what + " " + std::to_string(count) + "\n";
-        for (const auto& [what, bytes] : bytes_)
-            output += "bytes " + what + " " + std::to_string(bytes) + "\n";
+        for (const auto& [what, count] : counts_) output += "count " + what + " " + std::to_string(count) + "\n";
+        for (const auto& [what, bytes] : bytes_) output += "bytes " + what + " " + std::to_string(bytes) + "\n";
         // 32 MiB in 10 us and 3 us between two.
         for (const char* kind : {"HtoD-pinned", "DtoH-pinned", "PtoP"})
             output += std::string("speed ") + kind + " 2581.1\n";
@@ -129,8 +127,8 @@ class Simulation {
         if (bytes > 0) bytes_[what] += bytes;
     }
 
-    void copyWork(const char* what, uint8_t kind, uint8_t from, uint8_t to, uint64_t bytes,
-                  int fromDevice = -1, uint64_t node = 0) {
+    void copyWork(const char* what, uint8_t kind, uint8_t from, uint8_t to, uint64_t bytes, int fromDevice = -1,
+                  uint64_t node = 0) {
         auto record = work<MemcpyRecord>(13, node);
         record.copyKind = kind;
         record.sourceKind = from;
@@ -170,8 +168,8 @@ class Simulation {
         }
     }
 
-    void copyTimes(const char* what, int times, uint8_t kind, uint8_t from, uint8_t to,
-                   uint64_t bytes, int fromDevice = -1) {
+    void copyTimes(const char* what, int times, uint8_t kind, uint8_t from, uint8_t to, uint64_t bytes,
+                   int fromDevice = -1) {
         for (int i = 0; i < times; ++i) {
             call(fromDevice >= 0 ? "cudaMemcpyPeerAsync_v4000" : "cudaMemcpyAsync_v3020");
             copyWork(what, kind, from, to, bytes, fromDevice);
@@ -284,9 +282,8 @@ class Simulation {
         count("nvtx-mark");
     }
 
-    void nvtx(NvtxEvent event, const char* text, uint32_t domain = 0,
-              NvtxPayload payload = NvtxPayload::None, uint64_t bits = 0, uint32_t color = 0,
-              uint32_t categoryNumber = 0) {
+    void nvtx(NvtxEvent event, const char* text, uint32_t domain = 0, NvtxPayload payload = NvtxPayload::None,
+              uint64_t bits = 0, uint32_t color = 0, uint32_t categoryNumber = 0) {
         int32_t& level = levels_[{thread_, domain}];
         if (event == NvtxEvent::Pop) --level;
         NvtxRecord record{};
@@ -317,8 +314,6 @@ class Simulation {
 
 }  // namespace
 
-void writeSimulatedEveryKind(const std::filesystem::path& folder) {
-    Simulation().run(folder);
-}
+void writeSimulatedEveryKind(const std::filesystem::path& folder) { Simulation().run(folder); }
 
 }  // namespace lanescope::test

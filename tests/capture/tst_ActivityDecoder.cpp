@@ -261,8 +261,7 @@ class tst_ActivityDecoder : public QObject {
         QFETCH(uint, id);
         QFETCH(QString, name);
         Values values;
-        auto from = rubbish<CUpti_ActivityAPI>(isDriver ? CUPTI_ACTIVITY_KIND_DRIVER
-                                                        : CUPTI_ACTIVITY_KIND_RUNTIME);
+        auto from = rubbish<CUpti_ActivityAPI>(isDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME);
         log::ApiRecord to{};
         from.cbid = id;
         PAIR(values, from.start, to.startNs);
@@ -402,8 +401,7 @@ class tst_ActivityDecoder : public QObject {
 
     void unifiedMemoryRecordIsDecoded() {
         Values values;
-        auto from = rubbish<CUpti_ActivityUnifiedMemoryCounter2>(
-            CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+        auto from = rubbish<CUpti_ActivityUnifiedMemoryCounter2>(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
         log::UnifiedMemoryRecord to{};
         PAIR(values, from.start, to.startNs);
         PAIR(values, from.end, to.endNs);

@@ -62,9 +62,7 @@ void verifyEnd(const ProcessLog& log, log::EndReason reason, uint32_t signal = 0
     QCOMPARE(log.ends[0].signal, signal);
 }
 
-QByteArray printsTrained(int64_t kernels) {
-    return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n";
-}
+QByteArray printsTrained(int64_t kernels) { return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n"; }
 
 TrainingPlan planOf(const AgentRun& run, int threads, int steps, int kernels, int untimed = 0) {
     return {run.baseNs, threads, steps, kernels, untimed};
@@ -80,8 +78,8 @@ class tst_Agent : public QObject {
         QTest::addColumn<QString>("version");
         QTest::addColumn<bool>("isOld");
         QTest::addColumn<QString>("api");
-        for (const char* version : {"18", "19", "20", "22", "24", "26", "28", "130000", "130001",
-                                    "130200", "130300", "130400"}) {
+        for (const char* version :
+             {"18", "19", "20", "22", "24", "26", "28", "130000", "130001", "130200", "130300", "130400"}) {
             const bool isOld = QString(version).toInt() < 23;
             QTest::addRow("%s", version) << version << isOld << "filtered";
             QTest::addRow("%s, all calls", version) << version << isOld << "all";
@@ -111,8 +109,7 @@ class tst_Agent : public QObject {
             QCOMPARE(int64_t(run.log().kernels.size()), plan.kernels());
             QCOMPARE(int64_t(run.log().syncs.size()), plan.waits());
             for (const log::SyncRecord& sync : run.log().syncs) {
-                // Since 12.8, the record names the event record that a wait waits for; before, it
-                // does not.
+                // Since 12.8, the record names the event record that a wait waits for; before, it does not.
                 QCOMPARE(sync.eventSyncId, version.toInt() >= 26 ? 0u : 0xffffffffu);
             }
         }
@@ -237,8 +234,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.text(log.devices.at(0).name), std::string("Simulated GPU"));
         QCOMPARE(log.devices[0].memoryBytes, uint64_t{80} << 30);
         QCOMPARE(log.devices[0].smCount, 132u);
-        QCOMPARE(std::string(reinterpret_cast<const char*>(log.devices[0].uuid), 16),
-                 std::string("SIMULATED-GPU-00"));
+        QCOMPARE(std::string(reinterpret_cast<const char*>(log.devices[0].uuid), 16), std::string("SIMULATED-GPU-00"));
         QCOMPARE(log.memcpys.at(0).copyKind, 1);
         QCOMPARE(log.memcpys[0].bytes, standin::copyBytes);
         QVERIFY(log.memcpys[0].isAsync);
@@ -274,8 +270,7 @@ class tst_Agent : public QObject {
         const TrainingPlan plan;
         QTest::newRow("default") << "" << int(plan.driverCalls()) << int(plan.waits());
         QTest::newRow("launch") << "api=launch" << int(plan.driverCalls()) << int(plan.waits());
-        QTest::newRow("all") << "api=all" << int(plan.allCallsOfWork() + plan.steps)
-                             << int(plan.waits());
+        QTest::newRow("all") << "api=all" << int(plan.allCallsOfWork() + plan.steps) << int(plan.waits());
         QTest::newRow("none") << "api=none" << 0 << 0;
     }
     void recordsOnlyRequestedCalls() {
@@ -365,8 +360,7 @@ class tst_Agent : public QObject {
                 QCOMPARE(record.category, 5u);
                 QCOMPARE(record.colorArgb, 0xff336699u);
             }
-            if (expected.event == NvtxEvent::End)
-                QCOMPARE(record.rangeId, log.nvtx[i - 1].record.rangeId);
+            if (expected.event == NvtxEvent::End) QCOMPARE(record.rangeId, log.nvtx[i - 1].record.rangeId);
         }
         QVERIFY(before >= run.baseNs);
         QCOMPARE(log.categories, std::vector<std::string>{"passes"});
@@ -458,8 +452,7 @@ class tst_Agent : public QObject {
         run.arguments = {"--cupti-first", "1"};
         QVERIFY(run.run());
         compareWithPlan(run.log(), planOf(run, 1, 10, 6));
-        QCOMPARE(run.log().properties.at("cuptiPath"),
-                 lanescope::test::standinCupti().toStdString());
+        QCOMPARE(run.log().properties.at("cuptiPath"), lanescope::test::standinCupti().toStdString());
     }
 
     void recordsWithNvtxBeforeCuda() {

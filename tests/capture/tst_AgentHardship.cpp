@@ -17,8 +17,7 @@ using lanescope::test::ProcessLog;
 namespace {
 
 /// Checks that the program behaves as without the agent.
-void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0,
-                  const QByteArray& output = {}) {
+void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0, const QByteArray& output = {}) {
     run.program = LANESCOPE_BINARY_DIR "/bin/standin-hardship";
     run.arguments = arguments;
     QVERIFY(run.run());
@@ -29,14 +28,12 @@ void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0,
 
 int called(const ProcessLog& log, const char* name) {
     return static_cast<int>(
-        std::count_if(log.nvtx.begin(), log.nvtx.end(),
-                      [name](const auto& event) { return event.text == name; }));
+        std::count_if(log.nvtx.begin(), log.nvtx.end(), [name](const auto& event) { return event.text == name; }));
 }
 
 int ofHandler(const ProcessLog& log) {
-    return static_cast<int>(std::count_if(log.nvtx.begin(), log.nvtx.end(), [](const auto& event) {
-        return event.text.starts_with("handler, ");
-    }));
+    return static_cast<int>(std::count_if(log.nvtx.begin(), log.nvtx.end(),
+                                          [](const auto& event) { return event.text.starts_with("handler, "); }));
 }
 
 void verifyWhole(const ProcessLog& log) {
@@ -52,8 +49,7 @@ class tst_AgentHardship : public QObject {
 
   private slots:
     void survivesLackOfMemory() {
-        if (test::hasAddressSanitizer || test::hasThreadSanitizer)
-            QSKIP("The sanitizer needs memory itself.");
+        if (test::hasAddressSanitizer || test::hasThreadSanitizer) QSKIP("The sanitizer needs memory itself.");
         AgentRun run;
         runUntouched(run, {"memory"}, 4);
         verifyWhole(run.log());
@@ -62,8 +58,7 @@ class tst_AgentHardship : public QObject {
         QCOMPARE(called(run.log(), "before"), 1);
         QCOMPARE(called(run.log(), "after"), 1);
         QVERIFY(called(run.log(), "work") >= 10);
-        QVERIFY(run.log().dropped(Loss::CallsWithoutMemory) + run.log().dropped(Loss::LogBlocks) >
-                0);
+        QVERIFY(run.log().dropped(Loss::CallsWithoutMemory) + run.log().dropped(Loss::LogBlocks) > 0);
     }
 
     /// glibc allocates thread-local memory at the first access, and aborts if it cannot; the
@@ -79,8 +74,7 @@ class tst_AgentHardship : public QObject {
 
     void refusesCallsOfHandlersThatInterruptIt_data() {
         QTest::addColumn<int>("microseconds");
-        for (const int microseconds : {40, 200, 2000})
-            QTest::addRow("%d us", microseconds) << microseconds;
+        for (const int microseconds : {40, 200, 2000}) QTest::addRow("%d us", microseconds) << microseconds;
     }
     void refusesCallsOfHandlersThatInterruptIt() {
         QFETCH(int, microseconds);
@@ -89,9 +83,8 @@ class tst_AgentHardship : public QObject {
         const ProcessLog& log = run.log();
         verifyWhole(log);
         QCOMPARE(log.ends.size(), size_t{1});
-        qInfo("%d ranges of the program, %d of the handler, %llu calls refused, %llu too many",
-              called(log, "work"), ofHandler(log),
-              static_cast<unsigned long long>(log.dropped(Loss::NestedCalls)),
+        qInfo("%d ranges of the program, %d of the handler, %llu calls refused, %llu too many", called(log, "work"),
+              ofHandler(log), static_cast<unsigned long long>(log.dropped(Loss::NestedCalls)),
               static_cast<unsigned long long>(log.dropped(Loss::NvtxCalls)));
         // Each recorded range is complete: both of its ends were refused, or none.
         const bool isComplete = log.dropped(Loss::NvtxCalls) == 0;
@@ -99,8 +92,7 @@ class tst_AgentHardship : public QObject {
         for (const ProcessLog::Nvtx& event : log.nvtx) {
             const std::pair<uint32_t, int32_t> place{event.record.domain, event.record.level};
             if (event.record.event == log::NvtxEvent::Push) {
-                QVERIFY(event.text == "work" || event.text.starts_with("handler, ") ||
-                        event.text == "before");
+                QVERIFY(event.text == "work" || event.text.starts_with("handler, ") || event.text == "before");
                 open[place] = event.text;
             } else {
                 QVERIFY(open.erase(place) == 1 || !isComplete);
@@ -124,8 +116,7 @@ class tst_AgentHardship : public QObject {
         const auto timeOf = [&](size_t index) { return run.log().nvtx[index].record.timestampNs; };
         for (size_t index = 1; index < 6; ++index) QVERIFY(timeOf(index) >= timeOf(index - 1));
         const int64_t acrossNs = timeOf(3) - timeOf(2);
-        QVERIFY2(acrossNs >= 299'000'000 && acrossNs < 900'000'000,
-                 qPrintable(QString::number(acrossNs)));
+        QVERIFY2(acrossNs >= 299'000'000 && acrossNs < 900'000'000, qPrintable(QString::number(acrossNs)));
     }
 
     /// Without a recorder, no file can be requested, so this is about the report.
@@ -171,8 +162,7 @@ class tst_AgentHardship : public QObject {
         QVERIFY(logs < 20);
         QCOMPARE(run.log().notes.count("children-without-log"), size_t{1});
         const std::string& sentence = run.log().notes.at("children-without-log");
-        QVERIFY2(sentence.starts_with(std::to_string(20 - logs) + " forked processes"),
-                 sentence.c_str());
+        QVERIFY2(sentence.starts_with(std::to_string(20 - logs) + " forked processes"), sentence.c_str());
     }
 
     void ignoresChildrenWithLog() {
@@ -183,8 +173,7 @@ class tst_AgentHardship : public QObject {
     }
 
     void forksDuringFirstCalls() {
-        if (test::hasAddressSanitizer)
-            QSKIP("A child may find the sanitizer's list of threads locked, for ever.");
+        if (test::hasAddressSanitizer) QSKIP("A child may find the sanitizer's list of threads locked, for ever.");
         AgentRun run;
         runUntouched(run, {"forks"});
         QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
@@ -200,8 +189,7 @@ class tst_AgentHardship : public QObject {
     void firstProcessOfANamespaceIsRecorded() {
         QProcess probe;
         probe.start("unshare", {"--pid", "--fork", "true"});
-        if (!probe.waitForFinished() || probe.exitCode() != 0)
-            QSKIP("There are no process namespaces here.");
+        if (!probe.waitForFinished() || probe.exitCode() != 0) QSKIP("There are no process namespaces here.");
         AgentRun run;
         run.program = "unshare";
         run.arguments = {"--pid", "--fork", LANESCOPE_BINARY_DIR "/bin/standin-hardship", "term"};

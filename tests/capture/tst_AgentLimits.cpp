@@ -102,8 +102,7 @@ class tst_AgentLimits : public QObject {
         const size_t stepsDone = last / 204;
         QVERIFY(log.kernels.size() >= stepsDone * 200);
         qint64 bytes = 0;
-        for (const QFileInfo& file : QDir(run.folder).entryInfoList({"*.log*"}))
-            bytes += file.size();
+        for (const QFileInfo& file : QDir(run.folder).entryInfoList({"*.log*"})) bytes += file.size();
         QVERIFY2(bytes < 5 << 20, qPrintable(QString::number(bytes)));
     }
 

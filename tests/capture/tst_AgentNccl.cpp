@@ -130,9 +130,7 @@ class tst_AgentNccl : public QObject {
         QFETCH(int, version);
         AgentRun run;
         runNccl(run, version, "plain");
-        const char* wanted = version < 5   ? "Lanescope 7\n"
-                             : version < 6 ? "Lanescope f07\n"
-                                           : "Lanescope 1f07\n";
+        const char* wanted = version < 5 ? "Lanescope 7\n" : version < 6 ? "Lanescope f07\n" : "Lanescope 1f07\n";
         QCOMPARE(run.output, QByteArray(wanted));
     }
 
@@ -228,13 +226,11 @@ class tst_AgentNccl : public QObject {
             if (process.exitCode() != 0) qWarning() << process.readAllStandardError();
             return process.readAllStandardOutput();
         };
-        const QByteArray output =
-            lanescope({"record", "--nccl", "plugin", "--no-cuda", "-o", trace,
-                       LANESCOPE_BINARY_DIR "/bin/standin-nccl", "5", "group"});
+        const QByteArray output = lanescope({"record", "--nccl", "plugin", "--no-cuda", "-o", trace,
+                                             LANESCOPE_BINARY_DIR "/bin/standin-nccl", "5", "group"});
         QCOMPARE(output, QByteArray("Lanescope f07\n"));
         const QJsonArray rows =
-            QJsonDocument::fromJson(lanescope({"stats", "-r", "nccl_trace", "-f", "json", trace}))
-                .array();
+            QJsonDocument::fromJson(lanescope({"stats", "-r", "nccl_trace", "-f", "json", trace})).array();
         QCOMPARE(rows.size(), 3);
         const QJsonObject gather = rows[1].toObject();
         QCOMPARE(gather["Operation"].toString(), QString("AllGather"));

@@ -28,8 +28,8 @@ class tst_AgentOptions : public QObject {
         QVERIFY(plain.recordCuda && plain.recordNvtx && !plain.recordMemory && !plain.yieldCupti);
         QCOMPARE(plain.apiCalls, ApiCalls::Filtered);
         QCOMPARE(plain.windows.trigger, WindowTrigger::None);
-        const AgentOptions full = read(
-            "cuda=0,nvtx=0,yield=1,memory=1,um=1,api=launch,graphs=whole,max-log-mb=7,part-mb=3");
+        const AgentOptions full =
+            read("cuda=0,nvtx=0,yield=1,memory=1,um=1,api=launch,graphs=whole,max-log-mb=7,part-mb=3");
         QVERIFY(!full.recordCuda && !full.recordNvtx && full.yieldCupti);
         QVERIFY(full.recordMemory && full.recordUnifiedMemory);
         QCOMPARE(full.apiCalls, ApiCalls::Launch);
@@ -50,8 +50,7 @@ class tst_AgentOptions : public QObject {
     }
 
     void readsWindows() {
-        const WindowOptions time =
-            read("delay-ms=1500,duration-ms=20,base-ns=1700000000000000000,repeat=3").windows;
+        const WindowOptions time = read("delay-ms=1500,duration-ms=20,base-ns=1700000000000000000,repeat=3").windows;
         QCOMPARE(time.trigger, WindowTrigger::Time);
         QCOMPARE(time.delayNs, 1'500'000'000);
         QCOMPARE(time.durationNs, 20'000'000);
@@ -95,9 +94,7 @@ class tst_AgentOptions : public QObject {
         row("memory=1", [](auto& o) { o.recordMemory = true; });
         row("um=1", [](auto& o) { o.recordUnifiedMemory = true; });
         row("yield=1", [](auto& o) { o.yieldCupti = true; });
-        row("only=a%3Ab%2C:python*:50%25%20%C3%A4", [](auto& o) {
-            o.only = {"a:b,", "python*", "50% \u00e4"};
-        });
+        row("only=a%3Ab%2C:python*:50%25%20%C3%A4", [](auto& o) { o.only = {"a:b,", "python*", "50% \u00e4"}; });
         row("max-log-mb=7", [](auto& o) { o.maxLogBytes = uint64_t{7} << 20; });
         row("part-mb=3", [](auto& o) { o.maxPartBytes = uint64_t{3} << 20; });
         row("reserve-mb=0", [](auto& o) { o.diskReserveBytes = 0; });
@@ -161,8 +158,7 @@ class tst_AgentOptions : public QObject {
         const QByteArray rows = source.readAll(), table = page.readAll();
         for (const std::string_view name : optionNames()) {
             const QByteArray option = QByteArray(name.data(), int(name.size())) + "=";
-            QVERIFY2(rows.contains("row(\"" + option) || rows.contains("," + option) ||
-                         rows.contains("\"" + option),
+            QVERIFY2(rows.contains("row(\"" + option) || rows.contains("," + option) || rows.contains("\"" + option),
                      option);
             QVERIFY2(table.contains("`" + option), option);
         }

@@ -36,8 +36,7 @@ if __name__ == "__main__":
 
 }  // namespace
 
-/// Tests of the NVTX package for Python. Needs a Python that has it: LANESCOPE_TEST_PYTHON or
-/// python3.
+/// Tests of the NVTX package for Python. Needs a Python that has it: LANESCOPE_TEST_PYTHON or python3.
 class tst_AgentPython : public QObject {
     Q_OBJECT
     QTemporaryDir folder_;
@@ -49,8 +48,7 @@ class tst_AgentPython : public QObject {
         QProcess process;
         process.start(python_, {"-c", "import nvtx"});
         if (!process.waitForFinished() || process.exitCode() != 0) {
-            QSKIP(
-                "This Python has no nvtx package: pip install nvtx, or set LANESCOPE_TEST_PYTHON.");
+            QSKIP("This Python has no nvtx package: pip install nvtx, or set LANESCOPE_TEST_PYTHON.");
         }
         script_ = folder_.filePath("annotated.py");
         QFile file(script_);

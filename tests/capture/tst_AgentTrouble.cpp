@@ -55,16 +55,14 @@ class tst_AgentTrouble : public QObject {
         QFETCH(bool, ends);
         AgentRun run;
         // Half a second passes, so everything except its end must be present.
-        run.arguments = {"--exit-by", exitBy, "--exit-code", "3",
-                         "--steps",   "100",  "--step-ms",   "20"};
+        run.arguments = {"--exit-by", exitBy, "--exit-code", "3", "--steps", "100", "--step-ms", "20"};
         QVERIFY(run.run());
         verifyUntouched(run, expected, "trained 600 kernels\n");
         QCOMPARE(run.log().ends.size(), ends ? size_t{1} : size_t{0});
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
         const int atLeast = ends ? 100 : 50;  // a killed process loses at most one second
         QVERIFY2(steps(run.log()) >= atLeast, qPrintable(QString::number(steps(run.log()))));
-        QVERIFY2(int(run.log().kernels.size()) >= atLeast * 6,
-                 qPrintable(QString::number(run.log().kernels.size())));
+        QVERIFY2(int(run.log().kernels.size()) >= atLeast * 6, qPrintable(QString::number(run.log().kernels.size())));
         if (ends) QCOMPARE(run.log().kernels.size(), size_t{600});
     }
 
@@ -127,14 +125,12 @@ class tst_AgentTrouble : public QObject {
     void losesNothingInBuffersReturnedLate() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
-        run.arguments = {"--live",    "1",  "--tells-early", "1",  "--steps",        "60",
-                         "--kernels", "20", "--step-ms",     "10", "--gpu-delay-us", "300000",
-                         "--threads", "3"};
+        run.arguments = {"--live",    "1",  "--tells-early",  "1",      "--steps",   "60", "--kernels", "20",
+                         "--step-ms", "10", "--gpu-delay-us", "300000", "--threads", "3"};
         QVERIFY(run.run());
         verifyUntouched(run, 0, "trained 3600 kernels\n");
         QCOMPARE(run.log().kernels.size(), size_t{3600});
-        for (const log::KernelRecord& kernel : run.log().kernels)
-            QCOMPARE(kernel.endNs - kernel.startNs, 1'000);
+        for (const log::KernelRecord& kernel : run.log().kernels) QCOMPARE(kernel.endNs - kernel.startNs, 1'000);
         QCOMPARE(run.log().ends.size(), size_t{1});
         QVERIFY(run.log().notes.empty());
     }
@@ -148,8 +144,7 @@ class tst_AgentTrouble : public QObject {
         verifyUntouched(run, 0, "trained 200 kernels\n");
         QVERIFY(run.tookMs < 30'000);
         QCOMPARE(run.log().kernels.size(), size_t{200});
-        for (const log::KernelRecord& kernel : run.log().kernels)
-            QVERIFY(kernel.startNs == 0 && kernel.endNs == 0);
+        for (const log::KernelRecord& kernel : run.log().kernels) QVERIFY(kernel.startNs == 0 && kernel.endNs == 0);
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
 
@@ -162,13 +157,11 @@ class tst_AgentTrouble : public QObject {
         QTest::newRow("all calls") << live << "api=all" << true;
         QTest::newRow("steps") << live << "steps=3-9" << true;
         QTest::newRow("calls open windows")
-            << live + QStringList{"--profile-from", "3", "--profile-to", "5"}
-            << "range=cudaProfilerApi" << true;
+            << live + QStringList{"--profile-from", "3", "--profile-to", "5"} << "range=cudaProfilerApi" << true;
         QTest::newRow("full log") << live << "max-log-mb=1" << true;
         QTest::newRow("killed") << live + QStringList{"--exit-by", "term"} << "" << true;
         QTest::newRow("forks") << live + QStringList{"--fork", "nvtx"} << "" << true;
-        QTest::newRow("badly, to see that it is found")
-            << QStringList{"--locks-badly", "1"} << "" << false;
+        QTest::newRow("badly, to see that it is found") << QStringList{"--locks-badly", "1"} << "" << false;
     }
     void takesLocksInOneOrder() {
         QFETCH(QStringList, arguments);
@@ -178,8 +171,7 @@ class tst_AgentTrouble : public QObject {
         AgentRun run;
         const QString found = run.folder + "/orders";
         run.inChild = [] { std::signal(SIGTERM, SIG_DFL); };
-        run.environment["LD_PRELOAD"] =
-            LANESCOPE_BINARY_DIR "/lib/standin/libstandin-lock-order.so";
+        run.environment["LD_PRELOAD"] = LANESCOPE_BINARY_DIR "/lib/standin/libstandin-lock-order.so";
         run.environment["STANDIN_LOCK_ORDER"] = found;
         run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
         run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
@@ -276,8 +268,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void daemonIsRecordedOn() {
-        if (test::hasAddressSanitizer)
-            QSKIP("A daemon closes all descriptors, the sanitizer's too.");
+        if (test::hasAddressSanitizer) QSKIP("A daemon closes all descriptors, the sanitizer's too.");
         AgentRun run;
         run.arguments = {"--fork", "daemon"};
         QVERIFY(run.run());
@@ -285,8 +276,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
         // A daemon's calls are in its own log, including those from before it closed all
         // descriptors. It has no parent, so its end is polled.
-        QTRY_VERIFY_WITH_TIMEOUT(
-            (run.readLogs(), run.logs.size() == 2 && !run.logs[1].ends.empty()), 20'000);
+        QTRY_VERIFY_WITH_TIMEOUT((run.readLogs(), run.logs.size() == 2 && !run.logs[1].ends.empty()), 20'000);
         const ProcessLog& daemon = run.logs[1];
         QCOMPARE(daemon.nvtx.size(), size_t{2 * 100});
         QVERIFY(!daemon.isCorrupt);
@@ -313,8 +303,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.run());
         verifyUntouched(run);
         // A machine with CUDA but without a GPU has a CUPTI, which then finds no driver.
-        const size_t reasons = run.log().notes.count("cupti-missing") +
-                               run.log().notes.count("no-driver") +
+        const size_t reasons = run.log().notes.count("cupti-missing") + run.log().notes.count("no-driver") +
                                run.log().notes.count("cupti-failed");
         const bool foundAnother = run.log().properties.count("cuptiVersion") == 1;
         QVERIFY(reasons == 1 || (reasons == 0 && foundAnother));
@@ -344,8 +333,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.run());
         QByteArray output = tenSteps;
         for (int i = 0; i < 3; ++i) {
-            output += "child " + QByteArray::number(i) + " ended with " +
-                      QByteArray::number(status) + "\n";
+            output += "child " + QByteArray::number(i) + " ended with " + QByteArray::number(status) + "\n";
         }
         verifyUntouched(run, 0, output);
         QVERIFY(run.tookMs < 60'000);
@@ -473,10 +461,8 @@ class tst_AgentTrouble : public QObject {
         const QStringList names = QDir(run.folder).entryList({"*.log"}, QDir::Files);
         QCOMPARE(names.size(), 1);
         const auto permissions =
-            std::filesystem::status(QDir(run.folder).filePath(names[0]).toStdString())
-                .permissions();
-        QCOMPARE(permissions,
-                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+            std::filesystem::status(QDir(run.folder).filePath(names[0]).toStdString()).permissions();
+        QCOMPARE(permissions, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     }
 };
 

@@ -82,8 +82,7 @@ class tst_AgentWindows : public QObject {
             QTest::addRow("two steps later, %s", api) << 25'000 << api << "";
             QTest::addRow("long after, %s", api) << 400'000 << api << "";
         }
-        for (const char* manner :
-             {"on a thread of CUPTI's", "kept back", "overtaking", "all of it"}) {
+        for (const char* manner : {"on a thread of CUPTI's", "kept back", "overtaking", "all of it"}) {
             QTest::addRow("two steps later, %s", manner) << 25'000 << "filtered" << manner;
             QTest::addRow("long after, %s", manner) << 400'000 << "filtered" << manner;
         }
@@ -100,8 +99,7 @@ class tst_AgentWindows : public QObject {
                          "--step-ms",      "10",
                          "--gpu-delay-us", QString::number(delayUs)};
         const bool isAll = manner == "all of it";
-        if (isAll || manner == "on a thread of CUPTI's")
-            run.environment["STANDIN_CUPTI_THREAD"] = "1";
+        if (isAll || manner == "on a thread of CUPTI's") run.environment["STANDIN_CUPTI_THREAD"] = "1";
         if (isAll || manner == "kept back") {
             run.environment["STANDIN_CUPTI_KEEPS"] = "1";
             run.arguments << "--tells-early"
@@ -113,8 +111,8 @@ class tst_AgentWindows : public QObject {
         QVERIFY(run.run());
         verifyGated(run.log());
         QCOMPARE(kernelsByStep(run.log()), (Steps{{4, 30}, {5, 30}, {6, 30}}));
-        QCOMPARE(pushes(run.log()), (std::vector<std::string>{"step 3", "forward", "step 4",
-                                                              "forward", "step 5", "forward"}));
+        QCOMPARE(pushes(run.log()),
+                 (std::vector<std::string>{"step 3", "forward", "step 4", "forward", "step 5", "forward"}));
         QCOMPARE(run.log().windows.size(), size_t{2});
         // Each recorded range has its end, and the last ends the window.
         QCOMPARE(run.log().nvtx.size(), size_t{3 * 6});
@@ -177,14 +175,12 @@ class tst_AgentWindows : public QObject {
         QFETCH(QString, expected);
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "range=" + range;
-        run.arguments = {"--live",    "1", "--steps",        "8",   "--kernels", "10",
-                         "--step-ms", "5", "--gpu-delay-us", "3000"};
+        run.arguments = {"--live", "1", "--steps", "8", "--kernels", "10", "--step-ms", "5", "--gpu-delay-us", "3000"};
         QVERIFY(run.run());
         verifyGated(run.log());
         // Half of a step's kernels are launched in its forward pass, half in the optimizer.
         Steps steps;
-        for (const QString& step : expected.split(' ', Qt::SkipEmptyParts))
-            steps[step.toInt()] += 5;
+        for (const QString& step : expected.split(' ', Qt::SkipEmptyParts)) steps[step.toInt()] += 5;
         QCOMPARE(kernelsByStep(run.log()), steps);
         QCOMPARE(run.log().notes.count("no-window"), size_t(expected.isEmpty()));
     }
@@ -192,9 +188,8 @@ class tst_AgentWindows : public QObject {
     void keepsWindowsRequestedByTheProgram() {
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "range=cudaProfilerApi,repeat=0";
-        run.arguments = {"--live",          "1", "--profile-from", "3",   "--profile-to", "4",
-                         "--profile-every", "6", "--steps",        "12",  "--kernels",    "10",
-                         "--step-ms",       "5", "--gpu-delay-us", "8000"};
+        run.arguments = {"--live",  "1",  "--profile-from", "3",  "--profile-to", "4", "--profile-every", "6",
+                         "--steps", "12", "--kernels",      "10", "--step-ms",    "5", "--gpu-delay-us",  "8000"};
         QVERIFY(run.run());
         verifyGated(run.log());
         QCOMPARE(kernelsByStep(run.log()), (Steps{{3, 10}, {4, 10}, {9, 10}, {10, 10}}));
@@ -215,8 +210,7 @@ class tst_AgentWindows : public QObject {
         QVERIFY(!run.log().kernels.empty() && !run.log().nvtx.empty());
         // Kernels of the last 30 ms ran after the window.
         int64_t lastNs = 0;
-        for (const log::KernelRecord& kernel : run.log().kernels)
-            lastNs = std::max(lastNs, kernel.startNs);
+        for (const log::KernelRecord& kernel : run.log().kernels) lastNs = std::max(lastNs, kernel.startNs);
         QVERIFY(lastNs > windows[1].timestampNs);
     }
 
@@ -234,8 +228,7 @@ class tst_AgentWindows : public QObject {
 
     void beginsLateAndNeverEnds() {
         AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] =
-            "delay-ms=300,base-ns=" + QString::number(run.baseNs);
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "delay-ms=300,base-ns=" + QString::number(run.baseNs);
         run.arguments = {"--live", "1", "--steps", "100", "--kernels", "5", "--step-ms", "7"};
         QVERIFY(run.run());
         verifyGated(run.log());

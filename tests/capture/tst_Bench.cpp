@@ -43,8 +43,7 @@ class tst_Bench : public QObject {
         QProcess process;
         start(process, words);
         if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
 
     /// A training with steps of slightly more than that time.
@@ -79,12 +78,11 @@ class tst_Bench : public QObject {
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
     void recordsAlternatelyAndAnswersLikeCompare() {
-        const Ended bench = run(
-            QStringList{"bench", "--runs", "3", "-o", "b", "-f", "json", "--fail-if", "slower"} +
-            sides(training(10), training(20)));
+        const Ended bench = run(QStringList{"bench", "--runs", "3", "-o", "b", "-f", "json", "--fail-if", "slower"} +
+                                sides(training(10), training(20)));
         QVERIFY2(bench.status == 1, bench.err);
-        QCOMPARE(tracesIn("b"), QStringList({"A1.sqlite", "A2.sqlite", "A3.sqlite", "B1.sqlite",
-                                             "B2.sqlite", "B3.sqlite"}));
+        QCOMPARE(tracesIn("b"),
+                 QStringList({"A1.sqlite", "A2.sqlite", "A3.sqlite", "B1.sqlite", "B2.sqlite", "B3.sqlite"}));
         QDateTime before;
         for (const char* name : {"A1", "B1", "A2", "B2", "A3", "B3"}) {
             const QDateTime made = QFileInfo(in(QString("b/%1.sqlite").arg(name))).lastModified();
@@ -101,9 +99,9 @@ class tst_Bench : public QObject {
         QCOMPARE(claim["unit"].toString(), QString("runs"));
         QCOMPARE(claim["baselineRuns"].toInt(), 3);
         QVERIFY2(claim["percent"].toDouble() > 50, bench.out);
-        const Ended compared = run({"compare", "-f", "json", "--fail-if", "slower", "--baseline",
-                                    "b/A1.sqlite", "b/A2.sqlite", "b/A3.sqlite", "--candidate",
-                                    "b/B1.sqlite", "b/B2.sqlite", "b/B3.sqlite"});
+        const Ended compared =
+            run({"compare", "-f", "json", "--fail-if", "slower", "--baseline", "b/A1.sqlite", "b/A2.sqlite",
+                 "b/A3.sqlite", "--candidate", "b/B1.sqlite", "b/B2.sqlite", "b/B3.sqlite"});
         QCOMPARE(compared.status, 1);
         QCOMPARE(compared.out, bench.out);
         QVERIFY2(bench.err.contains("lanescope: The 6 traces, A1 to B3, are in b."), bench.err);
@@ -111,21 +109,20 @@ class tst_Bench : public QObject {
 
     void createsItsOwnFolder() {
         QVERIFY(QDir(folder_->path()).mkdir("lanescope-bench-1"));
-        const Ended bench = run(QStringList{"bench", "--runs", "2", "--warmup", "0"} +
-                                sides(training(5, 12), training(5, 12)));
+        const Ended bench =
+            run(QStringList{"bench", "--runs", "2", "--warmup", "0"} + sides(training(5, 12), training(5, 12)));
         QVERIFY2(bench.status == 0, bench.err);
         QCOMPARE(tracesIn("lanescope-bench-2").size(), 4);
         QVERIFY(!QFile::exists(in("lanescope-bench-2/A-warm-up.log")));
-        const Ended again = run(QStringList{"bench", "-o", "lanescope-bench-2"} +
-                                sides(training(5, 12), training(5, 12)));
+        const Ended again =
+            run(QStringList{"bench", "-o", "lanescope-bench-2"} + sides(training(5, 12), training(5, 12)));
         QCOMPARE(again.status, 3);
         QVERIFY2(again.err.contains("is not empty. Choose another with -o"), again.err);
     }
 
     void failedRunEndsBench() {
-        const Ended bench =
-            run(QStringList{"bench", "--runs", "3", "--warmup", "0", "-o", "b"} +
-                sides(training(5, 12), training(5, 12) + QStringList{"--exit-code", "7"}));
+        const Ended bench = run(QStringList{"bench", "--runs", "3", "--warmup", "0", "-o", "b"} +
+                                sides(training(5, 12), training(5, 12) + QStringList{"--exit-code", "7"}));
         QCOMPARE(bench.status, 3);
         QVERIFY2(bench.err.contains("lanescope: Run B1: exit status 7. Nothing to compare. Its "
                                     "output is in b/B1.log.\n"),
@@ -137,20 +134,17 @@ class tst_Bench : public QObject {
     }
 
     void missingProgramEndsBench() {
-        const Ended bench = run(QStringList{"bench", "--warmup", "0", "-o", "b"} +
-                                sides({"no-such-program"}, training(5)));
+        const Ended bench =
+            run(QStringList{"bench", "--warmup", "0", "-o", "b"} + sides({"no-such-program"}, training(5)));
         QCOMPARE(bench.status, 3);
-        QVERIFY2(bench.err.contains("Run A1 failed: ") && bench.err.contains("no-such-program"),
-                 bench.err);
-        const Ended warm =
-            run(QStringList{"bench", "-o", "c"} + sides({"no-such-program"}, training(5)));
+        QVERIFY2(bench.err.contains("Run A1 failed: ") && bench.err.contains("no-such-program"), bench.err);
+        const Ended warm = run(QStringList{"bench", "-o", "c"} + sides({"no-such-program"}, training(5)));
         QCOMPARE(warm.status, 3);
         QVERIFY2(warm.err.contains("The warm-up of A failed: "), warm.err);
     }
 
     void runWithoutGpuEndsBench() {
-        const Ended bench =
-            run(QStringList{"bench", "--warmup", "0", "-o", "b"} + sides({"true"}, training(5)));
+        const Ended bench = run(QStringList{"bench", "--warmup", "0", "-o", "b"} + sides({"true"}, training(5)));
         QCOMPARE(bench.status, 3);
         QVERIFY2(bench.err.contains("Run A1: no GPU activity was recorded"), bench.err);
         QVERIFY(!bench.err.contains("B1"));
@@ -162,12 +156,10 @@ class tst_Bench : public QObject {
         QTest::newRow("SIGTERM") << SIGTERM;
     }
     void signalKeepsFinishedRuns() {
-        if (lanescope::test::hasThreadSanitizer)
-            QSKIP("It keeps signals back while a program is waited for.");
+        if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
         QFETCH(int, number);
         QProcess process;
-        start(process, QStringList{"bench", "--warmup", "0", "-o", "b"} +
-                           sides(training(5, 12), training(50, 10'000)));
+        start(process, QStringList{"bench", "--warmup", "0", "-o", "b"} + sides(training(5, 12), training(50, 10'000)));
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(in("b/B1.sqlite.partial")), waitMs);
         QTest::qWait(300);
         ::kill(static_cast<pid_t>(process.processId()), number);
@@ -176,8 +168,7 @@ class tst_Bench : public QObject {
         QCOMPARE(process.exitCode(), 128 + number);
         QVERIFY2(errors.contains("Run B1 was interrupted, so it does not count."), errors);
         QVERIFY2(errors.contains("The trace of A1 is in b."), errors);
-        QStringList left = QDir(in("b")).entryList(
-            QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name);
+        QStringList left = QDir(in("b")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name);
         left.removeAll("A1.sqlite.lanescope-index");
         QCOMPARE(left, QStringList({"A1.log", "A1.sqlite", "B1.log"}));
     }
@@ -190,8 +181,7 @@ class tst_Bench : public QObject {
         QTest::newRow("no baseline") << QStringList{"--", "---", "true"} << "separated by ---";
         QTest::newRow("one run") << QStringList{"--runs", "1", "--", "true", "---", "true"}
                                  << "1 is out of range (2 to";
-        QTest::newRow("table") << QStringList{"--table", "parts", "--", "true", "---", "true"}
-                               << "Add -f csv";
+        QTest::newRow("table") << QStringList{"--table", "parts", "--", "true", "---", "true"} << "Add -f csv";
         QTest::newRow("recording") << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"}
                                    << "nothing is left to record";
         QTest::newRow("unknown") << QStringList{"--repeat", "3", "true", "---", "true"}
@@ -208,23 +198,19 @@ class tst_Bench : public QObject {
     }
 
     void recordsSeveralRunsOfAProgram() {
-        const Ended ended =
-            run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} + training(5, 12));
+        const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} + training(5, 12));
         QVERIFY2(ended.status == 0, ended.err);
         QCOMPARE(tracesIn("."), QStringList({"r-1.sqlite", "r-2.sqlite", "r-3.sqlite"}));
         QCOMPARE(ended.out.count("trained 48 kernels"), 3);
         QVERIFY2(ended.err.contains("lanescope: Run 2 of 3."), ended.err);
-        const Ended more =
-            run(QStringList{"record", "--repeat", "2", "-o", "%n.sqlite", "--"} + training(5, 12));
+        const Ended more = run(QStringList{"record", "--repeat", "2", "-o", "%n.sqlite", "--"} + training(5, 12));
         QVERIFY(more.status == 0 && QFile::exists(in("2.sqlite")));
     }
 
     void signalEndsRepeatedRunsInOrder() {
-        if (lanescope::test::hasThreadSanitizer)
-            QSKIP("It keeps signals back while a program is waited for.");
+        if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
         QProcess process;
-        start(process, QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
-                           training(50, 10'000));
+        start(process, QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} + training(50, 10'000));
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(in("r-1.sqlite.partial")), waitMs);
         QTest::qWait(300);
         ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
@@ -235,8 +221,8 @@ class tst_Bench : public QObject {
     }
 
     void firstFailedRunIsTheLast() {
-        const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
-                                training(5, 12) + QStringList{"--exit-code", "7"});
+        const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} + training(5, 12) +
+                                QStringList{"--exit-code", "7"});
         QCOMPARE(ended.status, 7);
         QVERIFY2(ended.err.contains("Run 1 of 3: exit status 7. No further runs."), ended.err);
         QCOMPARE(tracesIn("."), QStringList{"r-1.sqlite"});

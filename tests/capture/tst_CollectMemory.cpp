@@ -86,15 +86,10 @@ class tst_CollectMemory : public QObject {
             " correlationId, streamId, localMemoryPoolAddress, localMemoryPoolSize,"
             " localMemoryPoolUtilizedSize, importedMemoryPoolAddress, importedMemoryPoolProcessId"
             " FROM CUDA_GPU_MEMORY_USAGE_EVENTS LIMIT 1 OFFSET ";
-        const auto event = [&](const char* offset) {
-            return row((std::string(usage) + offset).c_str());
-        };
-        QCOMPARE(event("0"),
-                 "10|1|2|139637976727552|1048576|2|0|NULL|9|7|NULL|NULL|NULL|NULL|NULL");
-        QCOMPARE(event("1"),
-                 "20|1|2|139637976727552|1048576|2|1|NULL|9|7|11255808|4096|1024|NULL|NULL");
-        QCOMPARE(event("2"),
-                 "30|1|2|139637976727552|1048576|2|1|NULL|9|7|NULL|NULL|NULL|11255808|77");
+        const auto event = [&](const char* offset) { return row((std::string(usage) + offset).c_str()); };
+        QCOMPARE(event("0"), "10|1|2|139637976727552|1048576|2|0|NULL|9|7|NULL|NULL|NULL|NULL|NULL");
+        QCOMPARE(event("1"), "20|1|2|139637976727552|1048576|2|1|NULL|9|7|11255808|4096|1024|NULL|NULL");
+        QCOMPARE(event("2"), "30|1|2|139637976727552|1048576|2|1|NULL|9|7|NULL|NULL|NULL|11255808|77");
         QCOMPARE(row("SELECT count(*), address, operationType, poolType, localMemoryPoolSize"
                      " FROM CUDA_GPU_MEMORY_POOL_EVENTS"),
                  "1|11255808|1|1|8192");
@@ -124,9 +119,8 @@ class tst_CollectMemory : public QObject {
         log.writeTo(logPath("box.0.4242.log"));
         QCOMPARE(collect().counts.of(ImportedKind::MemoryEvent), 2);
         QCOMPARE(fixture_->rows("SELECT start FROM CUDA_GPU_MEMORY_USAGE_EVENTS"), "4");
-        QCOMPARE(
-            fixture_->rows("SELECT tableName, deviceId FROM LANESCOPE_UNTIMED ORDER BY tableName"),
-            "CUDA_GPU_MEMORY_POOL_EVENTS|0, CUDA_GPU_MEMORY_USAGE_EVENTS|3");
+        QCOMPARE(fixture_->rows("SELECT tableName, deviceId FROM LANESCOPE_UNTIMED ORDER BY tableName"),
+                 "CUDA_GPU_MEMORY_POOL_EVENTS|0, CUDA_GPU_MEMORY_USAGE_EVENTS|3");
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'untimed'"), "1");
     }
 
@@ -163,8 +157,8 @@ class tst_CollectMemory : public QObject {
     void writesMigrationsAndFaultsOfManagedMemory() {
         constexpr uint32_t cpu = 0xffffffff;
         TestLog log;
-        const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination,
-                             uint32_t flags, int64_t endNs) {
+        const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination, uint32_t flags,
+                             int64_t endNs) {
             UnifiedMemoryRecord record{};
             record.startNs = startNs + 10 * kind;
             record.endNs = endNs == 0 ? 0 : startNs + endNs;
@@ -206,8 +200,7 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT start, \"end\", deviceId, address, numberOfPageFaults,"
                      " faultAccessType FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS"),
                  "40|800|1|16384|12|2");
-        QCOMPARE(row("SELECT sum(count) FROM LANESCOPE_HEALTH WHERE code LIKE 'managed-memory-%'"),
-                 "2");
+        QCOMPARE(row("SELECT sum(count) FROM LANESCOPE_HEALTH WHERE code LIKE 'managed-memory-%'"), "2");
     }
 
     void keepsOnlyWorkOfTheWindows() {
@@ -260,8 +253,7 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT count(*), min(startNs), max(startNs), max(endNs), sum(\"index\")"
                      " FROM LANESCOPE_WINDOWS"),
                  "2|1000|3000|2000|1");
-        QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'launched-outside-windows'"),
-                 "2");
+        QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'launched-outside-windows'"), "2");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
                  "Process 4242: recorded in 2 windows, 0.000 s in all. Its activity outside the "
                  "windows is not in the trace.");
@@ -284,8 +276,7 @@ class tst_CollectMemory : public QObject {
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
         collect();
-        QCOMPARE(rows("SELECT startNs, endNs FROM LANESCOPE_WINDOWS"),
-                 "100|200, 200|200, 300|NULL");
+        QCOMPARE(rows("SELECT startNs, endNs FROM LANESCOPE_WINDOWS"), "100|200, 200|200, 300|NULL");
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
     }
 
@@ -338,8 +329,7 @@ class tst_CollectMemory : public QObject {
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
         collect();
-        QCOMPARE(rows("SELECT \"index\", startNs, endNs FROM LANESCOPE_WINDOWS"),
-                 "0|100|200, 1|300|400, 2|500|NULL");
+        QCOMPARE(rows("SELECT \"index\", startNs, endNs FROM LANESCOPE_WINDOWS"), "0|100|200, 1|300|400, 2|500|NULL");
     }
 
     void reportsLosses() {
@@ -395,8 +385,8 @@ class tst_CollectMemory : public QObject {
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
         collect();
-        for (const char* table : {"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO",
-                                  "TARGET_INFO_CUDA_STREAM", "TARGET_INFO_CUDA_NULL_STREAM"})
+        for (const char* table : {"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_STREAM",
+                                  "TARGET_INFO_CUDA_NULL_STREAM"})
             QCOMPARE(row((std::string("SELECT count(*) FROM ") + table).c_str()), "1");
         QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (33, 75)"), "2");
         QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), "3");

@@ -26,8 +26,7 @@ struct Nccl {
         record.rank = 1;
         return record;
     }
-    NcclOperationRecord asked(NcclOperationRecord record, const char* function, const char* type,
-                              uint64_t count) {
+    NcclOperationRecord asked(NcclOperationRecord record, const char* function, const char* type, uint64_t count) {
         record.function = log.string(function);
         record.datatype = log.string(type);
         record.count = count;
@@ -86,8 +85,7 @@ class tst_CollectNccl : public QObject {
         nccl.stop(1, 12);
         nccl.add(nccl.start(NcclEvent::Launch, 2, 13));
         nccl.stop(2, 17);
-        nccl.add(nccl.done(
-            nccl.asked(nccl.start(NcclEvent::Task, 3, 18, 1), "AllGather", "ncclInt8", 1024)));
+        nccl.add(nccl.done(nccl.asked(nccl.start(NcclEvent::Task, 3, 18, 1), "AllGather", "ncclInt8", 1024)));
         nccl.stop(3, 19);
         const CollectedRun run = collect(log);
         QCOMPARE(run.counts.of(ImportedKind::Nccl), 1);
@@ -96,24 +94,22 @@ class tst_CollectNccl : public QObject {
                      "sequence, algorithm, protocol, channels, warps, isCaptured "
                      "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
                  "AllGather|bfloat16|512|1024|2748|1|NULL|NULL|3|NVLS|SIMPLE|24|16|0");
-        QCOMPARE(
-            row("SELECT globalTid, start, \"end\", enqueueGlobalTid, enqueueStart, enqueueEnd, "
-                "launchGlobalTid, launchStart, launchEnd "
-                "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
-            fmt::format("{0}|10|12|{0}|18|19|{0}|13|17", tid));
+        QCOMPARE(row("SELECT globalTid, start, \"end\", enqueueGlobalTid, enqueueStart, enqueueEnd, "
+                     "launchGlobalTid, launchStart, launchEnd "
+                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+                 fmt::format("{0}|10|12|{0}|18|19|{0}|13|17", tid));
         QCOMPARE(row("SELECT communicator, rank, rankCount, cudaDevice, nodeCount, name "
                      "FROM LANESCOPE_NCCL_COMMUNICATORS"),
                  "2748|1|8|NULL|2|data parallel");
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_NCCL_COMMUNICATORS"), "1");
-        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'ncclProfilerInterface'"),
-                 "5");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'ncclProfilerInterface'"), "5");
     }
 
     void omitsFieldsThatOldNcclLacks() {
         TestLog log;
         Nccl nccl{log};
-        NcclOperationRecord task = nccl.done(
-            nccl.asked(nccl.start(NcclEvent::Task, 1, 10), "Broadcast", "ncclInt8", 1024));
+        NcclOperationRecord task =
+            nccl.done(nccl.asked(nccl.start(NcclEvent::Task, 1, 10), "Broadcast", "ncclInt8", 1024));
         task.root = 5;
         nccl.add(task);
         nccl.stop(1, 11);
@@ -147,18 +143,16 @@ class tst_CollectNccl : public QObject {
         nccl.add(odd);
         nccl.stop(0, 5);
         nccl.stop(UINT64_MAX, 5);
-        nccl.add(nccl.asked(nccl.start(NcclEvent::Task, 5, 10), "AllReduce", "ncclFloat64",
-                            UINT64_MAX / 2));
+        nccl.add(nccl.asked(nccl.start(NcclEvent::Task, 5, 10), "AllReduce", "ncclFloat64", UINT64_MAX / 2));
         NvtxDomainRecord tooShort{};
         log.add(RecordKind::NcclOperation, tooShort);
         log.add(RecordKind::NcclStop, ThreadNameRecord{});
         log.add(RecordKind::NcclCommunicator, ThreadNameRecord{});
         const CollectedRun run = collect(log);
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"), "2");
-        QCOMPARE(
-            row("SELECT operation, rank, sequence, bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
-                "WHERE operation IS NULL"),
-            "NULL|NULL|NULL|NULL");
+        QCOMPARE(row("SELECT operation, rank, sequence, bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
+                     "WHERE operation IS NULL"),
+                 "NULL|NULL|NULL|NULL");
         QCOMPARE(row("SELECT bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
                      "WHERE operation = 'AllReduce'"),
                  "NULL");
@@ -174,8 +168,7 @@ class tst_CollectNccl : public QObject {
             Nccl nccl{log};
             nccl.add(nccl.start(NcclEvent::Task, 1, 10));
             collect(log);
-            QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'nccl-nvtx-off'"),
-                     nvtxIsOff ? "0" : "1");
+            QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'nccl-nvtx-off'"), nvtxIsOff ? "0" : "1");
         }
     }
 
@@ -186,8 +179,8 @@ class tst_CollectNccl : public QObject {
         dropped.count = 12;
         log.add(dropped);
         collect(log);
-        QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'events-dropped'")
-                    .find("12 NCCL events") != std::string::npos);
+        QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'events-dropped'").find("12 NCCL events") !=
+                std::string::npos);
     }
 };
 

@@ -18,8 +18,7 @@ namespace {
 struct StackLog : TestLog {
     using TestLog::TestLog;
 
-    void stack(uint32_t number, uint32_t parent, std::string_view function, std::string_view file,
-               uint32_t line) {
+    void stack(uint32_t number, uint32_t parent, std::string_view function, std::string_view file, uint32_t line) {
         StackRecord record{};
         record.stack = number;
         record.parent = parent;
@@ -39,16 +38,15 @@ struct StackLog : TestLog {
         record.stack = stackNumber;
         add(record);
     }
-    void range(NvtxEvent event, std::string_view text, int64_t afterNs, int32_t level,
-               uint32_t stackNumber = 0, uint32_t threadId = 4242) {
+    void range(NvtxEvent event, std::string_view text, int64_t afterNs, int32_t level, uint32_t stackNumber = 0,
+               uint32_t threadId = 4242) {
         NvtxRecord record = nvtx(event, afterNs, level, string(text));
         record.threadId = threadId;
         record.rangeId = event == NvtxEvent::Start || event == NvtxEvent::End ? 9 : 0;
         setStack(record, stackNumber);
         add(record);
     }
-    void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber,
-              uint32_t threadId = 4242) {
+    void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber, uint32_t threadId = 4242) {
         GraphNodeRecord record{};
         record.timestampNs = startNs + afterNs;
         record.node = number;
@@ -99,12 +97,11 @@ class tst_CollectStacks : public QObject {
         log.flush();
         log.writeTo(fixture_->logPath("box.0.4242.log"));
         fixture_->collect();
-        QCOMPARE(
-            fixture_->rows("SELECT s.id, parentId, f.value, g.value, line FROM LANESCOPE_STACKS s"
-                           " JOIN StringIds f ON f.id = functionId"
-                           " LEFT JOIN StringIds g ON g.id = fileId ORDER BY s.id"),
-            "1|NULL|<module>|/home/ada/train.py|30, 2|1|step|/home/ada/train.py|12, "
-            "3|2|(frames further out are left out)|NULL|NULL");
+        QCOMPARE(fixture_->rows("SELECT s.id, parentId, f.value, g.value, line FROM LANESCOPE_STACKS s"
+                                " JOIN StringIds f ON f.id = functionId"
+                                " LEFT JOIN StringIds g ON g.id = fileId ORDER BY s.id"),
+                 "1|NULL|<module>|/home/ada/train.py|30, 2|1|step|/home/ada/train.py|12, "
+                 "3|2|(frames further out are left out)|NULL|NULL");
         QCOMPARE(fixture_->rows("SELECT correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME"
                                 " ORDER BY correlationId"),
                  "1|2, 2|2, 3|3, 4|NULL, 5|NULL, 6|2");
@@ -113,10 +110,8 @@ class tst_CollectStacks : public QObject {
         QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
         QCOMPARE((*trace)->stacks.size(), 3u);
         QCOMPARE((*trace)->apiCalls.size(), 6u);
-        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 0)),
-                 std::string("train.py:12 in step"));
-        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 2)),
-                 std::string("train.py:12 in step"));
+        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 0)), std::string("train.py:12 in step"));
+        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 2)), std::string("train.py:12 in step"));
         QCOMPARE(frameText(**trace, 2), std::string("(frames further out are left out)"));
         QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 3)), std::string());
     }
@@ -143,8 +138,7 @@ class tst_CollectStacks : public QObject {
         QCOMPARE(sourceFile(**trace, 0), std::string("/home/ada/project/train.py"));
         QCOMPARE(sourceFile(**trace, 1), std::string("/home/ada/project/train.py"));
         QCOMPARE(sourceFile(**trace, 2), std::string("/home/ada/tools/t.py"));
-        QCOMPARE(sourceFile(**trace, 3),
-                 std::string("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
+        QCOMPARE(sourceFile(**trace, 3), std::string("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
     }
 
     void keepsTheStartOfRanges() {
@@ -213,9 +207,8 @@ class tst_CollectStacks : public QObject {
         const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
         QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
         const std::vector<std::string> wanted{
-            "called at capture: train.py:88 in forward",
-            "called at capture: train.py:88 in forward", "train.py:99 in replay",
-            "called at capture from: train.py:88 in forward", "train.py:99 in replay"};
+            "called at capture: train.py:88 in forward", "called at capture: train.py:88 in forward",
+            "train.py:99 in replay", "called at capture from: train.py:88 in forward", "train.py:99 in replay"};
         QCOMPARE((*trace)->kernels.size(), uint32_t(wanted.size()));
         for (uint32_t row = 0; row < wanted.size(); ++row)
             QCOMPARE(pythonLine(**trace, EventRef(EventKind::Kernel, row)), wanted[row]);

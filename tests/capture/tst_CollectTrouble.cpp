@@ -37,12 +37,9 @@ class tst_CollectTrouble : public QObject {
         log.flush(startNs + 100, startNs + 400);
         log.writeTo(logPath("box.-.4242.log"));
         collect();
-        QCOMPARE(
-            row("SELECT count(*) FROM StringIds WHERE value = 'a\xef\xbf\xbd\xef\xbf\xbd' || 'b'"),
-            "1");
+        QCOMPARE(row("SELECT count(*) FROM StringIds WHERE value = 'a\xef\xbf\xbd\xef\xbf\xbd' || 'b'"), "1");
         QCOMPARE(row("SELECT count(DISTINCT textId) FROM NVTX_EVENTS WHERE eventType = 59"), "1");
-        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'program'"),
-                 "/opt/\xef\xbf\xbd/python");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'program'"), "/opt/\xef\xbf\xbd/python");
     }
 
     void execIsNoAbnormalEnd() {
@@ -65,10 +62,9 @@ class tst_CollectTrouble : public QObject {
         std::filesystem::create_symlink("nonsense", logPath("box.-.78.lost"));
         const CollectedRun run = collect();
         QCOMPARE(run.processesWithoutLog, 2u);
-        QCOMPARE(
-            fixture_->rows("SELECT sentence FROM LANESCOPE_HEALTH ORDER BY sentence"),
-            "Process 77 (python3): used NVTX or CUDA, but could not write its log: Permission "
-            "denied., Process 78 (-): used NVTX or CUDA, but could not write its log: Success.");
+        QCOMPARE(fixture_->rows("SELECT sentence FROM LANESCOPE_HEALTH ORDER BY sentence"),
+                 "Process 77 (python3): used NVTX or CUDA, but could not write its log: Permission "
+                 "denied., Process 78 (-): used NVTX or CUDA, but could not write its log: Success.");
     }
 
     void readsLogsOfANewerAgent() {
@@ -89,10 +85,8 @@ class tst_CollectTrouble : public QObject {
         const auto run = (*collector)->finish({}, false);
         QVERIFY(run && run->warnings.empty());
         QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS"), "1");
-        QCOMPARE(fixture_->rows("SELECT code, severity FROM LANESCOPE_HEALTH"),
-                 "versions-differ|0");
-        QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH")
-                    .starts_with("The agent has version 0.0.9, and"));
+        QCOMPARE(fixture_->rows("SELECT code, severity FROM LANESCOPE_HEALTH"), "versions-differ|0");
+        QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH").starts_with("The agent has version 0.0.9, and"));
     }
 
     void reportsAClockChangeOnce() {
@@ -111,8 +105,7 @@ class tst_CollectTrouble : public QObject {
             log.writeTo(logPath("box.-." + std::to_string(pid) + ".log"));
         }
         collect();
-        QCOMPARE(fixture_->rows("SELECT code, severity, timestamp FROM LANESCOPE_HEALTH"),
-                 "clock-set|0|4000000000");
+        QCOMPARE(fixture_->rows("SELECT code, severity, timestamp FROM LANESCOPE_HEALTH"), "clock-set|0|4000000000");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH"),
                  "The clock of box was set 20.000 s back at 4.0 s. Times in this trace are not "
                  "affected.");

@@ -23,9 +23,7 @@ class tst_Collector : public QObject {
 
     std::string in(const std::string& name) const { return fixture_->in(name); }
     std::string logPath(const std::string& name) const { return fixture_->logPath(name); }
-    CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const {
-        return fixture_->collect(mainProcess);
-    }
+    CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const { return fixture_->collect(mainProcess); }
     std::string row(const char* sql) const { return fixture_->row(sql); }
 
   private slots:
@@ -37,8 +35,7 @@ class tst_Collector : public QObject {
         QCOMPARE(run.processes, 0);
         QCOMPARE(row("SELECT name FROM sqlite_schema WHERE name LIKE 'CUPTI%'"), "no row");
         QCOMPARE(row("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"), "1000000000000");
-        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'commandLine'"),
-                 "python train.py");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'commandLine'"), "python train.py");
         struct stat status {};
         QCOMPARE(::stat(in("out.sqlite").c_str(), &status), 0);
         QCOMPARE(status.st_mode & 0777, 0600u);
@@ -95,9 +92,8 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT copyKind, srcKind, dstKind, bytes, srcDeviceId "
                      "FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
                  "1|0|2|4096|NULL");
-        QCOMPARE(
-            row("SELECT eventClass, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
-            fmt::format("0|{}|55", globalTid(4242, 4243)));
+        QCOMPARE(row("SELECT eventClass, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
+                 fmt::format("0|{}|55", globalTid(4242, 4243)));
         QCOMPARE(row("SELECT deviceId, syncType FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), "2|3");
         QCOMPARE(row("SELECT rank, endNs, endedNormally, exitStatus, logFile "
                      "FROM LANESCOPE_PROCESSES"),
@@ -188,8 +184,7 @@ class tst_Collector : public QObject {
         log.flush();
         log.writeTo(logPath("box.-.1.log"));
         QCOMPARE(collect().processes, 0);
-        QCOMPARE(row("SELECT name FROM sqlite_schema WHERE name IN ('PROCESSES', 'NVTX_EVENTS')"),
-                 "no row");
+        QCOMPARE(row("SELECT name FROM sqlite_schema WHERE name IN ('PROCESSES', 'NVTX_EVENTS')"), "no row");
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH"), "0");
     }
 
@@ -205,8 +200,7 @@ class tst_Collector : public QObject {
         log.add(kernel(200, 1));
         log.flush();
         TestLog::write(logPath("box.-.4242.log"), log.bytes() + std::string(64, 'x'));
-        TestLog::write(logPath("box.-.9.log"),
-                       "This is quite certainly no log of any kind at all.");
+        TestLog::write(logPath("box.-.9.log"), "This is quite certainly no log of any kind at all.");
         std::filesystem::create_symlink("/etc/passwd", logPath("sneaky.log"));
         const CollectedRun run = collect();
         QCOMPARE(run.processes, 2);
@@ -214,17 +208,14 @@ class tst_Collector : public QObject {
         QCOMPARE(run.logsNotAllRead, 3u);
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
         const auto count = [&](const char* code) {
-            return row(fmt::format("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = '{}'", code)
-                           .c_str());
+            return row(fmt::format("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = '{}'", code).c_str());
         };
         QCOMPARE(count("events-dropped"), "1");
         QCOMPARE(count("log-gap"), "1");
         QCOMPARE(count("log-damaged"), "1");
         QCOMPARE(count("log-unreadable"), "2");
-        QCOMPARE(
-            row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'")
-                .substr(0, 48),
-            "Process 4242: no exit record after 2.5 s (killed");
+        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'").substr(0, 48),
+                 "Process 4242: no exit record after 2.5 s (killed");
         QVERIFY(run.warnings.size() >= 5);
     }
 
@@ -247,8 +238,7 @@ class tst_Collector : public QObject {
         QCOMPARE(run.processes, 2);
         QCOMPARE(run.processesCutShort, 0);
         QVERIFY(run.warnings.empty());
-        QCOMPARE(row("SELECT severity, code FROM LANESCOPE_HEALTH ORDER BY code"),
-                 "0|forked-child-ended");
+        QCOMPARE(row("SELECT severity, code FROM LANESCOPE_HEALTH ORDER BY code"), "0|forked-child-ended");
         QCOMPARE(row("SELECT severity, sentence FROM LANESCOPE_HEALTH WHERE code = "
                      "'process-ended-by-signal'"),
                  "0|Process 11: terminated by signal 15 at 0.0 s; its recording is complete.");
@@ -279,8 +269,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT min(endNs), max(endNs) FROM LANESCOPE_PROCESSES"), "50|4500000000");
         QCOMPARE(row("SELECT duration FROM ANALYSIS_DETAILS"), "4500000000");
         QVERIFY(std::any_of(run.warnings.begin(), run.warnings.end(), [](const auto& sentence) {
-            return sentence.find(
-                       "Process 4242: no exit record after 4.5 s (terminated by signal 9)") !=
+            return sentence.find("Process 4242: no exit record after 4.5 s (terminated by signal 9)") !=
                    std::string::npos;
         }));
     }
@@ -366,8 +355,7 @@ class tst_Collector : public QObject {
         }
         auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
         QVERIFY((*collector)->finish({}, false).has_value());
-        QCOMPARE(row("SELECT count(*), id, name, memoryBandwidth FROM TARGET_INFO_GPU"),
-                 "1|2|Simulated GPU|1000000");
+        QCOMPARE(row("SELECT count(*), id, name, memoryBandwidth FROM TARGET_INFO_GPU"), "1|2|Simulated GPU|1000000");
         QCOMPARE(row("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE"), "2|0|4242");
     }
 
@@ -415,8 +403,7 @@ class tst_Collector : public QObject {
         QVERIFY((*collector)->finish({}, false).has_value());
         QCOMPARE(row("SELECT count(*), id, name, uuid FROM TARGET_INFO_GPU"),
                  "1|1|Simulated H200 MIG 1g.18gb|MIG-ab000000-0000-0000-0000-000000000000");
-        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_PROPERTIES WHERE name = 'gpu1.nvlinkCount'"),
-                 "0");
+        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_PROPERTIES WHERE name = 'gpu1.nvlinkCount'"), "0");
     }
 
     void collectorKeepsUp() {

@@ -37,18 +37,10 @@ using lanescope::test::PerfBytes;
 
 // Functions for synthetic stacks; the first has the name of the interpreter's.
 extern "C" {
-[[gnu::noinline, gnu::used]] int _PyEval_EvalFrameDefault(int number) {
-    return number + 1;
-}
-[[gnu::noinline, gnu::used]] int perf_test_inner(int number) {
-    return number + 2;
-}
-[[gnu::noinline, gnu::used]] int perf_test_glue(int number) {
-    return number + 3;
-}
-[[gnu::noinline, gnu::used]] int perf_test_outer(int number) {
-    return number + 4;
-}
+[[gnu::noinline, gnu::used]] int _PyEval_EvalFrameDefault(int number) { return number + 1; }
+[[gnu::noinline, gnu::used]] int perf_test_inner(int number) { return number + 2; }
+[[gnu::noinline, gnu::used]] int perf_test_glue(int number) { return number + 3; }
+[[gnu::noinline, gnu::used]] int perf_test_outer(int number) { return number + 4; }
 }
 
 namespace {
@@ -63,15 +55,13 @@ struct Recorded {
     int status = -1;
 };
 
-Recorded recorded(const QStringList& command, const QStringList& options,
-                  const std::function<void()>& inChild = {}) {
+Recorded recorded(const QStringList& command, const QStringList& options, const std::function<void()>& inChild = {}) {
     const QTemporaryDir folder;
     const QString output = folder.filePath(QStringLiteral("run.sqlite"));
     QProcess process;
     if (inChild) process.setChildProcessModifier(inChild);
-    process.start(
-        QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-        QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                  QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
     Recorded made;
     if (!process.waitForFinished(120'000)) return made;
     made.status = process.exitCode();
@@ -89,8 +79,7 @@ QMap<QString, double> shares(const Trace& trace, const QStringList& names) {
     for (uint32_t row = 0; row < states.size(); ++row) {
         if (states.source[row] != StateSource::Samples || states.stack[row] == noIndex) continue;
         for (const uint32_t frame : framesOf(trace, states.stack[row])) {
-            const QString name =
-                QString::fromStdString(std::string(trace.strings.at(trace.stacks.function[frame])));
+            const QString name = QString::fromStdString(std::string(trace.strings.at(trace.stacks.function[frame])));
             if (!names.contains(name)) continue;
             found[name] += 1;
             all += 1;
@@ -144,15 +133,13 @@ void mapOwn(PerfBytes& made, uint32_t process) {
     while (std::getline(maps, line)) {
         unsigned long from = 0, until = 0, offset = 0;
         char rights[5] = {};
-        if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx", &from, &until, rights, &offset) == 4 &&
-            rights[2] == 'x' && line.ends_with(own))
+        if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx", &from, &until, rights, &offset) == 4 && rights[2] == 'x' &&
+            line.ends_with(own))
             made.mapping(process, 1, from, until - from, offset, own);
     }
 }
 
-uint64_t addressOf(int (*function)(int)) {
-    return reinterpret_cast<uintptr_t>(function);
-}
+uint64_t addressOf(int (*function)(int)) { return reinterpret_cast<uintptr_t>(function); }
 
 }  // namespace
 
@@ -169,9 +156,8 @@ class TestCpuSamples : public QObject {
         mapOwn(made, 7);
         // Outermost last: outer, interpreter, glue, interpreter, inner; by frame pointers.
         const auto call = [](int (*function)(int)) { return addressOf(function) + 2; };
-        const uint64_t stack[] = {
-            0x7010, call(_PyEval_EvalFrameDefault), 0x7020, call(perf_test_glue),
-            0x7030, call(_PyEval_EvalFrameDefault), 0,      call(perf_test_outer)};
+        const uint64_t stack[] = {0x7010, call(_PyEval_EvalFrameDefault), 0x7020, call(perf_test_glue),
+                                  0x7030, call(_PyEval_EvalFrameDefault), 0,      call(perf_test_outer)};
         const auto sample = [&](int64_t timeNs) {
             made.sample(7, 7, timeNs, addressOf(perf_test_inner) + 1, 0x7000, 0x7000, stack);
         };
@@ -193,9 +179,8 @@ class TestCpuSamples : public QObject {
         const int64_t main = trace.intern({0, trace.intern("main"), trace.intern("a.py"), 3});
         const int64_t load = trace.intern({main, trace.intern("load"), trace.intern("a.py"), 88});
         constexpr const auto& t = tables::threadStates;
-        trace.add(t, t.start = base - 10'000'000, t.end = base + 10'000'000,
-                  t.globalTid = globalTid(7, 7), t.state = 1, t.callchainId = load, t.cpuNs = 0,
-                  t.delayNs = 0);
+        trace.add(t, t.start = base - 10'000'000, t.end = base + 10'000'000, t.globalTid = globalTid(7, 7), t.state = 1,
+                  t.callchainId = load, t.cpuNs = 0, t.delayNs = 0);
         PerfImporter importer(trace, log::eventOffsetNs());
         const auto counts = importer.import(path, 0, false);
         QVERIFY(counts);
@@ -204,8 +189,7 @@ class TestCpuSamples : public QObject {
         QCOMPARE(counts->switches, int64_t{4});
         QCOMPARE(counts->inPython, int64_t{3});
         QCOMPARE(counts->withPython, int64_t{2});
-        // The same from another machine, without an end: its stacks are separate, and its Python
-        // frames unknown.
+        // The same from another machine, without an end: its stacks are separate, and its Python frames unknown.
         const std::string other = folder.filePath("other.-.9.perf").toStdString();
         std::filesystem::copy_file(path, other);
         std::filesystem::resize_file(other, std::filesystem::file_size(other) - 1);
@@ -226,8 +210,7 @@ class TestCpuSamples : public QObject {
             std::string words;
             for (const uint32_t frame : framesOf(read, states.stack[row])) {
                 words += std::string(read.strings.at(read.stacks.function[frame]));
-                if (read.stacks.line[frame] > 0)
-                    words += ":" + std::to_string(read.stacks.line[frame]);
+                if (read.stacks.line[frame] > 0) words += ":" + std::to_string(read.stacks.line[frame]);
                 words += " ";
             }
             stacks.push_back(words);
@@ -262,11 +245,9 @@ class TestCpuSamples : public QObject {
         QVERIFY(counts);
         QCOMPARE(counts->switches, int64_t{1000});  // of the first 500
         const std::string said = healthOf(**writer);
-        QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") !=
-                     std::string::npos,
+        QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") != std::string::npos,
                  said.c_str());
-        QVERIFY2(said.find("Skipped 100 processes without samples") != std::string::npos,
-                 said.c_str());
+        QVERIFY2(said.find("Skipped 100 processes without samples") != std::string::npos, said.c_str());
         QVERIFY(said.find("of the stacks are complete") == std::string::npos);
     }
 
@@ -277,8 +258,7 @@ class TestCpuSamples : public QObject {
         constexpr int64_t base = 1'000'000'000;
         PerfBytes made;
         for (uint32_t thread = 1; thread <= threads; ++thread)
-            made.change(7, thread, base + thread * 10, true)
-                .change(7, thread, base + thread * 10 + 5, false);
+            made.change(7, thread, base + thread * 10, true).change(7, thread, base + thread * 10 + 5, false);
         // The first thread is known and stays so.
         made.change(7, 1, base * 2, true).change(7, 1, base * 3, false);
         {
@@ -295,17 +275,15 @@ class TestCpuSamples : public QObject {
         QCOMPARE(counts->switches, int64_t{threads} * 2 + 2);
         const std::string said = healthOf(**writer);
         QVERIFY2(said.find("100.0 % of 1.001 s of CPU time") != said.npos, said.c_str());
-        QVERIFY2(said.find(" 2 samples and context switches of threads beyond the first 200000") !=
-                     said.npos,
+        QVERIFY2(said.find(" 2 samples and context switches of threads beyond the first 200000") != said.npos,
                  said.c_str());
     }
 
     /// The kernel reports nothing on a program with other privileges after its exec.
     void privilegedProgramsAreReported() {
-        for (const auto& [count, words] :
-             {std::pair(1u, "Data of p0 is missing: it has another user's rights"),
-              std::pair(6u, "Data of p0, p1, p2, p3, p4 and p5 is missing: they have"),
-              std::pair(7u, "Data of p0, p1, p2, p3, p4 and 2 others is missing")}) {
+        for (const auto& [count, words] : {std::pair(1u, "Data of p0 is missing: it has another user's rights"),
+                                           std::pair(6u, "Data of p0, p1, p2, p3, p4 and p5 is missing: they have"),
+                                           std::pair(7u, "Data of p0, p1, p2, p3, p4 and 2 others is missing")}) {
             const QTemporaryDir folder;
             const std::string path = folder.filePath("box.-.9.perf").toStdString();
             constexpr int64_t base = 1'000'000'000, us = 1'000;
@@ -315,8 +293,7 @@ class TestCpuSamples : public QObject {
                 const std::string name = each < count ? "p" + std::to_string(each) : "true";
                 made.change(process, process, base, true);
                 // On another core, reported earlier.
-                if (each == count)
-                    made.mapping(process, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
+                if (each == count) made.mapping(process, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
                 made.name(process, process, base + us, name.c_str(), true);
                 made.exit(process, process, base + 9 * us);
             }
@@ -347,8 +324,7 @@ class TestCpuSamples : public QObject {
         const std::string path = program.toStdString();
         QVERIFY(::chmod(folder.path().toStdString().c_str(), 0755) == 0);
         QVERIFY(::chown(path.c_str(), other, other) == 0 && ::chmod(path.c_str(), 04755) == 0);
-        const Recorded made =
-            recorded({"sh", "-c", program + " 0.1; sleep 0.1"}, {"--cpu-samples", "perf"});
+        const Recorded made = recorded({"sh", "-c", program + " 0.1; sleep 0.1"}, {"--cpu-samples", "perf"});
         QVERIFY2(made.trace, made.errors.constData());
         const std::string how = sentenceOf(*made.trace);
         QVERIFY2(how.find("Data of other is missing") != how.npos, how.c_str());
@@ -360,14 +336,11 @@ class TestCpuSamples : public QObject {
         const QString compiler = QStandardPaths::findExecutable(QStringLiteral("cc"));
         if (compiler.isEmpty()) QSKIP("There is no C compiler.");
         const QTemporaryDir folder;
-        const QString source =
-            QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/workloads/known_functions.c");
+        const QString source = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/workloads/known_functions.c");
         for (const char* flag : {"-fomit-frame-pointer", "-fno-omit-frame-pointer"}) {
             const QString program = folder.filePath(QStringLiteral("known"));
-            QCOMPARE(QProcess::execute(compiler, {"-O2", flag, "-pthread", "-o", program, source}),
-                     0);
-            const Recorded made =
-                recorded({program, "3"}, {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
+            QCOMPARE(QProcess::execute(compiler, {"-O2", flag, "-pthread", "-o", program, source}), 0);
+            const Recorded made = recorded({program, "3"}, {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
             QVERIFY2(made.trace, made.errors.constData());
             const QMap<QString, double> found = shares(*made.trace, made.said.keys());
             double all = 0;
@@ -375,14 +348,10 @@ class TestCpuSamples : public QObject {
             for (const QString& each : made.said.keys()) {
                 const double own = 100 * made.said[each].toDouble() / all;
                 QVERIFY2(std::abs(found[each] - own) < 3,
-                         qPrintable(QStringLiteral("%1: %2, by its own clock %3")
-                                        .arg(each)
-                                        .arg(found[each])
-                                        .arg(own)));
+                         qPrintable(QStringLiteral("%1: %2, by its own clock %3").arg(each).arg(found[each]).arg(own)));
             }
             const std::string how = sentenceOf(*made.trace);
-            QVERIFY2(wholePercent(how) >= 99 || how.find("libdw ") != std::string::npos,
-                     how.c_str());
+            QVERIFY2(wholePercent(how) >= 99 || how.find("libdw ") != std::string::npos, how.c_str());
             qInfo("%s: %s", flag, how.c_str());
         }
     }
@@ -392,9 +361,8 @@ class TestCpuSamples : public QObject {
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));
         if (python.isEmpty()) QSKIP("There is no Python.");
-        const Recorded made =
-            recorded({python, "-c", "import time; time.sleep(0.3); sum(range(3000000))"},
-                     {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
+        const Recorded made = recorded({python, "-c", "import time; time.sleep(0.3); sum(range(3000000))"},
+                                       {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
         QVERIFY2(made.trace, made.errors.constData());
         QCOMPARE(made.status, 0);
         // The single sleep is one row, from giving up the core until the next core, with a sampled
@@ -429,12 +397,9 @@ class TestCpuSamples : public QObject {
                                  "--cpu-samples", "perf",        "--force",      "--"};
         // A recording that ends well leaves no extra file.
         QCOMPARE(QProcess::execute(lanescope, record + QStringList{python, "-c", script}), 0);
-        QCOMPARE(QDir(folder.path())
-                     .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)
-                     .filter(".run"),
+        QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot).filter(".run"),
                  QStringList());
-        QVERIFY(QProcess::execute(lanescope, record + QStringList{python, "-c", script, "kill"}) !=
-                0);
+        QVERIFY(QProcess::execute(lanescope, record + QStringList{python, "-c", script, "kill"}) != 0);
         const QString left = folder.filePath(".run.sqlite.run");
         QVERIFY(QDir(left).exists());
         QCOMPARE(QProcess::execute(lanescope, {"recover", "--force", left}), 0);
@@ -450,8 +415,7 @@ class TestCpuSamples : public QObject {
         if (isSanitized) QSKIP("Sanitizers do not like filters.");
         const QTemporaryDir folder;
         const QString mark = folder.filePath("mark");
-        const Recorded made =
-            recorded({"touch", mark}, {"--cpu-samples", "perf"}, [] { refusePerf(); });
+        const Recorded made = recorded({"touch", mark}, {"--cpu-samples", "perf"}, [] { refusePerf(); });
         QCOMPARE(made.status, 1);
         QVERIFY(!QFile::exists(mark));
         QVERIFY2(made.errors.contains("seccomp filter") && made.errors.contains("--cpu-samples"),

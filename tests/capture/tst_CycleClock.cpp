@@ -32,8 +32,7 @@ constexpr int64_t allowedNs = 20'000;
 void compare(const CycleClock& clock, const std::vector<Moment>& moments) {
     for (const Moment& moment : moments) {
         const int64_t ns = clock.eventNs(moment.ticks);
-        QVERIFY2(ns > moment.beforeNs - allowedNs,
-                 qPrintable(QString::number(ns - moment.beforeNs)));
+        QVERIFY2(ns > moment.beforeNs - allowedNs, qPrintable(QString::number(ns - moment.beforeNs)));
         QVERIFY2(ns < moment.afterNs + allowedNs, qPrintable(QString::number(ns - moment.afterNs)));
     }
 }
@@ -69,8 +68,7 @@ class tst_CycleClock : public QObject {
             std::vector<uint64_t> ticks;
             for (int i = 0; i < 100; ++i) ticks.push_back(CycleClock::now());
             clock.calibrate();
-            for (size_t i = 1; i < ticks.size(); ++i)
-                QVERIFY(clock.eventNs(ticks[i]) >= clock.eventNs(ticks[i - 1]));
+            for (size_t i = 1; i < ticks.size(); ++i) QVERIFY(clock.eventNs(ticks[i]) >= clock.eventNs(ticks[i - 1]));
             lastNs = clock.eventNs(ticks.back());
         }
         QVERIFY(lastNs > 0);

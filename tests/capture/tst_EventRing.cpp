@@ -58,8 +58,7 @@ class tst_EventRing : public QObject {
         for (int round = 0; round < 4000; ++round) {
             const int puts = static_cast<int>(random() % 40);
             for (int i = 0; i < puts; ++i) {
-                const std::string text =
-                    entry(number++, random() % (random() % 20 == 0 ? 9000 : 200));
+                const std::string text = entry(number++, random() % (random() % 20 == 0 ? 9000 : 200));
                 if (put(ring, text)) {
                     queue.push_back(text);
                 } else {
@@ -104,9 +103,8 @@ class tst_EventRing : public QObject {
         while (put(ring, entry(kept, 1000))) ++kept;
         QVERIFY(kept > 900 && ring.isHalfFull());
         uint64_t next = 0;
-        ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
-            QCOMPARE(read(memory, bytes), entry(next++, 1000));
-        });
+        ring.drain(ring.committed(),
+                   [&](const void* memory, size_t bytes) { QCOMPARE(read(memory, bytes), entry(next++, 1000)); });
         QCOMPARE(next, kept);
         QVERIFY(!ring.isHalfFull());
         QVERIFY(put(ring, "again"));

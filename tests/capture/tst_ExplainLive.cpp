@@ -37,11 +37,9 @@ class tst_ExplainLive : public QObject {
     Outcome explained(const QString& trace, const QStringList& more = {}) const {
         QProcess process;
         process.setWorkingDirectory(folder_.path());
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      QStringList{"explain", trace, "-f", "json"} + more);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"explain", trace, "-f", "json"} + more);
         if (!process.waitForFinished(patienceMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
 
     /// Repeats explain until the number of steps exceeds `steps`.
@@ -62,12 +60,11 @@ class tst_ExplainLive : public QObject {
         variables.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
         recording.setProcessEnvironment(variables);
         recording.setWorkingDirectory(folder_.path());
-        recording.start(
-            LANESCOPE_BINARY_DIR "/bin/lanescope",
-            {"record", "-o", "out.sqlite", "--", LANESCOPE_BINARY_DIR "/bin/standin-training",
-             "--base", QString::number(std::chrono::nanoseconds(now).count()), "--cupti",
-             LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13", "--live", "1", "--threads", "1",
-             "--steps", "5000", "--kernels", "5", "--step-ms", QString::number(stepMs)});
+        recording.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                        {"record", "-o", "out.sqlite", "--", LANESCOPE_BINARY_DIR "/bin/standin-training", "--base",
+                         QString::number(std::chrono::nanoseconds(now).count()), "--cupti",
+                         LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13", "--live", "1", "--threads", "1", "--steps",
+                         "5000", "--kernels", "5", "--step-ms", QString::number(stepMs)});
     }
 
   private slots:
@@ -101,11 +98,9 @@ class tst_ExplainLive : public QObject {
         // No file is left next to it, such as an index.
         for (const QString& name : QDir(folder_.path()).entryList(QDir::Files))
             QVERIFY2(name.startsWith("out.sqlite.partial"), qPrintable(name));
-        for (const QString& name : QDir(folder_.path()).entryList({"*idx*", "*index*"}))
-            QFAIL(qPrintable(name));
+        for (const QString& name : QDir(folder_.path()).entryList({"*idx*", "*index*"})) QFAIL(qPrintable(name));
 
-        if (lanescope::test::hasThreadSanitizer)
-            QSKIP("It keeps signals back while a program is waited for.");
+        if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
         recording.terminate();
         QVERIFY(recording.waitForFinished(patienceMs));
         const Outcome whole = explained("out.sqlite");

@@ -14,9 +14,7 @@ using namespace lanescope::agent::python;
 
 namespace {
 
-uint64_t address(const void* pointer) {
-    return reinterpret_cast<uintptr_t>(pointer);
-}
+uint64_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 std::vector<FrameLayout> layouts() {
     std::vector<FrameLayout> all;
@@ -58,23 +56,20 @@ class tst_FrameWalk : public QObject {
             for (size_t object = 0; object < objects; ++object) {
                 const uint64_t type = random() % 8;
                 if (type < 7)
-                    image[object * objectBytes / 8 + 1] = type < 2   ? types.code
-                                                          : type < 4 ? types.text
-                                                                     : types.bytes;
+                    image[object * objectBytes / 8 + 1] = type < 2 ? types.code : type < 4 ? types.text : types.bytes;
                 // Text objects: a length, and the compact flag.
                 image[object * objectBytes / 8 + 2] = random() % 3'000;
                 constexpr std::array<uint64_t, 5> states{100, 36, 40, 48, 7};
                 image[object * objectBytes / 8 + 4] = states[random() % states.size()];
             }
             for (const FrameLayout& layout : layouts()) {
-                const Walked walked = walkFrames(CarefulMemory(), layout,
-                                                 base + random() % objects * objectBytes, frames);
+                const Walked walked =
+                    walkFrames(CarefulMemory(), layout, base + random() % objects * objectBytes, frames);
                 QVERIFY(walked.count <= frames.size());
                 found += walked.count;
                 CodeFacts facts;
                 for (uint32_t i = 0; i < walked.count; ++i) {
-                    if (!readCode(CarefulMemory(), layout, types, frames[i].code, true, facts))
-                        continue;
+                    if (!readCode(CarefulMemory(), layout, types, frames[i].code, true, facts)) continue;
                     ++described;
                     QVERIFY(facts.functionBytes <= CodeFacts::maxFunctionBytes);
                     QVERIFY(facts.fileBytes <= CodeFacts::maxFileBytes);
@@ -102,8 +97,7 @@ class tst_FrameWalk : public QObject {
             }
             put(frame + layout.code, code);
             put(frame + layout.previous, frame);
-            for (const uint16_t text : {layout.file, layout.name, layout.lineTable})
-                put(code + text, code + 256);
+            for (const uint16_t text : {layout.file, layout.name, layout.lineTable}) put(code + text, code + 256);
             std::array<Frame, 32> frames;
             const Walked plain = walkFrames(PlainMemory(), layout, state, frames);
             QCOMPARE(plain.count, 32u);
@@ -138,16 +132,14 @@ class tst_FrameWalk : public QObject {
                 for (size_t i = 0; i < count; ++i) {
                     uint64_t* const frame = image.data() + 16 + i * (frameWords + codeWords);
                     frame[0] = address(frame + frameWords);
-                    frame[1] =
-                        i + 1 < count ? address(frame + frameWords + codeWords) : uint64_t{0};
+                    frame[1] = i + 1 < count ? address(frame + frameWords + codeWords) : uint64_t{0};
                     reinterpret_cast<uint8_t*>(frame)[owner] = static_cast<uint8_t>(random() % 5);
                 }
                 const auto walk = [&](const auto& memory) {
                     std::vector<std::array<uint64_t, 3>> frames;
-                    const Walked walked =
-                        visitFrames(memory, usual, address(image.data()), 40, [&](const Frame& at) {
-                            frames.push_back({at.code, at.instruction, at.identity});
-                        });
+                    const Walked walked = visitFrames(memory, usual, address(image.data()), 40, [&](const Frame& at) {
+                        frames.push_back({at.code, at.instruction, at.identity});
+                    });
                     return std::tuple(walked.count, walked.isCut, walked.isWhole, frames);
                 };
                 QVERIFY(walk(PlainMemory()) == walk(CarefulMemory()));
@@ -186,16 +178,14 @@ class tst_FrameWalk : public QObject {
             uint64_t value;
         };
         // Offsets in the structure that each version exports.
-        const std::array<Place, 23> places{
-            {{23, 26, 72},   {28, 31, 80},  {29, 32, 8},   {30, 33, 0},   {31, 34, 56},
-             {33, 36, 70},   {34, 39, 208}, {35, 40, 112}, {37, 42, 128}, {38, 43, 136},
-             {39, 44, 68},   {43, 48, 200}, {45, 51, 8},   {65, 75, 16},  {66, 76, 32},
-             {67, 77, 64},   {68, 78, 32},  {69, 79, 16},  {70, 80, 40},  {24, 27, 152},
-             {10, 11, 7400}, {14, 15, 16},  {72, 82, 200}}};
+        const std::array<Place, 23> places{{{23, 26, 72},   {28, 31, 80},  {29, 32, 8},   {30, 33, 0},   {31, 34, 56},
+                                            {33, 36, 70},   {34, 39, 208}, {35, 40, 112}, {37, 42, 128}, {38, 43, 136},
+                                            {39, 44, 68},   {43, 48, 200}, {45, 51, 8},   {65, 75, 16},  {66, 76, 32},
+                                            {67, 77, 64},   {68, 78, 32},  {69, 79, 16},  {70, 80, 40},  {24, 27, 152},
+                                            {10, 11, 7400}, {14, 15, 16},  {72, 82, 200}}};
         for (const int minor : {13, 14}) {
             auto numbers = told(minor);
-            for (const Place& place : places)
-                numbers[minor == 13 ? place.in13 : place.in14] = place.value;
+            for (const Place& place : places) numbers[minor == 13 ? place.in13 : place.in14] = place.value;
             const auto layout = layoutOfRuntime(std::as_bytes(std::span(numbers)), 3, minor);
             QVERIFY2(layout, qPrintable(QString::number(minor)));
             QCOMPARE(int(layout->threadFrame), 72);
@@ -223,17 +213,14 @@ class tst_FrameWalk : public QObject {
         std::vector<uint8_t> table(3'000);
         for (int round = 0; round < 3'000; ++round) {
             for (uint8_t& byte : table) byte = static_cast<uint8_t>(random());
-            for (const LineTableKind kind :
-                 {LineTableKind::Pairs, LineTableKind::Ranges, LineTableKind::Locations}) {
+            for (const LineTableKind kind : {LineTableKind::Pairs, LineTableKind::Ranges, LineTableKind::Locations}) {
                 const size_t bytes = random() % table.size();
                 QVERIFY(lineOf(CarefulMemory(), kind, address(table.data()), bytes, 10,
                                static_cast<int64_t>(random() % 20'000)) >= 0);
             }
         }
         QCOMPARE(lineOf(CarefulMemory(), LineTableKind::Locations, 16, 1'000, 10, 4), 0);
-        QCOMPARE(
-            lineOf(CarefulMemory(), LineTableKind::Locations, address(table.data()), 10, 77, -1),
-            77);
+        QCOMPARE(lineOf(CarefulMemory(), LineTableKind::Locations, address(table.data()), 10, 77, -1), 77);
     }
 };
 

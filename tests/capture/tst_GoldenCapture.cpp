@@ -50,9 +50,8 @@ QStringList rowsOf(const Database& database, const std::string& sql) {
         QStringList cells;
         for (int column = 0; column < statement->columnCount(); ++column) {
             const std::string_view text = statement->text(column);
-            cells << (statement->isNull(column)
-                          ? "NULL"
-                          : QString::fromUtf8(text.data(), static_cast<int>(text.size())));
+            cells << (statement->isNull(column) ? "NULL"
+                                                : QString::fromUtf8(text.data(), static_cast<int>(text.size())));
         }
         rows << cells.join('|');
     }
@@ -86,13 +85,12 @@ void readOutput(Capture& capture) {
 
 /// The program that `record` started, as stored in its trace.
 std::optional<MainProcess> mainProcessOf(const Database& recorded) {
-    auto statement = recorded.prepare(
-        "SELECT globalPid, exitStatus FROM LANESCOPE_PROCESSES WHERE exitStatus IS NOT NULL");
+    auto statement =
+        recorded.prepare("SELECT globalPid, exitStatus FROM LANESCOPE_PROCESSES WHERE exitStatus IS NOT NULL");
     if (!statement) return {};
     const auto row = statement->step();
     if (!row || !*row) return {};
-    return MainProcess{processIdOf(statement->integer(0)), static_cast<int>(statement->integer(1)),
-                       0};
+    return MainProcess{processIdOf(statement->integer(0)), static_cast<int>(statement->integer(1)), 0};
 }
 
 /// Compresses a file as gzip does.
@@ -128,15 +126,11 @@ class tst_GoldenCapture : public QObject {
     }
     QStringList rows(const Capture& capture, const std::string& sql) {
         const auto database = Database::openReadOnly(capture.trace);
-        return database ? rowsOf(*database, sql)
-                        : QStringList{QString::fromStdString(database.error().sentence)};
+        return database ? rowsOf(*database, sql) : QStringList{QString::fromStdString(database.error().sentence)};
     }
-    QString one(const Capture& capture, const std::string& sql) {
-        return rows(capture, sql).join('\n');
-    }
+    QString one(const Capture& capture, const std::string& sql) { return rows(capture, sql).join('\n'); }
 
-    void addCapture(const QString& name, const std::filesystem::path& logs,
-                    const std::filesystem::path& golden,
+    void addCapture(const QString& name, const std::filesystem::path& logs, const std::filesystem::path& golden,
                     const std::optional<MainProcess>& mainProcess) {
         Capture capture;
         capture.logs = logs;
@@ -167,8 +161,7 @@ class tst_GoldenCapture : public QObject {
         const auto first = collect(simulated, folder_ / "first.sqlite", MainProcess{4242, 0, 0});
         QVERIFY2(first, first ? "" : first.error().sentence.c_str());
         QVERIFY(compress(folder_ / "first.sqlite", simulated / "every-kind.sqlite.gz"));
-        addCapture("simulated", simulated, goldenFolder / "every-kind-simulated",
-                   MainProcess{4242, 0, 0});
+        addCapture("simulated", simulated, goldenFolder / "every-kind-simulated", MainProcess{4242, 0, 0});
         const auto recorded = goldenFolder / "every-kind";
         if (!std::filesystem::exists(recorded / runInfoFileName)) return;
         const auto shipped = openUnpacked(recorded / "every-kind.sqlite.gz");
@@ -186,14 +179,13 @@ class tst_GoldenCapture : public QObject {
     void countsMatchTheProgramOutput() {
         Capture& c = *current();
         if (c.counts.empty()) QSKIP("There is no output.txt with what the program counted.");
-        const auto expect = [&](const char* table, const char* condition,
-                                const std::vector<const char*>& kinds) {
+        const auto expect = [&](const char* table, const char* condition, const std::vector<const char*>& kinds) {
             int64_t count = 0, bytes = 0;
             for (const char* kind : kinds) count += c.counts[kind], bytes += c.bytes[kind];
             const bool hasBytes = std::string_view(table) != "KERNEL";
-            const auto sql = fmt::format(
-                "SELECT count(*), {} FROM CUPTI_ACTIVITY_KIND_{} WHERE start IS NOT NULL AND {}",
-                hasBytes ? "coalesce(sum(bytes), 0)" : "0", table, condition);
+            const auto sql =
+                fmt::format("SELECT count(*), {} FROM CUPTI_ACTIVITY_KIND_{} WHERE start IS NOT NULL AND {}",
+                            hasBytes ? "coalesce(sum(bytes), 0)" : "0", table, condition);
             // With the condition, so that a failure names it.
             return std::pair(QString("%1 %2").arg(condition, one(c, sql)),
                              QString("%1 %2|%3").arg(condition).arg(count).arg(bytes));
@@ -219,8 +211,7 @@ class tst_GoldenCapture : public QObject {
             const auto [actual, expected] = expect(table, condition, names);
             QCOMPARE(actual, expected);
         }
-        QCOMPARE(one(c, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start IS NULL"),
-                 "0");
+        QCOMPARE(one(c, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start IS NULL"), "0");
     }
 
     void linksAllGpuWorkToItsCall() {
@@ -230,8 +221,7 @@ class tst_GoldenCapture : public QObject {
                 const EventRef work(kind, row);
                 const EventRef call = trace.launchingCall(work);
                 QVERIFY2(call.isValid(), trace.nameOf(work).c_str());
-                QVERIFY2(trace.rangeOf(call).startNs <= trace.rangeOf(work).startNs,
-                         trace.nameOf(work).c_str());
+                QVERIFY2(trace.rangeOf(call).startNs <= trace.rangeOf(work).startNs, trace.nameOf(work).c_str());
             }
         };
         QVERIFY(trace.kernels.size() > 50);
@@ -256,10 +246,10 @@ class tst_GoldenCapture : public QObject {
     void distinguishesGraphNodes() {
         Capture& c = *current();
         for (const auto& [table, nodes] : {std::pair("KERNEL", 3), {"MEMCPY", 2}, {"MEMSET", 1}}) {
-            const QStringList each = rows(
-                c, fmt::format("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{} WHERE graphNodeId IS "
-                               "NOT NULL GROUP BY graphNodeId",
-                               table));
+            const QStringList each =
+                rows(c, fmt::format("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{} WHERE graphNodeId IS "
+                                    "NOT NULL GROUP BY graphNodeId",
+                                    table));
             QCOMPARE(each, QStringList(nodes, "2"));
         }
     }
@@ -278,8 +268,8 @@ class tst_GoldenCapture : public QObject {
             QVERIFY2(rowOf.count(name) == 1, name);
             const uint32_t row = rowOf[name];
             QCOMPARE(nvtx.depth[row], depth++);
-            QVERIFY(around == noIndex || (nvtx.startNs[around] <= nvtx.startNs[row] &&
-                                          nvtx.endNs[around] >= nvtx.endNs[row]));
+            QVERIFY(around == noIndex ||
+                    (nvtx.startNs[around] <= nvtx.startNs[row] && nvtx.endNs[around] >= nvtx.endNs[row]));
             around = row;
         }
         QVERIFY(rowOf.count("wide \u00fcber \u0394") == 1);
@@ -290,11 +280,9 @@ class tst_GoldenCapture : public QObject {
                      "WHERE eventType = 60"),
                  "1|1");
         if (c.counts.empty()) QSKIP("There is no output.txt with what the program counted.");
-        for (const auto& [type, name] :
-             {std::pair(59, "nvtx-push-pop"), {60, "nvtx-start-end"}, {34, "nvtx-mark"}})
-            QCOMPARE(
-                one(c, fmt::format("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = {}", type)),
-                QString::number(c.counts[name]));
+        for (const auto& [type, name] : {std::pair(59, "nvtx-push-pop"), {60, "nvtx-start-end"}, {34, "nvtx-mark"}})
+            QCOMPARE(one(c, fmt::format("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = {}", type)),
+                     QString::number(c.counts[name]));
     }
 
     void keepsPayloads() {
@@ -340,8 +328,7 @@ class tst_GoldenCapture : public QObject {
             if (trace.strings.at(trace.nvtx.text[row]) != "registered step") continue;
             ++steps;
             QCOMPARE(trace.strings.at(trace.nvtx.domain[row]), std::string_view("every_kind"));
-            QCOMPARE(trace.strings.at(trace.nvtx.category[row]),
-                     std::string_view("seventh category"));
+            QCOMPARE(trace.strings.at(trace.nvtx.category[row]), std::string_view("seventh category"));
             QCOMPARE(trace.nvtx.colorArgb[row], 0xFF4682B4u);
         }
         QCOMPARE(steps, 4);
@@ -363,18 +350,14 @@ class tst_GoldenCapture : public QObject {
         };
         for (const auto& [kind, table, condition] : kinds) {
             if (c.speeds.count(kind) == 0) continue;
-            const QStringList ends =
-                rows(c, fmt::format("SELECT \"end\" FROM CUPTI_ACTIVITY_KIND_{} WHERE "
-                                    "bytes = 33554432 AND {} ORDER BY start",
-                                    table, condition));
+            const QStringList ends = rows(c, fmt::format("SELECT \"end\" FROM CUPTI_ACTIVITY_KIND_{} WHERE "
+                                                         "bytes = 33554432 AND {} ORDER BY start",
+                                                         table, condition));
             QCOMPARE(ends.size(), 5);
             // As in the program: from the end of the first to the end of the last, gaps included.
             const double speed = 4 * 33554432.0 / (ends.last().toDouble() - ends[0].toDouble());
             QVERIFY2(std::abs(speed / c.speeds[kind] - 1) < 0.05,
-                     qPrintable(QString("%1: trace %2, program %3 GB/s")
-                                    .arg(kind)
-                                    .arg(speed)
-                                    .arg(c.speeds[kind])));
+                     qPrintable(QString("%1: trace %2, program %3 GB/s").arg(kind).arg(speed).arg(c.speeds[kind])));
         }
     }
 
@@ -393,8 +376,7 @@ class tst_GoldenCapture : public QObject {
             QVERIFY(statement);
             std::string columns, named;
             for (int i = 0; i < statement->columnCount(); ++i) {
-                const auto column =
-                    fmt::format("{}\"{}\"", i > 0 ? ", " : "", statement->columnName(i));
+                const auto column = fmt::format("{}\"{}\"", i > 0 ? ", " : "", statement->columnName(i));
                 columns += column;
                 // At that time, only StringIds contained the name of a range.
                 const bool isName = table == "NVTX_EVENTS" && statement->columnName(i) == "text";
@@ -412,11 +394,10 @@ class tst_GoldenCapture : public QObject {
             if (expected.isEmpty() && !collected->hasTable(table)) continue;
             const QStringList actual = rowsOf(*collected, "SELECT " + columns + from);
             for (int i = 0; i < std::min(expected.size(), actual.size()); ++i)
-                QVERIFY2(actual[i] == expected[i],
-                         qPrintable(QString("%1, row %2:\n  recorded  %3\n  collected %4")
-                                        .arg(table.c_str())
-                                        .arg(i + 1)
-                                        .arg(expected[i], actual[i])));
+                QVERIFY2(actual[i] == expected[i], qPrintable(QString("%1, row %2:\n  recorded  %3\n  collected %4")
+                                                                  .arg(table.c_str())
+                                                                  .arg(i + 1)
+                                                                  .arg(expected[i], actual[i])));
             // It also skipped unnamed threads.
             const bool hasMore = table == "StringIds" || table == "ThreadNames";
             if (hasMore && actual.size() == expected.size() + 1) continue;
@@ -432,12 +413,9 @@ class tst_GoldenCapture : public QObject {
             const ReportInfo& info = report->info;
             const auto table = makeReport(*c.loaded, info.name);
             QVERIFY(table);
-            const QByteArray actual =
-                QByteArray::fromStdString(formatTable(*table, TableFormat::Csv));
+            const QByteArray actual = QByteArray::fromStdString(formatTable(*table, TableFormat::Csv));
             const QString name =
-                QString::fromStdString((c.golden / std::string(info.name)).string())
-                    .replace(':', '-') +
-                ".csv";
+                QString::fromStdString((c.golden / std::string(info.name)).string()).replace(':', '-') + ".csv";
             QFile file(name);
             if (isUpdate) {
                 std::filesystem::create_directories(c.golden);

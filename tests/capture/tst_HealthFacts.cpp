@@ -62,9 +62,8 @@ class tst_HealthFacts : public QObject {
         return nullptr;
     }
     static bool isLossyAnywhere(const Trace& trace, TrackKind kind) {
-        return std::any_of(trace.tracks.begin(), trace.tracks.end(), [kind](const Track& track) {
-            return track.kind == kind && !track.lossy->empty();
-        });
+        return std::any_of(trace.tracks.begin(), trace.tracks.end(),
+                           [kind](const Track& track) { return track.kind == kind && !track.lossy->empty(); });
     }
 
   private slots:
@@ -156,8 +155,7 @@ class tst_HealthFacts : public QObject {
         const auto notes = notesOfCode(*trace, HealthCode::EventsDropped);
         QCOMPARE(notes.size(), size_t{1});
         QCOMPARE(notes[0].count, int64_t{12});
-        QVERIFY(notes[0].sentence.find(nameOf(static_cast<Loss>(number)).cause) !=
-                std::string::npos);
+        QVERIFY(notes[0].sentence.find(nameOf(static_cast<Loss>(number)).cause) != std::string::npos);
         const auto place = placeOf(*trace, healthPlaces(*trace), notes[0]);
         QVERIFY(place && !place->isEnd);
         QCOMPARE(place->range, gaps[0].range);
@@ -194,8 +192,7 @@ class tst_HealthFacts : public QObject {
             std::string path = fixture_->logPath("box.sampler.77.log");
             path.resize(path.size() - std::string_view(".log").size());
             capture::SampleLog written(path, 1 << 20);
-            const uint32_t power =
-                written.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
+            const uint32_t power = written.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
             capture::SampleBatch batch;
             for (const int64_t timeNs : {startNs + 100, latest, -latest, startNs + 200}) {
                 batch.clear();
@@ -221,12 +218,11 @@ class tst_HealthFacts : public QObject {
                 std::string path = fixture_->logPath("box.sampler.77.log");
                 path.resize(path.size() - std::string_view(".log").size());
                 capture::SampleLog written(path, 1 << 20);
-                const uint32_t stolen = written.addCounter(
-                    {"host", "cpu.steal", "Stolen", "s", log::CounterMeaning::Cumulative});
+                const uint32_t stolen =
+                    written.addCounter({"host", "cpu.steal", "Stolen", "s", log::CounterMeaning::Cumulative});
                 capture::SampleBatch batch;
-                for (const auto& [atNs, value] : {std::pair<int64_t, double>(0, 7.0),
-                                                  {1'000'000'000, 7.0},
-                                                  {2'000'000'000, 7.0 + seconds}}) {
+                for (const auto& [atNs, value] :
+                     {std::pair<int64_t, double>(0, 7.0), {1'000'000'000, 7.0}, {2'000'000'000, 7.0 + seconds}}) {
                     batch.clear();
                     batch.add(stolen, value);
                     written.write(startNs + atNs, batch);
@@ -241,13 +237,11 @@ class tst_HealthFacts : public QObject {
             if (!isSaid) continue;
             QCOMPARE(said->severity, Severity::Warning);
             QCOMPARE(said->code, HealthCode::CpuStolen);
-            QVERIFY2(said->sentence.find("took 0.25 of a core") != std::string::npos,
-                     said->sentence.c_str());
+            QVERIFY2(said->sentence.find("took 0.25 of a core") != std::string::npos, said->sentence.c_str());
         }
     }
 
-    /// CUPTI gives some kernels no times: the collector has the process, the loader only the number
-    /// of such rows.
+    /// CUPTI gives some kernels no times: the collector has the process, the loader only the number of such rows.
     void lossKnownToCollectorAndLoaderIsReportedOnce() {
         TestLog log = logOf(4242);
         log.add(kernel(0, log.string("gemm")));

@@ -25,8 +25,8 @@ namespace {
 void addRange(TraceWriter& trace, int64_t startNs, int64_t endNs, const char* text) {
     const int64_t tid = (int64_t{1} << 56) | (int64_t{1} << 48) | (int64_t{42} << 24) | 7;
     constexpr const auto& t = tables::nvtxEvents;
-    trace.add(t, t.start = startNs, t.end = endNs, t.eventType = 59, t.globalTid = tid,
-              t.textId = trace.intern(text), t.domainId = 0);
+    trace.add(t, t.start = startNs, t.end = endNs, t.eventType = 59, t.globalTid = tid, t.textId = trace.intern(text),
+              t.domainId = 0);
 }
 
 /// Another program that has the file open.
@@ -35,9 +35,7 @@ struct Reader {
         sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
     }
     ~Reader() { sqlite3_close(database); }
-    bool run(const char* sql) {
-        return sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
-    }
+    bool run(const char* sql) { return sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK; }
     sqlite3* database = nullptr;
 };
 
@@ -172,8 +170,7 @@ void tst_LiveJournal::persistentReaderKeepsItsSnapshotAndTheTraceIsFinished() {
     for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
     finish();
     QCOMPARE(journalVersionOf(path_), 1);
-    for (const char* suffix : {"-wal", "-shm", "-copy"})
-        QVERIFY(!std::filesystem::exists(path_.string() + suffix));
+    for (const char* suffix : {"-wal", "-shm", "-copy"}) QVERIFY(!std::filesystem::exists(path_.string() + suffix));
     const auto permissions = std::filesystem::status(path_).permissions();
     QVERIFY((permissions & std::filesystem::perms::others_read) == std::filesystem::perms::none);
     const std::filesystem::path finished = *folder_ / "out.sqlite";
@@ -184,8 +181,7 @@ void tst_LiveJournal::persistentReaderKeepsItsSnapshotAndTheTraceIsFinished() {
     QCOMPARE((*trace)->nvtx.size(), 5000u);
     // The reader continues with its earlier snapshot.
     sqlite3_stmt* statement = nullptr;
-    QCOMPARE(sqlite3_prepare_v2(reader.database, "SELECT count(*) FROM NVTX_EVENTS", -1, &statement,
-                                nullptr),
+    QCOMPARE(sqlite3_prepare_v2(reader.database, "SELECT count(*) FROM NVTX_EVENTS", -1, &statement, nullptr),
              SQLITE_OK);
     QCOMPARE(sqlite3_step(statement), SQLITE_ROW);
     QCOMPARE(sqlite3_column_int64(statement, 0), sqlite3_int64(0));
@@ -235,11 +231,9 @@ void tst_LiveJournal::unreadableFileKeepsItsLog() {
 
 void tst_LiveJournal::leftoverOfACopyIsRemoved() {
     const std::filesystem::path other = *folder_ / "other.partial";
-    for (const char* suffix : {"-wal", "-shm", "-copy"})
-        std::ofstream(other.string() + suffix) << "left behind";
+    for (const char* suffix : {"-wal", "-shm", "-copy"}) std::ofstream(other.string() + suffix) << "left behind";
     removeJournal(other);
-    for (const char* suffix : {"-wal", "-shm", "-copy"})
-        QVERIFY(!std::filesystem::exists(other.string() + suffix));
+    for (const char* suffix : {"-wal", "-shm", "-copy"}) QVERIFY(!std::filesystem::exists(other.string() + suffix));
 }
 
 void tst_LiveJournal::mirrorReadsNewRows() {

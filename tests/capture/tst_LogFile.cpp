@@ -27,13 +27,9 @@ struct Contents {
     uint64_t bytesNotUnderstood = 0;
     bool isCorrupt = false;
 
-    void operator()(const log::StringRecord& record, std::string_view text) {
-        strings[record.id] = text;
-    }
+    void operator()(const log::StringRecord& record, std::string_view text) { strings[record.id] = text; }
     void operator()(const log::PropertyRecord& record) {
-        const auto text = [this](uint32_t id) {
-            return id == 0 ? "" : strings.count(id) ? strings[id] : "(unknown)";
-        };
+        const auto text = [this](uint32_t id) { return id == 0 ? "" : strings.count(id) ? strings[id] : "(unknown)"; };
         properties.emplace_back(text(record.name), text(record.value));
     }
     void operator()(const log::DroppedRecord& record) { lost.push_back(record.count); }
@@ -90,8 +86,7 @@ class tst_LogFile : public QObject {
     void logFileRoundTrips() {
         LogFile file(base("plain"));
         RecordWriter writer(file);
-        for (int i = 0; i < 5000; ++i)
-            writer.property("name" + std::to_string(i % 7), std::string(size_t(i), 'x'));
+        for (int i = 0; i < 5000; ++i) writer.property("name" + std::to_string(i % 7), std::string(size_t(i), 'x'));
         file.flush();
         const Contents contents = read(path("plain"));
         QCOMPARE(contents.properties.size(), size_t{5000});
@@ -132,8 +127,7 @@ class tst_LogFile : public QObject {
         {
             const FullDisk disk(5000);
             for (int i = 0; i < 3; ++i) {
-                writer.property("lost " + std::to_string(i),
-                                std::string(30'000, static_cast<char>('l' + i)));
+                writer.property("lost " + std::to_string(i), std::string(30'000, static_cast<char>('l' + i)));
                 file.flush();
             }
         }
@@ -161,8 +155,7 @@ class tst_LogFile : public QObject {
         file.flush();
         // Closes every descriptor of the log, like a program that closes all unknown descriptors.
         const QDir descriptors("/proc/self/fd");
-        for (const QString& number :
-             descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
+        for (const QString& number : descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
             if (QFile::symLinkTarget(descriptors.filePath(number)) == path("taken")) {
                 QVERIFY(number.toInt() > 99);
                 ::close(number.toInt());
@@ -170,8 +163,7 @@ class tst_LogFile : public QObject {
         }
         std::vector<int> victims;
         for (int i = 0; i < 600; ++i) {
-            victims.push_back(
-                ::open(folder_.filePath("victim").toStdString().c_str(), O_WRONLY | O_CREAT, 0600));
+            victims.push_back(::open(folder_.filePath("victim").toStdString().c_str(), O_WRONLY | O_CREAT, 0600));
         }
         writer.property("c", "d");
         file.flush();
@@ -188,10 +180,8 @@ class tst_LogFile : public QObject {
         writer.property("a", "b");
         file.flush();
         const QDir descriptors("/proc/self/fd");
-        for (const QString& number :
-             descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
-            if (QFile::symLinkTarget(descriptors.filePath(number)) == path("gone"))
-                ::close(number.toInt());
+        for (const QString& number : descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
+            if (QFile::symLinkTarget(descriptors.filePath(number)) == path("gone")) ::close(number.toInt());
         }
         QFile::remove(path("gone"));
         QFile impostor(path("gone"));
@@ -216,8 +206,7 @@ class tst_LogFile : public QObject {
         file.flush();
         const Contents contents = read(path("parts"));
         QCOMPARE(contents.properties.size(), size_t{1000});
-        for (size_t i = 0; i < 1000; ++i)
-            QCOMPARE(contents.properties[i].second, std::to_string(i));
+        for (size_t i = 0; i < 1000; ++i) QCOMPARE(contents.properties[i].second, std::to_string(i));
         QCOMPARE(contents.progress.lostBlocks, 0u);
         QCOMPARE(contents.bytesNotUnderstood, 0u);
         QCOMPARE(contents.progress.bytesRead, file.totalBytes());
@@ -240,8 +229,7 @@ class tst_LogFile : public QObject {
         file.flush();
         QVERIFY(reader->poll(contents));
         QCOMPARE(contents.properties.size(), size_t{301});
-        for (size_t i = 0; i <= 300; ++i)
-            QCOMPARE(contents.properties[i].second, std::to_string(i));
+        for (size_t i = 0; i <= 300; ++i) QCOMPARE(contents.properties[i].second, std::to_string(i));
         QCOMPARE(reader->progress().lostBlocks, 0u);
     }
 
@@ -262,8 +250,7 @@ class tst_LogFile : public QObject {
         const Contents contents = read(path("broken"));
         QVERIFY(contents.properties.size() >= 20 && contents.properties.size() < 30);
         QCOMPARE(contents.properties.back().second, std::string("29"));
-        for (const auto& property : contents.properties)
-            QCOMPARE(property.first, std::string("number"));
+        for (const auto& property : contents.properties) QCOMPARE(property.first, std::string("number"));
         QVERIFY(contents.progress.lostBlocks > 0);
         QVERIFY(contents.bytesNotUnderstood > 0 && contents.bytesNotUnderstood < uint64_t(bytes));
     }
@@ -273,8 +260,7 @@ class tst_LogFile : public QObject {
         RecordWriter writer(file);
         writer.property("a", "b");
         file.flush();
-        for (const char* content :
-             {"", "no log", "LNSCLOG1 and more that is far from any header  "}) {
+        for (const char* content : {"", "no log", "LNSCLOG1 and more that is far from any header  "}) {
             QFile other(path("own") + ".1");
             QVERIFY(other.open(QIODevice::WriteOnly | QIODevice::Truncate));
             other.write(content);

@@ -20,9 +20,7 @@ class Notebook {
     void operator()(const StringRecord& r, std::string_view text) {
         lines.push_back(fmt::format("string {} {}", r.id, text));
     }
-    void operator()(const KernelRecord& r) {
-        lines.push_back(fmt::format("kernel {} {}", r.startNs, r.endNs));
-    }
+    void operator()(const KernelRecord& r) { lines.push_back(fmt::format("kernel {} {}", r.startNs, r.endNs)); }
     void operator()(const NvtxRecord& r, std::span<const std::byte> payload) {
         lines.push_back(fmt::format("nvtx {} {}", r.timestampNs, payload.size()));
     }
@@ -85,10 +83,9 @@ class tst_LogReader : public QObject {
     void readsRecordsInOrder() {
         const Reading all = readAll(sampleLog().bytes());
         QVERIFY(all.opened);
-        const std::vector<std::string> expected{
-            "string 1 _Z3foov", "kernel 100 110", "kernel 101 111",
-            "kernel 102 112",   "kernel 103 113", "string 2 step",
-            "nvtx 200 11",      "kernel 300 310", "end 400"};
+        const std::vector<std::string> expected{"string 1 _Z3foov", "kernel 100 110", "kernel 101 111",
+                                                "kernel 102 112",   "kernel 103 113", "string 2 step",
+                                                "nvtx 200 11",      "kernel 300 310", "end 400"};
         QCOMPARE(all.lines, expected);
         QCOMPARE(all.notUnderstood, 0u);
         QVERIFY(!all.damaged);

@@ -11,8 +11,8 @@ using log::NcclEvent;
 
 namespace {
 
-log::NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t timeNs, uint64_t parent = 0,
-                               uint32_t thread = 1, uint64_t communicator = 0xabc) {
+log::NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t timeNs, uint64_t parent = 0, uint32_t thread = 1,
+                               uint64_t communicator = 0xabc) {
     log::NcclOperationRecord record{};
     record.event = event;
     record.id = id;
@@ -143,8 +143,7 @@ class tst_NcclAssembler : public QObject {
                 }
                 if (event == NcclEvent::Task || event == NcclEvent::CopyEngine) ++tasks;
                 const uint64_t id = next++;
-                a.assembler.add(start(event, id, step, under(static_cast<uint32_t>(id) + 2),
-                                      under(3), under(3)));
+                a.assembler.add(start(event, id, step, under(static_cast<uint32_t>(id) + 2), under(3), under(3)));
             }
             a.assembler.finish();
             size_t given = 0;

@@ -43,8 +43,7 @@ struct Assembled {
 Assembled assemble(const std::vector<NvtxRecord>& calls) {
     Assembled result;
     NvtxAssembler assembler([&](const NvtxInterval& interval) {
-        result.lines.emplace_back(interval.begin.timestampNs, interval.endNs.value_or(-1),
-                                  interval.begin.text);
+        result.lines.emplace_back(interval.begin.timestampNs, interval.endNs.value_or(-1), interval.begin.text);
     });
     for (const NvtxRecord& record : calls) assembler.add(record, {});
     assembler.finish();
@@ -54,8 +53,7 @@ Assembled assemble(const std::vector<NvtxRecord>& calls) {
     return result;
 }
 
-/// The plain way: for each push, the first later pop of its thread and domain that leaves its
-/// level.
+/// The plain way: for each push, the first later pop of its thread and domain that leaves its level.
 std::vector<Line> assembleByPlainLoop(const std::vector<NvtxRecord>& calls) {
     std::vector<Line> lines;
     for (size_t at = 0; at < calls.size(); ++at) {
@@ -65,8 +63,8 @@ std::vector<Line> assembleByPlainLoop(const std::vector<NvtxRecord>& calls) {
         int64_t endNs = -1;
         for (size_t later = at + 1; later < calls.size() && endNs < 0; ++later) {
             const NvtxRecord& end = calls[later];
-            if (end.event == NvtxEvent::Pop && end.threadId == begin.threadId &&
-                end.domain == begin.domain && end.level == begin.level)
+            if (end.event == NvtxEvent::Pop && end.threadId == begin.threadId && end.domain == begin.domain &&
+                end.level == begin.level)
                 endNs = end.timestampNs;
         }
         lines.emplace_back(begin.timestampNs, endNs, begin.text);
@@ -118,42 +116,37 @@ class tst_NvtxAssembler : public QObject {
             calls.erase(calls.begin() + static_cast<long>(random() % calls.size()));
             const std::vector<Line> rest = assemble(calls).lines;
             std::vector<Line> spoiled;
-            std::set_difference(whole.begin(), whole.end(), rest.begin(), rest.end(),
-                                std::back_inserter(spoiled));
+            std::set_difference(whole.begin(), whole.end(), rest.begin(), rest.end(), std::back_inserter(spoiled));
             QVERIFY(spoiled.size() <= 1);
         }
     }
 
     void lostPopEndsAtTheNextCall() {
-        const Assembled result =
-            assemble({call(NvtxEvent::Push, 10, 1, 0, 100), call(NvtxEvent::Push, 20, 1, 1, 101),
-                      // The pop of 101 is lost.
-                      call(NvtxEvent::Push, 40, 1, 1, 102), call(NvtxEvent::Pop, 50, 1, 1),
-                      call(NvtxEvent::Pop, 60, 1, 0)});
+        const Assembled result = assemble({call(NvtxEvent::Push, 10, 1, 0, 100), call(NvtxEvent::Push, 20, 1, 1, 101),
+                                           // The pop of 101 is lost.
+                                           call(NvtxEvent::Push, 40, 1, 1, 102), call(NvtxEvent::Pop, 50, 1, 1),
+                                           call(NvtxEvent::Pop, 60, 1, 0)});
         const std::vector<Line> expected{{10, 60, 100}, {20, 40, 101}, {40, 50, 102}};
         QCOMPARE(result.lines, expected);
         QCOMPARE(result.guessed, 1u);
     }
 
     void countsAPopWithoutPush() {
-        const Assembled result =
-            assemble({call(NvtxEvent::Pop, 5, 1, 0), call(NvtxEvent::Pop, 6, 1, -1),
-                      call(NvtxEvent::Push, 10, 1, 0, 7), call(NvtxEvent::Pop, 11, 1, 0)});
+        const Assembled result = assemble({call(NvtxEvent::Pop, 5, 1, 0), call(NvtxEvent::Pop, 6, 1, -1),
+                                           call(NvtxEvent::Push, 10, 1, 0, 7), call(NvtxEvent::Pop, 11, 1, 0)});
         QCOMPARE(result.lines, (std::vector<Line>{{10, 11, 7}}));
         QCOMPARE(result.lost, 2u);
     }
 
     void openRangesStayOpen() {
-        const Assembled result =
-            assemble({call(NvtxEvent::Push, 10, 1, 0, 7), rangeCall(NvtxEvent::Start, 12, 99, 8)});
+        const Assembled result = assemble({call(NvtxEvent::Push, 10, 1, 0, 7), rangeCall(NvtxEvent::Start, 12, 99, 8)});
         QCOMPARE(result.lines, (std::vector<Line>{{10, -1, 7}, {12, -1, 8}}));
     }
 
     void matchesStartsAndEndsInAnyOrder() {
-        const Assembled result =
-            assemble({rangeCall(NvtxEvent::Start, 10, 1, 5), rangeCall(NvtxEvent::End, 40, 2),
-                      rangeCall(NvtxEvent::End, 30, 1), rangeCall(NvtxEvent::Start, 20, 2, 6),
-                      rangeCall(NvtxEvent::End, 50, 3)});
+        const Assembled result = assemble({rangeCall(NvtxEvent::Start, 10, 1, 5), rangeCall(NvtxEvent::End, 40, 2),
+                                           rangeCall(NvtxEvent::End, 30, 1), rangeCall(NvtxEvent::Start, 20, 2, 6),
+                                           rangeCall(NvtxEvent::End, 50, 3)});
         QCOMPARE(result.lines, (std::vector<Line>{{10, 30, 5}, {20, 40, 6}}));
         QCOMPARE(result.lost, 1u);
     }
@@ -169,13 +162,11 @@ class tst_NvtxAssembler : public QObject {
             calls.push_back(record);
         }
         const Assembled result = assemble(calls);
-        // Whatever the calls, each yields at most one range or mark, and each end at most one
-        // count.
-        const auto beginnings =
-            std::count_if(calls.begin(), calls.end(), [](const NvtxRecord& record) {
-                return record.event == NvtxEvent::Push || record.event == NvtxEvent::Start ||
-                       record.event == NvtxEvent::Mark;
-            });
+        // Whatever the calls, each yields at most one range or mark, and each end at most one count.
+        const auto beginnings = std::count_if(calls.begin(), calls.end(), [](const NvtxRecord& record) {
+            return record.event == NvtxEvent::Push || record.event == NvtxEvent::Start ||
+                   record.event == NvtxEvent::Mark;
+        });
         const auto ends = std::count_if(calls.begin(), calls.end(), [](const NvtxRecord& record) {
             return record.event == NvtxEvent::Pop || record.event == NvtxEvent::End;
         });

@@ -23,9 +23,7 @@ struct Events {
     std::map<uint32_t, size_t> textBytes;
     uint64_t dropped = 0;
     int domains = 0;
-    void operator()(const log::StringRecord& r, std::string_view text) {
-        textBytes[r.id] = text.size();
-    }
+    void operator()(const log::StringRecord& r, std::string_view text) { textBytes[r.id] = text.size(); }
     void operator()(const log::NvtxRecord& r, std::span<const std::byte> extended) {
         events.push_back(r);
         extendedBytes.push_back(extended.size());
@@ -34,8 +32,7 @@ struct Events {
     void operator()(const log::DroppedRecord& r) { dropped += r.count; }
 };
 
-NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0,
-              uint32_t domain = 0) {
+NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0, uint32_t domain = 0) {
     NvtxCall c;
     c.event = event;
     c.text = text;
@@ -165,15 +162,13 @@ class tst_NvtxRecorder : public QObject {
 
     void countsDroppedEvents() {
         NvtxRecorder& recorder = makeRecorder();
-        for (int i = 0; i < 100'000; ++i)
-            recorder.record(call(log::NvtxEvent::Mark, "mark", uint64_t(i)));
+        for (int i = 0; i < 100'000; ++i) recorder.record(call(log::NvtxEvent::Mark, "mark", uint64_t(i)));
         Log log(next());
         drain(recorder, log.writer);
         const Events events = log.read();
         QVERIFY(events.dropped > 0 && events.events.size() > 5000);
         QCOMPARE(events.dropped + events.events.size(), uint64_t{100'000});
-        for (size_t i = 0; i < events.events.size(); ++i)
-            QCOMPARE(events.events[i].payloadBits, uint64_t(i));
+        for (size_t i = 0; i < events.events.size(); ++i) QCOMPARE(events.events[i].payloadBits, uint64_t(i));
     }
 
     void repeatsDefinitionsAfterALoss() {

@@ -42,8 +42,7 @@ class tst_PayloadDecoder : public QObject {
         decoder.addEntry(1, schemaId, 3, {0, doubleType, 0, 16, "real"});
         const auto decoded = decoder.decode(1, schemaId, bytesOf(payload));
         QVERIFY(decoded.has_value());
-        QCOMPARE(decoded->dump(),
-                 R"({"big":18446744073709551615,"number":-5,"text":"ab","real":2.5})");
+        QCOMPARE(decoded->dump(), R"({"big":18446744073709551615,"number":-5,"text":"ab","real":2.5})");
         QVERIFY(!decoder.decode(2, schemaId, bytesOf(payload)).has_value());
     }
 
@@ -58,8 +57,7 @@ class tst_PayloadDecoder : public QObject {
         decoder.addEntry(0, 9, 0, {0, int32Type, 0, 0, "first"});
         decoder.addEntry(0, 9, 1, {0, uint64Type, 0, 0, "second"});
         decoder.addEntry(0, 9, 2, {fixedArray, int32Type, 2, 0, "third"});
-        QCOMPARE(decoder.decode(0, 9, bytesOf(payload))->dump(),
-                 R"({"first":1,"second":2,"third":[3,4]})");
+        QCOMPARE(decoder.decode(0, 9, bytesOf(payload))->dump(), R"({"first":1,"second":2,"third":[3,4]})");
     }
 
     void skipsFieldsOutOfBounds() {
@@ -118,8 +116,8 @@ class tst_PayloadDecoder : public QObject {
         // An enumeration with an unknown layout.
         decoder.addEntry(3, schemaId + 5, 2, {0, schemaId + 11, 0, 16, "Reduction operation"});
         const auto bytes = bytesOf(payload).first(20);
-        const NcclCall call = decodeNcclCall("ncclAllReduce", schemaId + 5, bytes,
-                                             decoder.decode(3, schemaId + 5, bytes));
+        const NcclCall call =
+            decodeNcclCall("ncclAllReduce", schemaId + 5, bytes, decoder.decode(3, schemaId + 5, bytes));
         QCOMPARE(call.operation, "AllReduce");
         QCOMPARE(call.communicator, std::optional<uint64_t>(0xfeedfacecafebeef));
         QCOMPARE(call.bytes, std::optional<int64_t>(4096));
@@ -139,13 +137,11 @@ class tst_PayloadDecoder : public QObject {
         decoder.addEntry(3, schemaId + 5, 2, {0, schemaId + 11, 0, 16, "Reduction operation"});
         const auto decoded = decoder.decode(3, schemaId + 5, bytesOf(payload));
         QCOMPARE((*decoded)["Reduction operation"].dump(), "3");
-        const NcclCall call =
-            decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), decoded);
+        const NcclCall call = decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), decoded);
         QCOMPARE(call.reduction, std::optional<int64_t>(3));
         // The same without any layout.
-        QCOMPARE(
-            decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), std::nullopt).reduction,
-            std::optional<int64_t>(3));
+        QCOMPARE(decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), std::nullopt).reduction,
+                 std::optional<int64_t>(3));
         // An id assigned by NVTX itself, and an array of such.
         struct {
             uint32_t one, more[2], padding;
@@ -190,21 +186,17 @@ class tst_PayloadDecoder : public QObject {
         QCOMPARE(decoder.decode(1, schemaId, bytesOf(payload))->dump(),
                  R"({"reduction":"Max","unknown":9,"level":"Low","negative":"Negative",)"
                  R"("access":["Read|Write","Execute","None",11]})");
-        QCOMPARE(
-            decoder.decode(1, schemaId, bytesOf(payload), PayloadDecoder::Enumerators::Numbered)
-                ->dump(),
-            R"({"reduction":2,"unknown":9,"level":1,"negative":255,"access":[3,4,0,11]})");
+        QCOMPARE(decoder.decode(1, schemaId, bytesOf(payload), PayloadDecoder::Enumerators::Numbered)->dump(),
+                 R"({"reduction":2,"unknown":9,"level":1,"negative":255,"access":[3,4,0,11]})");
     }
 
     void manyLongEnumerationNamesStaySmall() {
         const std::string longName(100'000, 'x');
         PayloadDecoder decoder;
         decoder.addEnumeration(0, 300, 8);
-        for (uint64_t bit = 0; bit < 64; ++bit)
-            decoder.addEnumerator(0, 300, uint64_t{1} << bit, true, longName);
+        for (uint64_t bit = 0; bit < 64; ++bit) decoder.addEnumerator(0, 300, uint64_t{1} << bit, true, longName);
         decoder.addSchema(0, 200, 16);
-        for (uint32_t index = 0; index < 4000; ++index)
-            decoder.addEntry(0, 200, index, {0, 300, 0, 8, ""});
+        for (uint32_t index = 0; index < 4000; ++index) decoder.addEntry(0, 200, index, {0, 300, 0, 8, ""});
         const uint64_t payload[2] = {~0ull, ~0ull};
         const auto decoded = decoder.decode(0, 200, bytesOf(payload));
         QVERIFY(decoded && decoded->dump().size() < 40'000'000);
@@ -215,8 +207,7 @@ class tst_PayloadDecoder : public QObject {
             uint64_t communicator;
             int32_t ranks, rank, device;
         } made{77, 8, 3, 1};
-        const NcclCall init =
-            decodeNcclCall("ncclCommInitRank", schemaId, bytesOf(made).first(20), std::nullopt);
+        const NcclCall init = decodeNcclCall("ncclCommInitRank", schemaId, bytesOf(made).first(20), std::nullopt);
         QVERIFY(init.describesCommunicator());
         QCOMPARE(init.rank, std::optional<int64_t>(3));
         QCOMPARE(init.rankCount, std::optional<int64_t>(8));
@@ -224,11 +215,9 @@ class tst_PayloadDecoder : public QObject {
             uint64_t communicator, bytes;
             int32_t peer;
         } sent{77, 100, 4};
-        const NcclCall send =
-            decodeNcclCall("ncclSend", schemaId + 9, bytesOf(sent).first(20), std::nullopt);
+        const NcclCall send = decodeNcclCall("ncclSend", schemaId + 9, bytesOf(sent).first(20), std::nullopt);
         QCOMPARE(send.peer, std::optional<int64_t>(4));
-        const NcclCall cut =
-            decodeNcclCall("ncclSend", schemaId + 9, bytesOf(sent).first(10), std::nullopt);
+        const NcclCall cut = decodeNcclCall("ncclSend", schemaId + 9, bytesOf(sent).first(10), std::nullopt);
         QCOMPARE(cut.communicator, std::optional<uint64_t>(77));
         QVERIFY(!cut.bytes.has_value());
     }

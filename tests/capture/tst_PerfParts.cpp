@@ -33,29 +33,24 @@ class Said : public PerfVisitor {
     void visit(const PerfSample& sample) override {
         add("sample", sample.place);
         said.back() += " " + std::to_string(sample.registers.size() / 8) + " registers, " +
-                       std::to_string(sample.stack.size()) + " bytes" +
-                       (sample.isInKernel ? " in the kernel" : "");
+                       std::to_string(sample.stack.size()) + " bytes" + (sample.isInKernel ? " in the kernel" : "");
     }
     void visit(const PerfSwitch& change) override {
         add(change.isIn ? "in" : change.isPreempted ? "preempted" : "out", change.place);
     }
-    void visit(const PerfMapping& mapping) override {
-        add("map " + std::string(mapping.file), mapping.place);
-    }
+    void visit(const PerfMapping& mapping) override { add("map " + std::string(mapping.file), mapping.place); }
     void visit(const PerfName& name) override {
         add((name.isExec ? "exec " : "name ") + std::string(name.name), name.place);
     }
-    void visit(const PerfFork& fork) override {
-        add("fork of " + std::to_string(fork.parentProcess), fork.place);
-    }
+    void visit(const PerfFork& fork) override { add("fork of " + std::to_string(fork.parentProcess), fork.place); }
     void lost(uint64_t count) override { said.push_back("lost " + std::to_string(count)); }
 
     std::vector<std::string> said;
 
   private:
     void add(std::string what, const PerfPlace& place) {
-        said.push_back(std::move(what) + " " + std::to_string(place.process) + "/" +
-                       std::to_string(place.thread) + " at " + std::to_string(place.timeNs));
+        said.push_back(std::move(what) + " " + std::to_string(place.process) + "/" + std::to_string(place.thread) +
+                       " at " + std::to_string(place.timeNs));
     }
 };
 using Texts = std::vector<std::string>;
@@ -70,8 +65,8 @@ PerfBytes everything() {
     return made;
 }
 
-PerfMapping mapped(uint32_t process, int64_t timeNs, uint64_t from, uint64_t until,
-                   const char* file, uint64_t offset = 0) {
+PerfMapping mapped(uint32_t process, int64_t timeNs, uint64_t from, uint64_t until, const char* file,
+                   uint64_t offset = 0) {
     return {{process, process, 0, timeNs}, from, until - from, offset, file};
 }
 
@@ -85,11 +80,10 @@ class TestPerfParts : public QObject {
         Said read;
         QCOMPARE(readPerfRecords(made.all, perfRegisterCount, read), size_t{0});
         const std::string registers = std::to_string(perfRegisterCount) + " registers, ";
-        QCOMPARE(read.said,
-                 (Texts{"exec train 7/7 at 10", "map /lib/a.so 7/7 at 11", "in 7/8 at 20",
-                        "out 7/8 at 30", "preempted 7/8 at 40", "fork of 7 9/9 at 50", "lost 3",
-                        "sample 7/8 at 60 " + registers + "24 bytes",
-                        "sample 7/8 at 70 " + registers + "0 bytes in the kernel"}));
+        QCOMPARE(read.said, (Texts{"exec train 7/7 at 10", "map /lib/a.so 7/7 at 11", "in 7/8 at 20", "out 7/8 at 30",
+                                   "preempted 7/8 at 40", "fork of 7 9/9 at 50", "lost 3",
+                                   "sample 7/8 at 60 " + registers + "24 bytes",
+                                   "sample 7/8 at 70 " + registers + "0 bytes in the kernel"}));
     }
 
     void truncatedOrInvalidRecordsAreSkipped() {
@@ -103,8 +97,7 @@ class TestPerfParts : public QObject {
         std::mt19937 random(1);
         for (int round = 0; round < 20'000; ++round) {
             std::vector<std::byte> damaged = made.all;
-            for (int each = 0; each < 3; ++each)
-                damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+            for (int each = 0; each < 3; ++each) damaged[random() % damaged.size()] = static_cast<std::byte>(random());
             Said read;
             QVERIFY(readPerfRecords(damaged, perfRegisterCount, read) <= damaged.size());
         }
@@ -142,8 +135,7 @@ class TestPerfParts : public QObject {
         std::mt19937 random(5);
         for (int round = 0; round < 20'000; ++round) {
             std::vector<std::byte> damaged = made.all;
-            for (int each = 0; each < 3; ++each)
-                damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+            for (int each = 0; each < 3; ++each) damaged[random() % damaged.size()] = static_cast<std::byte>(random());
             QVERIFY(dropEmptyStacks(damaged, perfRegisterCount) <= damaged.size());
         }
     }
@@ -242,13 +234,12 @@ class TestPerfParts : public QObject {
         bool wasFound = false;
         while (std::getline(maps, line)) {
             unsigned long from = 0, until = 0, offset = 0;
-            if (std::sscanf(line.c_str(), "%lx-%lx %*s %lx", &from, &until, &offset) != 3 ||
-                address < from || address >= until)
+            if (std::sscanf(line.c_str(), "%lx-%lx %*s %lx", &from, &until, &offset) != 3 || address < from ||
+                address >= until)
                 continue;
             const auto bias = own->bias(from, offset);
             QVERIFY(bias);
-            QVERIFY(own->nameAt(address + 1 - *bias).find("readPerfRecords") !=
-                    std::string_view::npos);
+            QVERIFY(own->nameAt(address + 1 - *bias).find("readPerfRecords") != std::string_view::npos);
             wasFound = true;
         }
         QVERIFY(wasFound);
@@ -279,9 +270,7 @@ class TestPerfParts : public QObject {
     void parsingTimeOfAFileIsBounded() {
         constexpr size_t sections = 65'000, bytes = size_t{32} << 20;
         std::vector<std::byte> made(bytes, std::byte{'x'});
-        const auto put = [&](size_t at, const auto& what) {
-            std::memcpy(made.data() + at, &what, sizeof(what));
-        };
+        const auto put = [&](size_t at, const auto& what) { std::memcpy(made.data() + at, &what, sizeof(what)); };
         Elf64_Ehdr head{};
         std::memcpy(head.e_ident, ELFMAG, SELFMAG);
         head.e_ident[EI_CLASS] = ELFCLASS64;
@@ -394,8 +383,7 @@ class TestPerfParts : public QObject {
         while (std::getline(maps, line)) {
             unsigned long from = 0, until = 0, offset = 0;
             char rights[5] = {}, name[400] = {};
-            if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %*s %399s", &from, &until, rights,
-                            &offset, name) != 5 ||
+            if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %*s %399s", &from, &until, rights, &offset, name) != 5 ||
                 rights[2] != 'x' || std::strstr(name, "/libc.so") == nullptr)
                 continue;
             spaces.add(mapped(7, 1, from, until, name, offset));
@@ -438,8 +426,7 @@ class TestPerfParts : public QObject {
             PerfStacks stacks(spaces, usesLibDw, INT64_MAX);
             for (int round = 0; round < 2'000; ++round) {
                 std::vector<uint64_t> words(random() % 64);
-                for (uint64_t& word : words)
-                    word = random() % 3 == 0 ? random() : random() % 0xb00000;
+                for (uint64_t& word : words) word = random() % 3 == 0 ? random() : random() % 0xb00000;
                 PerfBytes made;
                 made.sample(7, 7, 5, random() % 0xb00000, 0x7000, 0x7000 + random() % 512, words);
                 struct Follow : PerfVisitor {
@@ -468,8 +455,7 @@ class TestPerfParts : public QObject {
         QVERIFY(says(perfRefusal(ENOSYS, "", false), "has no perf events"));
         QVERIFY(says(perfRefusal(EMFILE, "2", false), "Too many open files"));
         for (const int error : {EACCES, EPERM, ENOSYS, EMFILE})
-            for (const bool isFiltered : {true, false})
-                QVERIFY(perfRefusal(error, "2", isFiltered).ends_with("."));
+            for (const bool isFiltered : {true, false}) QVERIFY(perfRefusal(error, "2", isFiltered).ends_with("."));
     }
 };
 

@@ -13,8 +13,7 @@ constexpr int64_t msNs = 1'000'000;
 
 /// Decodes four times per second for `seconds`, each time `latenessNs` after the last sample ended.
 /// `gpuAheadNs` is the lead of the GPU clock.
-int64_t decode(PmClock& clock, int64_t nowNs, int seconds, int64_t latenessNs,
-               int64_t gpuAheadNs = 0) {
+int64_t decode(PmClock& clock, int64_t nowNs, int seconds, int64_t latenessNs, int64_t gpuAheadNs = 0) {
     for (int i = 0; i < 4 * seconds; ++i) {
         nowNs += 250 * msNs;
         clock.observe(nowNs, nowNs - latenessNs + gpuAheadNs);

@@ -22,10 +22,8 @@ class tst_PmSampling : public QObject {
 
     static QProcessEnvironment variables(const QByteArray& settings) {
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("LANESCOPE_CUDA",
-                           LANESCOPE_BINARY_DIR "/lib/standin/libcuda-standin.so");
-        environment.insert("LANESCOPE_CUPTI",
-                           LANESCOPE_BINARY_DIR "/lib/standin/pm/libcupti.so.13");
+        environment.insert("LANESCOPE_CUDA", LANESCOPE_BINARY_DIR "/lib/standin/libcuda-standin.so");
+        environment.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/pm/libcupti.so.13");
         environment.insert("LANESCOPE_NVML", "/nonexistent/libnvidia-ml.so.1");
         environment.insert("STANDIN_PM", settings);
         return environment;
@@ -33,15 +31,13 @@ class tst_PmSampling : public QObject {
 
     /// Records a pause; returns the trace.
     Database record(const QString& name, const QProcessEnvironment& environment,
-                    const QString& option = "--gpu-metrics",
-                    const QStringList& program = {"sleep", "1.5"}) const {
+                    const QString& option = "--gpu-metrics", const QStringList& program = {"sleep", "1.5"}) const {
         QProcess process;
         process.setProcessEnvironment(environment);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       QStringList{"record", "-o", path(name), option, "--"} + program);
         // A thread sanitizer takes many times as long for 10,000 samples per second.
-        if (!process.waitForFinished(test::hasThreadSanitizer ? 600'000 : 60'000) ||
-            process.exitCode() != 0)
+        if (!process.waitForFinished(test::hasThreadSanitizer ? 600'000 : 60'000) || process.exitCode() != 0)
             qFatal("%s", process.readAllStandardError().constData());
         auto database = Database::openReadOnly(path(name).toStdString());
         if (!database) qFatal("%s", database.error().sentence.c_str());
@@ -52,13 +48,10 @@ class tst_PmSampling : public QObject {
         auto statement = database.prepare(sql);
         if (!statement) qFatal("%s", statement.error().sentence.c_str());
         QStringList all;
-        while (*statement->step())
-            all += QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
+        while (*statement->step()) all += QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
         return all;
     }
-    static double number(const Database& database, const char* sql) {
-        return rows(database, sql).value(0).toDouble();
-    }
+    static double number(const Database& database, const char* sql) { return rows(database, sql).value(0).toDouble(); }
     static QStringList refusals(const Database& database) {
         return rows(database,
                     "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH WHERE code ="
@@ -96,8 +89,7 @@ class tst_PmSampling : public QObject {
             QCOMPARE(number(database, ("SELECT count(DISTINCT value)" + of).c_str()), last);
             QVERIFY(last > 10);
         }
-        QCOMPARE(number(database, "SELECT count(DISTINCT metricId) FROM TARGET_INFO_GPU_METRICS"),
-                 9.0);
+        QCOMPARE(number(database, "SELECT count(DISTINCT metricId) FROM TARGET_INFO_GPU_METRICS"), 9.0);
     }
 
     void reportsLostSamples() {
@@ -106,18 +98,14 @@ class tst_PmSampling : public QObject {
                                       "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
                                       " WHERE code = 'gpu-metrics-lost'");
         QCOMPARE(said.size(), 1);
-        QVERIFY2(said[0].startsWith("1 Lost 20 % of the samples at 1000 Hz. Use a lower"),
-                 qPrintable(said[0]));
+        QVERIFY2(said[0].startsWith("1 Lost 20 % of the samples at 1000 Hz. Use a lower"), qPrintable(said[0]));
         // Each gap is of two samples.
         const double lost = 2 * number(database,
                                        "SELECT count(*) - count(value) FROM GPU_METRICS"
                                        " WHERE metricId = 8");
-        QCOMPARE(
-            number(database, "SELECT count FROM LANESCOPE_HEALTH WHERE code = 'gpu-metrics-lost'"),
-            lost);
+        QCOMPARE(number(database, "SELECT count FROM LANESCOPE_HEALTH WHERE code = 'gpu-metrics-lost'"), lost);
         for (const char* gpu : {"0", "1"}) {
-            const std::string of =
-                std::string(" FROM GPU_METRICS WHERE metricId = 8 AND typeId & 255 = ") + gpu;
+            const std::string of = std::string(" FROM GPU_METRICS WHERE metricId = 8 AND typeId & 255 = ") + gpu;
             const double last = number(database, ("SELECT max(value)" + of).c_str());
             const double known = number(database, ("SELECT count(value)" + of).c_str());
             const double gaps = number(database, ("SELECT count(*) - count(value)" + of).c_str());
@@ -125,15 +113,10 @@ class tst_PmSampling : public QObject {
             QCOMPARE(known + 2 * gaps, last);
             // A gap spans from the end of the last sample to the beginning of the next.
             const QStringList samples =
-                rows(database,
-                     ("SELECT timestamp || ' ' || (value IS NULL)" + of + " ORDER BY timestamp")
-                         .c_str());
+                rows(database, ("SELECT timestamp || ' ' || (value IS NULL)" + of + " ORDER BY timestamp").c_str());
             for (qsizetype at = 1; at < samples.size(); ++at) {
-                const auto timeOf = [&](qsizetype which) {
-                    return samples[which].section(' ', 0, 0).toLongLong();
-                };
-                QCOMPARE(timeOf(at) - timeOf(at - 1),
-                         samples[at].endsWith('1') ? 2'000'000LL : 1'000'000LL);
+                const auto timeOf = [&](qsizetype which) { return samples[which].section(' ', 0, 0).toLongLong(); };
+                QCOMPARE(timeOf(at) - timeOf(at - 1), samples[at].endsWith('1') ? 2'000'000LL : 1'000'000LL);
             }
             const QStringList property =
                 rows(database, (std::string("SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
@@ -149,8 +132,7 @@ class tst_PmSampling : public QObject {
             QProcessEnvironment environment = variables(settings);
             const QString count = path("count" + settings);
             environment.insert("STANDIN_PM_COUNT", count);
-            record("ready" + settings + ".sqlite", environment, "--gpu-metrics=100",
-                   {"sleep", "3"});
+            record("ready" + settings + ".sqlite", environment, "--gpu-metrics=100", {"sleep", "3"});
             QFile file(count);
             return file.open(QIODevice::ReadOnly) ? file.readAll().trimmed().toInt() : -1;
         };
@@ -188,8 +170,8 @@ class tst_PmSampling : public QObject {
         environment.insert("PATH", "/bin:/usr/bin");
         if (!variable.isEmpty()) environment.insert(variable, value);
         const Database database =
-            record(QString("no-%1.sqlite").arg(QString(QTest::currentDataTag()).replace(' ', '-')),
-                   environment, "--gpu-metrics", {"sleep", "0.5"});
+            record(QString("no-%1.sqlite").arg(QString(QTest::currentDataTag()).replace(' ', '-')), environment,
+                   "--gpu-metrics", {"sleep", "0.5"});
         const QStringList said = refusals(database);
         QCOMPARE(said.size(), 1);
         QVERIFY2(said[0].contains(says) && said[0].startsWith("1 "), qPrintable(said[0]));
@@ -213,8 +195,7 @@ class tst_PmSampling : public QObject {
     void findsTheCuptiOfPython() {
         QFETCH(QString, packages);
         const QString root = environmentWith(QString(packages).replace('/', '-'), packages);
-        const std::filesystem::path wanted =
-            (root + "/lib/python3.11/site-packages/" + packages).toStdString();
+        const std::filesystem::path wanted = (root + "/lib/python3.11/site-packages/" + packages).toStdString();
         const auto first = [](const QString& program) {
             const auto folders = pythonCuptiFolders(program.toStdString());
             return folders.empty() ? std::filesystem::path() : folders.front();
@@ -251,10 +232,9 @@ class tst_PmSampling : public QObject {
                                    "libcupti.so.12"));
         QProcessEnvironment environment = variables("");
         // The first one found is too old.
-        environment.insert("LANESCOPE_CUPTI",
-                           LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12");
-        const Database database = record("wheels.sqlite", environment, "--gpu-metrics",
-                                         {root + "/bin/python3", "-c", "sleep 1"});
+        environment.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12");
+        const Database database =
+            record("wheels.sqlite", environment, "--gpu-metrics", {root + "/bin/python3", "-c", "sleep 1"});
         QCOMPARE(refusals(database), QStringList());
         QVERIFY(number(database, "SELECT count(*) FROM GPU_METRICS") > 100);
     }

@@ -30,8 +30,7 @@ int lineOf(const char* remark) {
 QString placeOf(const ProcessLog& log, uint32_t stack) {
     const auto found = log.stacks.find(stack);
     if (found == log.stacks.end()) return {};
-    return QString::fromStdString(found->second.function).section('.', -1) + ":" +
-           QString::number(found->second.line);
+    return QString::fromStdString(found->second.function).section('.', -1) + ":" + QString::number(found->second.line);
 }
 
 QString place(const char* function, const char* remark) {
@@ -53,8 +52,7 @@ class tst_PythonPlaces : public QObject {
     static std::map<std::string, QString> placesOfNvtx(const ProcessLog& log) {
         std::map<std::string, QString> places;
         for (const ProcessLog::Nvtx& call : log.nvtx)
-            if (call.record.event != log::NvtxEvent::Pop &&
-                call.record.event != log::NvtxEvent::End)
+            if (call.record.event != log::NvtxEvent::Pop && call.record.event != log::NvtxEvent::End)
                 places[call.text] = placeOf(log, log::stackOf(call.record));
         return places;
     }
@@ -78,8 +76,7 @@ class tst_PythonPlaces : public QObject {
         QCOMPARE(placesOfNvtx(run.log()), placesOfCalls());
         // The end of a range has the place of its beginning.
         for (const ProcessLog::Nvtx& call : run.log().nvtx)
-            if (call.record.event == log::NvtxEvent::Pop ||
-                call.record.event == log::NvtxEvent::End)
+            if (call.record.event == log::NvtxEvent::Pop || call.record.event == log::NvtxEvent::End)
                 QCOMPARE(log::stackOf(call.record), 0u);
         QCOMPARE(run.log().unknownStrings, 0);
     }
@@ -119,8 +116,7 @@ class tst_PythonPlaces : public QObject {
         QVERIFY(run.run());
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         QCOMPARE(run.log().nccl.size(), size_t{1});
-        QCOMPARE(placeOf(run.log(), run.log().nccl[0].record.stack),
-                 place("all_reduce", "NCCL: call"));
+        QCOMPARE(placeOf(run.log(), run.log().nccl[0].record.stack), place("all_reduce", "NCCL: call"));
     }
 
     void nodesOfGraphsHaveTheLineOfTheirCapture() {

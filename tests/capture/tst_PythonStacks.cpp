@@ -28,8 +28,8 @@ QStringList interpreters() {
     const QString named = qEnvironmentVariable("LANESCOPE_TEST_PYTHONS");
     if (!named.isEmpty()) return named.split(':');
     QStringList found;
-    for (const char* name : {"python3", "python3.9", "python3.10", "python3.11", "python3.12",
-                             "python3.13", "python3.14", "python3.13t", "python3.14t"}) {
+    for (const char* name : {"python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13",
+                             "python3.14", "python3.13t", "python3.14t"}) {
         const QString path = QStandardPaths::findExecutable(name);
         QProcess process;
         process.start(path, {"-c", ""});
@@ -55,8 +55,7 @@ QStringList framesOf(const ProcessLog& log, uint32_t stack) {
 QStringList framesOf(const QJsonArray& noted) {
     QStringList frames;
     for (const QJsonValue& frame : noted)
-        frames << frame[0].toString() + "|" + frame[1].toString() + "|" +
-                      QString::number(frame[2].toInt());
+        frames << frame[0].toString() + "|" + frame[1].toString() + "|" + QString::number(frame[2].toInt());
     return frames;
 }
 
@@ -81,8 +80,7 @@ Comparison compared(const ProcessLog& log, const QString& path) {
         const QStringList wanted = framesOf(note[1].toArray());
         if (recorded == wanted) continue;
         ++result.different;
-        if (result.first.isEmpty())
-            result.first = recorded.join(" < ") + "\ninstead of\n" + wanted.join(" < ");
+        if (result.first.isEmpty()) result.first = recorded.join(" < ") + "\ninstead of\n" + wanted.join(" < ");
     }
     return result;
 }
@@ -96,9 +94,7 @@ class tst_PythonStacks : public QObject {
     AgentRun launches(const QString& python, const QString& notes, int rounds = 3) {
         AgentRun run;
         run.program = python;
-        run.arguments = {
-            script, launcher, QString::number(rounds), test::agentLibrary(), test::standinCupti(),
-            notes};
+        run.arguments = {script, launcher, QString::number(rounds), test::agentLibrary(), test::standinCupti(), notes};
         return run;
     }
 
@@ -120,12 +116,10 @@ class tst_PythonStacks : public QObject {
         const QByteArray errors = process.readAllStandardError();
         QVERIFY2(process.exitCode() == 0, errors.constData());
         const QJsonObject said = lastLine(process.readAllStandardOutput());
-        qInfo("Python %s: %d stacks", qPrintable(said["python"].toString()),
-              said["compared"].toInt());
+        qInfo("Python %s: %d stacks", qPrintable(said["python"].toString()), said["compared"].toInt());
         for (const QJsonValue& walk : said["walks"].toArray())
-            qInfo("  %d frames: median %.0f ns, 99th percentile %.0f ns, %.0f ns in a row",
-                  walk["frames"].toInt(), walk["medianNs"].toDouble(), walk["p99Ns"].toDouble(),
-                  walk["rowNs"].toDouble());
+            qInfo("  %d frames: median %.0f ns, 99th percentile %.0f ns, %.0f ns in a row", walk["frames"].toInt(),
+                  walk["medianNs"].toDouble(), walk["p99Ns"].toDouble(), walk["rowNs"].toDouble());
         QVERIFY(said["compared"].toInt() > 1'000);
         const QByteArray first = QJsonDocument(said["first"].toArray()).toJson();
         QVERIFY2(said["different"].toInt() == 0, first.constData());

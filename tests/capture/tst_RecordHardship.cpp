@@ -35,16 +35,15 @@ class tst_RecordHardship : public QObject {
         QProcess process;
         process.setWorkingDirectory(folder_->path());
         auto environment = QProcessEnvironment::systemEnvironment();
-        for (auto it = variables.begin(); it != variables.end(); ++it)
-            environment.insert(it.key(), it.value());
+        for (auto it = variables.begin(); it != variables.end(); ++it) environment.insert(it.key(), it.value());
         process.setProcessEnvironment(environment);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      QStringList{"record", "-o", "out.sqlite", "--no-sample", "--no-cuda"} +
-                          options + QStringList{"--"} + words);
+                      QStringList{"record", "-o", "out.sqlite", "--no-sample", "--no-cuda"} + options +
+                          QStringList{"--"} + words);
         if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
         const bool isNormal = process.exitStatus() == QProcess::NormalExit;
-        return {isNormal ? process.exitCode() : -process.exitCode(),
-                process.readAllStandardOutput(), process.readAllStandardError()};
+        return {isNormal ? process.exitCode() : -process.exitCode(), process.readAllStandardOutput(),
+                process.readAllStandardError()};
     }
     /// The result of a query with one number.
     int64_t number(const char* sql) const {
@@ -72,8 +71,7 @@ class tst_RecordHardship : public QObject {
         QVERIFY2(ended.status == 0, ended.err.constData());
         QCOMPARE(ranges("work"), 100);
         QVERIFY2(!ended.err.contains("warning"), ended.err.constData());
-        QVERIFY(QDir(folder_->path())
-                    .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot) ==
+        QVERIFY(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot) ==
                 QStringList{"out.sqlite"});
     }
 
@@ -90,19 +88,16 @@ class tst_RecordHardship : public QObject {
     void unrecordableProgramIsReported() {
         if (::geteuid() != 0) QSKIP("Only root can be given up.");
         // The socket does not respond, as when the program is in another network namespace.
-        const Ended ended =
-            record({"env", "LANESCOPE_AGENT_DOOR=nobody-is-here", hardship_, "user"});
+        const Ended ended = record({"env", "LANESCOPE_AGENT_DOOR=nobody-is-here", hardship_, "user"});
         QCOMPARE(ended.status, 0);
         // The only evidence is the missing log, which must not be called something else.
-        QVERIFY2(ended.err.contains("a log folder that could not be reached"),
-                 ended.err.constData());
+        QVERIFY2(ended.err.contains("a log folder that could not be reached"), ended.err.constData());
     }
 
     void clockChangeIsReported() {
         if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
-        const Ended ended =
-            record({"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so",
-                    hardship_, "clock", "3600"});
+        const Ended ended = record(
+            {"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so", hardship_, "clock", "3600"});
         QVERIFY2(ended.status == 0, ended.err.constData());
         QCOMPARE(number("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'clock-set' AND "
                         "severity = 0"),
@@ -119,11 +114,10 @@ class tst_RecordHardship : public QObject {
         QVERIFY(QFile::remove(trace));
         QProcess process;
         process.setWorkingDirectory(folder_->path());
-        process.start("bash",
-                      {"-c", QString("ulimit -f %1; exec %2 record --no-sample --no-cuda -o "
-                                     "out.sqlite -- sh -c '%3 ranges 200000; exit 3'")
-                                 .arg(kilobytes)
-                                 .arg(LANESCOPE_BINARY_DIR "/bin/lanescope", hardship_)});
+        process.start("bash", {"-c", QString("ulimit -f %1; exec %2 record --no-sample --no-cuda -o "
+                                             "out.sqlite -- sh -c '%3 ranges 200000; exit 3'")
+                                         .arg(kilobytes)
+                                         .arg(LANESCOPE_BINARY_DIR "/bin/lanescope", hardship_)});
         QVERIFY(process.waitForFinished(waitMs));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 3);

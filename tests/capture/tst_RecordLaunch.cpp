@@ -25,8 +25,7 @@ struct Ended {
 
 }  // namespace
 
-/// Tests of `record` around launchers, inside them, and until its windows end, with a simulated
-/// GPU.
+/// Tests of `record` around launchers, inside them, and until its windows end, with a simulated GPU.
 class tst_RecordLaunch : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -40,8 +39,8 @@ class tst_RecordLaunch : public QObject {
     Ended run(const QString& program, const QStringList& arguments) const {
         QProcess process;
         auto environment = QProcessEnvironment::systemEnvironment();
-        for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "RANK",
-                                 "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"})
+        for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "RANK", "WORLD_SIZE",
+                                 "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"})
             environment.remove(name);
         environment.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
         process.setProcessEnvironment(environment);
@@ -49,19 +48,14 @@ class tst_RecordLaunch : public QObject {
         process.start(program, arguments);
         if (!process.waitForFinished(waitMs)) qFatal("The run does not end");
         if (process.exitStatus() != QProcess::NormalExit) qFatal("The run crashed");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
-    /// A command that runs `words` as `ranks` ranks, also on a small machine, and as the user that
-    /// runs the tests.
+    /// A command that runs `words` as `ranks` ranks, also on a small machine, and as the user that runs the tests.
     QStringList mpi(int ranks, const QStringList& words) const {
-        return QStringList{"--allow-run-as-root", "--oversubscribe", "-n", QString::number(ranks)} +
-               words;
+        return QStringList{"--allow-run-as-root", "--oversubscribe", "-n", QString::number(ranks)} + words;
     }
     QStringList training(const QStringList& more = {}) const {
-        return QStringList{survivor_,   "--progress", in("progress"), "--steps", "20",
-                           "--step-ms", "1"} +
-               more;
+        return QStringList{survivor_, "--progress", in("progress"), "--steps", "20", "--step-ms", "1"} + more;
     }
     TracePtr load(const QString& name) const {
         auto trace = loadTrace(in(name).toStdString());
@@ -94,9 +88,8 @@ class tst_RecordLaunch : public QObject {
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
     void oneTraceContainsAllRanksOfALauncher() {
-        const Ended ended =
-            run(lanescope_, QStringList{"record", "-o", "all.sqlite", "--"} +
-                                training({"--end", "spawn", "--processes", "3", "--status", "5"}));
+        const Ended ended = run(lanescope_, QStringList{"record", "-o", "all.sqlite", "--"} +
+                                                training({"--end", "spawn", "--processes", "3", "--status", "5"}));
         QCOMPARE(ended.status, 5);
         const TracePtr trace = load("all.sqlite");
         QVERIFY(trace);
@@ -109,9 +102,8 @@ class tst_RecordLaunch : public QObject {
 
     void oneTraceContainsAllRanksOfMpirun() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
-        const Ended ended =
-            run(lanescope_, QStringList{"record", "--no-sample", "-o", "all.sqlite", "--"} +
-                                QStringList{mpirun_} + mpi(4, training()));
+        const Ended ended = run(lanescope_, QStringList{"record", "--no-sample", "-o", "all.sqlite", "--"} +
+                                                QStringList{mpirun_} + mpi(4, training()));
         QVERIFY2(ended.status == 0, ended.err);
         const TracePtr trace = load("all.sqlite");
         QVERIFY(trace);
@@ -124,10 +116,9 @@ class tst_RecordLaunch : public QObject {
 
     void missingRanksAreReported() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
-        const QStringList half{"sh", "-c",
-                               "[ $OMPI_COMM_WORLD_RANK -ge 2 ] || exec " + training().join(' ')};
-        const Ended ended = run(lanescope_, QStringList{"record", "-o", "half.sqlite", "--"} +
-                                                QStringList{mpirun_} + mpi(4, half));
+        const QStringList half{"sh", "-c", "[ $OMPI_COMM_WORLD_RANK -ge 2 ] || exec " + training().join(' ')};
+        const Ended ended =
+            run(lanescope_, QStringList{"record", "-o", "half.sqlite", "--"} + QStringList{mpirun_} + mpi(4, half));
         QVERIFY2(ended.status == 0, ended.err);
         QVERIFY2(ended.err.contains("Ranks 2, 3 of 4 left no record"), ended.err);
         const TracePtr trace = load("half.sqlite");
@@ -139,8 +130,7 @@ class tst_RecordLaunch : public QObject {
     void underMpirunEachRankHasItsOwnTrace() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
         const QString pattern = "run.%q{OMPI_COMM_WORLD_RANK}.sqlite";
-        const Ended ended = run(
-            mpirun_, mpi(4, QStringList{lanescope_, "record", "-o", pattern, "--"} + training()));
+        const Ended ended = run(mpirun_, mpi(4, QStringList{lanescope_, "record", "-o", pattern, "--"} + training()));
         QVERIFY2(ended.status == 0, ended.err);
         for (int rank = 0; rank < 4; ++rank) {
             const TracePtr trace = load(QString("run.%1.sqlite").arg(rank));
@@ -149,30 +139,25 @@ class tst_RecordLaunch : public QObject {
             QCOMPARE(int(trace->kernels.size()), 20 * 6);
             QVERIFY2(said(*trace).find("no record") == std::string::npos, said(*trace).c_str());
         }
-        QCOMPARE(QDir(folder_->path()).entryList({".*.run"}, QDir::AllEntries | QDir::Hidden),
-                 QStringList());
+        QCOMPARE(QDir(folder_->path()).entryList({".*.run"}, QDir::AllEntries | QDir::Hidden), QStringList());
     }
 
     void underMpirunOneNameForAllRanksIsRefused() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
         const Ended ended =
-            run(mpirun_,
-                mpi(2, QStringList{lanescope_, "record", "-o", "one.sqlite", "--"} + training()));
+            run(mpirun_, mpi(2, QStringList{lanescope_, "record", "-o", "one.sqlite", "--"} + training()));
         QCOMPARE(ended.status, 1);
-        QVERIFY2(ended.err.contains("All 2 ranks of this launch would write one.sqlite"),
-                 ended.err);
+        QVERIFY2(ended.err.contains("All 2 ranks of this launch would write one.sqlite"), ended.err);
         QVERIFY(!QFile::exists(in("progress")));
         // Without a name, each chooses its own.
-        const Ended named =
-            run(mpirun_, mpi(2, QStringList{lanescope_, "record", "--"} + training()));
+        const Ended named = run(mpirun_, mpi(2, QStringList{lanescope_, "record", "--"} + training()));
         QVERIFY2(named.status == 0, named.err);
         QVERIFY(load("lanescope-survivor-1.sqlite") && load("lanescope-survivor-2.sqlite"));
     }
 
     void programEndsAfterTheDuration() {
-        const Ended ended =
-            run(lanescope_, {"record", "-o", "t.sqlite", "--delay", "0.1", "--duration", "0.2",
-                             "--kill", "sigterm", "--", "sh", "-c", "sleep 80; exit 3"});
+        const Ended ended = run(lanescope_, {"record", "-o", "t.sqlite", "--delay", "0.1", "--duration", "0.2",
+                                             "--kill", "sigterm", "--", "sh", "-c", "sleep 80; exit 3"});
         QCOMPARE(ended.status, 128 + SIGTERM);
         QVERIFY2(ended.err.contains("sh: terminated by SIGTERM after the last"), ended.err);
         QVERIFY(load("t.sqlite"));
@@ -183,9 +168,8 @@ class tst_RecordLaunch : public QObject {
         // would continue to sleep.
         const QString windows = leaveLog_ + " 4 --windows 2";
         const Ended ended =
-            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges",
-                             "2", "--kill", "sigterm", "--", "sh", "-c",
-                             windows + "; " + windows + "; sleep 80 & sleep 80; exit 3"});
+            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges", "2", "--kill",
+                             "sigterm", "--", "sh", "-c", windows + "; " + windows + "; sleep 80 & sleep 80; exit 3"});
         QCOMPARE(ended.status, 128 + SIGTERM);
         QVERIFY2(!ended.err.contains("still ran"), ended.err);
         QVERIFY(load("t.sqlite"));
@@ -195,20 +179,17 @@ class tst_RecordLaunch : public QObject {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QList<int>>("steps");
         QTest::newRow("a range") << QStringList{"--capture-range", "nvtx:step 5"} << QList<int>{5};
-        QTest::newRow("three ranges")
-            << QStringList{"--capture-range", "nvtx:step ?", "--ranges", "3"}
-            << QList<int>{1, 2, 3};
+        QTest::newRow("three ranges") << QStringList{"--capture-range", "nvtx:step ?", "--ranges", "3"}
+                                      << QList<int>{1, 2, 3};
         QTest::newRow("steps") << QStringList{"--steps", "2-4"} << QList<int>{3, 4, 5};
-        QTest::newRow("named steps")
-            << QStringList{"--steps", "1", "--step-range", "step *"} << QList<int>{2};
+        QTest::newRow("named steps") << QStringList{"--steps", "1", "--step-range", "step *"} << QList<int>{2};
     }
     void recordsOnlyTheRequestedWindows() {
         QFETCH(QStringList, words);
         QFETCH(QList<int>, steps);
-        const Ended ended = run(
-            lanescope_,
-            QStringList{"record", "-o", "t.sqlite", "--kill", "sigterm"} + words +
-                QStringList{"--", survivor_, "--progress", in("progress"), "--steps", "100000"});
+        const Ended ended =
+            run(lanescope_, QStringList{"record", "-o", "t.sqlite", "--kill", "sigterm"} + words +
+                                QStringList{"--", survivor_, "--progress", in("progress"), "--steps", "100000"});
         QCOMPARE(ended.status, 128 + SIGTERM);
         const TracePtr trace = load("t.sqlite");
         QVERIFY(trace);
@@ -225,14 +206,13 @@ class tst_RecordLaunch : public QObject {
     void waitsForEveryWindow_data() {
         QTest::addColumn<QString>("windows");
         QTest::newRow("too few") << leaveLog_ + " 4 --windows 1 --pause 2500";
-        QTest::newRow("one is open")
-            << leaveLog_ + " 4 --windows 2; " + leaveLog_ + " 4 --windows 1 --open --pause 2500";
+        QTest::newRow("one is open") << leaveLog_ + " 4 --windows 2; " + leaveLog_ +
+                                            " 4 --windows 1 --open --pause 2500";
     }
     void waitsForEveryWindow() {
         QFETCH(QString, windows);
-        const Ended ended =
-            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges",
-                             "2", "--kill", "sigterm", "--", "sh", "-c", windows + "; exit 3"});
+        const Ended ended = run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges", "2",
+                                             "--kill", "sigterm", "--", "sh", "-c", windows + "; exit 3"});
         QCOMPARE(ended.status, 3);
     }
 };

@@ -24,18 +24,16 @@ struct Ended {
 };
 
 void clearLauncherVariables() {
-    for (const char* name :
-         {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
-          "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
-          "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMIX_RANK", "SLURM_PROCID",
-          "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                             "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+                             "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMIX_RANK", "SLURM_PROCID",
+                             "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID", "SLURM_STEP_ID"})
         qunsetenv(name);
 }
 
 }  // namespace
 
-/// Tests of the agent options that `record` sets, of trace names, and of errors on wrong options
-/// and names.
+/// Tests of the agent options that `record` sets, of trace names, and of errors on wrong options and names.
 class tst_RecordOptions : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -45,8 +43,7 @@ class tst_RecordOptions : public QObject {
         process.setWorkingDirectory(folder_->path());
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
         if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
     /// Agent environment that `record` sets with these options.
     QByteArray optionsOf(const QStringList& words) const {
@@ -67,22 +64,20 @@ class tst_RecordOptions : public QObject {
         QCOMPARE(optionsOf({}), QByteArray("cuda=1,nvtx=1"));
         QCOMPARE(optionsOf({"--no-memsets"}), QByteArray("cuda=1,nvtx=1,memset=0"));
         QCOMPARE(optionsOf({"--no-python"}), QByteArray("cuda=1,nvtx=1,python=0"));
-        QCOMPARE(optionsOf({"--api", "none", "--graphs", "whole", "--memory", "--unified-memory",
-                            "--yield", "--only", "python*", "--only", "a b", "--max-size", "2GB"}),
+        QCOMPARE(optionsOf({"--api", "none", "--graphs", "whole", "--memory", "--unified-memory", "--yield", "--only",
+                            "python*", "--only", "a b", "--max-size", "2GB"}),
                  QByteArray("cuda=1,nvtx=1,api=none,graphs=whole,memory=1,um=1,yield=1,"
                             "only=python*:a%20b,max-log-mb=2048"));
     }
 
     void optionsSelectTimesForTheAgent() {
-        QCOMPARE(optionsOf({"--capture-range", "cudaProfilerApi"}),
-                 QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi"));
+        QCOMPARE(optionsOf({"--capture-range", "cudaProfilerApi"}), QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi"));
         QCOMPARE(optionsOf({"--capture-range", "nvtx:a,b:c@my domain", "--ranges", "0"}),
                  QByteArray("cuda=1,nvtx=1,range=nvtx:a%2Cb%3Ac@my%20domain,repeat=0"));
         QCOMPARE(optionsOf({"--steps", "10-12", "--step-range", "step*"}),
                  QByteArray("cuda=1,nvtx=1,steps=10-12,step-range=step*"));
         QCOMPARE(optionsOf({"--steps", "7"}), QByteArray("cuda=1,nvtx=1,steps=7-7"));
-        const QRegularExpression timed(
-            "^cuda=1,nvtx=1,delay-ms=1500,duration-ms=250,base-ns=(\\d{19})$");
+        const QRegularExpression timed("^cuda=1,nvtx=1,delay-ms=1500,duration-ms=250,base-ns=(\\d{19})$");
         QVERIFY(timed.match(optionsOf({"--delay", "1.5", "--duration", ".25"})).hasMatch());
         QVERIFY(timed.match(optionsOf({"--delay", "1500ms", "--duration", "250 ms"})).hasMatch());
     }
@@ -112,15 +107,13 @@ class tst_RecordOptions : public QObject {
         row("kill without end", {"--kill", "sigterm"}, "--kill sigterm: needs an end");
         row("kill with delay", {"--kill", "sigterm", "--delay", "1"}, "needs an end");
         row("nothing", {"--no-cuda", "--no-nvtx"}, "nothing is left to record");
-        row("range without CUDA", {"--no-cuda", "--capture-range", "cudaProfilerApi"},
-            "needs CUDA");
+        row("range without CUDA", {"--no-cuda", "--capture-range", "cudaProfilerApi"}, "needs CUDA");
         row("steps without NVTX", {"--no-nvtx", "--steps", "1"}, "--steps: needs NVTX");
     }
     void wrongOptionsAreRefused() {
         QFETCH(QStringList, words);
         QFETCH(QString, sentence);
-        const Ended run =
-            lanescope(QStringList{"record"} + words + QStringList{"--", "touch", "x"});
+        const Ended run = lanescope(QStringList{"record"} + words + QStringList{"--", "touch", "x"});
         QCOMPARE(run.status, 2);
         QVERIFY2(run.err.contains(sentence.toUtf8()), run.err);
         QCOMPARE(run.err.count('\n'), 1);
@@ -133,19 +126,15 @@ class tst_RecordOptions : public QObject {
         const Ended spared = lanescope({"record", "--agent", "agent.so", "true"});
         qunsetenv("NCCL_PROFILER_PLUGIN");
         QCOMPARE(run.status, 1);
-        QVERIFY2(
-            run.err.contains(
-                "NCCL_PROFILER_PLUGIN: another tool would be loaded into the program (inspector)"),
-            run.err);
+        QVERIFY2(run.err.contains("NCCL_PROFILER_PLUGIN: another tool would be loaded into the program (inspector)"),
+                 run.err);
         QVERIFY2(run.err.contains("--nccl nvtx"), run.err);
         QCOMPARE(spared.status, 0);
     }
 
     void tracesAreNamed() {
         qputenv("WHO", "me");
-        const auto name = [](const char* pattern) {
-            return expandOutputPattern(pattern, {42, 7}).value_or("refused");
-        };
+        const auto name = [](const char* pattern) { return expandOutputPattern(pattern, {42, 7}).value_or("refused"); };
         QCOMPARE(name("a-%p-%n-%q{WHO}-%%"), std::string("a-42-7-me-%"));
         QCOMPARE(name("%h"), hostName());
         for (const char* bad : {"%z", "%", "%q", "%qWHO", "%q{WHO", "%q{NOT_SET_HERE}", ""})
@@ -174,8 +163,7 @@ class tst_RecordOptions : public QObject {
             "SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=8",
             "3/1/4/");
         row("srun, in part", "SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NTASKS=4", "3/1/4/");
-        row("a batch script", "SLURM_JOB_ID=9 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=4",
-            "///");
+        row("a batch script", "SLURM_JOB_ID=9 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=4", "///");
         row("torchrun under srun",
             "SLURM_JOB_ID=9 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 "
             "SLURM_STEP_NUM_TASKS=2 RANK=9 LOCAL_RANK=1 WORLD_SIZE=16 LOCAL_WORLD_SIZE=8",
@@ -192,8 +180,8 @@ class tst_RecordOptions : public QObject {
             qputenv(parts[0].toUtf8(), parts[1].toUtf8());
         }
         const LauncherRank place = launcherRank();
-        QCOMPARE(QString::fromStdString(place.rank + "/" + place.localRank + "/" + place.worldSize +
-                                        "/" + place.localWorldSize),
+        QCOMPARE(QString::fromStdString(place.rank + "/" + place.localRank + "/" + place.worldSize + "/" +
+                                        place.localWorldSize),
                  expected);
     }
 
@@ -243,8 +231,7 @@ class tst_RecordOptions : public QObject {
         // Two hosts with two ranks each, of which one was recorded.
         QCOMPARE(sentence({{2, 4, 2, "b"}, {3, 4, 2, "b"}}), QString());
         QVERIFY(sentence({{2, 4, 2, "b"}}).startsWith("Only 1 of the 2 ranks on this host"));
-        QVERIFY(sentence({{0, 4, 2, "a"}, {2, 4, 2, "b"}, {3, 4, 2, "b"}})
-                    .startsWith("Rank 1 of 4 left no record"));
+        QVERIFY(sentence({{0, 4, 2, "a"}, {2, 4, 2, "b"}, {3, 4, 2, "b"}}).startsWith("Rank 1 of 4 left no record"));
         // Inconsistent values give no sentence.
         QCOMPARE(sentence({{7, 4, {}, "a"}, {0, -1, {}, "a"}, {0, 1, {}, "a"}}), QString());
         QVERIFY(sentence({{5, 1'000'000, {}, "a"}}).size() < 300);

@@ -24,8 +24,7 @@ using namespace lanescope::analysis;
 
 using lanescope::standin::TrainingPlan;
 
-/// End-to-end tests with a simulated GPU: `lanescope record` a training program, then load the
-/// trace.
+/// End-to-end tests with a simulated GPU: `lanescope record` a training program, then load the trace.
 class tst_RecordTraining : public QObject {
     Q_OBJECT
     QTemporaryDir folder_;
@@ -43,8 +42,7 @@ class tst_RecordTraining : public QObject {
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
     }
 
-    QStringList recordCommand(const QString& trace, const TrainingPlan& plan,
-                              const QStringList& more) const {
+    QStringList recordCommand(const QString& trace, const TrainingPlan& plan, const QStringList& more) const {
         return QStringList{"record",
                            "-o",
                            trace,
@@ -106,14 +104,13 @@ class tst_RecordTraining : public QObject {
         QCOMPARE(int64_t{trace.syncs.size()}, plan.waits());
         QCOMPARE(int64_t{trace.apiCalls.size()}, plan.driverCalls());
         std::set<uint32_t> seen;
-        const int64_t firstNs = trace.kernels.startNs.front() -
-                                TrainingPlan::startOffsetNs(trace.kernels.correlation.front());
+        const int64_t firstNs =
+            trace.kernels.startNs.front() - TrainingPlan::startOffsetNs(trace.kernels.correlation.front());
         for (uint32_t i = 0; i < trace.kernels.size(); ++i) {
             const uint32_t correlation = trace.kernels.correlation[i];
             QVERIFY(seen.insert(correlation).second);
             QCOMPARE(trace.kernels.startNs[i], firstNs + TrainingPlan::startOffsetNs(correlation));
-            QCOMPARE(trace.kernels.endNs[i] - trace.kernels.startNs[i],
-                     TrainingPlan::durationNs(correlation));
+            QCOMPARE(trace.kernels.endNs[i] - trace.kernels.startNs[i], TrainingPlan::durationNs(correlation));
         }
         // Time 0 is where the trace states, to the nanosecond.
         if (trace.startUtcNs != 0) QCOMPARE(trace.startUtcNs + firstNs, plan.baseNs);
@@ -144,8 +141,7 @@ class tst_RecordTraining : public QObject {
         const TrainingPlan plan = planNow(3, 50, 20, 9);
         const Run run = record(path("all.sqlite"), plan, {"--exit-code", "3"});
         QCOMPARE(run.exitCode, 3);
-        QCOMPARE(run.output,
-                 "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
+        QCOMPARE(run.output, "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
         const auto trace = loadTrace(path("all.sqlite").toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         compareWithPlan(**trace, plan);
@@ -168,8 +164,7 @@ class tst_RecordTraining : public QObject {
 
     void killedProgramLeavesItsEvents() {
         const TrainingPlan plan = planNow(1, 100, 6);
-        const Run run =
-            record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
+        const Run run = record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
         QCOMPARE(run.exitCode, 128 + SIGKILL);
         const auto trace = loadTrace(path("killed.sqlite").toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
@@ -253,8 +248,7 @@ class tst_RecordTraining : public QObject {
             QProcess process;
             start(process, recover);
             QVERIFY(process.waitForStarted());
-            std::this_thread::sleep_for(
-                std::chrono::microseconds(random() % static_cast<unsigned>(1100 * wholeMs)));
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(1100 * wholeMs)));
             ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
             QVERIFY(process.waitForFinished(60'000));
             const std::string named = trace.toStdString();
@@ -271,8 +265,7 @@ class tst_RecordTraining : public QObject {
                 compareWithPlan(**loaded, plan);
             }
         }
-        qInfo("of 50 that were killed %d had all events and no name yet, %d had both", closing,
-              done);
+        qInfo("of 50 that were killed %d had all events and no name yet, %d had both", closing, done);
         QProcess last;
         start(last, recover);
         QVERIFY(last.waitForFinished(60'000));

@@ -58,8 +58,7 @@ class tst_RunStart : public QObject {
             QVERIFY(made[0]->has_value() != made[1]->has_value());
             const int winner = made[0]->has_value() ? 0 : 1;
             const std::string& sentence = made[1 - winner]->error().sentence;
-            QVERIFY2(sentence.find("being recorded by another") != std::string::npos,
-                     sentence.c_str());
+            QVERIFY2(sentence.find("being recorded by another") != std::string::npos, sentence.c_str());
             (*made[winner])->remove();
         }
         QVERIFY(!std::filesystem::exists(path));

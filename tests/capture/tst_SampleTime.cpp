@@ -119,8 +119,7 @@ class tst_SampleTime : public QObject {
         std::atomic<int> readings{0};
         {
             SampleLog log(run.toStdString() + "/host.sampler.77", 1 << 20);
-            SamplerThread thread(std::make_unique<CountedSampler>(readings), second / 10, log,
-                                 &moments);
+            SamplerThread thread(std::make_unique<CountedSampler>(readings), second / 10, log, &moments);
             QVERIFY(tell(1));
             QTRY_COMPARE_WITH_TIMEOUT(readings.load(), 1, 60'000);
             int expected = 1;

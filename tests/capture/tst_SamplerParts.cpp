@@ -33,8 +33,7 @@ namespace {
 
 constexpr const char* forkInThread = "--fork-in-thread";
 
-/// Starts a process on a second thread, reports it, and waits until its parent ends, as the process
-/// does.
+/// Starts a process on a second thread, reports it, and waits until its parent ends, as the process does.
 void forkInSecondThread() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::thread([] {
@@ -52,9 +51,7 @@ void forkInSecondThread() {
 struct SamplerFolder {
     SamplerFolder() { QDir().mkpath(folder.filePath("run")); }
     QTemporaryDir folder;
-    SampleLog log() const {
-        return SampleLog(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
-    }
+    SampleLog log() const { return SampleLog(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20); }
 };
 
 /// Repeated samples of the processes of this program.
@@ -94,8 +91,7 @@ class tst_SamplerParts : public QObject {
         addCost(pace, clock, 1'400'000);
         QCOMPARE(pace.periodNs(power), turnNs);
         QCOMPARE(pace.periodNs(clock), 5 * turnNs);
-        QCOMPARE(QString::fromStdString(pace.describe()),
-                 QString("power every 100 ms, clock every 500 ms"));
+        QCOMPARE(QString::fromStdString(pace.describe()), QString("power every 100 ms, clock every 500 ms"));
     }
 
     /// With realistic costs of such calls for two GPUs together.
@@ -115,8 +111,7 @@ class tst_SamplerParts : public QObject {
         for (size_t at = 0; at < std::size(queries); ++at) addCost(pace, at, queries[at].costNs);
         double share = 0;
         for (size_t at = 0; at < std::size(queries); ++at)
-            share +=
-                static_cast<double>(queries[at].costNs) / static_cast<double>(pace.periodNs(at));
+            share += static_cast<double>(queries[at].costNs) / static_cast<double>(pace.periodNs(at));
         QVERIFY2(share <= 0.004 && share > 0.0038, pace.describe().c_str());
         // Cheap queries keep their pace; of the others, the more expensive is less frequent.
         QCOMPARE(pace.periodNs(1), turnNs);
@@ -161,8 +156,7 @@ class tst_SamplerParts : public QObject {
         }
         for (int call = 0; call < 6; ++call) pace.addCost(bounded, 40'000);
         QVERIFY2(pace.periodNs(bounded) <= 2 * turnNs, pace.describe().c_str());
-        // A permanently expensive query has its slowest rate, and the other compensates as far as
-        // possible.
+        // A permanently expensive query has its slowest rate, and the other compensates as far as possible.
         addCost(pace, bounded, 900'000);
         QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
         QVERIFY2(pace.periodNs(other) >= 4 * turnNs, pace.describe().c_str());
@@ -266,8 +260,7 @@ class tst_SamplerParts : public QObject {
         if (!collector || !(*collector)->finish(std::nullopt, false)) return -1;
         const auto database = Database::openReadOnly(trace);
         if (!database) return -1;
-        auto statement = database->prepare(
-            std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE ") + condition);
+        auto statement = database->prepare(std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE ") + condition);
         return statement && *statement->step() ? int(statement->integer(0)) : -1;
     }
 
@@ -309,18 +302,15 @@ class tst_SamplerParts : public QObject {
             QVERIFY(process->waitForFinished());
         }
         processes.samples.end();
-        QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"),
-                 2 * int(ProcessCounters::maxWithOwn));
+        QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"), 2 * int(ProcessCounters::maxWithOwn));
         QCOMPARE(countersIn(processes.folder, "name = 'memory.others'"), 1);
     }
 
-    /// Not every sample finds them. The program of this test would be taken for a sampler, so a
-    /// shell starts it.
+    /// Not every sample finds them. The program of this test would be taken for a sampler, so a shell starts it.
     void processesOfOtherThreadsAreKeptBetweenFullSamples() {
         ProcessSamples processes;
         QProcess shell;
-        shell.start("sh", {"-c", "\"$0\" \"$1\" && true", QCoreApplication::applicationFilePath(),
-                           forkInThread});
+        shell.start("sh", {"-c", "\"$0\" \"$1\" && true", QCoreApplication::applicationFilePath(), forkInThread});
         QVERIFY(shell.waitForReadyRead(60'000));
         // The shell, this program, and the process started by its second thread.
         for (int searches = 0; searches < 12; ++searches) QCOMPARE(processes.search(), size_t{6});
@@ -336,8 +326,7 @@ class tst_SamplerParts : public QObject {
         const SamplerFolder place;
         const QTemporaryDir& folder = place.folder;
         SampleLog log = place.log();
-        const uint32_t power =
-            log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
+        const uint32_t power = log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
         SampleBatch batch;
         const auto write = [&](double second, bool isKnown) {
             batch.clear();
@@ -356,15 +345,12 @@ class tst_SamplerParts : public QObject {
         auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
         const auto database = Database::openReadOnly(trace);
-        auto statement = database->prepare(
-            "SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'samples-out-of-order'");
+        auto statement = database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'samples-out-of-order'");
         QVERIFY(statement && *statement->step());
         QVERIFY(std::string(statement->text(0)).find(": skipped 2 samples, ") != std::string::npos);
-        auto kept = database->prepare(
-            "SELECT timestamp, value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp");
+        auto kept = database->prepare("SELECT timestamp, value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp");
         QVERIFY(kept.has_value());
-        for (const int64_t timeNs :
-             {10'000'000'000, 11'000'000'000, 11'000'000'001, 12'000'000'000}) {
+        for (const int64_t timeNs : {10'000'000'000, 11'000'000'000, 11'000'000'001, 12'000'000'000}) {
             QVERIFY(*kept->step());
             QCOMPARE(kept->integer(0), timeNs);
             QCOMPARE(kept->isNull(1), timeNs % 1'000'000'000 == 1);
@@ -381,8 +367,7 @@ class tst_SamplerParts : public QObject {
             log.addGpu(3, "GPU-unknown", "A GPU");
             CounterDescription gauge{"nvml", "power", "Power", "W", log::CounterMeaning::Gauge};
             gauge.gpu = 3;
-            CounterDescription count{"nvml", "nvlink.tx", "NVLink", "B",
-                                     log::CounterMeaning::Cumulative};
+            CounterDescription count{"nvml", "nvlink.tx", "NVLink", "B", log::CounterMeaning::Cumulative};
             count.link = 30;
             count.direction = "tx";
             const uint32_t power = log.addCounter(gauge);
@@ -445,8 +430,7 @@ class tst_SamplerParts : public QObject {
         QVERIFY(rows("SELECT timestamp || '=' || coalesce(value, '?') FROM"
                      " LANESCOPE_COUNTER_SAMPLES WHERE counterId = 2")
                     .startsWith("100=7 300=7 400=9 500=4 "));
-        QCOMPARE(rows("SELECT name || gpuId || unit FROM LANESCOPE_COUNTERS WHERE counterId = 1"),
-                 QString("power3W "));
+        QCOMPARE(rows("SELECT name || gpuId || unit FROM LANESCOPE_COUNTERS WHERE counterId = 1"), QString("power3W "));
         QCOMPARE(rows("SELECT direction || link || meaning FROM LANESCOPE_COUNTERS WHERE gpuId IS"
                       " NULL"),
                  QString("tx301 "));
@@ -455,8 +439,7 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(rows("SELECT timestamp FROM GPU_METRICS WHERE value IS NULL"), QString("700 "));
         QCOMPARE(rows("SELECT metricName FROM TARGET_INFO_GPU_METRICS WHERE typeId & 255 = 3"),
                  QString("SMs Active [Throughput %] "));
-        QCOMPARE(rows("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"),
-                 QString("second "));
+        QCOMPARE(rows("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"), QString("second "));
         QCOMPARE(rows("SELECT code FROM LANESCOPE_HEALTH WHERE code LIKE 's%' OR code LIKE 'c%'"),
                  QString("counters-absent "));
     }

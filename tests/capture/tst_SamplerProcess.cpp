@@ -12,8 +12,7 @@
 using namespace lanescope;
 using namespace lanescope::capture;
 
-/// Tests with a sampler process that is this program again, which then does nothing and does not
-/// end.
+/// Tests with a sampler process that is this program again, which then does nothing and does not end.
 class tst_SamplerProcess : public QObject {
     Q_OBJECT
 
@@ -23,8 +22,7 @@ class tst_SamplerProcess : public QObject {
         QVERIFY2(process.has_value(), process ? "" : process.error().sentence.c_str());
         const pid_t pid = process->pid();
         QCOMPARE(::waitpid(pid, nullptr, WNOHANG), 0);
-        QVERIFY(
-            !process->waitUntil(std::chrono::steady_clock::now() + std::chrono::milliseconds(300)));
+        QVERIFY(!process->waitUntil(std::chrono::steady_clock::now() + std::chrono::milliseconds(300)));
         QCOMPARE(::waitpid(pid, nullptr, WNOHANG), -1);
         QCOMPARE(errno, ECHILD);
         QVERIFY(!std::filesystem::exists("/proc/" + std::to_string(pid)));

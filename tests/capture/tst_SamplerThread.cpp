@@ -52,8 +52,7 @@ class tst_SamplerThread : public QObject {
         const QTemporaryDir folder;
         QVERIFY(QDir(folder.path()).mkdir("run"));
         SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
-        const uint32_t power =
-            log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
+        const uint32_t power = log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
         SampleBatch batch;
         batch.add(power, 50.0);
         log.write(sampleTimeNs(), batch);
@@ -65,13 +64,11 @@ class tst_SamplerThread : public QObject {
         auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
         const auto database = Database::openReadOnly(trace);
-        auto said =
-            database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'sampler-ended'");
+        auto said = database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'sampler-ended'");
         QVERIFY(said && *said->step());
         QCOMPARE(QString::fromStdString(std::string(said->text(0))),
                  QString("Reading NVML ended early (out of memory); later values are unknown."));
-        auto last = database->prepare(
-            "SELECT value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp DESC");
+        auto last = database->prepare("SELECT value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp DESC");
         QVERIFY(last && *last->step());
         QVERIFY(last->isNull(0));
     }

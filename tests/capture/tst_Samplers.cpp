@@ -44,8 +44,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                                           gpu),
                      40.0);
             QCOMPARE(sample(database, "count(*)", "link = 3" + of), 0.0);
-            QVERIFY(sample(database, "max(value) - min(value)",
-                           "link IS NULL AND name = 'nvlink.tx'" + of) > 0);
+            QVERIFY(sample(database, "max(value) - min(value)", "link IS NULL AND name = 'nvlink.tx'" + of) > 0);
             QCOMPARE(sample(database, "sum(value % 1024)", "name = 'nvlink.tx'" + of), 0.0);
             QVERIFY(sample(database, "max(value) - min(value)", "name = 'energy'" + of) > 0.1);
             QCOMPARE(sample(database, "max(value)", "name = 'pcie.rx'" + of), 2e6);
@@ -76,9 +75,7 @@ class tst_Samplers : public QObject, private SamplerRun {
             const int64_t key = statement->integer(0);
             const auto before = last.find(key);
             const double value = statement->real(1);
-            if (before != last.end() &&
-                (strictly ? value < before->second : value <= before->second))
-                ++count;
+            if (before != last.end() && (strictly ? value < before->second : value <= before->second)) ++count;
             last[key] = value;
         }
         return count;
@@ -103,10 +100,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         const QString text = QString::fromUtf8(info.readAllStandardOutput());
         const QString list = text.section("Peak memory\n", 1).section("\n\n", 0, 0);
         QVERIFY2(list.contains(QRegularExpression("GPU 0: memory used +350 B")), qPrintable(text));
-        QVERIFY2(list.contains(QRegularExpression("process \\d+.*: resident memory +\\d")),
-                 qPrintable(text));
-        QVERIFY2(!list.contains("available") && !list.contains("total") && !list.contains("limit"),
-                 qPrintable(list));
+        QVERIFY2(list.contains(QRegularExpression("process \\d+.*: resident memory +\\d")), qPrintable(text));
+        QVERIFY2(!list.contains("available") && !list.contains("total") && !list.contains("limit"), qPrintable(list));
         for (const QString& line : list.split('\n', Qt::SkipEmptyParts))
             QVERIFY2(line.contains(QRegularExpression("^  (host|GPU|process)")), qPrintable(line));
         QVERIFY(text.contains("Samplers ") && text.contains("NVML was read "));
@@ -127,18 +122,15 @@ class tst_Samplers : public QObject, private SamplerRun {
     void linkPeaksAreKnown() {
         const Database database = open("all.sqlite");
         const auto peak = [&](const char* kind) {
-            return number(database,
-                          std::string("SELECT max(bytesPerSecond) FROM"
-                                      " LANESCOPE_LINK_PEAKS WHERE gpuId = 0 AND kind = '") +
-                              kind + "'");
+            return number(database, std::string("SELECT max(bytesPerSecond) FROM"
+                                                " LANESCOPE_LINK_PEAKS WHERE gpuId = 0 AND kind = '") +
+                                        kind + "'");
         };
         QCOMPARE(peak("pcie"), 63015384615.0);  // 16 lanes of 32 GT/s, 128b/130b
         QCOMPARE(peak("nvlink"), 19 * 26562e6);
         QCOMPARE(peak("dram"), 3201e6 * 2 * 6016 / 8);
-        QCOMPARE(text(database, "SELECT cpus FROM LANESCOPE_GPU_AFFINITY WHERE gpuId = 1"),
-                 QString("16-19,24"));
-        QCOMPARE(text(database, "SELECT abbreviation FROM LANESCOPE_TOPOLOGY WHERE gpuId = 0"),
-                 QString("NV19"));
+        QCOMPARE(text(database, "SELECT cpus FROM LANESCOPE_GPU_AFFINITY WHERE gpuId = 1"), QString("16-19,24"));
+        QCOMPARE(text(database, "SELECT abbreviation FROM LANESCOPE_TOPOLOGY WHERE gpuId = 0"), QString("NV19"));
     }
 
     void zerosOfGpmAreSkipped() {
@@ -146,8 +138,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("gpm.sqlite");
         QCOMPARE(sample(database, "min(value)", "source = 'gpm' AND name = 'sm.activity'"), 2.0);
-        QCOMPARE(sample(database, "max(value)", "source = 'gpm' AND name = 'nvlink.tx'"),
-                 61.0 * 1048576);
+        QCOMPARE(sample(database, "max(value)", "source = 'gpm' AND name = 'nvlink.tx'"), 61.0 * 1048576);
         QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND name = 'fp16.activity'"), 0.0);
         QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND value = 0"), 0.0);
         // Then GPM measures PCIe.
@@ -156,8 +147,7 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// One reading must not represent the rest of the run.
     void staleValuesBecomeUnknown() {
-        if (test::hasThreadSanitizer || test::hasAddressSanitizer)
-            QSKIP("What readings cost is the sanitizer's time.");
+        if (test::hasThreadSanitizer || test::hasAddressSanitizer) QSKIP("What readings cost is the sanitizer's time.");
         const Run run = record("old.sqlite", "gpus=1,us-memory=300000", {}, "12.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("old.sqlite");
@@ -173,19 +163,16 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// Costs of calls on a GPU, in microseconds, and their resulting rates.
     void samplerRespectsItsCpuShare() {
-        if (test::hasThreadSanitizer || test::hasAddressSanitizer)
-            QSKIP("What readings cost is the sanitizer's time.");
-        const std::map<QString, double> costUs{
-            {"utilization", 2400},     {"memory", 40},     {"power", 30},
-            {"temperature", 20},       {"SM clock", 2500}, {"memory clock", 2500},
-            {"throttle reasons", 230}, {"energy", 3000},   {"NVLink sums", 800},
-            {"processes", 100}};
-        const Run run =
-            record("dear.sqlite",
-                   "gpus=2,links=2,us-utilization=2400,us-memory=40,us-power=30,us-temperature=20,"
-                   "us-clock=2500,us-throttle=230,us-energy=3000,us-link=400,us-processes=100,"
-                   "gpm=1,us-gpm=2000",
-                   {}, "6.5");  // An estimate holds for 5 s at most.
+        if (test::hasThreadSanitizer || test::hasAddressSanitizer) QSKIP("What readings cost is the sanitizer's time.");
+        const std::map<QString, double> costUs{{"utilization", 2400},     {"memory", 40},     {"power", 30},
+                                               {"temperature", 20},       {"SM clock", 2500}, {"memory clock", 2500},
+                                               {"throttle reasons", 230}, {"energy", 3000},   {"NVLink sums", 800},
+                                               {"processes", 100}};
+        const Run run = record("dear.sqlite",
+                               "gpus=2,links=2,us-utilization=2400,us-memory=40,us-power=30,us-temperature=20,"
+                               "us-clock=2500,us-throttle=230,us-energy=3000,us-link=400,us-processes=100,"
+                               "gpm=1,us-gpm=2000",
+                               {}, "6.5");  // An estimate holds for 5 s at most.
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("dear.sqlite");
         const auto intervals = [&](const char* property) {
@@ -230,8 +217,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                        " AND gpuId = 1") >= 400e6);
     }
 
-    /// "1.2 % of a core: NVML 0.9 % at 10 Hz, the log 0.3 %; once 0.1 s": checks that the parts sum
-    /// to the whole.
+    /// "1.2 % of a core: NVML 0.9 % at 10 Hz, the log 0.3 %; once 0.1 s": checks that the parts sum to the whole.
     static void addsUp(const QString& cost) {
         const QString steady = cost.section("; once ", 0, 0);
         static const QRegularExpression percentage(R"((\d+\.\d+) %)");
@@ -250,11 +236,10 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("gpm-dear.sqlite");
         // One in four is skipped as an artifact.
-        const double count =
-            number(database,
-                   "SELECT (max(timestamp) - min(timestamp)) / intervalNs FROM LANESCOPE_COUNTERS"
-                   " JOIN LANESCOPE_COUNTER_SAMPLES USING (counterId) WHERE source = 'gpm' AND"
-                   " name = 'sm.activity' AND gpuId = 1");
+        const double count = number(database,
+                                    "SELECT (max(timestamp) - min(timestamp)) / intervalNs FROM LANESCOPE_COUNTERS"
+                                    " JOIN LANESCOPE_COUNTER_SAMPLES USING (counterId) WHERE source = 'gpm' AND"
+                                    " name = 'sm.activity' AND gpuId = 1");
         QVERIFY2(count >= 4, qPrintable(QString::number(count)));
         const QString every = text(database,
                                    "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
@@ -276,8 +261,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         const Database database = open("lost.sqlite");
         QVERIFY2(sentence(database, "gpu-lost").startsWith("1 GPU 0 was lost"),
                  qPrintable(sentence(database, "gpu-lost")));
-        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'gpu-lost'"),
-                 1.0);
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'gpu-lost'"), 1.0);
         QVERIFY(sample(database, "max(timestamp)",
                        "gpuId = 0 AND value IS NOT NULL AND"
                        " source = 'nvml'") < sample(database, "max(timestamp)",
@@ -321,8 +305,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QFETCH(QByteArray, nvml);
         QFETCH(QString, code);
         QFETCH(QString, says);
-        const QByteArray name =
-            QByteArray(QTest::currentDataTag()).replace(' ', '-').replace(',', "") + ".sqlite";
+        const QByteArray name = QByteArray(QTest::currentDataTag()).replace(' ', '-').replace(',', "") + ".sqlite";
         const Run run = record(name.constData(), nvml.constData(), {}, "0.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open(name.constData());
@@ -366,15 +349,13 @@ class tst_Samplers : public QObject, private SamplerRun {
                         "SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'sampler-answers' AND"
                         " sentence LIKE 'NVML answers again%'"),
                  1.0);
-        QVERIFY(sample(database, "count(*)",
-                       "name = 'power' AND value IS NULL AND timestamp < 3e9") >= 1);
+        QVERIFY(sample(database, "count(*)", "name = 'power' AND value IS NULL AND timestamp < 3e9") >= 1);
         QVERIFY(sample(database, "max(timestamp)", "name = 'power' AND value IS NOT NULL") > 6e9);
         // No counter of a GPU is known just before the reported hang.
         const std::string hangBegin =
             "(SELECT min(timestamp) FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS"
             " USING (counterId) WHERE name = 'power' AND value IS NULL)";
-        QVERIFY(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS WHERE source = 'nvml'") >
-                20);
+        QVERIFY(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS WHERE source = 'nvml'") > 20);
         QCOMPARE(number(database,
                         "SELECT count(*) FROM LANESCOPE_COUNTERS c WHERE source != 'host' AND"
                         " (SELECT value FROM LANESCOPE_COUNTER_SAMPLES s WHERE s.counterId ="
@@ -390,8 +371,7 @@ class tst_Samplers : public QObject, private SamplerRun {
     }
     void samplingContinuesWhenTheClockIsSetBack() {
         QFETCH(int, seconds);
-        if (test::hasAddressSanitizer)
-            QSKIP("What is preloaded into a program that is not instrumented cannot be.");
+        if (test::hasAddressSanitizer) QSKIP("What is preloaded into a program that is not instrumented cannot be.");
         QProcessEnvironment environment = variables("gpus=1");
         environment.insert("LD_PRELOAD", LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so");
         environment.insert("STANDIN_CLOCK_BACK", QString::number(seconds));
@@ -418,8 +398,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         const QString logs = path(".killed.sqlite.run");
         // Until part of its samples has been written.
         const auto written = [&] {
-            const QFileInfoList files =
-                QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler) + ".*"});
+            const QFileInfoList files = QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler) + ".*"});
             return files.isEmpty() ? qint64{0} : files.front().size();
         };
         QTRY_VERIFY_WITH_TIMEOUT(written() > 1000, 10'000);
@@ -431,8 +410,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(said.startsWith("1 A sampler ended abnormally"), qPrintable(said));
         QCOMPARE(sample(database, "count(*)", "name = 'power' AND value IS NULL"), 1.0);
         // It would have reported its cost at its end.
-        QCOMPARE(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"),
-                 QString());
+        QCOMPARE(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"), QString());
     }
 
     static pid_t samplerOf(qint64 recorder) {
@@ -440,8 +418,7 @@ class tst_Samplers : public QObject, private SamplerRun {
             QFile line("/proc/" + name + "/cmdline");
             if (!line.open(QIODevice::ReadOnly)) continue;
             const QByteArray words = line.readAll();
-            if (words.contains("__sample") &&
-                words.contains("recorder=" + QByteArray::number(recorder)))
+            if (words.contains("__sample") && words.contains("recorder=" + QByteArray::number(recorder)))
                 return name.toInt();
         }
         return 0;
@@ -462,13 +439,12 @@ class tst_Samplers : public QObject, private SamplerRun {
         environment.insert("OMPI_COMM_WORLD_RANK", "1");
         environment.insert("OMPI_COMM_WORLD_LOCAL_RANK", "1");
         environment.insert("OMPI_COMM_WORLD_SIZE", "2");
-        const Run run =
-            record("rank.%q{OMPI_COMM_WORLD_RANK}.sqlite", environment, {}, {"sleep", "0.3"});
+        const Run run = record("rank.%q{OMPI_COMM_WORLD_RANK}.sqlite", environment, {}, {"sleep", "0.3"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("rank.1.sqlite");
         QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
-        QVERIFY(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'")
-                    .startsWith("none here"));
+        QVERIFY(
+            text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'").startsWith("none here"));
     }
 };
 

@@ -15,18 +15,16 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
   private slots:
     /// As under torchrun: several processes report their steps, each at about the same time.
     void countersAreReadForTheRangesOfAllRanks() {
-        const QString rank = QString(
-            "LOCAL_RANK=%1 RANK=%1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 " LANESCOPE_BINARY_DIR
-            "/bin/standin-training --steps 9 --long-steps 1 --step-ms 200 --threads 1 --kernels 1"
-            " --cupti " LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
-        const Run run = record(
-            "ranks.sqlite", variables("gpus=2,links=18,us-link=100,us-energy=500"),
-            {"--sample-at", "step*"}, {"sh", "-c", rank.arg(0) + " & " + rank.arg(1) + " & wait"});
+        const QString rank =
+            QString("LOCAL_RANK=%1 RANK=%1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 " LANESCOPE_BINARY_DIR
+                    "/bin/standin-training --steps 9 --long-steps 1 --step-ms 200 --threads 1 --kernels 1"
+                    " --cupti " LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
+        const Run run = record("ranks.sqlite", variables("gpus=2,links=18,us-link=100,us-energy=500"),
+                               {"--sample-at", "step*"}, {"sh", "-c", rank.arg(0) + " & " + rank.arg(1) + " & wait"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("ranks.sqlite");
         const auto moments = [&](const char* what) {
-            return number(database,
-                          std::string("SELECT ") + what + " FROM LANESCOPE_SAMPLING_MOMENTS");
+            return number(database, std::string("SELECT ") + what + " FROM LANESCOPE_SAMPLING_MOMENTS");
         };
         QCOMPARE(moments("count(*)"), 36.0);
         QCOMPARE(moments("count(DISTINCT globalPid)"), 2.0);
@@ -45,26 +43,24 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
         QVERIFY(sample(database, "count(*)", "name = 'nvlink.tx' AND link = 3 AND gpuId = 0") <
                 sample(database, "count(*)", "name = 'nvlink.tx' AND link IS NULL AND gpuId = 0"));
         QProcess stats;
-        stats.start(
-            LANESCOPE_BINARY_DIR "/bin/lanescope",
-            {"stats", "--report", "nvlink_by_range", "--format", "csv", path("ranks.sqlite")});
+        stats.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                    {"stats", "--report", "nvlink_by_range", "--format", "csv", path("ranks.sqlite")});
         QVERIFY(stats.waitForFinished(60'000));
         int read = 0, between = 0;
         for (const QByteArray& line : stats.readAllStandardOutput().split('\n')) {
             read += line.contains("read at both ends");
             between += line.contains("between samples");
         }
-        // 18 steps on two GPUs; the first ones may precede the samplers, and a busy machine may
-        // read some too late.
+        // 18 steps on two GPUs; the first ones may precede the samplers, and a busy machine may read some too late.
         QVERIFY(read + between >= 28);
         QVERIFY2(read >= 16, qPrintable(QString::number(read)));
     }
 
     void countersAreReadAtRangeEdges() {
-        const Run run = record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
-                               {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5",
-                                "--step-ms", "150", "--threads", "1", "--kernels", "1", "--cupti",
-                                LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
+        const Run run =
+            record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
+                   {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5", "--step-ms", "150", "--threads", "1",
+                    "--kernels", "1", "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("moments.sqlite");
         QCOMPARE(number(database,
@@ -89,9 +85,8 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
     void losesAllGpusBetweenMoments() {
         const Run run = record(
             "all-lost.sqlite", variables("gpus=1,links=18,lost-ms=700"), {"--sample-at", "step*"},
-            {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "6", "--step-ms", "250",
-             "--long-steps", "1", "--threads", "1", "--kernels", "1", "--cupti",
-             LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
+            {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "6", "--step-ms", "250", "--long-steps", "1",
+             "--threads", "1", "--kernels", "1", "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("all-lost.sqlite");
         QVERIFY(sentence(database, "gpu-lost").startsWith("1 GPU 0 was lost"));

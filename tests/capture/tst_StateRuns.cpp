@@ -58,8 +58,7 @@ class tst_StateRuns : public QObject {
     void sleepReasonsAreRead() {
         const SystemCall running = parseSystemCall("running\n");
         QVERIFY(running.isKnown && running.isRunning);
-        const SystemCall futex =
-            parseSystemCall(QByteArray::number(SYS_futex).toStdString() + " 0x7f00 0x189 0x0\n");
+        const SystemCall futex = parseSystemCall(QByteArray::number(SYS_futex).toStdString() + " 0x7f00 0x189 0x0\n");
         QVERIFY(futex.isKnown && !futex.isRunning);
         QCOMPARE(futex.argument, uint64_t{0x7f00});
         QCOMPARE(sleepReason(futex), ThreadState::Lock);
@@ -177,9 +176,7 @@ class tst_StateRuns : public QObject {
         constexpr int64_t cycleNs = 80 * ms, wholeNs = 30'000 * ms;
         const auto stateAt = [](int64_t timeNs) {
             const int64_t at = timeNs % cycleNs;
-            return at < 20 * ms   ? ThreadState::Running
-                   : at < 40 * ms ? ThreadState::Sleep
-                                  : ThreadState::Lock;
+            return at < 20 * ms ? ThreadState::Running : at < 40 * ms ? ThreadState::Sleep : ThreadState::Lock;
         };
         for (const int64_t intervalNs : {10 * ms, 23 * ms, 30 * ms, 41 * ms}) {
             const auto runs = runsOf([&](StateRuns& made) {
@@ -199,8 +196,7 @@ class tst_StateRuns : public QObject {
                 for (int64_t nowNs = ms; nowNs < wholeNs;) {
                     const ThreadState state = stateAt(nowNs);
                     made.add(nowNs + 1'000 * ms, seen(state, static_cast<uint32_t>(state)),
-                             ranUntil(nowNs) - ranUntil(lastNs), 0,
-                             slicesUntil(nowNs) - slicesUntil(lastNs),
+                             ranUntil(nowNs) - ranUntil(lastNs), 0, slicesUntil(nowNs) - slicesUntil(lastNs),
                              waitsUntil(nowNs) - waitsUntil(lastNs));
                     lastNs = nowNs;
                     nowNs += intervalNs / 2 + static_cast<int64_t>(random()) % intervalNs;
@@ -216,12 +212,9 @@ class tst_StateRuns : public QObject {
                 // A line is shown only where it was sampled.
                 if (run.stack != 0) QCOMPARE(run.stack, run.state);
             }
-            const auto percent = [](int64_t ns) {
-                return 100. * static_cast<double>(ns) / wholeNs;
-            };
+            const auto percent = [](int64_t ns) { return 100. * static_cast<double>(ns) / wholeNs; };
             qInfo("looks %lld ms apart: %.1f %% on a core, %.1f %% asleep, %.1f %% for the lock",
-                  static_cast<long long>(intervalNs / ms), percent(ranNs), percent(asleepNs),
-                  percent(lockedNs));
+                  static_cast<long long>(intervalNs / ms), percent(ranNs), percent(asleepNs), percent(lockedNs));
             QVERIFY(std::abs(percent(ranNs) - 25) < 0.5);
             QVERIFY(std::abs(percent(asleepNs) - 25) < 2.5);
             QVERIFY(std::abs(percent(lockedNs) - 50) < 2.5);
@@ -251,8 +244,7 @@ class tst_StateRuns : public QObject {
     void noWaitIsDrawnNextToTheGil() {
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
-            for (int look = 0; look < 16; ++look)
-                made.add(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
+            for (int look = 0; look < 16; ++look) made.add(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
             for (int turn = 0; turn < 40; ++turn) {
                 made.add(nowNs += 20 * ms, seen(ThreadState::Running, 1), 10 * ms, 0, 4);
                 made.add(nowNs += 20 * ms, seen(ThreadState::Gil, 1), 10 * ms, 0, 4);
@@ -260,8 +252,7 @@ class tst_StateRuns : public QObject {
         });
         int64_t lockedNs = 0;
         for (const log::ThreadRunRecord& run : runs)
-            if (static_cast<ThreadState>(run.state) == ThreadState::Lock)
-                lockedNs += run.endNs - run.startNs;
+            if (static_cast<ThreadState>(run.state) == ThreadState::Lock) lockedNs += run.endNs - run.startNs;
         QVERIFY(lockedNs <= 180 * ms);
     }
 
@@ -283,8 +274,7 @@ class tst_StateRuns : public QObject {
         QVERIFY(asleepNs >= 20 * 14 * ms);
     }
 
-    /// For a thread that waits for the GIL half of its wanted running time, the core time is half
-    /// of the wanted time.
+    /// For a thread that waits for the GIL half of its wanted running time, the core time is half of the wanted time.
     void runningThreadGetsItsGilWaits() {
         constexpr int64_t turns = 40;
         const auto runs = runsOf([](StateRuns& made) {
@@ -314,8 +304,7 @@ class tst_StateRuns : public QObject {
             for (int look = 0; look < 2'000; ++look) {
                 const auto state = static_cast<ThreadState>(random() % threadStateCount);
                 const auto cpuNs = static_cast<int64_t>(random() % 30) * ms;
-                made.add(nowNs, seen(state, random() % 3), cpuNs,
-                         static_cast<int64_t>(random() % 3) * ms);
+                made.add(nowNs, seen(state, random() % 3), cpuNs, static_cast<int64_t>(random() % 3) * ms);
                 nowNs += 1 + static_cast<int64_t>(random() % 15) * ms;
             }
         });

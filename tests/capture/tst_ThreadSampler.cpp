@@ -44,9 +44,7 @@ QStringList interpreters() {
     return found.isEmpty() ? QStringList() : QStringList(found);
 }
 
-QString scriptOf(const char* name) {
-    return QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/") + name;
-}
+QString scriptOf(const char* name) { return QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/") + name; }
 
 /// A recorded program, and its output.
 struct Recorded {
@@ -61,9 +59,8 @@ Recorded recorded(const QStringList& command, const std::function<void()>& inChi
     const QString output = folder.filePath(QStringLiteral("run.sqlite"));
     QProcess process;
     if (inChild) process.setChildProcessModifier(inChild);
-    process.start(
-        QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-        QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                  QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
     Recorded made;
     if (!process.waitForFinished(240'000)) return made;
     made.errors = process.readAllStandardError();
@@ -77,8 +74,7 @@ Recorded recorded(const QStringList& command, const std::function<void()>& inChi
 uint32_t mainThread(const Trace& trace) {
     const StatesOfThreads states(trace);
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
-        if (trace.threads[thread].tid == trace.processes[trace.threads[thread].process].pid &&
-            !states.isEmpty(thread))
+        if (trace.threads[thread].tid == trace.processes[trace.threads[thread].process].pid && !states.isEmpty(thread))
             return thread;
     return noIndex;
 }
@@ -94,30 +90,26 @@ double percent(int64_t ns, int64_t ofNs) {
 /// Time of a thread in each function, excluding callees.
 std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
     std::map<QString, int64_t> sums;
-    StatesOfThreads(trace).forEachIn(
-        thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
-            const uint32_t stack = trace.cpuStates.stack[row];
-            if (stack == noIndex) return;
-            const auto name = trace.strings.at(trace.stacks.function[stack]);
-            sums[QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))] +=
-                piece.durationNs();
-        });
+    StatesOfThreads(trace).forEachIn(thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
+        const uint32_t stack = trace.cpuStates.stack[row];
+        if (stack == noIndex) return;
+        const auto name = trace.strings.at(trace.stacks.function[stack]);
+        sums[QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))] += piece.durationNs();
+    });
     return sums;
 }
 
-/// From the first to the last sampled schedule.py function; start-up and shutdown do not belong to
-/// the schedule.
+/// From the first to the last sampled schedule.py function; start-up and shutdown do not belong to the schedule.
 TimeRange scheduleIn(const Trace& trace, uint32_t thread) {
     TimeRange schedule{maxTimestampNs, -maxTimestampNs};
-    StatesOfThreads(trace).forEachIn(
-        thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
-            const uint32_t stack = trace.cpuStates.stack[row];
-            if (stack == noIndex) return;
-            const auto name = trace.strings.at(trace.stacks.function[stack]);
-            if (name != "spin" && name != "nap" && !name.starts_with("wait_for_")) return;
-            schedule.startNs = std::min(schedule.startNs, piece.startNs);
-            schedule.endNs = std::max(schedule.endNs, piece.endNs);
-        });
+    StatesOfThreads(trace).forEachIn(thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
+        const uint32_t stack = trace.cpuStates.stack[row];
+        if (stack == noIndex) return;
+        const auto name = trace.strings.at(trace.stacks.function[stack]);
+        if (name != "spin" && name != "nap" && !name.starts_with("wait_for_")) return;
+        schedule.startNs = std::min(schedule.startNs, piece.startNs);
+        schedule.endNs = std::max(schedule.endNs, piece.endNs);
+    });
     return schedule;
 }
 
@@ -155,8 +147,7 @@ class tst_ThreadSampler : public QObject {
     /// Memory of another process may have any content, and change during reading.
     void anyMemoryIsHarmless() {
         const QTemporaryDir folder;
-        SampleLog log(folder.filePath(QStringLiteral("x.sampler.1")).toStdString(),
-                      uint64_t{1} << 30);
+        SampleLog log(folder.filePath(QStringLiteral("x.sampler.1")).toStdString(), uint64_t{1} << 30);
         std::mt19937_64 random(11);
         std::vector<uint64_t> image(16'384);
         const auto first = reinterpret_cast<uintptr_t>(image.data());
@@ -164,8 +155,7 @@ class tst_ThreadSampler : public QObject {
             for (int round = 0; round < 200; ++round) {
                 // Words that point into it, so that a reader gets far.
                 for (uint64_t& word : image)
-                    word = random() % 4 == 0 ? random()
-                                             : first + (random() % image.size()) * sizeof word;
+                    word = random() % 4 == 0 ? random() : first + (random() % image.size()) * sizeof word;
                 auto python = std::make_shared<PythonImage>();
                 python->runtime = first;
                 python->types = {image[0], image[1], image[2]};
@@ -225,8 +215,7 @@ class tst_ThreadSampler : public QObject {
         QVERIFY(maps.open(QIODevice::ReadOnly));
         for (const QByteArray& line : maps.readAll().split('\n')) {
             if (!line.contains("libc.so") || !line.contains(" 00000000 ")) continue;
-            const auto image =
-                LoadedImage::at(memory, line.left(line.indexOf('-')).toULongLong(nullptr, 16));
+            const auto image = LoadedImage::at(memory, line.left(line.indexOf('-')).toULongLong(nullptr, 16));
             QVERIFY(image);
             const auto symbol = image->find("getpid");
             QVERIFY(symbol);
@@ -246,13 +235,11 @@ class tst_ThreadSampler : public QObject {
             QVERIFY2(run.trace, run.errors.constData());
             const uint32_t thread = mainThread(*run.trace);
             QVERIFY2(thread != noIndex, qPrintable(python));
-            const ThreadTimes times =
-                StatesOfThreads(*run.trace).during(thread, scheduleIn(*run.trace, thread));
+            const ThreadTimes times = StatesOfThreads(*run.trace).during(thread, scheduleIn(*run.trace, thread));
             const auto holds = [&](const char* what, ThreadState state) {
                 const double share = percent(times.of(state), times.knownNs());
                 const double truth = run.said["shares"].toObject()[what].toDouble();
-                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share,
-                      truth);
+                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share, truth);
                 return std::abs(share - truth) <= 3;
             };
             QVERIFY(holds("cpu", ThreadState::Running));
@@ -267,8 +254,7 @@ class tst_ThreadSampler : public QObject {
     void functionsMatchAProgramOfKnownSchedule() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
-            const Recorded run =
-                recorded({python, scriptOf("schedule.py"), "30"}, {}, {"--threads", "400"});
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "30"}, {}, {"--threads", "400"});
             QVERIFY2(run.trace, run.errors.constData());
             const uint32_t thread = mainThread(*run.trace);
             QVERIFY2(thread != noIndex, qPrintable(python));
@@ -278,13 +264,11 @@ class tst_ThreadSampler : public QObject {
                 const auto found = functions.find(QString::fromLatin1(name));
                 return found == functions.end() ? int64_t{0} : found->second;
             };
-            const int64_t wholeNs =
-                of("spin") + of("nap") + of("wait_for_lock") + of("wait_for_input");
+            const int64_t wholeNs = of("spin") + of("nap") + of("wait_for_lock") + of("wait_for_input");
             const auto holds = [&](const char* what, const char* function) {
                 const double share = percent(of(function), wholeNs);
                 const double truth = shares[what].toDouble();
-                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share,
-                      truth);
+                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share, truth);
                 return std::abs(share - truth) <= 3;
             };
             QVERIFY(holds("spin", "spin"));
@@ -323,10 +307,8 @@ class tst_ThreadSampler : public QObject {
             // On a busy machine, both wait for a core more often than for the GIL.
             QVERIFY(percent(waitingNs, spinningNs) > 5);
             QVERIFY(percent(heldNs, waitingNs) > 60);
-            const double ranFor =
-                percent(timesOf(trace, thread).of(ThreadState::Running), spinningNs);
-            qInfo("%s: ran for %.1f %%, its own clock %.1f %%", qPrintable(python), ranFor,
-                  run.said["cpu"].toDouble());
+            const double ranFor = percent(timesOf(trace, thread).of(ThreadState::Running), spinningNs);
+            qInfo("%s: ran for %.1f %%, its own clock %.1f %%", qPrintable(python), ranFor, run.said["cpu"].toDouble());
             QVERIFY(std::abs(ranFor - run.said["cpu"].toDouble()) <= 5);
         }
     }
@@ -335,8 +317,7 @@ class tst_ThreadSampler : public QObject {
     void garbageCollectionIsFound() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
-            const Recorded run =
-                recorded({python, scriptOf("collector.py"), "6"}, {}, {"--threads", "400"});
+            const Recorded run = recorded({python, scriptOf("collector.py"), "6"}, {}, {"--threads", "400"});
             QVERIFY2(run.trace, run.errors.constData());
             const Trace& trace = *run.trace;
             const uint32_t thread = mainThread(trace);
@@ -356,8 +337,7 @@ class tst_ThreadSampler : public QObject {
                 });
             const double share = percent(collectingNs, collectingNs + computingNs);
             const double truth = run.said["collecting"].toDouble();
-            qInfo("%s: collects for %.1f %%, its own clock %.1f %%", qPrintable(python), share,
-                  truth);
+            qInfo("%s: collects for %.1f %%, its own clock %.1f %%", qPrintable(python), share, truth);
             QVERIFY(std::abs(share - truth) <= 5);
             // Once, as it ends.
             QVERIFY(elsewhereNs < 300 * ms);
@@ -367,8 +347,7 @@ class tst_ThreadSampler : public QObject {
     void unreadableMemoryIsReported() {
         if (isSanitized) QSKIP("A sanitizer wants to read its own.");
         if (interpreters().isEmpty()) QSKIP("No Python here.");
-        const Recorded run =
-            recorded({interpreters().front(), scriptOf("schedule.py"), "2"}, [] { refuseReadv(); });
+        const Recorded run = recorded({interpreters().front(), scriptOf("schedule.py"), "2"}, [] { refuseReadv(); });
         QVERIFY2(run.trace, run.errors.constData());
         // Its states are sampled anyway, without lines, and one sentence reports it.
         QCOMPARE(run.trace->stacks.size(), 0u);
@@ -376,44 +355,38 @@ class tst_ThreadSampler : public QObject {
         QVERIFY(thread != noIndex);
         QVERIFY(timesOf(*run.trace, thread).of(ThreadState::Running) > 100 * ms);
         QVERIFY(run.said.contains("shares"));
-        QCOMPARE(std::ranges::count_if(run.trace->health,
-                                       [](const HealthNote& note) {
-                                           return note.code == HealthCode::ThreadStacksRefused;
-                                       }),
-                 1);
+        QCOMPARE(
+            std::ranges::count_if(run.trace->health,
+                                  [](const HealthNote& note) { return note.code == HealthCode::ThreadStacksRefused; }),
+            1);
     }
 
     void threadsAreNotSampledIfDisabled() {
         if (interpreters().isEmpty()) QSKIP("No Python here.");
-        const Recorded run = recorded({interpreters().front(), scriptOf("schedule.py"), "0.5"}, {},
-                                      {"--no-threads"});
+        const Recorded run = recorded({interpreters().front(), scriptOf("schedule.py"), "0.5"}, {}, {"--no-threads"});
         QVERIFY2(run.trace, run.errors.constData());
         QCOMPARE(run.trace->cpuStates.size(), 0u);
     }
 
     void programIsNeitherStoppedNorSignalled() {
         const QString strace = QStandardPaths::findExecutable(QStringLiteral("strace"));
-        if (strace.isEmpty() || interpreters().isEmpty() || isSanitized)
-            QSKIP("No strace or Python here.");
+        if (strace.isEmpty() || interpreters().isEmpty() || isSanitized) QSKIP("No strace or Python here.");
         const QTemporaryDir folder;
         const QString calls = folder.filePath(QStringLiteral("calls"));
         QProcess process;
-        process.start(strace,
-                      {"-f", "-o", calls, "-e", "trace=ptrace,kill,tgkill,tkill,rt_sigqueueinfo",
-                       LANESCOPE_BINARY_DIR "/bin/lanescope", "record", "--no-sample", "-o",
-                       folder.filePath(QStringLiteral("run.sqlite")), "--", interpreters().front(),
-                       scriptOf("schedule.py"), "2"});
+        process.start(strace, {"-f", "-o", calls, "-e", "trace=ptrace,kill,tgkill,tkill,rt_sigqueueinfo",
+                               LANESCOPE_BINARY_DIR "/bin/lanescope", "record", "--no-sample", "-o",
+                               folder.filePath(QStringLiteral("run.sqlite")), "--", interpreters().front(),
+                               scriptOf("schedule.py"), "2"});
         QVERIFY(process.waitForFinished(60'000));
         QFile file(calls);
         if (!file.open(QIODevice::ReadOnly)) QSKIP("strace may not trace here.");
         for (const QByteArray& line : file.readAll().split('\n')) {
             QVERIFY2(!line.contains("ptrace("), line.constData());
             // `record` checks that a process exists, and terminates its own helpers.
-            QVERIFY2(!line.contains("kill(") || line.contains(", 0)") || line.contains("SIGKILL"),
+            QVERIFY2(!line.contains("kill(") || line.contains(", 0)") || line.contains("SIGKILL"), line.constData());
+            QVERIFY2(!line.contains("--- SIG") || line.contains("SIGCHLD") || line.contains("SIGKILL"),
                      line.constData());
-            QVERIFY2(
-                !line.contains("--- SIG") || line.contains("SIGCHLD") || line.contains("SIGKILL"),
-                line.constData());
         }
     }
 };

@@ -39,8 +39,8 @@ class tst_ThreadWindows : public QObject {
         for (uint32_t row = 0; row < states.size(); ++row)
             if (states.source[row] == source &&
                 trace.threads[states.thread[row]].tid == static_cast<uint32_t>(tid & 0xffffff))
-                found.push_back({states.startNs[row] / ms, states.endNs[row] / ms,
-                                 states.state[row], states.cpuNs[row] / ms});
+                found.push_back(
+                    {states.startNs[row] / ms, states.endNs[row] / ms, states.state[row], states.cpuNs[row] / ms});
         std::ranges::sort(found, {}, &Piece::startMs);
         return found;
     }
@@ -55,10 +55,8 @@ class tst_ThreadWindows : public QObject {
         for (const int64_t thread : {inWindows, always}) {
             constexpr const auto& t = tables::threadStates;
             const auto state = [&](int64_t startMs, int64_t endMs, ThreadState what) {
-                trace.add(t, t.start = startMs * ms, t.end = endMs * ms, t.globalTid = thread,
-                          t.state = what,
-                          t.cpuNs = what == ThreadState::Running ? (endMs - startMs) * ms : 0,
-                          t.delayNs = 0);
+                trace.add(t, t.start = startMs * ms, t.end = endMs * ms, t.globalTid = thread, t.state = what,
+                          t.cpuNs = what == ThreadState::Running ? (endMs - startMs) * ms : 0, t.delayNs = 0);
             };
             state(0, 50, ThreadState::Running);    // before
             state(50, 250, ThreadState::Running);  // over both windows
@@ -68,8 +66,8 @@ class tst_ThreadWindows : public QObject {
         // On other threads, because samples and switches of one are merged.
         constexpr const auto& s = tables::scheduleEvents;
         const auto change = [&](int64_t atMs, bool isIn) {
-            trace.add(s, s.start = atMs * ms, s.cpu = 3, s.isSchedIn = isIn ? 1 : 0,
-                      s.globalTid = globalTid(7, 9), s.isPreempted = std::optional<int64_t>());
+            trace.add(s, s.start = atMs * ms, s.cpu = 3, s.isSchedIn = isIn ? 1 : 0, s.globalTid = globalTid(7, 9),
+                      s.isPreempted = std::optional<int64_t>());
         };
         change(10, true);    // continues into the first window
         change(120, false);  // and ends there
@@ -78,15 +76,14 @@ class tst_ThreadWindows : public QObject {
         constexpr const auto& e = tables::sampleEvents;
         constexpr const auto& c = tables::samplingCallchains;
         for (const int64_t atMs : {90, 110, 199, 300}) {
-            trace.add(c, c.id = atMs, c.symbol = trace.intern("f"), c.module = trace.intern("m"),
-                      c.stackDepth = 0, c.line = std::optional<int64_t>());
-            trace.add(e, e.id = atMs, e.start = atMs * ms, e.cpu = 0,
-                      e.globalTid = globalTid(7, 10));
+            trace.add(c, c.id = atMs, c.symbol = trace.intern("f"), c.module = trace.intern("m"), c.stackDepth = 0,
+                      c.line = std::optional<int64_t>());
+            trace.add(e, e.id = atMs, e.start = atMs * ms, e.cpu = 0, e.globalTid = globalTid(7, 10));
         }
         QVERIFY(trace.commit());
         const std::vector<TimeRange> windows{{100 * ms, 150 * ms}, {200 * ms, 280 * ms}};
-        const auto leftOut = trimThreadsToWindows(
-            trace.database(), [&](int64_t process) -> const std::vector<TimeRange>* {
+        const auto leftOut =
+            trimThreadsToWindows(trace.database(), [&](int64_t process) -> const std::vector<TimeRange>* {
                 return process == globalPid(7) ? &windows : nullptr;
             });
         QVERIFY2(leftOut, leftOut ? "" : leftOut.error().sentence.c_str());
@@ -100,8 +97,7 @@ class tst_ThreadWindows : public QObject {
         QVERIFY((cut[1] == Piece{200, 250, ThreadState::Running, 50}));
         QVERIFY((cut[2] == Piece{250, 260, ThreadState::Lock, 0}));
         QCOMPARE(pieces(**loaded, always, StateSource::StateSamples).size(), size_t{4});
-        const std::vector<Piece> scheduled =
-            pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
+        const std::vector<Piece> scheduled = pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
         QCOMPARE(scheduled.size(), size_t{3});
         QVERIFY((scheduled[0] == Piece{100, 120, ThreadState::Running, 20}));
         QVERIFY((scheduled[1] == Piece{120, 150, ThreadState::Blocked, 0}));
@@ -126,9 +122,8 @@ class tst_ThreadWindows : public QObject {
         std::vector<TimeRange> windows;
         for (int64_t window = 1; window <= windowCount; ++window) {
             windows.push_back({window * 100 * ms, (window * 100 + 50) * ms});
-            trace.add(t, t.start = (window * 100 + 40) * ms, t.end = (window * 100 + 60) * ms,
-                      t.globalTid = inWindows, t.state = ThreadState::Lock, t.cpuNs = 0,
-                      t.delayNs = 0);
+            trace.add(t, t.start = (window * 100 + 40) * ms, t.end = (window * 100 + 60) * ms, t.globalTid = inWindows,
+                      t.state = ThreadState::Lock, t.cpuNs = 0, t.delayNs = 0);
         }
         QVERIFY(trace.commit());
         QVERIFY(trimThreadsToWindows(trace.database(), [&](int64_t) { return &windows; }));
@@ -136,20 +131,16 @@ class tst_ThreadWindows : public QObject {
         writer->reset();
         const auto loaded = loadTrace(path, {});
         QVERIFY(loaded);
-        const std::vector<Piece> scheduled =
-            pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
+        const std::vector<Piece> scheduled = pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
         QCOMPARE(scheduled.size(), size_t{1});
         QVERIFY((scheduled[0] == Piece{100, 125, ThreadState::Running, 25}));
         const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::StateSamples);
         QCOMPARE(cut.size(), static_cast<size_t>(windowCount));
         QVERIFY((cut[0] == Piece{140, 150, ThreadState::Lock, 0}));
-        QVERIFY((cut.back() ==
-                 Piece{windowCount * 100 + 40, windowCount * 100 + 50, ThreadState::Lock, 0}));
+        QVERIFY((cut.back() == Piece{windowCount * 100 + 40, windowCount * 100 + 50, ThreadState::Lock, 0}));
     }
 
-    void adjacentPiecesAreJoined() {
-        QCOMPARE(joined({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {9, 9}}).size(), size_t{2});
-    }
+    void adjacentPiecesAreJoined() { QCOMPARE(joined({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {9, 9}}).size(), size_t{2}); }
 
     /// A program without CUDA, of which only part of two seconds is requested.
     void delayAndDurationLimitSampling() {
@@ -158,10 +149,9 @@ class tst_ThreadWindows : public QObject {
         const QTemporaryDir folder;
         const QString output = folder.filePath("run.sqlite");
         QProcess process;
-        process.start(
-            QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-            {"record", "--no-sample", "--delay", "0.8", "--duration", "0.5", "-o", output, "--",
-             python, "-c", "import time\nend = time.time() + 2\nwhile time.time() < end: pass"});
+        process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                      {"record", "--no-sample", "--delay", "0.8", "--duration", "0.5", "-o", output, "--", python, "-c",
+                       "import time\nend = time.time() + 2\nwhile time.time() < end: pass"});
         QVERIFY(process.waitForFinished(60'000));
         QVERIFY2(process.exitCode() == 0, process.readAllStandardError());
         const auto trace = loadTrace(output.toStdString(), {});

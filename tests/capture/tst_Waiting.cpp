@@ -53,8 +53,7 @@ class tst_Waiting : public QObject {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         QVERIFY(timeOf([&] {
-                    QVERIFY(!condition.wait_for(lock, std::chrono::nanoseconds(shortNs),
-                                                [] { return false; }));
+                    QVERIFY(!condition.wait_for(lock, std::chrono::nanoseconds(shortNs), [] { return false; }));
                 }) >= shortNs);
         QVERIFY(!condition.wait_for(lock, -1s, [] { return false; }));
         QVERIFY(condition.wait_for(lock, -1s, [] { return true; }));

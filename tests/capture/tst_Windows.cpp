@@ -34,12 +34,11 @@ class tst_Windows : public QObject {
   private slots:
     void stepNamesAreRecognized_data() {
         QTest::addColumn<bool>("isStep");
-        for (const char* name : {"step", "step 12", "Step#3", "STEP_4", "iteration", "Iter 5",
-                                 "iter:7", "ProfilerStep#12", "train_step", "training step 3",
-                                 "train iteration 9", "Train Step"})
+        for (const char* name : {"step", "step 12", "Step#3", "STEP_4", "iteration", "Iter 5", "iter:7",
+                                 "ProfilerStep#12", "train_step", "training step 3", "train iteration 9", "Train Step"})
             QTest::newRow(name) << true;
-        for (const char* name : {"", "stepping", "forward", "optimizer step", "my step", "iterator",
-                                 "training loop", "train", "ProfilerSteps", "st"})
+        for (const char* name : {"", "stepping", "forward", "optimizer step", "my step", "iterator", "training loop",
+                                 "train", "ProfilerSteps", "st"})
             QTest::newRow(name) << false;
     }
     void stepNamesAreRecognized() {
@@ -54,8 +53,7 @@ class tst_Windows : public QObject {
         QVERIFY(opened.hasChanged && !windows.open().hasChanged);
         const auto closed = windows.close();
         QVERIFY(closed.hasChanged && !windows.close().hasChanged);
-        QVERIFY(windows.open().hasChanged && windows.close().hasChanged &&
-                !windows.open().hasChanged);
+        QVERIFY(windows.open().hasChanged && windows.close().hasChanged && !windows.open().hasChanged);
         windows.refresh(writer_);
         QVERIFY(windows.isOpenAt(opened.ns));
         QVERIFY(!windows.isOpenAt(opened.ns - 1));
@@ -88,8 +86,7 @@ class tst_Windows : public QObject {
         QVERIFY(windows.windows().back().beginNs > realtimeNs() - 1'000'000'000);
     }
 
-    /// The basic property: an event published before a refresh, with a time inside a window, is
-    /// found in that window.
+    /// The basic property: an event published before a refresh, with a time inside a window, is found in that window.
     void earlierEventsFindTheirWindow() {
         Windows windows(byCalls(), 0);
         std::atomic<bool> done{false};
@@ -136,8 +133,7 @@ class tst_Windows : public QObject {
                 calls.emplace_back(number++, realtimeNs());
                 isInside[calls.back().first] = isOpen;
                 // Two threads: the numbers of two calls are assigned in the other order.
-                if (calls.size() > 1 && random() % 5 == 0)
-                    std::swap(calls.back().first, calls[calls.size() - 2].first);
+                if (calls.size() > 1 && random() % 5 == 0) std::swap(calls.back().first, calls[calls.size() - 2].first);
             }
             windows.refresh(writer_);
             for (const auto& [call, startNs] : calls) isInside[call] = windows.isOpenAt(startNs);
@@ -145,11 +141,9 @@ class tst_Windows : public QObject {
             std::vector<std::pair<uint32_t, int64_t>> early(calls.begin(), calls.begin() + 300);
             std::shuffle(early.begin(), early.end(), random);
             for (const auto& [call, startNs] : early) launches.addCall(call, startNs);
-            for (size_t i = 300; i < calls.size(); ++i)
-                launches.addCall(calls[i].first, calls[i].second);
+            for (size_t i = 300; i < calls.size(); ++i) launches.addCall(calls[i].first, calls[i].second);
             for (const auto& [call, inside] : isInside) {
-                const auto expected =
-                    inside ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside;
+                const auto expected = inside ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside;
                 QCOMPARE(launches.find(call, 0), expected);
                 QCOMPARE(launches.guess(call, 0), expected);
             }
@@ -229,8 +223,7 @@ class tst_Windows : public QObject {
         for (uint32_t i = others; i >= 1; --i)
             if (i != heldUp) first.addCall(i, beginNs - (others + 1 - i) * betweenNs);
         for (uint32_t i = 1; i <= others; ++i)
-            QCOMPARE(first.find(i, 0),
-                     i == heldUp ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside);
+            QCOMPARE(first.find(i, 0), i == heldUp ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside);
         QVERIFY(first.runs() <= 3);
     }
 
@@ -259,9 +252,7 @@ class tst_Windows : public QObject {
             for (int i = 0; i < count; ++i) {
                 const int64_t givenNs = firstNs + (lastNs - firstNs) * i / count;
                 const bool isHeldUp = random() % 10 == 0;
-                const auto upTo = [&random](int64_t most) {
-                    return static_cast<int64_t>(random()) % most;
-                };
+                const auto upTo = [&random](int64_t most) { return static_cast<int64_t>(random()) % most; };
                 const int64_t startNs = givenNs + (isHeldUp ? upTo(60'000) : 0);
                 calls.push_back({number++, startNs, startNs + 1 + upTo(100'000)});
             }
@@ -270,12 +261,10 @@ class tst_Windows : public QObject {
                 for (int asked = 0; asked < 20; ++asked) {
                     const size_t at = random() % calls.size();
                     const Call& call = calls[at];
-                    const auto right = windows.isOpenAt(call.startNs)
-                                           ? LaunchWindows::Answer::Inside
-                                           : LaunchWindows::Answer::Outside;
+                    const auto right =
+                        windows.isOpenAt(call.startNs) ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside;
                     const auto said = launches.find(call.number, call.ranNs);
-                    if (at < came || said != LaunchWindows::Answer::NotYetKnown)
-                        QCOMPARE(said, right);
+                    if (at < came || said != LaunchWindows::Answer::NotYetKnown) QCOMPARE(said, right);
                 }
                 const bool isInside = windows.isOpenAt(calls[came].startNs);
                 QCOMPARE(launches.addCall(calls[came].number, calls[came].startNs), isInside);
@@ -354,8 +343,7 @@ class tst_Windows : public QObject {
         QCOMPARE(launches.find(9, 0), LaunchWindows::Answer::Inside);
         QCOMPARE(launches.guess(12, opened.ns + 5), LaunchWindows::Answer::Inside);
         // Their calls may still arrive, and nearby calls began on both sides of the edge.
-        for (const uint32_t near : {3, 6, 12})
-            QCOMPARE(launches.find(near, 0), LaunchWindows::Answer::NotYetKnown);
+        for (const uint32_t near : {3, 6, 12}) QCOMPARE(launches.find(near, 0), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.find(6, opened.ns + 5), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.guess(6, opened.ns + 5), LaunchWindows::Answer::Inside);
         LaunchWindows byTime(windows, false);

@@ -124,9 +124,8 @@ class tst_doctor : public QObject {
         QCOMPARE(read->commandLine[1], "a b");
         QCOMPARE(read->machine.gpus.at(0).nvlinkCount, 18);
         QCOMPARE(read->machine.links.at(0).connection, "NVSwitch");
-        for (const char* text :
-             {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
-              "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
+        for (const char* text : {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
+                                 "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
             test::TestLog::write(in("odd.json"), text);
             const auto odd = RunInfo::load(in("odd.json"));
             if (odd) QCOMPARE(odd->startRealtimeNs, 0);

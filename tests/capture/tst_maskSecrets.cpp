@@ -16,8 +16,7 @@ class tst_maskSecrets : public QObject {
         std::vector<std::string> given;
         for (const QString& word : words) given.push_back(word.toStdString());
         QStringList result;
-        for (const std::string& word : maskSecrets(given))
-            result.append(QString::fromStdString(word));
+        for (const std::string& word : maskSecrets(given)) result.append(QString::fromStdString(word));
         return result;
     }
 
@@ -25,28 +24,22 @@ class tst_maskSecrets : public QObject {
     void secretsAreMasked_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QStringList>("expected");
-        const auto row = [](const char* name, const QStringList& words,
-                            const QStringList& expected) {
+        const auto row = [](const char* name, const QStringList& words, const QStringList& expected) {
             QTest::newRow(name) << words << expected;
         };
-        row("option and value", {"train", "--api-key", "abc", "--lr", "1"},
-            {"train", "--api-key", "***", "--lr", "1"});
+        row("option and value", {"train", "--api-key", "abc", "--lr", "1"}, {"train", "--api-key", "***", "--lr", "1"});
         row("option with sign", {"--hf-token=abc"}, {"--hf-token=***"});
-        row("capitals inside", {"--hfToken=abc", "--wandbApiKey", "abc"},
-            {"--hfToken=***", "--wandbApiKey", "***"});
+        row("capitals inside", {"--hfToken=abc", "--wandbApiKey", "abc"}, {"--hfToken=***", "--wandbApiKey", "***"});
         row("setting of the environment", {"env", "WANDB_API_KEY=abc", "python"},
             {"env", "WANDB_API_KEY=***", "python"});
         row("dotted", {"logger.password=abc"}, {"logger.password=***"});
-        row("password of an address", {"postgres://me:abc@host/base"},
-            {"postgres://me:***@host/base"});
-        row("query of an address", {"https://host/?a=1&token=abc&b=2"},
-            {"https://host/?a=1&token=***&b=2"});
+        row("password of an address", {"postgres://me:abc@host/base"}, {"postgres://me:***@host/base"});
+        row("query of an address", {"https://host/?a=1&token=abc&b=2"}, {"https://host/?a=1&token=***&b=2"});
         row("header", {"-H", "Authorization: Bearer abc.def"}, {"-H", "Authorization: Bearer ***"});
         row("script", {"sh", "-c", "export HF_TOKEN='a b'; python train.py --token abc --lr 1"},
             {"sh", "-c", "export HF_TOKEN='***'; python train.py --token *** --lr 1"});
         row("JSON", {R"({"secret": "abc", "lr": 1})"}, {R"({"secret": "***", "lr": 1})"});
-        row("known beginnings", {"hf_abcdefghijklmnopqrstuvwx", "ghp_0123456789abcdefghijklmn"},
-            {"***", "***"});
+        row("known beginnings", {"hf_abcdefghijklmnopqrstuvwx", "ghp_0123456789abcdefghijklmn"}, {"***", "***"});
         row("empty value", {"--token="}, {"--token="});
     }
     void secretsAreMasked() {

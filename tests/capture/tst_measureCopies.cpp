@@ -16,11 +16,9 @@ namespace {
 
 constexpr const char* library = LANESCOPE_BINARY_DIR "/lib/standin/libcuda-standin.so";
 
-int64_t rateOf(const Measurement& measured, const char* kind, const char* direction,
-               const char* memory) {
+int64_t rateOf(const Measurement& measured, const char* kind, const char* direction, const char* memory) {
     for (const MeasuredPeak& peak : measured.peaks)
-        if (peak.kind == kind && peak.direction == direction && peak.memory == memory)
-            return peak.bytesPerSecond;
+        if (peak.kind == kind && peak.direction == direction && peak.memory == memory) return peak.bytesPerSecond;
     return 0;
 }
 
@@ -90,8 +88,7 @@ class tst_measureCopies : public QObject {
 
     void missingPartsAreReported() {
         QVERIFY(!CudaDriver::open("libdoes-not-exist.so"));
-        QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("is too old to measure") !=
-                std::string::npos);
+        QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("is too old to measure") != std::string::npos);
         qputenv("STANDIN_CUDA", "broken");
         QVERIFY(CudaDriver::open(library).error().sentence.find("cuInit 100") != std::string::npos);
         qputenv("STANDIN_CUDA", "none");
@@ -124,8 +121,7 @@ class tst_measureCopies : public QObject {
         const std::string file = in("state/lanescope/peaks.json");
         MeasuredPeaks peaks;
         peaks.measuredAtUtcNs = 5;
-        peaks.peaks = {{"host-copy", "GPU-a", "", "rx", "pinned", 55},
-                       {"dram", "GPU-b", "", "", "", 7}};
+        peaks.peaks = {{"host-copy", "GPU-a", "", "rx", "pinned", 55}, {"dram", "GPU-b", "", "", "", 7}};
         QVERIFY(peaks.save(file));
         Result<MeasuredPeaks> read = MeasuredPeaks::load(file);
         QVERIFY(read);
@@ -148,8 +144,7 @@ class tst_measureCopies : public QObject {
 
     void stateFolderIsPrivate() {
         qputenv("XDG_STATE_HOME", "/somewhere");
-        QCOMPARE(MeasuredPeaks::defaultFile()->string(),
-                 std::string("/somewhere/lanescope/peaks.json"));
+        QCOMPARE(MeasuredPeaks::defaultFile()->string(), std::string("/somewhere/lanescope/peaks.json"));
         qunsetenv("XDG_STATE_HOME");
         qputenv("HOME", "/home/someone");
         QCOMPARE(MeasuredPeaks::defaultFile()->string(),

@@ -44,8 +44,7 @@ class tst_record : public QObject {
     void prepare(QProcess& process, QStringList arguments) const {
         process.setWorkingDirectory(folder_->path());
         auto environment = QProcessEnvironment::systemEnvironment();
-        for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
-            environment.remove(name);
+        for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) environment.remove(name);
         process.setProcessEnvironment(environment);
         process.setProgram(program_);
         process.setArguments(arguments);
@@ -53,16 +52,14 @@ class tst_record : public QObject {
     Ended finish(QProcess& process) const {
         if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
         if (process.exitStatus() != QProcess::NormalExit) qFatal("lanescope crashed");
-        return {process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
     Ended lanescope(const QStringList& arguments, const QByteArray& input = {},
                     const QMap<QString, QString>& variables = {}) const {
         QProcess process;
         prepare(process, arguments);
         auto environment = process.processEnvironment();
-        for (auto it = variables.begin(); it != variables.end(); ++it)
-            environment.insert(it.key(), it.value());
+        for (auto it = variables.begin(); it != variables.end(); ++it) environment.insert(it.key(), it.value());
         process.setProcessEnvironment(environment);
         process.start();
         process.write(input);
@@ -95,8 +92,7 @@ class tst_record : public QObject {
     }
 
     void collectsAProcessTree() {
-        const Ended run = lanescope(
-            record({"--", "sh", "-c", leaveLog_ + " 25 & " + leaveLog_ + " 10; wait; exit 4"}));
+        const Ended run = lanescope(record({"--", "sh", "-c", leaveLog_ + " 25 & " + leaveLog_ + " 10; wait; exit 4"}));
         QCOMPARE(run.status, 4);
         QCOMPARE(kernels("out.sqlite"), 35);
         QVERIFY2(run.err.contains("35 kernels of 2 processes"), run.err);
@@ -108,23 +104,21 @@ class tst_record : public QObject {
     }
 
     void waitsForProcessesThatOutliveTheProgram() {
-        const Ended run = lanescope(record(
-            {"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ + " 1 --cut; true"}));
+        const Ended run =
+            lanescope(record({"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ + " 1 --cut; true"}));
         QCOMPARE(run.status, 0);
         QVERIFY(kernels("out.sqlite") >= 0);
     }
 
     void waitsForAChildThatHasNotBegunItsLogYet() {
-        const Ended run = lanescope(
-            record({"--", "sh", "-c", leaveLog_ + " 5 --after 900 >/dev/null 2>&1 & exit 0"}));
+        const Ended run = lanescope(record({"--", "sh", "-c", leaveLog_ + " 5 --after 900 >/dev/null 2>&1 & exit 0"}));
         QCOMPARE(run.status, 0);
         QCOMPARE(kernels("out.sqlite"), 5);
         QVERIFY(!run.err.contains("still ran"));
     }
 
     void reportsRunningProcessesAndWaitsOnRequest() {
-        const QStringList words{"--", "sh", "-c",
-                                leaveLog_ + " 5 --after 5500 >/dev/null 2>&1 & exit 0"};
+        const QStringList words{"--", "sh", "-c", leaveLog_ + " 5 --after 5500 >/dev/null 2>&1 & exit 0"};
         const Ended cut = lanescope(record(words));
         QCOMPARE(cut.status, 0);
         QCOMPARE(kernels("out.sqlite"), 0);
@@ -141,8 +135,7 @@ class tst_record : public QObject {
 
     void signalEndsTheWaiting() {
         QProcess process;
-        prepare(process, record({"--wait", "all", "--", "sh", "-c",
-                                 "sleep 25 >/dev/null 2>&1 & echo $!; exit 3"}));
+        prepare(process, record({"--wait", "all", "--", "sh", "-c", "sleep 25 >/dev/null 2>&1 & echo $!; exit 3"}));
         process.start();
         QVERIFY(process.waitForReadyRead(waitMs));
         QVERIFY(!process.waitForFinished(5000));  // Longer than without --wait all.
@@ -170,8 +163,7 @@ class tst_record : public QObject {
         QVERIFY2(often.err.contains("--sample: 1000 is out of range (0 to 100)"), often.err);
         QCOMPARE(lanescope({"record", "--help"}).status, 0);
         QCOMPARE(lanescope(record({"--wait=all", "-oc.sqlite", "--", "true"})).status, 2);
-        QCOMPARE(lanescope({"record", "--agent=" + in("agent.so"), "-oc.sqlite", "true"}).status,
-                 0);
+        QCOMPARE(lanescope({"record", "--agent=" + in("agent.so"), "-oc.sqlite", "true"}).status, 0);
         QVERIFY(isThere("c.sqlite"));
     }
 
@@ -186,8 +178,7 @@ class tst_record : public QObject {
 
     void reportsSkippedProcessesIfNothingWasRecorded() {
         Ended run = lanescope(record({"--no-nvtx", "--", "/bin/true"}));
-        QVERIFY2(run.err.contains("possible causes: no CUDA use (NVTX is excluded by --no-nvtx)"),
-                 run.err);
+        QVERIFY2(run.err.contains("possible causes: no CUDA use (NVTX is excluded by --no-nvtx)"), run.err);
         run = lanescope(record({"--force", "--duration", "500ms", "--", "/bin/true"}));
         QVERIFY2(run.err.contains("activity only outside the recorded windows"), run.err);
     }
@@ -211,8 +202,7 @@ class tst_record : public QObject {
     }
 
     void passesStreamsAndStatusThrough() {
-        const Ended run =
-            lanescope(record({"--", "sh", "-c", "cat; echo trouble >&2; exit 7"}), "a line\n");
+        const Ended run = lanescope(record({"--", "sh", "-c", "cat; echo trouble >&2; exit 7"}), "a line\n");
         QCOMPARE(run.status, 7);
         QCOMPARE(run.out, QByteArray("a line\n"));
         QVERIFY(run.err.startsWith("trouble\n"));
@@ -242,12 +232,11 @@ class tst_record : public QObject {
     }
 
     void setsTheEnvironmentOfTheProgram() {
-        const Ended run = lanescope(
-            record({"--no-cuda", "--", "sh", "-c",
-                    "echo [$CUDA_INJECTION64_PATH] $NVTX_INJECTION64_PATH $LANESCOPE_AGENT_DIR "
-                    "$LANESCOPE_AGENT_OPTIONS; stat -c %a $LANESCOPE_AGENT_DIR; cat "
-                    "$LANESCOPE_AGENT_DIR/session.json"}),
-            {}, {{"SECRET", "hush-hush"}});
+        const Ended run = lanescope(record({"--no-cuda", "--", "sh", "-c",
+                                            "echo [$CUDA_INJECTION64_PATH] $NVTX_INJECTION64_PATH $LANESCOPE_AGENT_DIR "
+                                            "$LANESCOPE_AGENT_OPTIONS; stat -c %a $LANESCOPE_AGENT_DIR; cat "
+                                            "$LANESCOPE_AGENT_DIR/session.json"}),
+                                    {}, {{"SECRET", "hush-hush"}});
         const QList<QByteArray> words = run.out.left(run.out.indexOf('\n')).split(' ');
         QCOMPARE(words.size(), 4);
         QCOMPARE(words[0], QByteArray("[]"));
@@ -264,9 +253,8 @@ class tst_record : public QObject {
         QTest::addColumn<QString>("output");
         QTest::addColumn<QString>("sentence");
         QTest::addColumn<int>("status");
-        QTest::newRow("no such program")
-            << QStringList{"no-such-program-anywhere"} << "out.sqlite"
-            << "no-such-program-anywhere: no such program in PATH" << 127;
+        QTest::newRow("no such program") << QStringList{"no-such-program-anywhere"} << "out.sqlite"
+                                         << "no-such-program-anywhere: no such program in PATH" << 127;
         QTest::newRow("no such path") << QStringList{"/no/such/program"} << "out.sqlite"
                                       << "/no/such/program: no such program" << 127;
         QTest::newRow("not executable") << QStringList{"./agent.so"} << "out.sqlite"
@@ -305,8 +293,8 @@ class tst_record : public QObject {
     }
 
     void refusesASecondRecorderOfTheProgram() {
-        const Ended rival = lanescope(record({"--", "touch", "started"}), {},
-                                      {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
+        const Ended rival =
+            lanescope(record({"--", "touch", "started"}), {}, {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
         QCOMPARE(rival.status, 1);
         QVERIFY(rival.err.contains("/opt/rival/lib.so"));
         QVERIFY(!isThere("started"));
@@ -321,9 +309,8 @@ class tst_record : public QObject {
     }
 
     void writesTheTraceAfterABrokenPipe() {
-        const Ended run =
-            lanescope({"record", "--agent", "agent.so", "-o", "inner.sqlite", "--api", "all", "--",
-                       "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS; exit 3"});
+        const Ended run = lanescope({"record", "--agent", "agent.so", "-o", "inner.sqlite", "--api", "all", "--", "sh",
+                                     "-c", "echo $LANESCOPE_AGENT_OPTIONS; exit 3"});
         QCOMPARE(run.out, QByteArray("cuda=1,nvtx=1,api=all\n"));
         QProcess shell;
         prepare(shell, {"--version"});
@@ -346,16 +333,13 @@ class tst_record : public QObject {
         QCOMPARE(QFileInfo(in("out.sqlite")).size(), 8);
         const Ended device = lanescope(record({"--", "true"}, "/dev/full"));
         QCOMPARE(device.status, 1);
-        QVERIFY2(device.err.contains("not a regular file") && !device.err.contains("--force"),
-                 device.err);
+        QVERIFY2(device.err.contains("not a regular file") && !device.err.contains("--force"), device.err);
         QCOMPARE(lanescope(record({"--force", "--", "true"})).status, 0);
         QCOMPARE(kernels("out.sqlite"), 0);
     }
 
     void namesTheTrace() {
-        QCOMPARE(lanescope(record({"--", "true"}, "a-%p-%h-%q{WHO}-%%.sqlite"), {}, {{"WHO", "me"}})
-                     .status,
-                 0);
+        QCOMPARE(lanescope(record({"--", "true"}, "a-%p-%h-%q{WHO}-%%.sqlite"), {}, {{"WHO", "me"}}).status, 0);
         const QStringList named = QDir(folder_->path()).entryList({"a-*.sqlite"});
         QCOMPARE(named.size(), 1);
         QVERIFY(QRegularExpression("^a-\\d+-.+-me-%\\.sqlite$").match(named[0]).hasMatch());
@@ -366,8 +350,7 @@ class tst_record : public QObject {
     }
 
     void passesArgumentsUnchanged() {
-        const Ended run =
-            lanescope(record({"--", "printf", "<%s>", "--force", "-o", "a b", "--", ""}));
+        const Ended run = lanescope(record({"--", "printf", "<%s>", "--force", "-o", "a b", "--", ""}));
         QCOMPARE(run.out, QByteArray("<--force><-o><a b><--><>"));
         const Ended bare = lanescope(record({"printf", "<%s>", "--force", "-x"}, "b.sqlite"));
         QCOMPARE(bare.out, QByteArray("<--force><-x>"));
@@ -401,10 +384,7 @@ class tst_record : public QObject {
     }
 
     void recoversAnyPrefixOfALog() {
-        QCOMPARE(
-            lanescope(record({"--keep-logs", "--no-sample", "--no-threads", "--", leaveLog_, "30"}))
-                .status,
-            0);
+        QCOMPARE(lanescope(record({"--keep-logs", "--no-sample", "--no-threads", "--", leaveLog_, "30"})).status, 0);
         const QDir logs(in(".out.sqlite.run"));
         const QString log = logs.filePath(logs.entryList({"*.log"}).value(0));
         QFile::remove(logs.filePath("session.json"));
@@ -439,8 +419,7 @@ class tst_record : public QObject {
         const std::filesystem::path path = in("run").toStdString();
         auto folder = RunFolder::create(path, RunInfo{});
         QVERIFY(folder);
-        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."})
-            std::ofstream(path / name) << "x";
+        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."}) std::ofstream(path / name) << "x";
         folder->remove();
         for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."})
             QVERIFY2(std::filesystem::exists(path / name), name);

@@ -10,9 +10,7 @@ namespace lanescope {
 
 namespace {
 
-Result<bool> isRecognized(TraceSource& source) {
-    return source.start().starts_with("toy trace\n");
-}
+Result<bool> isRecognized(TraceSource& source) { return source.start().starts_with("toy trace\n"); }
 
 Result<void> read(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
     std::string text(1 << 20, '\0');
@@ -24,12 +22,11 @@ Result<void> read(TraceSource& source, TraceBuilder& builder, const LoadProgress
     std::string name;
     int64_t stream = 0, startNs = 0, endNs = 0;
     while (lines >> name >> stream >> startNs >> endNs && progress(source.fractionRead(), "toys"))
-        builder.add<kinds::Kernel>(
-            {.startNs = startNs,
-             .endNs = endNs,
-             .stream = builder.stream(process, builder.gpu(0), 1, stream),
-             .config = builder.launchConfig(
-                 {.demangledName = builder.intern(name), .shortName = builder.intern(name)})});
+        builder.add<kinds::Kernel>({.startNs = startNs,
+                                    .endNs = endNs,
+                                    .stream = builder.stream(process, builder.gpu(0), 1, stream),
+                                    .config = builder.launchConfig(
+                                        {.demangledName = builder.intern(name), .shortName = builder.intern(name)})});
     return {};
 }
 

@@ -15,16 +15,14 @@ ReportTable kernelsByStream(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Stream", Unit::Identifier}, {"Kernels", Unit::Count}};
     for (size_t stream = 0; stream < counts.size(); ++stream)
-        if (counts[stream] > 0)
-            table.rows.push_back({query.trace.streams[stream].streamId, counts[stream]});
+        if (counts[stream] > 0) table.rows.push_back({query.trace.streams[stream].streamId, counts[stream]});
     return table;
 }
 
 }  // namespace
 
-const Report toyReport{.info = {.name = "toy_kernels",
-                                .title = "Kernels by Stream",
-                                .description = "How many kernels each stream ran"},
-                       .build = kernelsByStream};
+const Report toyReport{
+    .info = {.name = "toy_kernels", .title = "Kernels by Stream", .description = "How many kernels each stream ran"},
+    .build = kernelsByStream};
 
 }  // namespace lanescope

@@ -29,9 +29,9 @@ class tst_ToyCounter : public QObject {
         QCOMPARE(trace->counters.size(), size_t{1});
         QCOMPARE(trace->counters[0].unit, CounterUnit::BytesPerSecond);
         QCOMPARE(trace->counters[0].maximum(), 3e9);
-        const auto track = std::find_if(
-            trace->tracks.begin(), trace->tracks.end(),
-            [](const Track& each) { return each.kind == TrackKind::Counter && each.subject == 0; });
+        const auto track = std::find_if(trace->tracks.begin(), trace->tracks.end(), [](const Track& each) {
+            return each.kind == TrackKind::Counter && each.subject == 0;
+        });
         QVERIFY(track != trace->tracks.end());
         QCOMPARE(track->title, std::string("Toys made"));
         const EventRef sample = trace->sampleEvent(0, 1);

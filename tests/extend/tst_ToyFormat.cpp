@@ -37,8 +37,7 @@ class tst_ToyFormat : public QObject {
 
     void foreignFilesAreNotAccepted() {
         const LoadProgress progress;
-        const std::filesystem::path ours =
-            std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";
+        const std::filesystem::path ours = std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";
         Result<TraceSource> source = TraceSource::open(ours, progress);
         QVERIFY(source);
         QVERIFY(!*toyFormat.isRecognized(*source));

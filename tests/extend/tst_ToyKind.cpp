@@ -84,8 +84,7 @@ class tst_ToyKind : public QObject {
     void builderAcceptsTheKind() {
         SimulatedTrace builder;
         builder.addGpu();
-        builder.add<Allocation>(
-            {.startNs = 100, .endNs = 700, .bytes = 4096, .address = 1, .process = 0, .gpu = 0});
+        builder.add<Allocation>({.startNs = 100, .endNs = 700, .bytes = 4096, .address = 1, .process = 0, .gpu = 0});
         builder.add<Allocation>({.startNs = 100, .endNs = 50, .process = 0});
         builder.add<Allocation>({.startNs = 100, .endNs = 700, .process = 12});
         const AllocationTable& table = builder.trace().allocations;

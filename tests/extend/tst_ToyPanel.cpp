@@ -51,19 +51,17 @@ class ToyPanel : public Panel {
     QLabel* count_;
 };
 
-const PanelKind toyPanel{
-    .name = "toy",
-    .title = "Toy",
-    .make = [] { return new ToyPanel; },
-    .isUseful = [](const Trace& trace) { return trace.kernels.size() > 0; },
-    .remark = [](const Trace& trace) { return QString::number(trace.kernels.size()); }};
+const PanelKind toyPanel{.name = "toy",
+                         .title = "Toy",
+                         .make = [] { return new ToyPanel; },
+                         .isUseful = [](const Trace& trace) { return trace.kernels.size() > 0; },
+                         .remark = [](const Trace& trace) { return QString::number(trace.kernels.size()); }};
 
 TracePtr traceOf(int kernels) {
     SimulatedTrace builder;
     const uint32_t stream = builder.defaultStream();
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 50);
-    for (int kernel = 0; kernel < kernels; ++kernel)
-        builder.addKernel(stream, "gemm", 100 * kernel, 100 * kernel + 50);
+    for (int kernel = 0; kernel < kernels; ++kernel) builder.addKernel(stream, "gemm", 100 * kernel, 100 * kernel + 50);
     return builder.finish();
 }
 

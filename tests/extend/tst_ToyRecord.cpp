@@ -49,8 +49,7 @@ class ToyImporter {
 
     void operator()(const ToyRecord& r) {
         constexpr const auto& t = toys;
-        const GpuWorkRow work{r.startNs,   r.endNs,    4242,           r.deviceId,
-                              r.contextId, r.streamId, r.correlationId};
+        const GpuWorkRow work{r.startNs, r.endNs, 4242, r.deviceId, r.contextId, r.streamId, r.correlationId};
         rows_.add(t, work, t.toyCount = r.toyCount, t.owner = nullIfZero(r.owner));
     }
 
@@ -86,11 +85,9 @@ class tst_ToyRecord : public QObject {
         record.streamId = 7;
         record.toyCount = 3;
         const auto words = bytesOf(record);
-        const auto passed = dispatchRecord(ToyRecord::kind, std::as_bytes(std::span(words)),
-                                           importer, ToyRecords{});
+        const auto passed = dispatchRecord(ToyRecord::kind, std::as_bytes(std::span(words)), importer, ToyRecords{});
         QVERIFY(passed.value_or(false) && !error);
-        auto row =
-            database->prepare("SELECT start, streamId, globalPid, toyCount, owner FROM TOYS");
+        auto row = database->prepare("SELECT start, streamId, globalPid, toyCount, owner FROM TOYS");
         QVERIFY(row && *row->step());
         QCOMPARE(row->integer(0), int64_t{100});
         QCOMPARE(row->integer(1), int64_t{7});
@@ -104,14 +101,11 @@ class tst_ToyRecord : public QObject {
         const auto count = [&received](const ToyRecord&) { ++received; };
         const auto words = bytesOf(ToyRecord{});
         const auto bytes = std::as_bytes(std::span(words));
-        QCOMPARE(
-            dispatchRecord(ToyRecord::kind, bytes.first(bytes.size() - 8), count, ToyRecords{}),
-            std::optional(false));
-        QCOMPARE(dispatchRecord(ToyRecord::kind, bytes, count, log::AllRecords{}),
-                 std::optional<bool>());
+        QCOMPARE(dispatchRecord(ToyRecord::kind, bytes.first(bytes.size() - 8), count, ToyRecords{}),
+                 std::optional(false));
+        QCOMPARE(dispatchRecord(ToyRecord::kind, bytes, count, log::AllRecords{}), std::optional<bool>());
         // A receiver skips records that it has no function for.
-        QCOMPARE(dispatchRecord(log::RecordKind::End, bytes, count, ToyRecords{}),
-                 std::optional(true));
+        QCOMPARE(dispatchRecord(log::RecordKind::End, bytes, count, ToyRecords{}), std::optional(true));
         QCOMPARE(received, 0);
         QCOMPARE(dispatchRecord(ToyRecord::kind, bytes, count, ToyRecords{}), std::optional(true));
         QCOMPARE(received, 1);

@@ -17,9 +17,7 @@ using namespace lanescope::explain;
 
 namespace {
 
-bool isToy(const Contributor& each) {
-    return each.kind == ContributorKind::Kernel && each.name == "toy";
-}
+bool isToy(const Contributor& each) { return each.kind == ContributorKind::Kernel && each.name == "toy"; }
 
 /// Kernels named "toy".
 const Rule toyRule{
@@ -27,10 +25,7 @@ const Rule toyRule{
     .finds = "Kernels named \"toy\" take at least 3 % of the step.",
     .advice = "Play less.",
     .find = [](RunFindings& run) { run.add(run.exposedNs(isToy), minShare, run.greatest(isToy)); },
-    .say =
-        [](const FindingText& text) {
-            return fmt::format("Toys take {}, {}.", text.time(), text.times());
-        },
+    .say = [](const FindingText& text) { return fmt::format("Toys take {}, {}.", text.time(), text.times()); },
 };
 
 /// A run in which toys take a fifth of each step.
@@ -57,17 +52,13 @@ class tst_ToyRule : public QObject {
         const Explanation made = explain::explain(run, {}, rules_);
         QCOMPARE(rulesOf(made), std::vector{&toyRule});
         QCOMPARE(made.findings.front().maxGainNs, 25 * ms);
-        QCOMPARE(made.findings.front().sentence,
-                 std::string("Toys take 25.000 ms of a step (20.0 %), 2 a step."));
+        QCOMPARE(made.findings.front().sentence, std::string("Toys take 25.000 ms of a step (20.0 %), 2 a step."));
         const std::string text = explanationAsText(report::ExplanationReport{run, made});
-        QVERIFY2(text.find("1. toy_kernels, up to 25.000 ms a step") != std::string::npos,
-                 text.c_str());
+        QVERIFY2(text.find("1. toy_kernels, up to 25.000 ms a step") != std::string::npos, text.c_str());
         QVERIFY2(text.find("Try: Play less.") != std::string::npos, text.c_str());
     }
 
-    void mutedRuleHasNoFinding() {
-        QVERIFY(explain::explain(runWithToys(), {&toyRule}, rules_).findings.empty());
-    }
+    void mutedRuleHasNoFinding() { QVERIFY(explain::explain(runWithToys(), {&toyRule}, rules_).findings.empty()); }
 
     void conditionNamesTheAddedRule() {
         const Explanation made = explain::explain(runWithToys(), {}, rules_);

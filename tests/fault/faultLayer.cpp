@@ -145,8 +145,7 @@ void keepStack(long number) {
         Dl_info info{};
         ::dladdr(frames[static_cast<size_t>(i)], &info);
         const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
-        hash = (hash ^ (reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]) - base)) *
-               1099511628211u;
+        hash = (hash ^ (reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]) - base)) * 1099511628211u;
     }
     isAsking = false;
     stacks[static_cast<size_t>(number - 1)] = hash;
@@ -160,9 +159,7 @@ void showStack() {
     isAsking = false;
 }
 
-bool isThreadAsked() {
-    return !isOfOthers || ::syscall(SYS_gettid) != ::getpid();
-}
+bool isThreadAsked() { return !isOfOthers || ::syscall(SYS_gettid) != ::getpid(); }
 
 /// Returns true if this call must fail; errno is then `error`.
 bool fails(Kind called, void* caller, int error) {
@@ -189,13 +186,11 @@ void begin() {
 
 void writeStacks() {
     if (!keepsStacks) return;
-    const long file = ::syscall(SYS_openat, AT_FDCWD, environment("FAULT_STACKS").data(),
-                                O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    const auto bytes =
-        sizeof stacks[0] * std::min(stacks.size(), static_cast<size_t>(calls.load()));
+    const long file =
+        ::syscall(SYS_openat, AT_FDCWD, environment("FAULT_STACKS").data(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const auto bytes = sizeof stacks[0] * std::min(stacks.size(), static_cast<size_t>(calls.load()));
     const bool isMost = ::syscall(SYS_lseek, file, 0, SEEK_END) < static_cast<long>(bytes);
-    if (isMost && ::syscall(SYS_pwrite64, file, stacks.data(), bytes, 0) < 0)
-        std::perror("FAULT_STACKS");
+    if (isMost && ::syscall(SYS_pwrite64, file, stacks.data(), bytes, 0) < 0) std::perror("FAULT_STACKS");
     ::syscall(SYS_close, file);
 }
 
@@ -204,8 +199,7 @@ __attribute__((destructor)) void writeCount() {
     if (kind == Kind::None || path.empty()) return;
     kind = Kind::None;
     writeStacks();
-    const long file = ::syscall(SYS_openat, AT_FDCWD, path.data(),
-                                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const long file = ::syscall(SYS_openat, AT_FDCWD, path.data(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     char line[32];
     const int length = std::snprintf(line, sizeof line, "%ld\n", calls.load());
     if (file >= 0 && ::syscall(SYS_write, file, line, length) < 0) std::perror("FAULT_COUNT");
@@ -251,8 +245,8 @@ int opened(const char* path, int flags, unsigned mode) {
         va_end(rest);                             \
     }
 
-SHOWN int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
-                            void (*unload)(), void* stackEnd) {
+SHOWN int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*unload)(),
+                            void* stackEnd) {
     using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
     realMain = main;
     const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
@@ -272,8 +266,7 @@ SHOWN void* realloc(void* block, size_t bytes) noexcept {
 // C++ operators, so that their callers are known instead of only the library.
 
 SHOWN_ALONE void* operator new(size_t bytes) {
-    void* const block =
-        fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+    void* const block = fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
     if (block == nullptr) throw std::bad_alloc();
     return block;
 }
@@ -281,8 +274,7 @@ SHOWN_ALONE void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
     return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
 }
 SHOWN_ALONE void* operator new[](size_t bytes) {
-    void* const block =
-        fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+    void* const block = fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
     if (block == nullptr) throw std::bad_alloc();
     return block;
 }
@@ -321,26 +313,19 @@ SHOWN int open64(const char* path, int flags, ...) {
     return fails(Kind::Open, CALLER, EMFILE) ? -1 : opened(path, flags | O_LARGEFILE, mode);
 }
 
-SHOWN void* mmap(void* at, size_t bytes, int protection, int flags, int file,
-                 off_t offset) noexcept {
-    return fails(Kind::Map, CALLER, ENOMEM) ? MAP_FAILED
-                                            : mapped(at, bytes, protection, flags, file, offset);
+SHOWN void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+    return fails(Kind::Map, CALLER, ENOMEM) ? MAP_FAILED : mapped(at, bytes, protection, flags, file, offset);
 }
-SHOWN void* mmap64(void* at, size_t bytes, int protection, int flags, int file,
-                   off64_t offset) noexcept {
-    return fails(Kind::Map, CALLER, ENOMEM) ? MAP_FAILED
-                                            : mapped(at, bytes, protection, flags, file, offset);
+SHOWN void* mmap64(void* at, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
+    return fails(Kind::Map, CALLER, ENOMEM) ? MAP_FAILED : mapped(at, bytes, protection, flags, file, offset);
 }
 
-SHOWN int fsync(int file) {
-    return fails(Kind::Sync, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_fsync, file));
-}
+SHOWN int fsync(int file) { return fails(Kind::Sync, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_fsync, file)); }
 SHOWN int fdatasync(int file) {
     return fails(Kind::Sync, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_fdatasync, file));
 }
 
-SHOWN int renameat2(int fromFolder, const char* from, int toFolder, const char* to,
-                    unsigned flags) noexcept {
+SHOWN int renameat2(int fromFolder, const char* from, int toFolder, const char* to, unsigned flags) noexcept {
     if (fails(Kind::Rename, CALLER, EIO)) return -1;
     return static_cast<int>(::syscall(SYS_renameat2, fromFolder, from, toFolder, to, flags));
 }

@@ -51,8 +51,8 @@ inline Outcome runProgram(const QString& name, const QStringList& words, const F
     process.setProcessEnvironment(environment);
     process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/") + name, words);
     if (!process.waitForFinished(120'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit, process.exitCode(),
-            process.readAllStandardOutput(), process.readAllStandardError()};
+    return {process.exitStatus() == QProcess::NormalExit, process.exitCode(), process.readAllStandardOutput(),
+            process.readAllStandardError()};
 }
 
 /// Calls of a run: for each, a number that is equal for equal call stacks. Empty if the run made
@@ -66,9 +66,8 @@ inline std::vector<uint64_t> callsIn(const QString& stacksFile) {
     return calls;
 }
 
-/// Numbers of the calls that must fail, from 1 on, spread evenly: as many as LANESCOPE_FAULTS, or
-/// `defaultCount`. If it is 0, the first and the last of equal ones, because the same code handles
-/// them.
+/// Numbers of the calls that must fail, from 1 on, spread evenly: as many as LANESCOPE_FAULTS, or `defaultCount`. If it
+/// is 0, the first and the last of equal ones, because the same code handles them.
 inline std::vector<long> chosen(const std::vector<uint64_t>& calls, long defaultCount) {
     const char* const given = std::getenv("LANESCOPE_FAULTS");
     const long most = given != nullptr ? std::atol(given) : defaultCount;
@@ -80,8 +79,7 @@ inline std::vector<long> chosen(const std::vector<uint64_t>& calls, long default
     } else {
         std::map<uint64_t, std::pair<long, long>> ends;
         for (long number = 1; number <= count; ++number)
-            ends.try_emplace(calls[static_cast<size_t>(number - 1)], number, number)
-                .first->second.second = number;
+            ends.try_emplace(calls[static_cast<size_t>(number - 1)], number, number).first->second.second = number;
         for (const auto& [stack, both] : ends) numbers.insert({both.first, both.second});
     }
     return {numbers.begin(), numbers.end()};

@@ -46,8 +46,7 @@ class tst_ReaderFaults : public QObject {
         for (const char* kind : {"malloc", "read", "open", "mmap", "write", "fsync", "rename"}) {
             const auto add = [&](const char* name, const QStringList& words) {
                 for (const bool goesOn : {false, true}) {
-                    const QString row =
-                        QString("%1, %2%3").arg(kind, name, goesOn ? ", from then on" : "");
+                    const QString row = QString("%1, %2%3").arg(kind, name, goesOn ? ", from then on" : "");
                     QTest::newRow(qPrintable(row)) << QString(kind) << words << goesOn;
                 }
             };
@@ -74,20 +73,15 @@ class tst_ReaderFaults : public QObject {
         int refused = 0, answered = 0;
         for (const long number : chosen(calls, 6)) {
             const Outcome outcome = run(words, {.kind = kind, .at = number, .goesOn = goesOn});
-            const QString at = QString("at %1 of %2: %3")
-                                   .arg(number)
-                                   .arg(count)
-                                   .arg(QString::fromUtf8(outcome.errors));
+            const QString at = QString("at %1 of %2: %3").arg(number).arg(count).arg(QString::fromUtf8(outcome.errors));
             QVERIFY2(outcome.hasEnded, qPrintable(at));
             if (outcome.status == 0) {
                 ++answered;
-                if (words[0] != "index")
-                    QVERIFY2(outcome.output == good.output && exported() == file, qPrintable(at));
+                if (words[0] != "index") QVERIFY2(outcome.output == good.output && exported() == file, qPrintable(at));
             } else {
                 ++refused;
                 QCOMPARE(outcome.status, 1);
-                QVERIFY2(outcome.errors.contains("lanescope: ") && outcome.errors.endsWith(".\n"),
-                         qPrintable(at));
+                QVERIFY2(outcome.errors.contains("lanescope: ") && outcome.errors.endsWith(".\n"), qPrintable(at));
             }
             // Any existing index gives correct results. Without one, the file is unchanged.
             if (!hasIndex()) continue;
@@ -111,11 +105,8 @@ class tst_ReaderFaults : public QObject {
     std::vector<uint64_t> calls() const { return callsIn(stacksFile()); }
     QString stacksFile() const { return QString::fromStdString((folder_ / "stacks").string()); }
     bool hasIndex() const {
-        const auto isThere = [](const std::filesystem::path& index) {
-            return std::filesystem::exists(index);
-        };
-        return std::ranges::any_of(indexPaths(path_), isThere) ||
-               std::ranges::any_of(indexPaths(packed_), isThere);
+        const auto isThere = [](const std::filesystem::path& index) { return std::filesystem::exists(index); };
+        return std::ranges::any_of(indexPaths(path_), isThere) || std::ranges::any_of(indexPaths(packed_), isThere);
     }
     QByteArray exported() const {
         QFile file(QString::fromStdString((folder_ / "out.json").string()));

@@ -34,8 +34,7 @@ class tst_ViewerFaults : public QObject {
         for (const char* kind : {"malloc", "read", "open", "mmap", "write", "rename"})
             for (const bool isIndexed : {false, true})
                 for (const bool goesOn : {false, true})
-                    QTest::addRow("%s%s%s", kind, isIndexed ? ", by its index" : "",
-                                  goesOn ? ", from then on" : "")
+                    QTest::addRow("%s%s%s", kind, isIndexed ? ", by its index" : "", goesOn ? ", from then on" : "")
                         << QString(kind) << isIndexed << goesOn;
     }
     void singleFailingCallIsHandled() {
@@ -72,8 +71,7 @@ class tst_ViewerFaults : public QObject {
 
   private:
     QStringList statsOfKernels() const {
-        return {"stats", QString::fromStdString(path_.string()), "-r", "cuda_gpu_kern_sum", "-f",
-                "csv"};
+        return {"stats", QString::fromStdString(path_.string()), "-r", "cuda_gpu_kern_sum", "-f", "csv"};
     }
     QString picture() const { return QString::fromStdString((folder_ / "out.png").string()); }
     bool isPicture() const {
@@ -86,8 +84,7 @@ class tst_ViewerFaults : public QObject {
         QVERIFY(removeIndexes(path_).has_value());
         QFile::remove(picture());
         if (!isIndexed) return;
-        const Outcome made =
-            runProgram("lanescope", {"index", QString::fromStdString(path_.string())}, {});
+        const Outcome made = runProgram("lanescope", {"index", QString::fromStdString(path_.string())}, {});
         QCOMPARE(made.status, 0);
     }
     Outcome run(Fault fault) const {
@@ -95,10 +92,10 @@ class tst_ViewerFaults : public QObject {
         fault.objects = "/bin/lanescope-viewer:libsqlite3:libfmt:libz.";
         fault.threads = "others";
         fault.stacksFile = stacksFile();
-        return runProgram("lanescope-viewer",
-                          {"--render", picture(), "--size", "400x300", "--find", "gemm",
-                           QString::fromStdString(path_.string())},
-                          fault);
+        return runProgram(
+            "lanescope-viewer",
+            {"--render", picture(), "--size", "400x300", "--find", "gemm", QString::fromStdString(path_.string())},
+            fault);
     }
     std::vector<uint64_t> calls() const { return callsIn(stacksFile()); }
     QString stacksFile() const { return QString::fromStdString((folder_ / "stacks").string()); }

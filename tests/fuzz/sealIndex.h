@@ -11,8 +11,7 @@
 namespace lanescope::fuzz {
 
 inline uint32_t checksumIn(const std::string& bytes, size_t from, size_t count) {
-    return static_cast<uint32_t>(
-        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
+    return static_cast<uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
 }
 
 /// Corrects the checksums of header, sections and fields of an index, like an attacker. `index` is
@@ -21,8 +20,7 @@ inline void sealIndex(std::string& index) {
     IndexHeader header;
     IndexSection section;
     std::memcpy(&header, index.data(), sizeof header);
-    if (index.size() < sizeof section || header.sectionsOffset > index.size() - sizeof section)
-        return;
+    if (index.size() < sizeof section || header.sectionsOffset > index.size() - sizeof section) return;
     const size_t sectionAt = header.sectionsOffset;
     std::memcpy(&section, index.data() + sectionAt, sizeof section);
     if (section.offset <= index.size() && section.bytes <= index.size() - section.offset)

@@ -45,8 +45,7 @@ struct Tally {
     int said = 0, refused = 0, harmless = 0, silent = 0;
 
     void print(const char* what) const {
-        qInfo("%s: %d said, %d refused, %d harmless, %d silent", what, said, refused, harmless,
-              silent);
+        qInfo("%s: %d said, %d refused, %d harmless, %d silent", what, said, refused, harmless, silent);
     }
 };
 
@@ -67,8 +66,7 @@ class tst_BitFlips : public QObject {
         QVERIFY(summary.has_value());
         {
             Result<Database> database = openForWriting(path_);
-            QVERIFY(database && announceSeal(*database) &&
-                    analysis::writeRunSummary(*database, *summary));
+            QVERIFY(database && announceSeal(*database) && analysis::writeRunSummary(*database, *summary));
         }
         QVERIFY(sealPages(path_).has_value());
         bytes_ = contentOf(path_);
@@ -79,8 +77,7 @@ class tst_BitFlips : public QObject {
         QVERIFY(!answer_.empty());
         summary_ = analysis::readRunSummary(path_);
         QVERIFY(summary_.has_value());
-        for (const Finding& finding : checkTrace(path_))
-            QVERIFY2(finding.isGood, finding.sentence.c_str());
+        for (const Finding& finding : checkTrace(path_)) QVERIFY2(finding.isGood, finding.sentence.c_str());
     }
     void cleanup() { put(path_, bytes_); }
 
@@ -120,8 +117,7 @@ class tst_BitFlips : public QObject {
                 count(queries.silent, "query", bit);
             // This reads everything, and every bit matters.
             const std::vector<Finding> findings = checkTrace(path_);
-            if (std::all_of(findings.begin(), findings.end(),
-                            [](const Finding& each) { return each.isGood; }))
+            if (std::all_of(findings.begin(), findings.end(), [](const Finding& each) { return each.isGood; }))
                 count(checks.silent, "check", bit);
             else
                 ++checks.said;
@@ -169,8 +165,7 @@ class tst_BitFlips : public QObject {
     /// Changes by another program are no corruption, and invalidate all stored values.
     void changesByOtherProgramsAreReported_data() {
         QTest::addColumn<QString>("sql");
-        const QString slower =
-            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * (\"end\" - start)";
+        const QString slower = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * (\"end\" - start)";
         QTest::newRow("rows") << slower;
         QTest::newRow("rows, with a log") << "PRAGMA journal_mode = WAL; " + slower;
         QTest::newRow("rows, with a log and back")
@@ -180,15 +175,14 @@ class tst_BitFlips : public QObject {
                                   " LIMIT 20000) INSERT INTO StringIds (id, value)"
                                   " SELECT 1000000 + i, hex(zeroblob(20)) FROM n";
         // The other program may have changed more.
-        QTest::newRow("what was stored is dropped")
-            << "DROP TABLE LANESCOPE_STORED; CREATE TABLE mine (a)";
+        QTest::newRow("what was stored is dropped") << "DROP TABLE LANESCOPE_STORED; CREATE TABLE mine (a)";
     }
     void changesByOtherProgramsAreReported() {
         QFETCH(QString, sql);
         {
             Result<Database> database = openForWriting(path_);
-            const Result<void> done = database->execute(
-                ("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema;" + sql).toUtf8());
+            const Result<void> done =
+                database->execute(("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema;" + sql).toUtf8());
             QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
         }
         QVERIFY(!analysis::readRunSummary(path_));
@@ -199,8 +193,7 @@ class tst_BitFlips : public QObject {
             QVERIFY(note.code != HealthCode::TableDamaged);
         }
         QVERIFY(isSaid(**trace));
-        for (const char* beside : {"-wal", "-shm"})
-            std::filesystem::remove(path_.string() + beside);
+        for (const char* beside : {"-wal", "-shm"}) std::filesystem::remove(path_.string() + beside);
     }
 
     /// The writer may still run or have been killed: its rows are next to the file.
@@ -217,8 +210,7 @@ class tst_BitFlips : public QObject {
         const Result<TracePtr> trace = loadTrace(path_);
         QVERIFY(trace.has_value() && isSaid(**trace));
         const std::vector<Finding> findings = checkTrace(path_);
-        QVERIFY(std::any_of(findings.begin(), findings.end(),
-                            [](const Finding& finding) { return !finding.isGood; }));
+        QVERIFY(std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return !finding.isGood; }));
     }
 
     void pipeNextToATraceDoesNotBlock() {

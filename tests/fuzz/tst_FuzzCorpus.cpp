@@ -24,8 +24,7 @@ struct Input {
     std::string before;  ///< Bytes before it.
 };
 
-void addFolder(const std::filesystem::path& folder, const std::string& before,
-               std::vector<Input>& inputs) {
+void addFolder(const std::filesystem::path& folder, const std::string& before, std::vector<Input>& inputs) {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
         inputs.push_back({entry.path(), before});
@@ -97,9 +96,8 @@ class tst_FuzzCorpus : public QObject {
         const auto all = fuzz::targets();
         for (const auto& folder : std::filesystem::directory_iterator(corpus)) {
             const std::string name = folder.path().filename().string();
-            const bool isKnown = std::any_of(all.begin(), all.end(), [&](const fuzz::Target& each) {
-                return each.name == name;
-            });
+            const bool isKnown =
+                std::any_of(all.begin(), all.end(), [&](const fuzz::Target& each) { return each.name == name; });
 #ifdef LANESCOPE_HAS_CAPTURE
             QVERIFY2(isKnown, name.c_str());
 #else
@@ -110,8 +108,7 @@ class tst_FuzzCorpus : public QObject {
 
     void usesFileNamesOnlyTargets() {
         const auto isTarget = [](const std::string& name) {
-            return std::ranges::any_of(fuzz::targets(),
-                                       [&](const fuzz::Target& each) { return each.name == name; });
+            return std::ranges::any_of(fuzz::targets(), [&](const fuzz::Target& each) { return each.name == name; });
         };
         const std::vector<Use> all = uses();
         QVERIFY(!all.empty());

@@ -32,8 +32,7 @@ class tst_IndexFuzz : public QObject {
   private slots:
     void initTestCase() {
         path_ = folder_ / "index";
-        QVERIFY(writeIndex(*simulatedTraining({.steps = 12, .ncclPlugin = true}), source, path_)
-                    .has_value());
+        QVERIFY(writeIndex(*simulatedTraining({.steps = 12, .ncclPlugin = true}), source, path_).has_value());
         training_ = contentOf(path_);
         QVERIFY(writeIndex(*simulatedMemory(), source, path_).has_value());
         memory_ = contentOf(path_);
@@ -59,8 +58,7 @@ class tst_IndexFuzz : public QObject {
         std::mt19937 random(1);
         for (int round = 0; round < 200; ++round) {
             std::string broken = round % 2 == 0 ? training_ : memory_;
-            for (int i = 0; i < 8; ++i)
-                broken[random() % broken.size()] = static_cast<char>(random());
+            for (int i = 0; i < 8; ++i) broken[random() % broken.size()] = static_cast<char>(random());
             check(broken);
         }
     }
@@ -124,19 +122,15 @@ class tst_IndexFuzz : public QObject {
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].range = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].windows[1] = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].gaps[0].range = range; }));
-            QVERIFY(
-                isRefused([range](Trace& trace) { trace.tracks[0].unrecorded.edit()[0] = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].unrecorded.edit()[0] = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].lossy.edit() = {range}; }));
             for (TimeRange SampledRange::*member :
                  {&SampledRange::range, &SampledRange::startReading, &SampledRange::endReading})
-                QVERIFY(isRefused([range, member](Trace& trace) {
-                    trace.interconnect.sampledRanges[0].*member = range;
-                }));
+                QVERIFY(
+                    isRefused([range, member](Trace& trace) { trace.interconnect.sampledRanges[0].*member = range; }));
         }
         QVERIFY(isRefused([](Trace& trace) { trace.counters.back().set({1}, {2}, INT64_MAX); }));
-        QVERIFY(isRefused([](Trace& trace) {
-            trace.interconnect.gpuProcesses = {{INT64_MAX, 0, 0, "", 0, 0}};
-        }));
+        QVERIFY(isRefused([](Trace& trace) { trace.interconnect.gpuProcesses = {{INT64_MAX, 0, 0, "", 0, 0}}; }));
     }
 
     void truncatedFilesAreRefused() {

@@ -81,8 +81,7 @@ class tst_LoadFuzz : public QObject {
     std::string simulated() {
         const auto path = folder_ / "whole";
         if (!std::filesystem::exists(path) &&
-            !writeTraceFile(*simulatedTraining({.steps = 2, .layers = 4, .ncclPlugin = true}),
-                            path))
+            !writeTraceFile(*simulatedTraining({.steps = 2, .layers = 4, .ncclPlugin = true}), path))
             qFatal("The trace could not be written.");
         return contentOf(path);
     }

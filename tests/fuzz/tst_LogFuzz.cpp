@@ -24,18 +24,12 @@ class OddNumbers {
     explicit OddNumbers(uint32_t seed) : random_(seed) {}
     uint64_t operator()() {
         switch (random_() % 8) {
-            case 0:
-                return 0;
-            case 1:
-                return ~uint64_t{0};
-            case 2:
-                return uint64_t{1} << 63;
-            case 3:
-                return random_();
-            case 4:
-                return 1'000'000'000'000 + random_() % 1'000'000;
-            default:
-                return random_() % 12;
+            case 0: return 0;
+            case 1: return ~uint64_t{0};
+            case 2: return uint64_t{1} << 63;
+            case 3: return random_();
+            case 4: return 1'000'000'000'000 + random_() % 1'000'000;
+            default: return random_() % 12;
         }
     }
     bool oneIn(uint32_t n) { return random_() % n == 0; }
@@ -52,14 +46,11 @@ void addOdd(TestLog& log, OddNumbers& odd) {
     unsigned char bytes[sizeof record];
     for (size_t at = 0; at < sizeof record; at += 4) {
         const uint64_t number = odd();
-        std::memcpy(bytes + at, &number,
-                    std::min<size_t>(odd.oneIn(2) ? 8 : 4, sizeof record - at));
+        std::memcpy(bytes + at, &number, std::min<size_t>(odd.oneIn(2) ? 8 : 4, sizeof record - at));
     }
-    std::memcpy(reinterpret_cast<unsigned char*>(&record) + sizeof(RecordHeader),
-                bytes + sizeof(RecordHeader), sizeof record - sizeof(RecordHeader));
-    constexpr bool hasTail = requires {
-        tailOf(record, std::span<const std::byte>());
-    };
+    std::memcpy(reinterpret_cast<unsigned char*>(&record) + sizeof(RecordHeader), bytes + sizeof(RecordHeader),
+                sizeof record - sizeof(RecordHeader));
+    constexpr bool hasTail = requires { tailOf(record, std::span<const std::byte>()); };
     std::string rest(hasTail ? odd.below(64) : 0, '\0');
     for (char& c : rest) c = static_cast<char>(odd());
     log.add(record, rest.data(), rest.size());
@@ -112,8 +103,7 @@ class tst_LogFuzz : public QObject {
                 for (int i = 0; i < 10; ++i) log.string("string " + std::to_string(i));
                 for (int i = 0; i < 300; ++i) {
                     addAny(log, odd, AllRecords{});
-                    if (odd.oneIn(50))
-                        log.flush(static_cast<int64_t>(odd()), static_cast<int64_t>(odd()));
+                    if (odd.oneIn(50)) log.flush(static_cast<int64_t>(odd()), static_cast<int64_t>(odd()));
                     if (odd.oneIn(200)) log.loseBlock();
                 }
                 log.flush();

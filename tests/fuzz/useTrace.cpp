@@ -56,8 +56,7 @@ void makeReports(const Trace& trace, ReportsMade made) {
     for (size_t number = 0; number < std::min(made.count, reports.size()); ++number) {
         const Report& report = *reports[(made.first + number) % reports.size()];
         if (const auto table = makeReport(trace, report.info.name)) {
-            for (const TableFormat format : {TableFormat::Text, TableFormat::Json})
-                (void)formatTable(*table, format);
+            for (const TableFormat format : {TableFormat::Text, TableFormat::Json}) (void)formatTable(*table, format);
         }
     }
 }
@@ -74,14 +73,9 @@ void useTrace(const Trace& trace, ReportsMade made) {
 
 void usePartOf(const Trace& trace, size_t turn) {
     switch (turn % 4) {
-        case 0:
-            drawTrace(trace);
-            return searchTrace(trace);
-        case 1:
-            (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
-            return useSums(trace);
-        default:
-            return makeReports(trace, {turn / 4, 1});
+        case 0: drawTrace(trace); return searchTrace(trace);
+        case 1: (void)selectionStatistics(trace, buildTraceSums(trace), trace.range); return useSums(trace);
+        default: return makeReports(trace, {turn / 4, 1});
     }
 }
 

@@ -14,9 +14,9 @@ namespace lanescope::explain {
 
 inline constexpr int64_t ms = 1'000'000;
 
-inline analysis::Contributor contributor(
-    analysis::StepPart part, analysis::ContributorKind kind, analysis::ContributorName name,
-    int64_t ns, analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
+inline analysis::Contributor contributor(analysis::StepPart part, analysis::ContributorKind kind,
+                                         analysis::ContributorName name, int64_t ns,
+                                         analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
     analysis::Contributor made;
     made.part = part;
     made.kind = kind;
@@ -42,13 +42,10 @@ class MadeRun {
             if (ranks > 1) worker.rank = rank;
             worker.gpuId = rank;
             worker.foundSteps = steps;
-            for (int64_t step = 0; step < steps; ++step)
-                worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
+            for (int64_t step = 0; step < steps; ++step) worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
             run_.workers.push_back(worker);
             add(static_cast<size_t>(rank),
-                contributor(analysis::StepPart::Compute, analysis::ContributorKind::Kernel, "gemm",
-                            0),
-                100 * ms);
+                contributor(analysis::StepPart::Compute, analysis::ContributorKind::Kernel, "gemm", 0), 100 * ms);
         }
     }
 
@@ -60,8 +57,7 @@ class MadeRun {
         }
         run_.workers[worker].contributors.push_back(std::move(each));
     }
-    void add(analysis::StepPart part, analysis::ContributorKind kind,
-             analysis::ContributorName name, int64_t ns,
+    void add(analysis::StepPart part, analysis::ContributorKind kind, analysis::ContributorName name, int64_t ns,
              analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
         add(0, contributor(part, kind, std::move(name), 0, trait), ns);
     }
@@ -85,8 +81,6 @@ inline const Finding* findingOf(const Explanation& explanation, const Rule* rule
     return found == explanation.findings.end() ? nullptr : &*found;
 }
 
-inline std::vector<const Rule*> rulesOf(MadeRun& made) {
-    return rulesOf(explain::explain(made.run()));
-}
+inline std::vector<const Rule*> rulesOf(MadeRun& made) { return rulesOf(explain::explain(made.run())); }
 
 }  // namespace lanescope::explain

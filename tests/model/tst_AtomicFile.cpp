@@ -143,8 +143,7 @@ class tst_AtomicFile : public QObject {
         put(folder / "file", "old");
         const Result<void> kept = publishFile(folder / "made", folder / "file", IfExists::Fail);
         QVERIFY(!kept);
-        QVERIFY(QByteArray(kept.error().sentence.c_str())
-                    .contains("another program created the file in the meantime"));
+        QVERIFY(QByteArray(kept.error().sentence.c_str()).contains("another program created the file in the meantime"));
         QCOMPARE(contentOf(folder / "file"), std::string("old"));
         QCOMPARE(contentOf(folder / "made"), std::string("new"));
         QVERIFY(publishFile(folder / "made", folder / "file", IfExists::Replace).has_value());

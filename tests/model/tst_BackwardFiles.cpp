@@ -29,9 +29,7 @@ namespace {
 using Names = std::vector<std::string>;
 const Names bothPairs{"aten::mm > MmBackward0", "aten::relu > ReluBackward0"};
 
-TracePtr simulated() {
-    return loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
-}
+TracePtr simulated() { return loaded(traceOf(with(forwardAndBackward(), arrowsOf()))); }
 
 std::string cellText(const Cell& cell) {
     if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -102,9 +100,9 @@ void tst_BackwardFiles::hostileBackwardTableIsHarmless() {
     {
         auto database = openForWriting(path);
         QVERIFY(database);
-        QVERIFY(database->execute(
-            "INSERT INTO LANESCOPE_BACKWARDS VALUES (1, 999), (-5, 2), (1, 1), "
-            "(9223372036854775807, -9223372036854775808), (2, 3), (2, 3), (1, 'x'), (3, 2)"));
+        QVERIFY(
+            database->execute("INSERT INTO LANESCOPE_BACKWARDS VALUES (1, 999), (-5, 2), (1, 1), "
+                              "(9223372036854775807, -9223372036854775808), (2, 3), (2, 3), (1, 'x'), (3, 2)"));
     }
     const auto read = loadTrace(path);
     QVERIFY(read);
@@ -114,8 +112,8 @@ void tst_BackwardFiles::hostileBackwardTableIsHarmless() {
         QVERIFY(table.forward[pair] < (*read)->nvtx.size());
         QVERIFY(table.backward[pair] < (*read)->nvtx.size());
         QVERIFY(table.forward[pair] != table.backward[pair]);
-        for (const EventRef end : {EventRef(EventKind::Nvtx, table.forward[pair]),
-                                   EventRef(EventKind::Nvtx, table.backward[pair])})
+        for (const EventRef end :
+             {EventRef(EventKind::Nvtx, table.forward[pair]), EventRef(EventKind::Nvtx, table.backward[pair])})
             QVERIFY(!describe(**read, end).empty());
     }
     QVERIFY(hasNote(**read, HealthCode::RowsLeftOut));
@@ -161,9 +159,8 @@ void tst_BackwardFiles::perfettoExportKeepsBackwards() {
 }
 
 void tst_BackwardFiles::mergedTraceKeepsBackwards() {
-    const std::vector<TracePtr> parts{
-        loaded(traceOf(with(forwardAndBackward("9"), arrowsOf("9"))), "rank0.json"),
-        loaded(traceOf(with(forwardAndBackward("8"), arrowsOf("8"))), "rank1.json")};
+    const std::vector<TracePtr> parts{loaded(traceOf(with(forwardAndBackward("9"), arrowsOf("9"))), "rank0.json"),
+                                      loaded(traceOf(with(forwardAndBackward("8"), arrowsOf("8"))), "rank1.json")};
     Result<TraceBuilder> builder = mergeTraces(parts, {.method = ClockMethod::Start});
     QVERIFY(builder);
     const TracePtr whole = builder->take();
@@ -182,8 +179,8 @@ void tst_BackwardFiles::unsortedBackwardsAreSorted() {
     // Later rows first, so that all rows change.
     std::vector<EventRef> ranges;
     for (int each = 0; each < 6; ++each)
-        ranges.push_back(sim.addNvtx(thread, std::string(1, static_cast<char>('a' + each)),
-                                     1000 - 100 * each, 1050 - 100 * each));
+        ranges.push_back(
+            sim.addNvtx(thread, std::string(1, static_cast<char>('a' + each)), 1000 - 100 * each, 1050 - 100 * each));
     sim.backward(ranges[0], ranges[1]);
     sim.backward(ranges[5], ranges[0]);
     sim.backward(ranges[5], ranges[3]);
@@ -204,14 +201,12 @@ void tst_BackwardFiles::reportSumsGpuWorkOfBackwards() {
     QVERIFY(report);
     const TracePtr trace = simulated();
     const ReportTable all = makeReport(**report, {.trace = *trace});
-    QCOMPARE(rowsOf(all), (Names{"10000 20000 1 1 aten::mm MmBackward0",
-                                 "2000 3000 1 1 aten::relu ReluBackward0"}));
+    QCOMPARE(rowsOf(all), (Names{"10000 20000 1 1 aten::mm MmBackward0", "2000 3000 1 1 aten::relu ReluBackward0"}));
     QCOMPARE(std::get<double>(all.rows[0][0]), 100.0 * 30 / 35);
     QCOMPARE(all.searches[0], std::string("aten::mm"));
     // Half of the matmul backward: the trace begins at 100.250 us, its kernel at 240.
     const int64_t fromNs = 240'000 + 10'000 - 100'250;
-    const ReportTable part =
-        makeReport(**report, {.trace = *trace, .range = TimeRange{fromNs, fromNs + 100'000}});
+    const ReportTable part = makeReport(**report, {.trace = *trace, .range = TimeRange{fromNs, fromNs + 100'000}});
     QCOMPARE(rowsOf(part), Names{"0 10000 0 1 aten::mm MmBackward0"});
     QCOMPARE(part.notes.size(), size_t{1});
     QVERIFY(makeReport(**report, {.trace = *loaded(traceOf(smallRun()))}).rows.empty());

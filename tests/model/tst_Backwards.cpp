@@ -60,8 +60,7 @@ void tst_Backwards::namesOfOlderVersionsAreAccepted() {
     for (const char* category : {"forward_backward", "fwd_bwd"}) {
         const Names flow{arrowEnd("s", 7, "9", "9", "105.250", category),
                          arrowEnd("f", 7, "9", "91", "232.250", category)};
-        QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward(), flow)))),
-                 Names{"aten::mm > MmBackward0"});
+        QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward(), flow)))), Names{"aten::mm > MmBackward0"});
     }
 }
 
@@ -73,27 +72,24 @@ void tst_Backwards::sequenceNumbersJoinWithoutFlowEvents() {
 
 void tst_Backwards::flowEventsTakePrecedenceOverSequenceNumbers() {
     const Names flow{arrowEnd("s", 7, "9", "9", "140.250"), arrowEnd("f", 7, "9", "91", "232.250")};
-    QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), flow)))),
-             Names{"aten::relu > MmBackward0"});
+    QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), flow)))), Names{"aten::relu > MmBackward0"});
     // A flow event that joins nothing adds no fact.
     const Names stray{arrowEnd("s", 7, "9", "9", "140.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), stray)))), bothPairs);
     // The process that has only flow events.
-    const Names events =
-        with(with(forwardAndBackward("9", true), flow), forwardAndBackward("8", true));
+    const Names events = with(with(forwardAndBackward("9", true), flow), forwardAndBackward("8", true));
     QCOMPARE(pairNames(*loaded(traceOf(events))).size(), size_t{3});
 }
 
 void tst_Backwards::processesAreMatchedSeparately() {
-    const Names events = with(with(forwardAndBackward("9"), arrowsOf("9")),
-                              with(forwardAndBackward("8"), arrowsOf("8")));
+    const Names events =
+        with(with(forwardAndBackward("9"), arrowsOf("9")), with(forwardAndBackward("8"), arrowsOf("8")));
     const TracePtr trace = loaded(traceOf(events));
     QCOMPARE(trace->backwards.size(), 4u);
     for (uint32_t pair = 0; pair < trace->backwards.size(); ++pair)
         QCOMPARE(trace->threads[trace->nvtx.thread[trace->backwards.forward[pair]]].process,
                  trace->threads[trace->nvtx.thread[trace->backwards.backward[pair]]].process);
-    const TracePtr numbered =
-        loaded(traceOf(with(forwardAndBackward("9", true), forwardAndBackward("8", true))));
+    const TracePtr numbered = loaded(traceOf(with(forwardAndBackward("9", true), forwardAndBackward("8", true))));
     QCOMPARE(numbered->backwards.size(), 4u);
     QCOMPARE(unknownIn(*numbered), int64_t{0});
 }
@@ -129,13 +125,12 @@ void tst_Backwards::flowEndsWithoutCounterpartAreCounted() {
     // Sequence numbers: a forward that ran before the profiler began.
     const TracePtr alone =
         loaded(traceOf({slice("cpu_op", "MulBackward0", "9", "91", "10.5", "5", sequence(3, 1)),
-                        slice("cpu_op", "aten::mul", "9", "9", "20.5", "5",
-                              sequence(3))}));  // later than the backward
+                        slice("cpu_op", "aten::mul", "9", "9", "20.5", "5", sequence(3))}));  // later than the backward
     QVERIFY(pairNames(*alone).empty());
     QVERIFY(sentenceOf(*alone, HealthCode::BackwardUnknown).starts_with("1 operators"));
-    for (const char* broken : {R"({"ph": "s", "cat": "fwdbwd"})",
-                               R"({"ph": "f", "cat": "fwdbwd", "id": {"a": 1}, "ts": 1e30})",
-                               R"({"ph": "s", "cat": "fwdbwd", "id": null, "ts": 105.25})"})
+    for (const char* broken :
+         {R"({"ph": "s", "cat": "fwdbwd"})", R"({"ph": "f", "cat": "fwdbwd", "id": {"a": 1}, "ts": 1e30})",
+          R"({"ph": "s", "cat": "fwdbwd", "id": null, "ts": 105.25})"})
         QVERIFY(pairNames(*loaded(traceOf(with(forwardAndBackward(), {broken})))).empty());
 }
 
@@ -147,32 +142,30 @@ void tst_Backwards::ambiguousFlowIdsJoinNothing() {
 }
 
 void tst_Backwards::duplicateFlowEventsCountOnce() {
-    const TracePtr trace =
-        loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), arrowsOf())));
+    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), arrowsOf())));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{0});
 }
 
 /// Flow events that begin in the microsecond of the operator are attached to that operator.
 void tst_Backwards::operatorsInWholeMicrosecondsAreMatched() {
-    const TracePtr trace = loaded(
-        traceOf({slice("cpu_op", "aten::conv2d", "9", "9", "100", "30", sequence(4)),
-                 slice("cpu_op", "aten::_convolution", "9", "9", "100", "20", sequence(4)),
-                 slice("cpu_op", "aten::empty", "9", "9", "100", "1"),
-                 slice("cpu_op", "evaluate", "9", "91", "200", "30", sequence(4, 1)),
-                 slice("cpu_op", "ConvolutionBackward0", "9", "91", "200", "20", sequence(4, 1)),
-                 slice("cpu_op", "aten::zeros", "9", "91", "200", "1"),
-                 arrowEnd("s", 1, "9", "9", "100"), arrowEnd("f", 1, "9", "91", "200")}));
+    const TracePtr trace =
+        loaded(traceOf({slice("cpu_op", "aten::conv2d", "9", "9", "100", "30", sequence(4)),
+                        slice("cpu_op", "aten::_convolution", "9", "9", "100", "20", sequence(4)),
+                        slice("cpu_op", "aten::empty", "9", "9", "100", "1"),
+                        slice("cpu_op", "evaluate", "9", "91", "200", "30", sequence(4, 1)),
+                        slice("cpu_op", "ConvolutionBackward0", "9", "91", "200", "20", sequence(4, 1)),
+                        slice("cpu_op", "aten::zeros", "9", "91", "200", "1"), arrowEnd("s", 1, "9", "9", "100"),
+                        arrowEnd("f", 1, "9", "91", "200")}));
     QCOMPARE(pairNames(*trace), Names{"aten::_convolution > ConvolutionBackward0"});
 }
 
 void tst_Backwards::repeatedBackwardHasOneForward() {
-    const TracePtr trace =
-        loaded(traceOf({slice("cpu_op", "aten::mul", "9", "9", "10.5", "5", sequence(3)),
-                        slice("cpu_op", "first", "9", "91", "100.5", "9", sequence(3, 1)),
-                        slice("cpu_op", "MulBackward0", "9", "91", "101.5", "5", sequence(3, 1)),
-                        slice("cpu_op", "second", "9", "91", "200.5", "9", sequence(3, 1)),
-                        slice("cpu_op", "MulBackward0", "9", "91", "201.5", "5", sequence(3, 1))}));
+    const TracePtr trace = loaded(traceOf({slice("cpu_op", "aten::mul", "9", "9", "10.5", "5", sequence(3)),
+                                           slice("cpu_op", "first", "9", "91", "100.5", "9", sequence(3, 1)),
+                                           slice("cpu_op", "MulBackward0", "9", "91", "101.5", "5", sequence(3, 1)),
+                                           slice("cpu_op", "second", "9", "91", "200.5", "9", sequence(3, 1)),
+                                           slice("cpu_op", "MulBackward0", "9", "91", "201.5", "5", sequence(3, 1))}));
     QCOMPARE(pairNames(*trace), (Names{"aten::mul > MulBackward0", "aten::mul > MulBackward0"}));
     const EventRef forward(EventKind::Nvtx, rangeCalled(*trace, "aten::mul"));
     QCOMPARE(backwardOf(*trace, forward).size(), size_t{2});
@@ -182,19 +175,17 @@ void tst_Backwards::repeatedBackwardHasOneForward() {
 
 /// Without gradients, every operator carries the number that the next node will have.
 void tst_Backwards::lastOperatorOfASequenceNumberIsTheForward() {
-    const TracePtr trace =
-        loaded(traceOf({slice("cpu_op", "aten::zero_", "9", "9", "10.5", "5", sequence(8)),
-                        slice("cpu_op", "aten::addmm", "9", "9", "20.5", "5", sequence(8)),
-                        slice("cpu_op", "AddmmBackward0", "9", "91", "40.5", "5", sequence(8, 1)),
-                        slice("cpu_op", "aten::add_", "9", "9", "50.5", "5", sequence(8))}));
+    const TracePtr trace = loaded(traceOf({slice("cpu_op", "aten::zero_", "9", "9", "10.5", "5", sequence(8)),
+                                           slice("cpu_op", "aten::addmm", "9", "9", "20.5", "5", sequence(8)),
+                                           slice("cpu_op", "AddmmBackward0", "9", "91", "40.5", "5", sequence(8, 1)),
+                                           slice("cpu_op", "aten::add_", "9", "9", "50.5", "5", sequence(8))}));
     QCOMPARE(pairNames(*trace), Names{"aten::addmm > AddmmBackward0"});
 }
 
 void tst_Backwards::threadsWithEqualSequenceNumbersAreNotGuessed() {
     Names events;
     const auto add = [&](const char* name, const char* thread, int us, int number, int forward) {
-        events.push_back(slice("cpu_op", name, "9", thread, std::to_string(us) + ".5", "1",
-                               sequence(number, forward)));
+        events.push_back(slice("cpu_op", name, "9", thread, std::to_string(us) + ".5", "1", sequence(number, forward)));
     };
     for (int number = 0; number < 10; ++number) {
         add("one", "1", 10 + 2 * number, number, 0);
@@ -250,22 +241,19 @@ void tst_Backwards::operatorLookupMatchesPlainLoop() {
                 while (!open.empty() && open.back() < at) open.pop_back();
                 const int64_t most = open.empty() ? at + 20 : open.back();
                 const int64_t end = at + (most > at ? upTo(int(most - at) + 1) : 0);
-                operators.push_back({at, end, thread, uint32_t(operators.size()),
-                                     static_cast<OperatorRole>(upTo(3))});
+                operators.push_back({at, end, thread, uint32_t(operators.size()), static_cast<OperatorRole>(upTo(3))});
                 open.push_back(end);
             }
         }
         const auto order = [](const FlowOperator& a, const FlowOperator& b) {
-            return std::tuple(a.thread, a.startNs, -a.endNs, a.row) <
-                   std::tuple(b.thread, b.startNs, -b.endNs, b.row);
+            return std::tuple(a.thread, a.startNs, -a.endNs, a.row) < std::tuple(b.thread, b.startNs, -b.endNs, b.row);
         };
         std::sort(operators.begin(), operators.end(), order);
         LargeVector<FlowEnd> ends;
         for (int each = 0; each < 40; ++each)
             ends.push_back({upTo(60), 0, 0, uint32_t(upTo(4)), noIndex, "sfx"[upTo(3)]});
         std::sort(ends.begin(), ends.end(), [](const FlowEnd& a, const FlowEnd& b) {
-            return std::tuple(a.thread, a.timeNs, a.phase) <
-                   std::tuple(b.thread, b.timeNs, b.phase);
+            return std::tuple(a.thread, a.timeNs, a.phase) < std::tuple(b.thread, b.timeNs, b.phase);
         });
         findOperators(ends, operators);
         for (const FlowEnd& end : ends) {
@@ -279,9 +267,7 @@ void tst_Backwards::operatorLookupMatchesPlainLoop() {
                 if (each.startNs == end.timeNs && isRight) wanted = each.row;
                 if (each.startNs < end.timeNs && each.endNs > end.timeNs) around = each.row;
             }
-            const uint32_t expected = wanted != noIndex     ? wanted
-                                      : starting != noIndex ? starting
-                                                            : around;
+            const uint32_t expected = wanted != noIndex ? wanted : starting != noIndex ? starting : around;
             QCOMPARE(end.row, expected);
         }
     }

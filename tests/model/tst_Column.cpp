@@ -137,8 +137,7 @@ class tst_Column : public QObject {
             const uint64_t offLine = uint64_t{1} << round % 50;
             std::vector<int64_t> values;
             for (uint64_t i = 0; i < 1700; ++i)
-                values.push_back(static_cast<int64_t>(static_cast<uint64_t>(first) +
-                                                      static_cast<uint64_t>(slope) * i +
+                values.push_back(static_cast<int64_t>(static_cast<uint64_t>(first) + static_cast<uint64_t>(slope) * i +
                                                       random() % offLine));
             checkAgainstVector(values);
         }
@@ -193,8 +192,7 @@ class tst_Column : public QObject {
         Column<uint32_t> mapped;
         QVERIFY(mapped.map(stored.blocks, stored.bytes, 300));
         QCOMPARE(mapped[299], 299u * 7);
-        for (const size_t row : {size_t{300}, size_t{511}, size_t{512}, ~size_t{0}})
-            QCOMPARE(mapped[row], 0u);
+        for (const size_t row : {size_t{300}, size_t{511}, size_t{512}, ~size_t{0}}) QCOMPARE(mapped[row], 0u);
         std::vector<uint32_t> copy(400, 1);
         mapped.copyTo(copy, 100);
         QCOMPARE(copy[199], 299u * 7);

@@ -18,8 +18,8 @@ class TestCompareSamples : public QObject {
   private slots:
     void initTestCase() {
         const std::filesystem::path folder = LANESCOPE_SAMPLES;
-        for (auto& [name, summary] : {std::pair("resnet152-nvlink.sqlite.gz", &nvlink_),
-                                      std::pair("resnet152-no-p2p.sqlite.gz", &noPeers_)}) {
+        for (auto& [name, summary] :
+             {std::pair("resnet152-nvlink.sqlite.gz", &nvlink_), std::pair("resnet152-no-p2p.sqlite.gz", &noPeers_)}) {
             const Result<TracePtr> trace = loadTrace(folder / name);
             QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
             const Result<RunSummary> made = summarizeRun(**trace);
@@ -43,11 +43,9 @@ class TestCompareSamples : public QObject {
     void partsAndContributorsSumToTheSteps() {
         for (const RunSummary* run : {&nvlink_, &noPeers_}) {
             for (const WorkerSummary& worker : run->workers) {
-                for (const StepSummary& step : worker.steps)
-                    QCOMPARE(step.parts.sum(), step.wallNs);
+                for (const StepSummary& step : worker.steps) QCOMPARE(step.parts.sum(), step.wallNs);
                 StepParts sums;
-                for (const Contributor& each : worker.contributors)
-                    sums[each.part] += each.exposedNs;
+                for (const Contributor& each : worker.contributors) sums[each.part] += each.exposedNs;
                 QCOMPARE(sums, worker.totalParts());
             }
         }
@@ -71,32 +69,27 @@ class TestCompareSamples : public QObject {
         QCOMPARE(qRound(main.baseline.gigabytesPerSecond * 10), 2243);
         QCOMPARE(qRound(main.candidate.gigabytesPerSecond * 10), 278);
         const QString sentence = QString::fromStdString(answer.sentence);
-        QVERIFY2(
-            sentence.startsWith("In these two runs the candidate's median step is 9.9 % longer: +"),
-            qPrintable(sentence));
-        QVERIFY2(sentence.endsWith("One run a side: run-to-run spread unknown."),
+        QVERIFY2(sentence.startsWith("In these two runs the candidate's median step is 9.9 % longer: +"),
                  qPrintable(sentence));
-        QVERIFY(sentence.contains(
-            "+7.074 ms exposed communication in the mean step, +7.053 ms in NCCL AllReduce, bus "
-            "bandwidth 224.3 → 27.8 GB/s"));
+        QVERIFY2(sentence.endsWith("One run a side: run-to-run spread unknown."), qPrintable(sentence));
+        QVERIFY(
+            sentence.contains("+7.074 ms exposed communication in the mean step, +7.053 ms in NCCL AllReduce, bus "
+                              "bandwidth 224.3 → 27.8 GB/s"));
         QVERIFY(sentence.contains("no longer over the NVLink that joins these GPUs"));
-        QVERIFY2(
-            sentence.contains("; offset by -2.871 ms waiting for ranks in the mean step, -2.871 "
-                              "ms in NCCL AllReduce. "),
-            qPrintable(sentence));
+        QVERIFY2(sentence.contains("; offset by -2.871 ms waiting for ranks in the mean step, -2.871 "
+                                   "ms in NCCL AllReduce. "),
+                 qPrintable(sentence));
     }
 
     void answerReportsNvlinkUseOfBothRuns() {
         QCOMPARE(nvlink_.nvlink.use, NvlinkVerdict::Use::Used);
         QCOMPARE(noPeers_.nvlink.use, NvlinkVerdict::Use::NotSeen);
-        for (const RunSummary* run : {&nvlink_, &noPeers_})
-            QCOMPARE(run->nvlink.evidence, LinkEvidence::Counters);
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) QCOMPARE(run->nvlink.evidence, LinkEvidence::Counters);
         const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
         // The fact comes first, because the rest may be truncated.
         const QString sentence = QString::fromStdString(comparison.answer.details.front());
-        QCOMPARE(sentence,
-                 QString("NVLink, from each GPU in a step: baseline 222.46 MiB (used; by its "
-                         "counters); candidate 0 B (not used; by its counters)."));
+        QCOMPARE(sentence, QString("NVLink, from each GPU in a step: baseline 222.46 MiB (used; by its "
+                                   "counters); candidate 0 B (not used; by its counters)."));
     }
 
     void deltasSumToTheDifferenceOfTheMeans() {
@@ -105,8 +98,7 @@ class TestCompareSamples : public QObject {
         for (const WorkerComparison& pair : comparison.workers) {
             int64_t parts = 0, contributors = 0, ranges = 0;
             for (const PartDifference& part : pair.parts) parts += part.lostNs();
-            for (const ContributorDifference& each : pair.contributors)
-                contributors += each.lostNs();
+            for (const ContributorDifference& each : pair.contributors) contributors += each.lostNs();
             for (const RangeDifference& range : pair.ranges) ranges += range.lostNs();
             QCOMPARE(parts, pair.lostNs());
             QCOMPARE(contributors, pair.lostNs());
@@ -119,8 +111,7 @@ class TestCompareSamples : public QObject {
         for (const RunSummary* run : {&nvlink_, &noPeers_}) {
             const RunComparison comparison = compareRuns(BaselineRun{*run}, CandidateRun{*run});
             QCOMPARE(comparison.answer.outcome, Outcome::Alike);
-            QCOMPARE(comparison.answer.cautions,
-                     std::vector<std::string>{"Both sides are the same recording."});
+            QCOMPARE(comparison.answer.cautions, std::vector<std::string>{"Both sides are the same recording."});
             for (const WorkerComparison& pair : comparison.workers)
                 for (const ContributorDifference& each : pair.contributors)
                     QVERIFY(each.lostNs() == 0 && each.match == MatchKind::SameName);

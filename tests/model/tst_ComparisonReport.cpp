@@ -48,8 +48,7 @@ ComparisonReport reportOf(RunSummary baseline, std::vector<RunSummary> candidate
     report.baseline = std::move(baseline);
     for (RunSummary& summary : candidates) {
         ComparedCandidate candidate{std::move(summary), {}, {}};
-        candidate.comparison =
-            compareRuns(BaselineRun{report.baseline}, CandidateRun{candidate.summary});
+        candidate.comparison = compareRuns(BaselineRun{report.baseline}, CandidateRun{candidate.summary});
         report.candidates.push_back(std::move(candidate));
     }
     return report;
@@ -86,8 +85,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(ms.difference(-600), std::string("-0.001"));
         QCOMPARE(ms.differenceText(-600), std::string("-0.001 ms"));
         // Short times next to a long step stay visible.
-        QCOMPARE(DurationScale::ofStep(12'345'678'901).text(12'345'678'901),
-                 std::string("12,345.679 ms"));
+        QCOMPARE(DurationScale::ofStep(12'345'678'901).text(12'345'678'901), std::string("12,345.679 ms"));
         QCOMPARE(DurationScale::ofStep(123'456'789'012).unit, std::string_view("s"));
         QCOMPARE(DurationScale::ofStep(999'000).unit, std::string_view("us"));
         QCOMPARE(percentDifferenceText(535), std::string("+535.0"));
@@ -101,8 +99,7 @@ class TestComparisonReport : public QObject {
     void textIsElidedInTheMiddleAndWrappedBetweenWords() {
         QCOMPARE(cutMiddle("abcdefghij", 10), std::string("abcdefghij"));
         QCOMPARE(cutMiddle("abcdefghijk", 6), std::string("abc\u2026jk"));
-        QCOMPARE(cutMiddle("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3),
-                 std::string("\u00e4\u00f6\u2026"));
+        QCOMPARE(cutMiddle("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3), std::string("\u00e4\u00f6\u2026"));
         QCOMPARE(cutMiddle("abc", 0), std::string());
         QCOMPARE(wrapped("one two three", 2, 8), std::string("one two\n  three\n"));
         QCOMPARE(wrapped("it took 12 ms.", 0, 12), std::string("it took\n12 ms.\n"));
@@ -123,8 +120,7 @@ class TestComparisonReport : public QObject {
     }
 
     void markupIsEscaped() {
-        QCOMPARE(markupEscaped("<b a=\"1\" c='2'>&"),
-                 std::string("&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;"));
+        QCOMPARE(markupEscaped("<b a=\"1\" c='2'>&"), std::string("&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;"));
         QCOMPARE(markupEscaped("a\nb\x1b\xff"), std::string("a b \ufffd"));
         QCOMPARE(markupEscaped("x\u202ey\u2066z\u200f"), std::string("x\ufffdy\ufffdz\ufffd"));
         QCOMPARE(markupEscaped("\u2013\u20ac"), std::string("\u2013\u20ac"));
@@ -135,8 +131,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(QByteArray(reportScriptHash().data()), base64Sha256(reportScript()));
         const std::string html = comparisonAsHtml(reportOf(training(1), {training(1.2)}));
         QVERIFY(html.find(std::string(reportStyleHash())) != std::string::npos);
-        QVERIFY(html.find(" style=") ==
-                std::string::npos);  // the content security policy would ignore it
+        QVERIFY(html.find(" style=") == std::string::npos);  // the content security policy would ignore it
         QVERIFY(html.find("onclick") == std::string::npos);
     }
 
@@ -159,8 +154,7 @@ class TestComparisonReport : public QObject {
         for (int round = 0; round < 40; ++round) {
             const auto name = [&] {
                 std::string text;
-                for (size_t left = random() % 40; left > 0; --left)
-                    text += letters[random() % letters.size()];
+                for (size_t left = random() % 40; left > 0; --left) text += letters[random() % letters.size()];
                 return text;
             };
             ComparisonReport report = reportOf(training(1), {training(1.2)});
@@ -183,12 +177,11 @@ class TestComparisonReport : public QObject {
             const QString html = QString::fromStdString(comparisonAsHtml(report));
             static const QRegularExpression tag("<[/!]?([^ \\s>]*)");
             static const QSet<QString> known{
-                "DOCTYPE", "html",    "head",    "meta",   "title",   "style",      "body",
-                "header",  "p",       "h1",      "h2",     "h3",      "span",       "main",
-                "div",     "ul",      "li",      "b",      "section", "svg",        "figure",
-                "rect",    "text",    "line",    "path",   "circle",  "table",      "thead",
-                "tbody",   "tfoot",   "tr",      "th",     "td",      "code",       "small",
-                "strong",  "details", "summary", "footer", "script",  "figcaption", "caption"};
+                "DOCTYPE", "html",    "head",   "meta",   "title",      "style",  "body", "header", "p",
+                "h1",      "h2",      "h3",     "span",   "main",       "div",    "ul",   "li",     "b",
+                "section", "svg",     "figure", "rect",   "text",       "line",   "path", "circle", "table",
+                "thead",   "tbody",   "tfoot",  "tr",     "th",         "td",     "code", "small",  "strong",
+                "details", "summary", "footer", "script", "figcaption", "caption"};
             // Comparisons in the script itself are not tags.
             const QString markup = html.left(html.indexOf("<script>"));
             for (auto match = tag.globalMatch(markup); match.hasNext();) {
@@ -212,8 +205,7 @@ class TestComparisonReport : public QObject {
         verifyIsXml(stepChart({}, {}));
         const auto stepsOf = [](std::vector<int64_t> wallNs) {
             WorkerSummary worker;
-            for (const int64_t ns : wallNs)
-                worker.steps.push_back({std::ssize(worker.steps), "<a>", 0, ns, {}});
+            for (const int64_t ns : wallNs) worker.steps.push_back({std::ssize(worker.steps), "<a>", 0, ns, {}});
             return worker;
         };
         std::vector<int64_t> times(50, 1000);
@@ -237,9 +229,7 @@ class TestComparisonReport : public QObject {
         for (int round = 0; round < 300; ++round) {
             WorkerComparison pair;
             for (size_t part = 0; part < stepPartCount; ++part) {
-                const auto ns = [&] {
-                    return static_cast<int64_t>(random() % (1u << (random() % 20)));
-                };
+                const auto ns = [&] { return static_cast<int64_t>(random() % (1u << (random() % 20))); };
                 pair.parts.push_back({static_cast<StepPart>(part), ns(), ns()});
                 pair.baseline.meanNs += pair.parts.back().baselineNs;
                 pair.candidate.meanNs += pair.parts.back().candidateNs;
@@ -276,8 +266,7 @@ class TestComparisonReport : public QObject {
     }
 
     void candidatesOfOneBaselineWorkerShareAGroup() {
-        const ComparisonReport report =
-            reportOf(training(1), {training(1.1), training(1.2), training(1.3)});
+        const ComparisonReport report = reportOf(training(1), {training(1.1), training(1.2), training(1.3)});
         size_t columns = 0;
         for (const ReportGroup& group : reportGroups(report, 2)) {
             QVERIFY(group.candidates.size() <= 2);
@@ -288,14 +277,12 @@ class TestComparisonReport : public QObject {
     }
 
     void baselineNumbersAreEqualForEveryCandidate() {
-        const ComparisonReport report =
-            reportOf(training(1), {training(1.1), training(40), training(0.01)});
+        const ComparisonReport report = reportOf(training(1), {training(1.1), training(40), training(0.01)});
         for (const ReportGroup& group : reportGroups(report, 3)) {
             for (const auto& candidate : group.view.candidates) {
                 QVERIFY(candidate.pair->scale == group.view.scale());
                 for (size_t part = 0; part < stepPartCount; ++part)
-                    QCOMPARE(candidate.pair->parts[part].baselineNs,
-                             group.view.first().parts[part].baselineNs);
+                    QCOMPARE(candidate.pair->parts[part].baselineNs, group.view.first().parts[part].baselineNs);
             }
         }
     }
@@ -316,9 +303,7 @@ class TestComparisonReport : public QObject {
         }));
         int64_t least = std::abs(three[0].maxAbsoluteLossNs());
         for (const auto& row : three) least = std::min(least, std::abs(row.maxAbsoluteLossNs()));
-        const auto isGreater = [least](const ComparisonRow& row) {
-            return std::abs(row.maxAbsoluteLossNs()) > least;
-        };
+        const auto isGreater = [least](const ComparisonRow& row) { return std::abs(row.maxAbsoluteLossNs()) > least; };
         QVERIFY(std::count_if(all.begin(), all.end(), isGreater) <= 2);
     }
 
@@ -333,20 +318,13 @@ class TestComparisonReport : public QObject {
     }
 
     void identifiersAreReadBack() {
-        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Shorter),
-                 std::optional(Outcome::TooFewSteps));
-        QCOMPARE(fromIdentifier("only_candidate", MatchKind::OnlyCandidate),
-                 std::optional(MatchKind::OnlyCandidate));
-        QCOMPARE(fromIdentifier("not_seen", NvlinkVerdict::Use::Used),
-                 std::optional(NvlinkVerdict::Use::NotSeen));
-        QCOMPARE(fromIdentifier("copies", LinkEvidence::Collectives),
-                 std::optional(LinkEvidence::Copies));
-        QCOMPARE(fromIdentifier("graph", ContributorKind::Others),
-                 std::optional(ContributorKind::Graph));
-        QCOMPARE(fromIdentifier("whole_run", StepSource::Chosen),
-                 std::optional(StepSource::WholeRun));
-        QCOMPARE(fromIdentifier("not_met", ConditionState::Skipped),
-                 std::optional(ConditionState::NotMet));
+        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Shorter), std::optional(Outcome::TooFewSteps));
+        QCOMPARE(fromIdentifier("only_candidate", MatchKind::OnlyCandidate), std::optional(MatchKind::OnlyCandidate));
+        QCOMPARE(fromIdentifier("not_seen", NvlinkVerdict::Use::Used), std::optional(NvlinkVerdict::Use::NotSeen));
+        QCOMPARE(fromIdentifier("copies", LinkEvidence::Collectives), std::optional(LinkEvidence::Copies));
+        QCOMPARE(fromIdentifier("graph", ContributorKind::Others), std::optional(ContributorKind::Graph));
+        QCOMPARE(fromIdentifier("whole_run", StepSource::Chosen), std::optional(StepSource::WholeRun));
+        QCOMPARE(fromIdentifier("not_met", ConditionState::Skipped), std::optional(ConditionState::NotMet));
         QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used));
         QVERIFY(!fromIdentifier("", Outcome::Shorter));
     }
@@ -355,8 +333,8 @@ class TestComparisonReport : public QObject {
     void everyFormatUsesTheSameOutlierTable() {
         RunSummary baseline = training(1), candidate = training(1.2);
         for (RunSummary* run : {&baseline, &candidate})
-            run->workers[0].outliers = {{7, "step 7", 5, 900'000, 400'000, StepPart::LaunchBound,
-                                         300'000, "in cudaMalloc(int)", "forward"}};
+            run->workers[0].outliers = {
+                {7, "step 7", 5, 900'000, 400'000, StepPart::LaunchBound, 300'000, "in cudaMalloc(int)", "forward"}};
         const ComparisonReport report = reportOf(baseline, {candidate, candidate});
         const ComparisonTable all = outliersOf(report);
         QCOMPARE(all.rows.size(), size_t{3});  // the baseline's outliers once
@@ -371,16 +349,10 @@ class TestComparisonReport : public QObject {
 
     void warningsHaveCodesInJson() {
         RunSummary run = training(1);
-        run.facts.healthWarnings = {{Severity::Warning,
-                                     HealthCode::EventsDropped,
-                                     "12 events were dropped.",
-                                     globalPid(4242),
-                                     {},
-                                     12,
-                                     {}}};
+        run.facts.healthWarnings = {
+            {Severity::Warning, HealthCode::EventsDropped, "12 events were dropped.", globalPid(4242), {}, 12, {}}};
         const QJsonObject said =
-            QJsonDocument::fromJson(
-                QByteArray::fromStdString(comparisonAsJson(reportOf(run, {training(1.2)}))))
+            QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(reportOf(run, {training(1.2)}))))
                 .object()["baseline"]
                 .toObject()["healthWarnings"]
                 .toArray()[0]
@@ -401,17 +373,14 @@ class TestComparisonReport : public QObject {
                     "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
                     "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
         const std::string text = comparisonAsText(report);
-        QVERIFY2(text.find("add f32 \u00b7 void at::native::vec") != std::string::npos,
-                 text.c_str());
+        QVERIFY2(text.find("add f32 \u00b7 void at::native::vec") != std::string::npos, text.c_str());
     }
 
     void emptyRunsMakeEveryFormat() {
-        const ComparisonReport report =
-            reportOf(summaryOf(SimulatedTrace().finish()), {training(1)});
+        const ComparisonReport report = reportOf(summaryOf(SimulatedTrace().finish()), {training(1)});
         QVERIFY(!comparisonAsText(report).empty());
         QVERIFY(comparisonAsHtml(report).ends_with("</html>\n"));
-        QVERIFY(
-            !QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).isNull());
+        QVERIFY(!QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).isNull());
         QVERIFY(comparisonAsCsv(report, {}).has_value());
         ComparisonReport none;
         QVERIFY(!comparisonAsHtml(none).empty());
@@ -429,12 +398,10 @@ class TestComparisonReport : public QObject {
     }
 
     void kernelNames() {
-        QCOMPARE(withoutParameters("void gemm<float>(float*, int)"),
-                 std::string_view("void gemm<float>"));
+        QCOMPARE(withoutParameters("void gemm<float>(float*, int)"), std::string_view("void gemm<float>"));
         QCOMPARE(withoutParameters("f(int (*)(int))"), std::string_view("f"));
         QCOMPARE(withoutParameters("plain"), std::string_view("plain"));
-        QCOMPARE(kernelBaseName("void a::b::gemm<float, c::d<1> >(float*, int)"),
-                 std::string_view("gemm"));
+        QCOMPARE(kernelBaseName("void a::b::gemm<float, c::d<1> >(float*, int)"), std::string_view("gemm"));
         QCOMPARE(kernelBaseName("flash_fwd_kernel"), std::string_view("flash_fwd_kernel"));
         for (const char* odd : {"", "(", ")", "<", ">", "f<(", "a b<c>::", ")))((("})
             QVERIFY(kernelBaseName(odd).size() <= strlen(odd));

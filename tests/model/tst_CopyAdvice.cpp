@@ -22,15 +22,13 @@ class TestCopyAdvice : public QObject {
     void adviceReportsThePinningGain() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
-        builder.addMemcpy(stream, MemcpyKind::HtoD, 1'000 * ms, 0, 100 * ms, 0,
-                          MemoryKind::Pageable);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 1'000 * ms, 0, 100 * ms, 0, MemoryKind::Pageable);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 250 * ms, 100 * ms, 105 * ms);
         builder.addKernel(stream, "k", 105 * ms, 1'000 * ms);
         const CopyIndex index(builder.finish());
         const std::vector<BandwidthAdvice> all = index.advice();
-        const auto pinning = std::find_if(all.begin(), all.end(), [](const auto& each) {
-            return each.kind == AdviceKind::PageableMemory;
-        });
+        const auto pinning = std::find_if(all.begin(), all.end(),
+                                          [](const auto& each) { return each.kind == AdviceKind::PageableMemory; });
         QVERIFY(pinning != all.end());
         QCOMPARE(pinning->gainNs, 80 * ms);  // 10 instead of 50 GB/s
         QCOMPARE(QString::fromStdString(pinning->sentence),
@@ -60,8 +58,7 @@ class TestCopyAdvice : public QObject {
         std::set<AdviceKind> kinds;
         for (const BandwidthAdvice& each : CopyIndex(builder.finish()).advice()) {
             kinds.insert(each.kind);
-            if (each.kind == AdviceKind::PeerOverPcie)
-                QVERIFY(each.sentence.find("(PHB)") != std::string::npos);
+            if (each.kind == AdviceKind::PeerOverPcie) QVERIFY(each.sentence.find("(PHB)") != std::string::npos);
             if (each.kind == AdviceKind::TinyCopies)
                 QVERIFY(each.sentence.starts_with("2,000 HtoD copies under 4 KiB"));
         }
@@ -74,8 +71,7 @@ class TestCopyAdvice : public QObject {
             SimulatedTrace builder;
             const uint32_t stream = builder.defaultStream();
             for (int copy = 0; copy < 10; ++copy)
-                builder.addMemcpy(stream, MemcpyKind::HtoD, 500 * ms, copy * 20 * ms,
-                                  (copy * 20 + 10) * ms);
+                builder.addMemcpy(stream, MemcpyKind::HtoD, 500 * ms, copy * 20 * ms, (copy * 20 + 10) * ms);
             if (kernelNs > 0) builder.addKernel(stream, "k", 195 * ms, 195 * ms + kernelNs);
             for (const BandwidthAdvice& each : CopyIndex(builder.finish()).advice())
                 if (each.kind == AdviceKind::NotOverlapped) return each;
@@ -94,10 +90,9 @@ class TestCopyAdvice : public QObject {
         for (int copy = 0; copy < 10; ++copy) {
             const int64_t at = copy * 10 * ms;
             const auto correlation = static_cast<uint32_t>(copy + 1);
-            builder.addApi(builder.defaultThread(), "cuMemcpyDtoH_v2", at, at + 9 * ms + 1'000,
-                           correlation);
-            builder.addMemcpy(stream, MemcpyKind::DtoH, 50 * ms, at + 500, at + 9 * ms, correlation,
-                              MemoryKind::Device, MemoryKind::Pinned);
+            builder.addApi(builder.defaultThread(), "cuMemcpyDtoH_v2", at, at + 9 * ms + 1'000, correlation);
+            builder.addMemcpy(stream, MemcpyKind::DtoH, 50 * ms, at + 500, at + 9 * ms, correlation, MemoryKind::Device,
+                              MemoryKind::Pinned);
         }
         for (const BandwidthAdvice& each : CopyIndex(builder.finish()).advice())
             QVERIFY2(each.kind != AdviceKind::BlockingCopies, each.sentence.c_str());

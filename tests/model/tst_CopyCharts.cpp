@@ -14,8 +14,7 @@ namespace {
 
 constexpr int copyCount = 3000;
 
-/// Simulated copies with sizes and rates over many powers of ten; some have no bytes, some no
-/// duration.
+/// Simulated copies with sizes and rates over many powers of ten; some have no bytes, some no duration.
 TracePtr simulatedCopies(double slowest, double fastest) {
     SimulatedTrace builder;
     std::mt19937_64 random(7);
@@ -25,11 +24,9 @@ TracePtr simulatedCopies(double slowest, double fastest) {
     for (int copy = 0; copy < copyCount; ++copy) {
         const auto bytes = static_cast<int64_t>(std::pow(10, 2 + 6 * share(random)));
         const double rate = slowest * std::pow(fastest / slowest, share(random));
-        const auto durationNs =
-            std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(bytes) / rate));
+        const auto durationNs = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(bytes) / rate));
         const bool isPageable = share(random) < 0.3;
-        builder.addMemcpy(stream, copy % 3 == 0 ? MemcpyKind::DtoH : MemcpyKind::HtoD,
-                          copy % 97 == 0 ? 0 : bytes, atNs,
+        builder.addMemcpy(stream, copy % 3 == 0 ? MemcpyKind::DtoH : MemcpyKind::HtoD, copy % 97 == 0 ? 0 : bytes, atNs,
                           copy % 89 == 0 ? atNs : atNs + durationNs, 0,
                           isPageable ? MemoryKind::Pageable : MemoryKind::Pinned);
         atNs += durationNs / 2 + 10;
@@ -43,8 +40,7 @@ std::vector<uint32_t> ratedCopies(const Trace& trace, std::optional<TimeRange> r
     const MemcpyTable& copies = trace.memcpys;
     for (uint32_t row = 0; row < copies.size(); ++row) {
         if (copies.bytes[row] <= 0 || copies.endNs[row] <= copies.startNs[row]) continue;
-        if (range && (copies.endNs[row] <= range->startNs || copies.startNs[row] >= range->endNs))
-            continue;
+        if (range && (copies.endNs[row] <= range->startNs || copies.startNs[row] >= range->endNs)) continue;
         rows.push_back(row);
     }
     return rows;
@@ -77,8 +73,7 @@ class TestCopyCharts : public QObject {
         CopyIndex::Query query;
         if (!isWhole) {
             const int64_t thirdNs = trace->range.durationNs() / 3;
-            query.range =
-                TimeRange{trace->range.startNs + thirdNs, trace->range.startNs + 2 * thirdNs};
+            query.range = TimeRange{trace->range.startNs + thirdNs, trace->range.startNs + 2 * thirdNs};
         }
         const CopyGrid grid{isTime ? CopyAxis::Time : CopyAxis::Size, 40, 20};
         const CopyCells cells = copyCells(index, query, grid);
@@ -116,8 +111,7 @@ class TestCopyCharts : public QObject {
         int64_t greatest = 0;
         for (const CopyCell& cell : cells.cells) greatest = std::max(greatest, cell.largest.bytes);
         int64_t expected = 0;
-        for (const uint32_t row : ratedCopies(*trace, {}))
-            expected = std::max(expected, trace->memcpys.bytes[row]);
+        for (const uint32_t row : ratedCopies(*trace, {})) expected = std::max(expected, trace->memcpys.bytes[row]);
         QCOMPARE(greatest, expected);
         QCOMPARE(cells.maxBytes, expected);
     }

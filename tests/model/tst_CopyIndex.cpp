@@ -26,8 +26,7 @@ TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
     SimulatedTrace builder;
     builder.addGpu();
     builder.addGpu();
-    const uint32_t streams[] = {builder.addStream(0, 0, 7), builder.addStream(0, 0, 8),
-                                builder.addStream(0, 1, 7)};
+    const uint32_t streams[] = {builder.addStream(0, 0, 7), builder.addStream(0, 0, 8), builder.addStream(0, 1, 7)};
     for (int count = 0; count < 2000; ++count) {
         const int64_t start = random() % 1'000'000;
         const int64_t bytes = random() % 8 == 0 ? 0 : int64_t{1} << (random() % 33);
@@ -39,9 +38,8 @@ TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
         else if (random() % 10 == 0)
             builder.addPeerCopy(stream, random() % 2, random() % 2, bytes, start, end);
         else
-            builder.addMemcpy(stream, static_cast<MemcpyKind>(random() % memcpyKindCount), bytes,
-                              start, end, 0, static_cast<MemoryKind>(random() % 3),
-                              static_cast<MemoryKind>(random() % 3));
+            builder.addMemcpy(stream, static_cast<MemcpyKind>(random() % memcpyKindCount), bytes, start, end, 0,
+                              static_cast<MemoryKind>(random() % 3), static_cast<MemoryKind>(random() % 3));
         if (random() % 3 == 0) {
             const int64_t kernel = random() % 1'000'000;
             builder.addKernel(stream, "k", kernel, kernel + random() % 900);
@@ -52,8 +50,7 @@ TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
 
 /// Nanoseconds covered by a list of intervals, by plain union.
 int64_t unionNs(std::vector<TimeRange> ranges) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
     int64_t total = 0, until = INT64_MIN;
     for (const TimeRange& range : ranges) {
         total += std::max<int64_t>(0, range.endNs - std::max(range.startNs, until));
@@ -71,30 +68,26 @@ double quantile(std::vector<double> values, double share) {
 }
 
 /// Compares rows for exact equality, including rates.
-void compareRows(const std::vector<CopyStatistics>& rows,
-                 const std::vector<CopyStatistics>& expected) {
+void compareRows(const std::vector<CopyStatistics>& rows, const std::vector<CopyStatistics>& expected) {
     QCOMPARE(rows.size(), expected.size());
     for (size_t row = 0; row < rows.size(); ++row) {
         const CopyStatistics& a = rows[row];
         const CopyStatistics& b = expected[row];
         QVERIFY(a.group == b.group);
         for (const auto member :
-             {&CopyStatistics::count, &CopyStatistics::bytes, &CopyStatistics::busyNs,
-              &CopyStatistics::summedNs, &CopyStatistics::gpuBusyNs, &CopyStatistics::overlappedNs,
-              &CopyStatistics::unratedCount, &CopyStatistics::ratedBytes, &CopyStatistics::ratedNs,
-              &CopyStatistics::clippedCount})
+             {&CopyStatistics::count, &CopyStatistics::bytes, &CopyStatistics::busyNs, &CopyStatistics::summedNs,
+              &CopyStatistics::gpuBusyNs, &CopyStatistics::overlappedNs, &CopyStatistics::unratedCount,
+              &CopyStatistics::ratedBytes, &CopyStatistics::ratedNs, &CopyStatistics::clippedCount})
             QCOMPARE(a.*member, b.*member);
         QCOMPARE(a.rates.has_value(), b.rates.has_value());
         if (!a.rates) continue;
-        for (const auto rate : {&CopyRates::minimum, &CopyRates::p10, &CopyRates::median,
-                                &CopyRates::p90, &CopyRates::maximum})
+        for (const auto rate :
+             {&CopyRates::minimum, &CopyRates::p10, &CopyRates::median, &CopyRates::p90, &CopyRates::maximum})
             QVERIFY((*a.rates).*rate == (*b.rates).*rate);
     }
 }
 
-bool isNear(double a, double b) {
-    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
-}
+bool isNear(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
 }  // namespace
 
@@ -125,16 +118,14 @@ class TestCopyIndex : public QObject {
             const TimeRange whole{table.startNs[row], table.endNs[row]};
             TimeRange part = whole;
             if (hasRange) {
-                const bool isIn =
-                    whole.isEmpty() ? range.contains(whole.startNs) : whole.overlaps(range);
+                const bool isIn = whole.isEmpty() ? range.contains(whole.startNs) : whole.overlaps(range);
                 if (!isIn) continue;
                 part = whole.intersected(range);
             }
             int64_t bytes = table.bytes[row];
-            if (part != whole)
-                bytes = std::llround((long double)(bytes)*part.durationNs() / whole.durationNs());
-            Plain& plain = groups[{table.sourceMemory[row], table.destinationMemory[row],
-                                   sizeBucketOf(table.bytes[row])}];
+            if (part != whole) bytes = std::llround((long double)(bytes)*part.durationNs() / whole.durationNs());
+            Plain& plain =
+                groups[{table.sourceMemory[row], table.destinationMemory[row], sizeBucketOf(table.bytes[row])}];
             ++plain.count;
             plain.bytes += bytes;
             if (part.isEmpty() || bytes == 0)
@@ -151,8 +142,7 @@ class TestCopyIndex : public QObject {
         for (const CopyStatistics& row : index.statistics(query)) {
             if (row.group.isMemset || row.group.kind != MemcpyKind::HtoD) continue;
             ++found;
-            const auto place =
-                groups.find({row.group.source, row.group.destination, row.group.sizeBucket});
+            const auto place = groups.find({row.group.source, row.group.destination, row.group.sizeBucket});
             QVERIFY(place != groups.end());
             const Plain& plain = place->second;
             QCOMPARE(row.count, plain.count);
@@ -193,9 +183,7 @@ class TestCopyIndex : public QObject {
     }
     void precomputedSumsMatchPlainLoop() {
         QFETCH(int, grouping);
-        const auto plainOf = [](const TracePtr& trace) {
-            return std::make_unique<CopyIndex>(trace, UINT32_MAX);
-        };
+        const auto plainOf = [](const TracePtr& trace) { return std::make_unique<CopyIndex>(trace, UINT32_MAX); };
         for (const bool hasLongOnes : {false, true}) {
             const TracePtr trace = randomCopies(7, hasLongOnes);
             const CopyIndex ready(trace, 0);
@@ -221,8 +209,7 @@ class TestCopyIndex : public QObject {
             CopyGroup group;
             group.kind = round % 2 == 0 ? MemcpyKind::DtoH : MemcpyKind::HtoD;
             for (uint32_t row = 0; row < 100; ++row) {
-                group.source = group.destination =
-                    random() % 2 == 0 ? MemoryKind::Pageable : MemoryKind::Pinned;
+                group.source = group.destination = random() % 2 == 0 ? MemoryKind::Pageable : MemoryKind::Pinned;
                 const int64_t ns = random() % 50;
                 copies.emplace_back(group, TalliedCopy{EventRef(EventKind::Memcpy, row),
                                                        {row, row + ns},
@@ -240,13 +227,12 @@ class TestCopyIndex : public QObject {
                 joined.append(block);
             }
             for (const auto member :
-                 {&CopyTally::count, &CopyTally::tinyCount, &CopyTally::tinyGpuNs,
-                  &CopyTally::tinyCallNs, &CopyTally::holdingCount, &CopyTally::holdingCallNs,
-                  &CopyTally::longestHoldNs, &CopyTally::slowestPageableNs, &CopyTally::longestNs,
-                  &CopyTally::pinnedBytes, &CopyTally::pinnedNs})
+                 {&CopyTally::count, &CopyTally::tinyCount, &CopyTally::tinyGpuNs, &CopyTally::tinyCallNs,
+                  &CopyTally::holdingCount, &CopyTally::holdingCallNs, &CopyTally::longestHoldNs,
+                  &CopyTally::slowestPageableNs, &CopyTally::longestNs, &CopyTally::pinnedBytes, &CopyTally::pinnedNs})
                 QCOMPARE(joined.*member, all.*member);
-            for (const auto member : {&CopyTally::tinyExample, &CopyTally::holdingExample,
-                                      &CopyTally::slowestPageable, &CopyTally::longest})
+            for (const auto member : {&CopyTally::tinyExample, &CopyTally::holdingExample, &CopyTally::slowestPageable,
+                                      &CopyTally::longest})
                 QCOMPARE(joined.*member, all.*member);
         }
     }
@@ -258,8 +244,7 @@ class TestCopyIndex : public QObject {
             const uint32_t stream = builder.defaultStream();
             for (int copy = from; copy < to; ++copy) {
                 const int64_t at = copy * 10'000;
-                builder.addMemcpy(stream, MemcpyKind::HtoD, copy % 3 == 0 ? 8 : 1 << 20, at,
-                                  at + 8'000 + copy % 7, 0,
+                builder.addMemcpy(stream, MemcpyKind::HtoD, copy % 3 == 0 ? 8 : 1 << 20, at, at + 8'000 + copy % 7, 0,
                                   copy % 2 == 0 ? MemoryKind::Pinned : MemoryKind::Pageable);
                 builder.addKernel(stream, "k", at + 8'100, at + 9'900);
             }
@@ -276,8 +261,7 @@ class TestCopyIndex : public QObject {
             for (size_t index = 0; index < advice.size(); ++index) {
                 QCOMPARE(advice[index].sentence, expected[index].sentence);
                 QCOMPARE(advice[index].gainNs, expected[index].gainNs);
-                QCOMPARE(advice[index].example.row(),
-                         expected[index].example.row() + static_cast<uint32_t>(from));
+                QCOMPARE(advice[index].example.row(), expected[index].example.row() + static_cast<uint32_t>(from));
             }
         }
     }
@@ -289,14 +273,12 @@ class TestCopyIndex : public QObject {
             builder.addMemcpy(stream, MemcpyKind::HtoD, INT64_MAX / 3, copy * 10, copy * 10 + 5);
         const TracePtr trace = builder.finish();
         const CopyIndex::Query query{CopyGrouping::Memory, TimeRange{0, 37}, noIndex};
-        compareRows(CopyIndex(trace, 0).statistics(query),
-                    CopyIndex(trace, UINT32_MAX).statistics(query));
+        compareRows(CopyIndex(trace, 0).statistics(query), CopyIndex(trace, UINT32_MAX).statistics(query));
     }
 
     void unsortedCopiesAreNotPrecomputed() {
         // Such pieces occur only in a corrupt index.
-        const std::vector<CopySweep::Piece> pieces{{500, 600, 10, 0, 0, 0, false},
-                                                   {100, 900, 10, 0, 0, 0, false}};
+        const std::vector<CopySweep::Piece> pieces{{500, 600, 10, 0, 0, 0, false}, {100, 900, 10, 0, 0, 0, false}};
         const CopyLookup lookup{[&](uint32_t copy) { return pieces[copy]; },
                                 [](uint32_t, int64_t) { return int64_t{0}; }};
         QVERIFY(!CopyGroupSums({}, {0, 1}, 1, lookup).isUsable());
@@ -311,18 +293,14 @@ class TestCopyIndex : public QObject {
             std::shuffle(ranks.begin(), ranks.end(), random);
             const RankSequence sequence(ranks);
             QCOMPARE(sequence.size(), size);
-            for (size_t position = 0; position < size; ++position)
-                QCOMPARE(sequence.at(position), ranks[position]);
+            for (size_t position = 0; position < size; ++position) QCOMPARE(sequence.at(position), ranks[position]);
             for (int round = 0; round < 50 && size > 0; ++round) {
                 const size_t first = random() % size, last = first + 1 + random() % (size - first);
-                std::vector<uint32_t> sorted(ranks.begin() + ptrdiff_t(first),
-                                             ranks.begin() + ptrdiff_t(last));
+                std::vector<uint32_t> sorted(ranks.begin() + ptrdiff_t(first), ranks.begin() + ptrdiff_t(last));
                 std::sort(sorted.begin(), sorted.end());
                 std::vector<uint32_t> left, kept;
-                for (const uint32_t rank : sorted)
-                    (random() % 4 == 0 ? left : kept).push_back(rank);
-                for (size_t k = 0; k < kept.size(); ++k)
-                    QCOMPARE(sequence.select(first, last, k, left), kept[k]);
+                for (const uint32_t rank : sorted) (random() % 4 == 0 ? left : kept).push_back(rank);
+                for (size_t k = 0; k < kept.size(); ++k) QCOMPARE(sequence.select(first, last, k, left), kept[k]);
             }
         }
     }
@@ -331,12 +309,10 @@ class TestCopyIndex : public QObject {
         const CopyIndex index(randomCopies(9));
         const auto total = [&](CopyGrouping grouping) {
             int64_t bytes = 0;
-            for (const CopyStatistics& row : index.statistics({grouping, std::nullopt, noIndex}))
-                bytes += row.bytes;
+            for (const CopyStatistics& row : index.statistics({grouping, std::nullopt, noIndex})) bytes += row.bytes;
             return bytes;
         };
-        for (const CopyGrouping grouping :
-             {CopyGrouping::Memory, CopyGrouping::Device, CopyGrouping::Size})
+        for (const CopyGrouping grouping : {CopyGrouping::Memory, CopyGrouping::Device, CopyGrouping::Size})
             QCOMPARE(total(grouping), total(CopyGrouping::Kind));
     }
 
@@ -385,8 +361,7 @@ class TestCopyIndex : public QObject {
         measured.origin = PeakOrigin::Measured;
         links.peaks.push_back(measured);
         const TracePtr trace = builder.finish();
-        const auto rows =
-            CopyIndex(trace).statistics({CopyGrouping::Memory, std::nullopt, noIndex});
+        const auto rows = CopyIndex(trace).statistics({CopyGrouping::Memory, std::nullopt, noIndex});
         QCOMPARE(rows[0].peak->origin, PeakOrigin::Measured);
         QCOMPARE(*rows[0].peakPercent(), 50.0);
         // Pageable memory has no measured peak, so the peak of the link counts.
@@ -429,19 +404,16 @@ class TestCopyIndex : public QObject {
         constexpr int64_t sizes[] = {100, 300, 500};
         for (int epoch = 0; epoch < 4; ++epoch) {
             const int64_t at = epoch * 10'000;
-            builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at,
-                            at + 9'000);
+            builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at, at + 9'000);
             // The last range copies nothing to the GPU.
             for (int copy = 0; epoch < 3 && copy <= epoch; ++copy)
-                builder.addMemcpy(stream, MemcpyKind::HtoD, sizes[epoch], at + copy * 1'000,
-                                  at + copy * 1'000 + 100);
-            builder.addMemcpy(stream, MemcpyKind::DtoH, 8, at + 8'000, at + 8'010, 0,
-                              MemoryKind::Device, MemoryKind::Pinned);
+                builder.addMemcpy(stream, MemcpyKind::HtoD, sizes[epoch], at + copy * 1'000, at + copy * 1'000 + 100);
+            builder.addMemcpy(stream, MemcpyKind::DtoH, 8, at + 8'000, at + 8'010, 0, MemoryKind::Device,
+                              MemoryKind::Pinned);
         }
         const TracePtr trace = builder.finish();
         const CopyIndex index(trace);
-        const auto each =
-            copiesByRange(index, rangeInstances(*trace, "epoch #"), CopyGrouping::Memory);
+        const auto each = copiesByRange(index, rangeInstances(*trace, "epoch #"), CopyGrouping::Memory);
         const auto rows = copiesOfAllInstances(index, each, CopyGrouping::Memory);
         QCOMPARE(rows.size(), size_t{2});
         QCOMPARE(rows[0].range, std::string("epoch #"));
@@ -458,10 +430,8 @@ class TestCopyIndex : public QObject {
         QVERIFY(isNear(rows[0].total.rates->median, quantile({1, 3, 3, 5, 5, 5}, 0.5)));
         QCOMPARE(rows[1].medianBytes, 8.0);
         // A name without varying numbers stays unchanged.
-        const auto one =
-            copiesByRange(index, rangeInstances(*trace, "epoch 2"), CopyGrouping::Memory);
-        QCOMPARE(copiesOfAllInstances(index, one, CopyGrouping::Memory).front().range,
-                 std::string("epoch 2"));
+        const auto one = copiesByRange(index, rangeInstances(*trace, "epoch 2"), CopyGrouping::Memory);
+        QCOMPARE(copiesOfAllInstances(index, one, CopyGrouping::Memory).front().range, std::string("epoch 2"));
         QVERIFY(copiesOfAllInstances(index, {}, CopyGrouping::Memory).empty());
     }
 
@@ -469,8 +439,7 @@ class TestCopyIndex : public QObject {
         SimulatedTrace builder;
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
-        builder.addMemcpy(stream, MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device,
-                          MemoryKind::Device);
+        builder.addMemcpy(stream, MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device, MemoryKind::Device);
         LinkPeak memory;
         memory.kind = LinkKind::Dram;
         memory.gpu = 0;

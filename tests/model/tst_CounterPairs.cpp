@@ -26,24 +26,21 @@ class TestCounterPairs : public QObject {
     Q_OBJECT
   private slots:
     void bothDirectionsOfALinkArePaired() {
-        const CounterPairs pairs =
-            counterPairs({series("nvlink.rx", 0, 3), series("nvlink.tx", 1, 3),
-                          series("nvlink.tx", 0, 3), series("nvlink.tx", 0, 4)});
+        const CounterPairs pairs = counterPairs({series("nvlink.rx", 0, 3), series("nvlink.tx", 1, 3),
+                                                 series("nvlink.tx", 0, 3), series("nvlink.tx", 0, 4)});
         QCOMPARE(pairs.lowerOf, (std::vector<uint32_t>{noIndex, noIndex, 0, noIndex}));
         QCOMPARE(pairs.upperOf, (std::vector<uint32_t>{2, noIndex, noIndex, noIndex}));
     }
 
     void readAndWriteArePairedAndUnitsAreNotMixed() {
-        std::vector<CounterSeries> counters{series("disk.write", noIndex),
-                                            series("disk.read", noIndex)};
+        std::vector<CounterSeries> counters{series("disk.write", noIndex), series("disk.read", noIndex)};
         QCOMPARE(counterPairs(counters).upperOf[0], 1u);
         counters[0].unit = CounterUnit::Bytes;
         QCOMPARE(counterPairs(counters).upperOf[0], noIndex);
     }
 
     void duplicateDirectionIsPairedOnce() {
-        const CounterPairs pairs =
-            counterPairs({series("pcie.tx", 0), series("pcie.tx", 0), series("pcie.rx", 0)});
+        const CounterPairs pairs = counterPairs({series("pcie.tx", 0), series("pcie.tx", 0), series("pcie.rx", 0)});
         QCOMPARE(pairs.lowerOf, (std::vector<uint32_t>{2, noIndex, noIndex}));
         QCOMPARE(pairs.upperOf[2], 0u);
     }
@@ -82,8 +79,7 @@ class TestCounterPairs : public QObject {
         const CounterPairs pairs = counterPairs(trace->counters);
         std::set<uint32_t> shown;
         for (const Track& track : trace->tracks) {
-            if (track.kind != TrackKind::Counter && track.kind != TrackKind::CounterStates)
-                continue;
+            if (track.kind != TrackKind::Counter && track.kind != TrackKind::CounterStates) continue;
             QVERIFY(shown.insert(track.subject).second);
             const uint32_t lower = pairs.lowerOf[track.subject];
             QCOMPARE(track.lanes.size(), size_t(lower == noIndex ? 1 : 2));

@@ -19,8 +19,7 @@ namespace {
 
 constexpr int64_t second = 1'000'000'000;
 
-CounterSeries counter(std::string_view key, CounterUnit unit, uint32_t gpu, int32_t link,
-                      std::vector<double> values) {
+CounterSeries counter(std::string_view key, CounterUnit unit, uint32_t gpu, int32_t link, std::vector<double> values) {
     CounterSeries series;
     series.key = key;
     series.name = key;
@@ -29,8 +28,7 @@ CounterSeries counter(std::string_view key, CounterUnit unit, uint32_t gpu, int3
     series.gpu = gpu;
     series.link = link;
     LargeVector<int64_t> timesNs;
-    for (size_t index = 0; index < values.size(); ++index)
-        timesNs.push_back(static_cast<int64_t>(index) * second);
+    for (size_t index = 0; index < values.size(); ++index) timesNs.push_back(static_cast<int64_t>(index) * second);
     const auto endNs = static_cast<int64_t>(values.size()) * second;
     series.set(timesNs, {values.begin(), values.end()}, endNs);
     return series;
@@ -103,8 +101,7 @@ class TestCounterReports : public QObject {
         std::vector<CounterSeries> counters;
         for (uint32_t gpu = 0; gpu < 2; ++gpu) {
             counters.push_back(sentOver(gpu, -1, hundreds));
-            for (int32_t link = 0; link < 18; ++link)
-                counters.push_back(sentOver(gpu, link, hundreds));
+            for (int32_t link = 0; link < 18; ++link) counters.push_back(sentOver(gpu, link, hundreds));
         }
         const TracePtr trace = twoRanks(std::move(counters));
         const ReportTable table = report(*trace, "nvlink_by_range");
@@ -135,22 +132,18 @@ class TestCounterReports : public QObject {
     }
 
     void energyFooterHasMedianAndSum() {
-        const TracePtr trace =
-            twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {10, 10, 20, 20, 60, 60})});
+        const TracePtr trace = twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {10, 10, 20, 20, 60, 60})});
         const ReportTable table = report(*trace, "energy_by_range");
         QCOMPARE(table.rows.size(), size_t{3});
-        QVERIFY(hasNote(
-            table, "\"step #\" of PID 100 on GPU 0, 3 instances: median 40.0 J, sum 180.0 J."));
+        QVERIFY(hasNote(table, "\"step #\" of PID 100 on GPU 0, 3 instances: median 40.0 J, sum 180.0 J."));
     }
 
     void unknownRangesAreCountedInTheFooter() {
         const double unknown = std::numeric_limits<double>::quiet_NaN();
-        const TracePtr trace = twoRanks(
-            {counter("energy", CounterUnit::Watts, 0, -1, {10, 10, unknown, unknown, 60, 60})});
-        QVERIFY(hasNote(report(*trace, "energy_by_range"),
-                        "3 instances (1 unknown): median 70.0 J, sum 140.0 J."));
-        const TracePtr none =
-            twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {unknown, unknown})});
+        const TracePtr trace =
+            twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {10, 10, unknown, unknown, 60, 60})});
+        QVERIFY(hasNote(report(*trace, "energy_by_range"), "3 instances (1 unknown): median 70.0 J, sum 140.0 J."));
+        const TracePtr none = twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {unknown, unknown})});
         for (const std::string& note : report(*none, "energy_by_range").notes)
             QVERIFY2(note.find("median") == std::string::npos, note.c_str());
     }
@@ -176,9 +169,9 @@ class TestCounterReports : public QObject {
         const std::vector<double> counted(6, 2 * million);
         std::vector<double> sampled(6, 3 * million);
         const auto verdictOf = [&] {
-            return judgeNvlink(*twoRanks({sampledBy("nvml", sentOver(0, -1, counted)),
-                                          sampledBy("pm", sentOver(0, -1, sampled)),
-                                          sampledBy("gpm", sentOver(0, -1, hundreds))}));
+            return judgeNvlink(
+                *twoRanks({sampledBy("nvml", sentOver(0, -1, counted)), sampledBy("pm", sentOver(0, -1, sampled)),
+                           sampledBy("gpm", sentOver(0, -1, hundreds))}));
         };
         QCOMPARE(verdictOf().bytes, int64_t{18'000'000});
         sampled[2] = unknown;
@@ -193,8 +186,7 @@ class TestCounterReports : public QObject {
         CounterSeries hardware = sampledBy("pm", sentOver(0, -1, {6}));
         // Often, but never exactly at the start or end of a range.
         LargeVector<int64_t> timesNs;
-        for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7)
-            timesNs.push_back(timeNs);
+        for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7) timesNs.push_back(timeNs);
         LargeVector<double> values(timesNs.size(), 6);
         hardware.set(timesNs, values, 3 * second);
         builder.counter(std::move(hardware));
@@ -211,8 +203,7 @@ class TestCounterReports : public QObject {
         std::vector<CounterSeries> counters;
         for (const char* source : {"nvml", "pm"})
             for (const std::string_view key : {nvlinkSentKey, nvlinkReceivedKey})
-                counters.push_back(
-                    sampledBy(source, counter(key, CounterUnit::BytesPerSecond, 0, -1, hundreds)));
+                counters.push_back(sampledBy(source, counter(key, CounterUnit::BytesPerSecond, 0, -1, hundreds)));
         for (int32_t link = 1; link >= 0; --link) counters.push_back(sentOver(0, link, hundreds));
         const TracePtr trace = twoRanks(std::move(counters));
         QStringList titles;
@@ -227,23 +218,20 @@ class TestCounterReports : public QObject {
 
     void unknownCountersHaveNoPeak() {
         const double unknown = std::numeric_limits<double>::quiet_NaN();
-        const TracePtr trace =
-            twoRanks({counter("sm.activity", CounterUnit::Percent, 0, -1, {unknown, unknown}),
-                      counter("gpu.utilization", CounterUnit::Percent, 0, -1, {0, 0})});
+        const TracePtr trace = twoRanks({counter("sm.activity", CounterUnit::Percent, 0, -1, {unknown, unknown}),
+                                         counter("gpu.utilization", CounterUnit::Percent, 0, -1, {0, 0})});
         QStringList subtitles;
         for (const Track& track : trace->tracks)
-            if (track.kind == TrackKind::Counter)
-                subtitles << QString::fromStdString(track.subtitle);
+            if (track.kind == TrackKind::Counter) subtitles << QString::fromStdString(track.subtitle);
         QCOMPARE(subtitles, (QStringList{"unknown", "peak 0.0 %"}));
     }
 
     void activityHasPlainNumbersWithUnit() {
-        const TracePtr trace =
-            twoRanks({counter("power", CounterUnit::Watts, 0, -1, {100, 300}),
-                      counter("memory.used", CounterUnit::Bytes, 0, -1, {3 << 20, 3 << 20}),
-                      counter("clock.sm", CounterUnit::Hertz, 1, -1, {1'980e6, 1'980e6}),
-                      counter("pcie.tx", CounterUnit::BytesPerSecond, 1, -1, {5e6, 15e6}),
-                      counter("energy", CounterUnit::Watts, 1, -1, {100, 300})});
+        const TracePtr trace = twoRanks({counter("power", CounterUnit::Watts, 0, -1, {100, 300}),
+                                         counter("memory.used", CounterUnit::Bytes, 0, -1, {3 << 20, 3 << 20}),
+                                         counter("clock.sm", CounterUnit::Hertz, 1, -1, {1'980e6, 1'980e6}),
+                                         counter("pcie.tx", CounterUnit::BytesPerSecond, 1, -1, {5e6, 15e6}),
+                                         counter("energy", CounterUnit::Watts, 1, -1, {100, 300})});
         const std::string json = formatTable(report(*trace, "gpu_activity"), TableFormat::Json);
         const QJsonArray rows = QJsonDocument::fromJson(QByteArray::fromStdString(json)).array();
         QStringList texts;
@@ -257,9 +245,8 @@ class TestCounterReports : public QObject {
                          .arg(row["Max"].toDouble())
                          .arg(row["Unit"].toString());
         }
-        QCOMPARE(texts,
-                 (QStringList{"power 200 300 W", "memory.used 3 3 MiB", "clock.sm 1980 1980 MHz",
-                              "pcie.tx 10 15 MB/s", "energy 200 0 W"}));
+        QCOMPARE(texts, (QStringList{"power 200 300 W", "memory.used 3 3 MiB", "clock.sm 1980 1980 MHz",
+                                     "pcie.tx 10 15 MB/s", "energy 200 0 W"}));
     }
 };
 

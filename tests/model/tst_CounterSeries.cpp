@@ -13,8 +13,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-CounterSeries make(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values,
-                   int64_t endNs) {
+CounterSeries make(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values, int64_t endNs) {
     CounterSeries series;
     series.set(timesNs, values, endNs);
     return series;
@@ -100,9 +99,7 @@ class tst_CounterSeries : public QObject {
 
     void matchesPlainLoop() {
         std::mt19937 random(7);
-        const auto below = [&](int64_t limit) {
-            return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
-        };
+        const auto below = [&](int64_t limit) { return std::uniform_int_distribution<int64_t>(0, limit - 1)(random); };
         for (int round = 0; round < 400; ++round) {
             LargeVector<int64_t> times;
             LargeVector<double> values;
@@ -118,8 +115,7 @@ class tst_CounterSeries : public QObject {
             const auto columns = series.extremesAt(range, width);
             QCOMPARE(columns.size(), static_cast<size_t>(width));
             for (int column = 0; column < width; ++column)
-                QVERIFY2(columns[static_cast<size_t>(column)] ==
-                             plainColumn(series, range, width, column),
+                QVERIFY2(columns[static_cast<size_t>(column)] == plainColumn(series, range, width, column),
                          qPrintable(QString("round %1, column %2").arg(round).arg(column)));
             QCOMPARE(series.extremesIn(range), plainColumn(series, range, 1, 0));
         }
@@ -128,9 +124,7 @@ class tst_CounterSeries : public QObject {
     /// Columns with many values lose nothing and draw each value near its place.
     void keepsCrowdedValuesWithinAPixel() {
         std::mt19937 random(11);
-        const auto below = [&](int64_t limit) {
-            return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
-        };
+        const auto below = [&](int64_t limit) { return std::uniform_int_distribution<int64_t>(0, limit - 1)(random); };
         for (int round = 0; round < 60; ++round) {
             // Bursts, some of them dense, and long pauses.
             LargeVector<int64_t> times{below(1000)};
@@ -153,19 +147,16 @@ class tst_CounterSeries : public QObject {
                 if (!shown.hasValue) continue;
                 const auto leftNs = static_cast<int64_t>(std::floor(nsPerColumn * column));
                 const auto rightNs = static_cast<int64_t>(std::ceil(nsPerColumn * (column + 1.5L)));
-                const CounterColumn near =
-                    plainColumn(series, {range.startNs + leftNs, range.startNs + rightNs}, 1, 0);
-                QVERIFY(near.hasValue && near.minimum <= shown.minimum &&
-                        near.maximum >= shown.maximum);
+                const CounterColumn near = plainColumn(series, {range.startNs + leftNs, range.startNs + rightNs}, 1, 0);
+                QVERIFY(near.hasValue && near.minimum <= shown.minimum && near.maximum >= shown.maximum);
             }
             for (uint32_t sample = 0; sample < series.size(); ++sample) {
                 const double value = series.value(sample);
                 if (!range.contains(series.timeNs(sample)) || std::isnan(value)) continue;
-                const auto own = static_cast<int>(
-                    static_cast<long double>(series.timeNs(sample) - range.startNs) / nsPerColumn);
+                const auto own =
+                    static_cast<int>(static_cast<long double>(series.timeNs(sample) - range.startNs) / nsPerColumn);
                 bool isShown = false;
-                for (int column = std::max(0, own - 1); column <= std::min(own, width - 1);
-                     ++column) {
+                for (int column = std::max(0, own - 1); column <= std::min(own, width - 1); ++column) {
                     const CounterColumn& shown = columns[static_cast<size_t>(column)];
                     isShown |= shown.hasValue && shown.minimum <= value && value <= shown.maximum;
                 }

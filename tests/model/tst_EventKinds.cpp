@@ -50,8 +50,8 @@ class tst_EventKinds : public QObject {
 
   private slots:
     void initTestCase() {
-        traces_ = {simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}),
-                   simulatedMemory(), simulatedMachine(), simulatedThreads()};
+        traces_ = {simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), simulatedMemory(),
+                   simulatedMachine(), simulatedThreads()};
     }
 
     void eventKindsHaveUniqueNames() {
@@ -62,9 +62,8 @@ class tst_EventKinds : public QObject {
             identifiers.insert(each.identifier);
             names.insert(each.name);
             QVERIFY(!each.identifier.empty() && !each.name.empty() && !each.plural.empty());
-            QVERIFY(std::ranges::all_of(each.identifier, [](char letter) {
-                return letter == '_' || (letter >= 'a' && letter <= 'z');
-            }));
+            QVERIFY(std::ranges::all_of(each.identifier,
+                                        [](char letter) { return letter == '_' || (letter >= 'a' && letter <= 'z'); }));
         });
         QCOMPARE(identifiers.size(), count);
         QCOMPARE(names.size(), count);
@@ -80,11 +79,11 @@ class tst_EventKinds : public QObject {
             QVERIFY(mayHold(track.kind, event.kind()));
             if (isSampled(event.kind())) return;  // one state spans identical samples
             // The wait of a collective precedes its transfer.
-            const bool isRest = slice > 0 && lane.event[slice - 1] == event &&
-                                lane.category[slice - 1] == SliceCategory::NcclWait;
+            const bool isRest =
+                slice > 0 && lane.event[slice - 1] == event && lane.category[slice - 1] == SliceCategory::NcclWait;
             QCOMPARE(lane.startNs[isRest ? slice - 1 : slice], trace.rangeOf(event).startNs);
-            const kinds::TrackSubject own = visitKind(
-                trace, event, [&](auto each, uint32_t row) { return each.trackOf(trace, row); });
+            const kinds::TrackSubject own =
+                visitKind(trace, event, [&](auto each, uint32_t row) { return each.trackOf(trace, row); });
             QCOMPARE(own.kind, track.kind);
             QCOMPARE(own.subject, track.subject);
         });
@@ -97,11 +96,9 @@ class tst_EventKinds : public QObject {
         forEachSlice([](const Trace& trace, const Track& track, const Lane& lane, uint32_t slice) {
             const EventRef event = lane.event[slice];
             if (lane.category[slice] == SliceCategory::NcclWait) return;  // only part of the event
-            if (track.kind == TrackKind::ThreadStacks)
-                return;  // functions are not one event either
-            QCOMPARE(lane.category[slice], visitKind(trace, event, [&](auto each, uint32_t row) {
-                         return each.categoryOf(trace, row);
-                     }));
+            if (track.kind == TrackKind::ThreadStacks) return;            // functions are not one event either
+            QCOMPARE(lane.category[slice],
+                     visitKind(trace, event, [&](auto each, uint32_t row) { return each.categoryOf(trace, row); }));
         });
     }
 
@@ -123,8 +120,7 @@ class tst_EventKinds : public QObject {
                 QCOMPARE(gpuOf(*trace, call), noIndex);
             }
             for (uint32_t row = 0; row < trace->memcpys.size(); ++row)
-                QCOMPARE(*bytesOf(*trace, {EventKind::Memcpy, row}),
-                         int64_t{trace->memcpys.bytes[row]});
+                QCOMPARE(*bytesOf(*trace, {EventKind::Memcpy, row}), int64_t{trace->memcpys.bytes[row]});
         }
     }
 
@@ -135,8 +131,7 @@ class tst_EventKinds : public QObject {
                     std::map<uint64_t, std::string> names;
                     for (uint32_t row = 0; row < each.size(*trace); ++row) {
                         const std::string name = each.nameOf(*trace, row);
-                        const auto [known, isNew] =
-                            names.try_emplace(each.nameKey(*trace, row), name);
+                        const auto [known, isNew] = names.try_emplace(each.nameKey(*trace, row), name);
                         QCOMPARE(known->second, name);
                     }
                 }

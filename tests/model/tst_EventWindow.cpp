@@ -13,9 +13,8 @@ using namespace lanescope;
 
 namespace {
 
-constexpr EventKind listed[] = {EventKind::Kernel, EventKind::Memcpy,   EventKind::Memset,
-                                EventKind::Api,    EventKind::Sync,     EventKind::Nvtx,
-                                EventKind::Graph,  EventKind::PageFault};
+constexpr EventKind listed[] = {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api,
+                                EventKind::Sync,   EventKind::Nvtx,   EventKind::Graph,  EventKind::PageFault};
 
 /// The same result by testing every event.
 std::vector<EventRef> plainly(const Trace& trace, TimeRange range, EventKinds wanted) {
@@ -49,17 +48,10 @@ TracePtr crowded() {
         const int64_t start = random() % 40 * 10;
         const int64_t end = start + random() % 120;
         switch (random() % 4) {
-            case 0:
-                builder.addKernel(stream, "kernel " + std::to_string(i % 5), start, end);
-                break;
-            case 1:
-                builder.addMemcpy(stream, MemcpyKind::HtoD, 1000 + i, start, end);
-                break;
-            case 2:
-                builder.addApi(thread, "cuLaunchKernel", start, end, 1);
-                break;
-            default:
-                builder.addNvtx(thread, "range", start, end, NvtxStyle::StartEnd);
+            case 0: builder.addKernel(stream, "kernel " + std::to_string(i % 5), start, end); break;
+            case 1: builder.addMemcpy(stream, MemcpyKind::HtoD, 1000 + i, start, end); break;
+            case 2: builder.addApi(thread, "cuLaunchKernel", start, end, 1); break;
+            default: builder.addNvtx(thread, "range", start, end, NvtxStyle::StartEnd);
         }
     }
     return builder.finish();
@@ -180,10 +172,8 @@ void tst_EventWindow::sampledFunctionIsNoSingleEvent() {
 
 void tst_EventWindow::describesACopy() {
     SimulatedTrace builder;
-    const EventRef copy =
-        builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 4096, 100, 300, 17);
-    const EventRef instant =
-        builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 4096, 400, 400);
+    const EventRef copy = builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 4096, 100, 300, 17);
+    const EventRef instant = builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 4096, 400, 400);
     const TracePtr trace = builder.finish();
     const auto cells = eventCells(*trace, copy);
     QCOMPARE(cells.size(), eventColumns().size());
@@ -200,13 +190,11 @@ void tst_EventWindow::describesACopy() {
 
 void tst_EventWindow::filtersByWords() {
     const TracePtr trace = crowded();
-    const auto list = listEvents(
-        *trace,
-        {.range = trace->range, .kinds = EventKinds().add(EventKind::Kernel), .words = "KERNEL 3"});
+    const auto list =
+        listEvents(*trace, {.range = trace->range, .kinds = EventKinds().add(EventKind::Kernel), .words = "KERNEL 3"});
     QVERIFY(list.has_value());
     QVERIFY(!list->events.empty());
-    for (const EventRef event : list->events)
-        QCOMPARE(trace->nameOf(event), std::string("kernel 3"));
+    for (const EventRef event : list->events) QCOMPARE(trace->nameOf(event), std::string("kernel 3"));
     QVERIFY(listEvents(*trace, {.range = trace->range, .words = "no such thing"})->events.empty());
 }
 
@@ -215,9 +203,8 @@ void tst_EventWindow::sortsByEveryColumn() {
     for (size_t column = 0; column < eventColumnCount; ++column) {
         for (const bool isDescending : {false, true}) {
             const auto sortedBy = static_cast<EventColumn>(column);
-            const auto list = listEvents(
-                *trace,
-                {.range = trace->range, .sortedBy = sortedBy, .isDescending = isDescending});
+            const auto list =
+                listEvents(*trace, {.range = trace->range, .sortedBy = sortedBy, .isDescending = isDescending});
             QVERIFY(list.has_value());
             bool wasEmpty = false;
             Cell before;
@@ -225,8 +212,7 @@ void tst_EventWindow::sortsByEveryColumn() {
                 const Cell cell = eventCell(*trace, event, sortedBy);
                 const bool isEmpty = cell.index() == 0;
                 QVERIFY(isEmpty || !wasEmpty);
-                if (!isEmpty && before.index() != 0)
-                    QVERIFY(isDescending ? !(before < cell) : !(cell < before));
+                if (!isEmpty && before.index() != 0) QVERIFY(isDescending ? !(before < cell) : !(cell < before));
                 wasEmpty = isEmpty;
                 before = cell;
             }

@@ -18,8 +18,7 @@ namespace {
 
 using Row = kinds::CpuState::Row;
 
-Row look(ThreadState state, int64_t startNs, int64_t endNs, uint32_t stack = noIndex,
-         int64_t delayNs = 0) {
+Row look(ThreadState state, int64_t startNs, int64_t endNs, uint32_t stack = noIndex, int64_t delayNs = 0) {
     Row row;
     row.startNs = startNs;
     row.endNs = endNs;
@@ -55,9 +54,8 @@ const Track* trackOf(const Trace& trace, TrackKind kind) {
 Texts slicesOf(const Trace& trace, const Lane& lane) {
     Texts slices;
     for (uint32_t i = 0; i < lane.size(); ++i)
-        slices.push_back(std::string(trace.strings.at(lane.name[i])) + " " +
-                         std::to_string(lane.startNs[i] / ms) + "-" +
-                         std::to_string(lane.endNs(i) / ms));
+        slices.push_back(std::string(trace.strings.at(lane.name[i])) + " " + std::to_string(lane.startNs[i] / ms) +
+                         "-" + std::to_string(lane.endNs(i) / ms));
     return slices;
 }
 
@@ -69,13 +67,11 @@ class TestExactStates : public QObject {
     void schedulerGivesTimesAndSamplesGiveReasons() {
         std::vector<ThreadSwitch> switches{{100, true},  {140, false, true}, {160, true},
                                            {170, false}, {220, true},        {230, false}};
-        const auto rows = exactStates(
-            3, {look(ThreadState::Running, 90, 165, 7), look(ThreadState::Gil, 165, 260, 8)},
-            switches);
-        QCOMPARE(words(rows),
-                 (Texts{"running 90-100 at 7 looked", "running 100-140 at 7",
-                        "runnable 140-160 at 7 wanted 20", "running 160-170 at 7",
-                        "gil 170-220 at 8", "running 220-230 at 8", "gil 230-260 at 8 looked"}));
+        const auto rows =
+            exactStates(3, {look(ThreadState::Running, 90, 165, 7), look(ThreadState::Gil, 165, 260, 8)}, switches);
+        QCOMPARE(words(rows), (Texts{"running 90-100 at 7 looked", "running 100-140 at 7",
+                                     "runnable 140-160 at 7 wanted 20", "running 160-170 at 7", "gil 170-220 at 8",
+                                     "running 220-230 at 8", "gil 230-260 at 8 looked"}));
         QCOMPARE(rows[1].cpuNs, int64_t{40});
         QCOMPARE(rows[4].cpuNs, int64_t{0});
         QCOMPARE(rows[4].source, StateSource::Scheduler);
@@ -83,14 +79,12 @@ class TestExactStates : public QObject {
 
     void sleepWithoutSamplesHasUnknownReason() {
         std::vector<ThreadSwitch> switches{{30, false}, {10, true}, {50, true}, {60, false, true}};
-        QCOMPARE(words(exactStates(3, {}, switches)),
-                 (Texts{"running 10-30", "blocked 30-50", "running 50-60"}));
+        QCOMPARE(words(exactStates(3, {}, switches)), (Texts{"running 10-30", "blocked 30-50", "running 50-60"}));
     }
 
     void samplesCountWithoutSwitches() {
         std::vector<ThreadSwitch> switches;
-        QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)),
-                 (Texts{"poll 5-9 at 1 looked"}));
+        QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)), (Texts{"poll 5-9 at 1 looked"}));
     }
 
     void repeatedSwitchMeansALostOne() {
@@ -109,8 +103,7 @@ class TestExactStates : public QObject {
         QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
     }
 
-    /// As many nested samples as a file can have; a naive reader would compare each with all
-    /// others.
+    /// As many nested samples as a file can have; a naive reader would compare each with all others.
     void duplicateSamplesCountOnce() {
         constexpr int64_t count = 100'000;
         std::vector<Row> looks{look(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
@@ -139,18 +132,15 @@ class TestExactStates : public QObject {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.defaultThread();
         const auto line = [&](std::string_view function, uint32_t number, uint32_t parent) {
-            return simulated.stack(parent, simulated.intern(function), simulated.intern("/data.py"),
-                                   number);
+            return simulated.stack(parent, simulated.intern(function), simulated.intern("/data.py"), number);
         };
         const uint32_t main = line("main", 3, noIndex);
         const uint32_t load = line("load", 88, main);
         const auto native = [&](std::string_view function, uint32_t parent) {
-            return simulated.stack(parent, simulated.intern(function),
-                                   simulated.intern("/lib/libc.so.6"), 0);
+            return simulated.stack(parent, simulated.intern(function), simulated.intern("/lib/libc.so.6"), 0);
         };
         const uint32_t within = line("load", 90, line("main", 3, native("_start", noIndex)));
-        const auto exact = [&](ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at,
-                               StateSource source) {
+        const auto exact = [&](ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at, StateSource source) {
             kinds::CpuState::Row row;
             row.startNs = fromMs * ms;
             row.endNs = untilMs * ms;
@@ -170,8 +160,7 @@ class TestExactStates : public QObject {
         const Track* const states = trackOf(*trace, TrackKind::ThreadStates);
         QVERIFY(states);
         QCOMPARE(states->lanes.size(), size_t{1});
-        QCOMPARE(slicesOf(*trace, states->lanes[0]),
-                 (Texts{"Running 0-20", "Input 20-40", "Running 40-60"}));
+        QCOMPARE(slicesOf(*trace, states->lanes[0]), (Texts{"Running 0-20", "Input 20-40", "Running 40-60"}));
         const Track* const stacks = trackOf(*trace, TrackKind::ThreadStacks);
         QVERIFY(stacks);
         QCOMPARE(stacks->lanes.size(), size_t{4});
@@ -205,8 +194,8 @@ class TestExactStates : public QObject {
             for (size_t each = random() % 8; each > 0; --each) {
                 const int64_t startNs = atNs + static_cast<int64_t>(random() % 10);
                 atNs = startNs + static_cast<int64_t>(random() % 40);
-                looks.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs,
-                                     atNs, noIndex, static_cast<int64_t>(random() % 20)));
+                looks.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs, atNs, noIndex,
+                                     static_cast<int64_t>(random() % 20)));
             }
             int64_t untilNs = INT64_MIN, sampledNs = 0, coveredNs = 0;
             for (const Row& each : looks) sampledNs += each.endNs - each.startNs;

@@ -114,8 +114,7 @@ class TestFindSteps : public QObject {
     void stepNumbersAreParsed() {
         QCOMPARE(*parseStepNumbers("5-20"), (StepRange{5, 20}));
         QCOMPARE(*parseStepNumbers("7"), (StepRange{7, 7}));
-        for (const char* text :
-             {"", "-", "5-", "-3", "9-5", "a", "1-2-3", "1 - 2", "99999999999999999999"})
+        for (const char* text : {"", "-", "5-", "-3", "9-5", "a", "1-2-3", "1 - 2", "99999999999999999999"})
             QVERIFY2(!parseStepNumbers(text), text);
     }
 
@@ -145,8 +144,7 @@ class TestFindSteps : public QObject {
         const uint32_t thread = builder.defaultThread();
         for (int step = 0; step < 4; ++step) {
             builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
-            builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
-                            (step + 1) * 10 * ms);
+            builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms, (step + 1) * 10 * ms);
         }
         builder.addOpenNvtx(thread, "step 4", 40 * ms);  // the process was killed inside this step
         QCOMPARE(stepsIn(builder.finish()).steps.size(), size_t{4});
@@ -156,8 +154,7 @@ class TestFindSteps : public QObject {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         for (int epoch = 0; epoch < 4; ++epoch)
-            builder.addNvtx(thread, "epoch " + std::to_string(epoch), epoch * 100 * ms,
-                            (epoch + 1) * 100 * ms);
+            builder.addNvtx(thread, "epoch " + std::to_string(epoch), epoch * 100 * ms, (epoch + 1) * 100 * ms);
         for (int step = 0; step < 40; ++step) {
             builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
             builder.addNvtx(thread, "train_step", step * 10 * ms, step * 10 * ms + 9 * ms);
@@ -174,11 +171,10 @@ class TestFindSteps : public QObject {
                 // 1, 4, 16, 1, 4, 16 ... ms: a third is within twice the median.
                 const int64_t periodMs = everyMs > 0 ? everyMs : int64_t{1} << (2 * (each % 3));
                 builder.addNvtx(builder.defaultThread(), name, at, at + ms / 2);
-                builder.addKernel(builder.defaultStream(), "k" + std::to_string(each), at,
-                                  at + ms / 4);
+                builder.addKernel(builder.defaultStream(), "k" + std::to_string(each), at, at + ms / 4);
                 // The range has no second kernel either, so it contains half of all work.
-                builder.addKernel(builder.defaultStream(), "o" + std::to_string(each),
-                                  at + ms * 3 / 4, at + ms * 7 / 8);
+                builder.addKernel(builder.defaultStream(), "o" + std::to_string(each), at + ms * 3 / 4,
+                                  at + ms * 7 / 8);
                 at += periodMs * ms;
             }
             return findSteps(*builder.finish())->pattern;
@@ -194,8 +190,7 @@ class TestFindSteps : public QObject {
         QCOMPARE(run->source, StepSource::KernelPattern);
         QCOMPARE(run->pattern, std::string("void embedding<float>(float*, int)"));
         QCOMPARE(run->workers.at(0).foundCount, int64_t{12});
-        QCOMPARE(run->workers.at(0).steps.size(),
-                 size_t{11});  // the end of the last step is estimated
+        QCOMPARE(run->workers.at(0).steps.size(), size_t{11});  // the end of the last step is estimated
     }
 
     void occasionalWorkDoesNotHideTheSteps() {
@@ -208,8 +203,7 @@ class TestFindSteps : public QObject {
     void runWithoutRepetitionIsOneStep() {
         SimulatedTrace builder;
         for (int index = 0; index < 20; ++index)
-            builder.addKernel(builder.defaultStream(), "kernel" + std::to_string(index), index * ms,
-                              (index + 1) * ms);
+            builder.addKernel(builder.defaultStream(), "kernel" + std::to_string(index), index * ms, (index + 1) * ms);
         const Result<RunSteps> run = findSteps(*builder.finish());
         QCOMPARE(run->source, StepSource::WholeRun);
         QCOMPARE(run->workers.at(0).steps.at(0).range, (TimeRange{0, 20 * ms}));
@@ -242,12 +236,10 @@ class TestFindSteps : public QObject {
         for (SimulatedTrace* builder : {&first, &second}) {
             const uint32_t thread = builder->defaultThread();
             builder->addNvtx(thread, "epoch", 0, 1000);
-            for (int step = 0; step < 4; ++step)
-                builder->addNvtx(thread, "step", step * 10, step * 10 + 5);
+            for (int step = 0; step < 4; ++step) builder->addNvtx(thread, "step", step * 10, step * 10 + 5);
         }
         first.addNvtx(0, "only here", 1, 2);
-        QCOMPARE(commonRangeNames(*first.finish(), *second.finish()),
-                 (std::vector<std::string>{"step", "epoch"}));
+        QCOMPARE(commonRangeNames(*first.finish(), *second.finish()), (std::vector<std::string>{"step", "epoch"}));
         const TracePtr numbered = stepsOf({10, 10, 10, 10});
         QVERIFY(commonRangeNames(*numbered, *numbered).front() == "forward" ||
                 commonRangeNames(*numbered, *numbered).front() == "step #");
@@ -258,8 +250,7 @@ class TestFindSteps : public QObject {
         const uint32_t thread = builder.defaultThread();
         for (const int step : {0, 1, 2, 3, 40, 41, 42, 43}) {
             builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
-            builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
-                            (step + 1) * 10 * ms);
+            builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms, (step + 1) * 10 * ms);
         }
         Process& process = builder.processes()[0];
         process.hasWindows = true;
@@ -271,13 +262,12 @@ class TestFindSteps : public QObject {
     }
 
     void dataLoadingNamesAreRecognized() {
-        for (const char* name :
-             {"data", "next_data", "DataLoader.__next__", "load batch",
-              "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "Data", "dataset",
-              "pt_data_worker", "prefetch", "next batch", "get_batch", "fetchBatch"})
+        for (const char* name : {"data", "next_data", "DataLoader.__next__", "load batch",
+                                 "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "Data", "dataset",
+                                 "pt_data_worker", "prefetch", "next batch", "get_batch", "fetchBatch"})
             QVERIFY2(isDataLoadingName(name), name);
-        for (const char* name : {"", "forward", "DistributedDataParallel.forward", "overload",
-                                 "metadata", "download", "update", "batch 12", "forward_batch"})
+        for (const char* name : {"", "forward", "DistributedDataParallel.forward", "overload", "metadata", "download",
+                                 "update", "batch 12", "forward_batch"})
             QVERIFY2(!isDataLoadingName(name), name);
     }
 

@@ -20,9 +20,8 @@ int64_t timeOf(const FlameTree& tree, const std::vector<std::string>& path) {
     uint32_t at = 0;
     for (const std::string& frame : path) {
         const auto children = tree.childrenOf(at);
-        const auto found = std::find_if(children.begin(), children.end(), [&](uint32_t child) {
-            return tree.nameOf(child) == frame;
-        });
+        const auto found =
+            std::find_if(children.begin(), children.end(), [&](uint32_t child) { return tree.nameOf(child) == frame; });
         if (found == children.end()) return -1;
         at = *found;
     }
@@ -103,8 +102,7 @@ class TestFlameTree : public QObject {
             builder.addNvtx(main, "forward", at, at + 40'000);
             builder.launch(main, stream, "gemm", at + 10'000, at + 20'000, at + 30'000);
             // Work that runs after its range ended, launched by a thread without ranges.
-            builder.launch(autograd, stream, "gemm_backward", at + 50'000, at + 95'000,
-                           at + 99'000);
+            builder.launch(autograd, stream, "gemm_backward", at + 50'000, at + 95'000, at + 99'000);
         }
         builder.addKernel(stream, "unknown", 400'000, 400'100);
         const FlameTree tree = makeFlame(*builder.finish(), FlameBase::Ranges);
@@ -157,14 +155,11 @@ class TestFlameTree : public QObject {
         const TimeRange range{trace->range.startNs + fourth, trace->range.endNs - fourth};
         int64_t plainNs = 0;
         for (uint32_t row = 0; row < trace->kernels.size(); ++row)
-            plainNs += range.intersected({trace->kernels.startNs[row], trace->kernels.endNs[row]})
-                           .durationNs();
+            plainNs += range.intersected({trace->kernels.startNs[row], trace->kernels.endNs[row]}).durationNs();
         for (uint32_t row = 0; row < trace->memcpys.size(); ++row)
-            plainNs += range.intersected({trace->memcpys.startNs[row], trace->memcpys.endNs[row]})
-                           .durationNs();
+            plainNs += range.intersected({trace->memcpys.startNs[row], trace->memcpys.endNs[row]}).durationNs();
         for (uint32_t row = 0; row < trace->memsets.size(); ++row)
-            plainNs += range.intersected({trace->memsets.startNs[row], trace->memsets.endNs[row]})
-                           .durationNs();
+            plainNs += range.intersected({trace->memsets.startNs[row], trace->memsets.endNs[row]}).durationNs();
         QVERIFY(plainNs > 0 && plainNs < makeFlame(*trace, FlameBase::Ranges).totalNs());
         for (const FlameBase base : {FlameBase::Lines, FlameBase::Ranges})
             QCOMPARE(makeFlame(*trace, base, range).totalNs(), plainNs);
@@ -173,8 +168,7 @@ class TestFlameTree : public QObject {
 
     void linesOfAFunctionAreMergedByFunction() {
         SimulatedTrace builder;
-        const auto frame = [&](uint32_t outer, const char* function, const char* file,
-                               uint32_t line) {
+        const auto frame = [&](uint32_t outer, const char* function, const char* file, uint32_t line) {
             return builder.stack(outer, builder.intern(function), builder.intern(file), line);
         };
         const uint32_t early = frame(noIndex, "train", "/home/ada/train.py", 10);
@@ -224,8 +218,8 @@ class TestFlameTree : public QObject {
         tree.add({"main", "backward", "forward_hook", "add"}, 3);
         tree.add({"main", "backward", "add"}, 100);
         tree.arrange();
-        const FlameMatches found = matchFrames(
-            tree, [](std::string_view name) { return name.find("forward") != name.npos; });
+        const FlameMatches found =
+            matchFrames(tree, [](std::string_view name) { return name.find("forward") != name.npos; });
         QCOMPARE(found.frames, 3u);
         QCOMPARE(found.ns, int64_t{18});
         QVERIFY(!found.isMatch[0]);
@@ -254,8 +248,7 @@ class TestFlameTree : public QObject {
 
     void pictureIsValidXmlForAnyName() {
         FlameTree tree;
-        tree.add({"<script>alert(1)</script>", "a \"b\" & 'c'", std::string("\x01\xff\n bad")},
-                 1'000'000);
+        tree.add({"<script>alert(1)</script>", "a \"b\" & 'c'", std::string("\x01\xff\n bad")}, 1'000'000);
         tree.add({"thin"}, 1);
         tree.arrange();
         const QString svg = svgOf(tree, "<run> & \x02");

@@ -229,8 +229,7 @@ void tst_FleetReport::stepsMissingInTheIndexAreSkipped() {
     QVERIFY2(report, report ? "" : report.error().sentence.c_str());
     QCOMPARE((*report)->steps, std::vector<int64_t>{1});
     QVERIFY(!(*report)->notes.empty());
-    QCOMPARE((*report)->notes.back(),
-             std::string("1 invalid values of index.sqlite were skipped."));
+    QCOMPARE((*report)->notes.back(), std::string("1 invalid values of index.sqlite were skipped."));
 }
 
 void tst_FleetReport::cancellationIsReported() {
@@ -279,8 +278,7 @@ void tst_FleetReport::tracesAreFoundOnlyInTheirFolder() {
     std::ofstream(elsewhere / "run.6.sqlite.gz") << "x";
     const auto found = tracesOf(*report, {5, 6, 5}, elsewhere);
     QVERIFY(found);
-    QCOMPARE(*found,
-             (std::vector<fs::path>{elsewhere / "run.5.sqlite", elsewhere / "run.6.sqlite.gz"}));
+    QCOMPARE(*found, (std::vector<fs::path>{elsewhere / "run.5.sqlite", elsewhere / "run.6.sqlite.gz"}));
     // Next to the report, if the report names no folder.
     std::ofstream(folder_ / "run.7.sqlite") << "x";
     QVERIFY(tracesOf(*report, {7}));
@@ -297,17 +295,15 @@ void tst_FleetReport::folderOutsideTheReportIsNotSearched() {
         edit(path, ("INSERT INTO job VALUES ('" + folder + "')").c_str());
         return *readFleetReport(path);
     };
-    for (const std::string& folder :
-         {(folder_ / "secrets").string(), (reports / "../secrets").string(),
-          std::string("../secrets"), folder_.path().string(), reports.string() + "-more"}) {
+    for (const std::string& folder : {(folder_ / "secrets").string(), (reports / "../secrets").string(),
+                                      std::string("../secrets"), folder_.path().string(), reports.string() + "-more"}) {
         const FleetReportPtr report = saying(folder);
         QVERIFY2(folderElsewhere(*report), folder.c_str());
         QVERIFY(!tracesOf(*report, {5}));
     }
     QCOMPARE(folderElsewhere(*saying("../secrets")), std::optional(folder_ / "secrets"));
-    for (const std::string& folder :
-         {(reports / "below").string(), reports.string() + "/", reports.string(),
-          (reports / "x/../below").string(), std::string()})
+    for (const std::string& folder : {(reports / "below").string(), reports.string() + "/", reports.string(),
+                                      (reports / "x/../below").string(), std::string()})
         QVERIFY2(!folderElsewhere(*saying(folder)), folder.c_str());
     QVERIFY(tracesOf(*saying((reports / "below").string()), {6}));
     // According to the report, not to the working directory.
@@ -318,14 +314,13 @@ void tst_FleetReport::traceOfAnotherRunIsRefused() {
     const fs::path path = made("runs.sqlite", {.ranks = 2, .perMachine = 2});
     const TracePtr trace = simulatedTraining({.steps = 8, .gpuCount = 2});
     QVERIFY(writeTraceFile(*trace, folder_ / "all.sqlite"));
-    edit(path, ("UPDATE ranks SET trace = 'all.sqlite', pid = " +
-                std::to_string(trace->processes[1].pid) + " WHERE rank = 1")
-                   .c_str());
+    edit(path,
+         ("UPDATE ranks SET trace = 'all.sqlite', pid = " + std::to_string(trace->processes[1].pid) + " WHERE rank = 1")
+             .c_str());
     {
         const auto summary = analysis::summarizeRun(*trace);
         auto database = openForWriting(folder_ / "all.sqlite");
-        QVERIFY(summary && database && announceSeal(*database) &&
-                analysis::writeRunSummary(*database, *summary));
+        QVERIFY(summary && database && announceSeal(*database) && analysis::writeRunSummary(*database, *summary));
     }
     // As `record` leaves the file; a file that other programs wrote to loses its stored values.
     QVERIFY(sealPages(folder_ / "all.sqlite"));
@@ -333,8 +328,7 @@ void tst_FleetReport::traceOfAnotherRunIsRefused() {
     edit(path, "UPDATE ranks SET pid = 99999 WHERE rank = 1");
     const auto other = tracesOf(**readFleetReport(path), {1});
     QVERIFY(!other);
-    QVERIFY(other.error().sentence.find("belongs to another run than runs.sqlite") !=
-            std::string::npos);
+    QVERIFY(other.error().sentence.find("belongs to another run than runs.sqlite") != std::string::npos);
 }
 
 void tst_FleetReport::anyAttemptOfARankClaimsItsTrace() {
@@ -347,18 +341,15 @@ void tst_FleetReport::anyAttemptOfARankClaimsItsTrace() {
     QVERIFY(summary->workers[0].pid != summary->workers[1].pid);
     {
         auto database = openForWriting(folder_ / "attempts.sqlite");
-        QVERIFY(database && announceSeal(*database) &&
-                analysis::writeRunSummary(*database, *summary));
+        QVERIFY(database && announceSeal(*database) && analysis::writeRunSummary(*database, *summary));
     }
     QVERIFY(sealPages(folder_ / "attempts.sqlite"));
     const auto stored = analysis::readRunSummary(folder_ / "attempts.sqlite");
     QVERIFY(stored && stored->workers.size() == 2);
-    for (const auto& [pid, isOwn] :
-         {std::pair(summary->workers[0].pid, true), std::pair(summary->workers[1].pid, true),
-          std::pair(uint32_t{99999}, false)}) {
-        edit(path, ("UPDATE ranks SET trace = 'attempts.sqlite', pid = " + std::to_string(pid) +
-                    " WHERE rank = 1")
-                       .c_str());
+    for (const auto& [pid, isOwn] : {std::pair(summary->workers[0].pid, true), std::pair(summary->workers[1].pid, true),
+                                     std::pair(uint32_t{99999}, false)}) {
+        edit(path,
+             ("UPDATE ranks SET trace = 'attempts.sqlite', pid = " + std::to_string(pid) + " WHERE rank = 1").c_str());
         QCOMPARE(static_cast<bool>(tracesOf(**readFleetReport(path), {1})), isOwn);
     }
 }
@@ -390,9 +381,8 @@ void tst_FleetReport::suggestedCommandsAreLanescopeCommands() {
     QCOMPARE(commandOf("lanescope view --merge a.sqlite ''b c.sqlite'' --steps 1-2"),
              std::string("lanescope view --merge a.sqlite 'b c.sqlite' --steps 1-2"));
     for (const char* other :
-         {"curl x", "lanescope info a; rm -r b", "lanescope info $(id)", "lanescope info `id`",
-          "lanescope info a | sh", "lanescope info a > b", "lanescope info ''a",
-          "lanescope info \"a\"", "lanescope info a & b"})
+         {"curl x", "lanescope info a; rm -r b", "lanescope info $(id)", "lanescope info `id`", "lanescope info a | sh",
+          "lanescope info a > b", "lanescope info ''a", "lanescope info \"a\"", "lanescope info a & b"})
         QVERIFY2(commandOf(other).empty(), other);
 }
 

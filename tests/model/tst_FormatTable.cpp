@@ -43,13 +43,11 @@ std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
 ReportTable sample() {
     ReportTable table;
     table.name = "sample";
-    table.columns = {
-        {"Time", Unit::Percent}, {"Total Time", Unit::Nanoseconds},  {"Size", Unit::Bytes},
-        {"Count", Unit::Count},  {"Rate", Unit::GigabytesPerSecond}, {"Id", Unit::Identifier},
-        {"Name", Unit::Text}};
+    table.columns = {{"Time", Unit::Percent}, {"Total Time", Unit::Nanoseconds},  {"Size", Unit::Bytes},
+                     {"Count", Unit::Count},  {"Rate", Unit::GigabytesPerSecond}, {"Id", Unit::Identifier},
+                     {"Name", Unit::Text}};
     table.rows = {
-        {62.5, int64_t{2'000'000'000}, int64_t{1} << 30, int64_t{12345}, 55.5, int64_t{98765},
-         std::string("plain")},
+        {62.5, int64_t{2'000'000'000}, int64_t{1} << 30, int64_t{12345}, 55.5, int64_t{98765}, std::string("plain")},
         {37.5, int64_t{1'500}, int64_t{512}, int64_t{1}, Cell{}, Cell{},
          std::string("a \"quoted\", name\r\nof two lines")},
     };
@@ -65,12 +63,12 @@ class TestFormatTable : public QObject {
     void csvRoundTripsFieldByField() {
         const auto lines = parseCsv(formatTable(sample(), TableFormat::Csv));
         QCOMPARE(lines.size(), size_t{3});
-        QCOMPARE(lines[0], (std::vector<std::string>{"Time (%)", "Total Time (ns)", "Size (B)",
-                                                     "Count", "Rate (GB/s)", "Id", "Name"}));
-        QCOMPARE(lines[1], (std::vector<std::string>{"62.5", "2000000000", "1073741824", "12345",
-                                                     "55.5", "98765", "plain"}));
-        QCOMPARE(lines[2], (std::vector<std::string>{"37.5", "1500", "512", "1", "", "",
-                                                     "a \"quoted\", name\r\nof two lines"}));
+        QCOMPARE(lines[0], (std::vector<std::string>{"Time (%)", "Total Time (ns)", "Size (B)", "Count", "Rate (GB/s)",
+                                                     "Id", "Name"}));
+        QCOMPARE(lines[1],
+                 (std::vector<std::string>{"62.5", "2000000000", "1073741824", "12345", "55.5", "98765", "plain"}));
+        QCOMPARE(lines[2],
+                 (std::vector<std::string>{"37.5", "1500", "512", "1", "", "", "a \"quoted\", name\r\nof two lines"}));
     }
 
     void jsonRoundTripsWithTypesAndOrder() {
@@ -92,8 +90,7 @@ class TestFormatTable : public QObject {
         table.columns = {{"Name", Unit::Text}};
         table.rows = {{std::string("bad \xff\xc3 bytes \x01")}};
         QJsonParseError error;
-        QJsonDocument::fromJson(QByteArray::fromStdString(formatTable(table, TableFormat::Json)),
-                                &error);
+        QJsonDocument::fromJson(QByteArray::fromStdString(formatTable(table, TableFormat::Json)), &error);
         QCOMPARE(error.error, QJsonParseError::NoError);
     }
 
@@ -117,10 +114,8 @@ class TestFormatTable : public QObject {
             const auto lines = parseCsv(formatTable(table, TableFormat::Csv));
             QCOMPARE(lines[1][0], std::string(shown));
             const std::string json = formatTable(table, TableFormat::Json);
-            for (const char* raw : {"\x7f", "\x1b", "\xc2\x9b"})
-                QCOMPARE(json.find(raw), std::string::npos);
-            const QJsonArray rows =
-                QJsonDocument::fromJson(QByteArray::fromStdString(json)).array();
+            for (const char* raw : {"\x7f", "\x1b", "\xc2\x9b"}) QCOMPARE(json.find(raw), std::string::npos);
+            const QJsonArray rows = QJsonDocument::fromJson(QByteArray::fromStdString(json)).array();
             QCOMPARE(rows[0].toObject()["Name"].toString(), QString::fromUtf8(name));
         }
     }
@@ -148,15 +143,13 @@ class TestFormatTable : public QObject {
 
     void textAlignsNumbersUnderTheirHeaders() {
         ReportTable table;
-        table.columns = {
-            {"Total Time", Unit::Nanoseconds}, {"Count", Unit::Count}, {"Name", Unit::Text}};
+        table.columns = {{"Total Time", Unit::Nanoseconds}, {"Count", Unit::Count}, {"Name", Unit::Text}};
         table.rows = {{int64_t{12'500'000'000}, int64_t{1234}, std::string("gemm")},
                       {int64_t{250'000}, int64_t{7}, std::string("relu \xc3\xa4")}};
-        QCOMPARE(formatTable(table, TableFormat::Text),
-                 std::string("Total Time  Count  Name\n"
-                             "----------  -----  ------\n"
-                             "  12.50 s   1,234  gemm\n"
-                             "  250.0 us      7  relu \xc3\xa4\n"));
+        QCOMPARE(formatTable(table, TableFormat::Text), std::string("Total Time  Count  Name\n"
+                                                                    "----------  -----  ------\n"
+                                                                    "  12.50 s   1,234  gemm\n"
+                                                                    "  250.0 us      7  relu \xc3\xa4\n"));
     }
 
     void textPrintsTheNameLastAndComplete() {

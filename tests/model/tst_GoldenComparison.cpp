@@ -63,8 +63,7 @@ bool isAbout(int64_t ns, double expectedNs) {
 
 const ContributorDifference* named(const RunComparison& comparison, const Cause& cause) {
     for (const ContributorDifference& each : comparison.criticalPair()->contributors)
-        if (cause.main && each.part == cause.part && each.name() == cause.main->name() &&
-            each.path == cause.main->path)
+        if (cause.main && each.part == cause.part && each.name() == cause.main->name() && each.path == cause.main->path)
             return &each;
     return nullptr;
 }
@@ -88,12 +87,9 @@ constexpr std::array pairNames{std::pair("resnet152-nvlink", "resnet152-no-p2p")
 
 }  // namespace
 
-const TestGoldenComparison::Run& TestGoldenComparison::run(const std::string& name) {
-    return runs_.at(name);
-}
+const TestGoldenComparison::Run& TestGoldenComparison::run(const std::string& name) { return runs_.at(name); }
 
-RunComparison TestGoldenComparison::compared(const std::string& baseline,
-                                             const std::string& candidate) {
+RunComparison TestGoldenComparison::compared(const std::string& baseline, const std::string& candidate) {
     return compareRuns(BaselineRun{run(baseline).summary}, CandidateRun{run(candidate).summary});
 }
 
@@ -103,8 +99,8 @@ double TestGoldenComparison::perStepNs(const Run& run, const Table& table, const
     int64_t sum = 0;
     for (const StepSummary& step : run.worker().steps)
         for (uint32_t row = 0; row < table.size(); ++row)
-            if (table.startNs[row] >= step.startNs &&
-                table.startNs[row] < step.startNs + step.wallNs && counts(*run.trace, row))
+            if (table.startNs[row] >= step.startNs && table.startNs[row] < step.startNs + step.wallNs &&
+                counts(*run.trace, row))
                 sum += table.endNs[row] - table.startNs[row];
     return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
 }
@@ -116,14 +112,12 @@ std::string TestGoldenComparison::kernelName(const Trace& trace, uint32_t row) {
 
 std::set<std::string> TestGoldenComparison::kernelNames(const Run& run) {
     std::set<std::string> names;
-    for (uint32_t row = 0; row < run.trace->kernels.size(); ++row)
-        names.insert(kernelName(*run.trace, row));
+    for (uint32_t row = 0; row < run.trace->kernels.size(); ++row) names.insert(kernelName(*run.trace, row));
     return names;
 }
 
 /// Total duration of the NVTX ranges with that text that start in a step.
-int64_t TestGoldenComparison::rangeNs(const Run& run, const StepSummary& step,
-                                      std::string_view text) {
+int64_t TestGoldenComparison::rangeNs(const Run& run, const StepSummary& step, std::string_view text) {
     const NvtxTable& nvtx = run.trace->nvtx;
     int64_t sum = 0;
     for (uint32_t row = 0; row < nvtx.size(); ++row)
@@ -140,13 +134,12 @@ double TestGoldenComparison::waitForBatchNs(const Run& run) {
     for (const StepSummary& step : run.worker().steps) {
         int64_t copyNs = INT64_MAX;
         for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
-            if (trace.memcpys.kind[row] == MemcpyKind::HtoD &&
-                trace.memcpys.bytes[row] > 1'000'000 && trace.memcpys.startNs[row] >= step.startNs)
+            if (trace.memcpys.kind[row] == MemcpyKind::HtoD && trace.memcpys.bytes[row] > 1'000'000 &&
+                trace.memcpys.startNs[row] >= step.startNs)
                 copyNs = std::min(copyNs, trace.memcpys.startNs[row]);
         int64_t doneNs = 0;
         for (uint32_t row = 0; row < trace.kernels.size(); ++row)
-            if (trace.kernels.endNs[row] <= copyNs)
-                doneNs = std::max(doneNs, trace.kernels.endNs[row]);
+            if (trace.kernels.endNs[row] <= copyNs) doneNs = std::max(doneNs, trace.kernels.endNs[row]);
         sum += copyNs - doneNs;
     }
     return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
@@ -189,8 +182,7 @@ void TestGoldenComparison::everySumIsExact() {
             QCOMPARE(sums, worker.totalParts());
         }
     }
-    for (const WorkerComparison& pair :
-         compared(baseline.toStdString(), candidate.toStdString()).workers) {
+    for (const WorkerComparison& pair : compared(baseline.toStdString(), candidate.toStdString()).workers) {
         int64_t before = 0, after = 0, contributors = 0, ranges = 0;
         for (const PartDifference& part : pair.parts) {
             before += part.baselineNs;
@@ -235,9 +227,7 @@ void TestGoldenComparison::pageableBatchesAreReportedAsExposedCopies() {
     QCOMPARE(copies->baseline.name.text(), std::string("HtoD from pinned"));
     QCOMPARE(copies->candidate.name.text(), std::string("HtoD from pageable"));
     QVERIFY(copies->baseline.gigabytesPerSecond > 3 * copies->candidate.gigabytesPerSecond);
-    const auto isHtoD = [](const Trace& trace, uint32_t row) {
-        return trace.memcpys.kind[row] == MemcpyKind::HtoD;
-    };
+    const auto isHtoD = [](const Trace& trace, uint32_t row) { return trace.memcpys.kind[row] == MemcpyKind::HtoD; };
     const double busyNs = perStepNs(run("pageable"), run("pageable").trace->memcpys, isHtoD) -
                           perStepNs(run("same1"), run("same1").trace->memcpys, isHtoD);
     QVERIFY(busyNs > 500e3);
@@ -257,9 +247,8 @@ void TestGoldenComparison::stalledStepsAreReportedDespiteEqualMedian() {
         QVERIFY(step.part != StepPart::DataLoading);
         QCOMPARE(step.path, std::string("checkpoint"));
         const auto& steps = run("stall").worker().steps;
-        const auto found = std::find_if(steps.begin(), steps.end(), [&step](const auto& each) {
-            return each.number == step.number;
-        });
+        const auto found =
+            std::find_if(steps.begin(), steps.end(), [&step](const auto& each) { return each.number == step.number; });
         QVERIFY(found != steps.end());
         const int64_t checkpointNs = rangeNs(run("stall"), *found, "checkpoint");
         QVERIFY(checkpointNs >= 5'000'000);
@@ -282,9 +271,9 @@ void TestGoldenComparison::extraKernelIsReportedAsNewCompute() {
     for (const Cause& each : comparison.answer.causes) QVERIFY(each.isChangeOfKind);
 
     const std::set<std::string> known = kernelNames(run("same1"));
-    const double extraNs = perStepNs(
-        run("extra"), run("extra").trace->kernels,
-        [&](const Trace& trace, uint32_t row) { return !known.contains(kernelName(trace, row)); });
+    const double extraNs = perStepNs(run("extra"), run("extra").trace->kernels, [&](const Trace& trace, uint32_t row) {
+        return !known.contains(kernelName(trace, row));
+    });
     QVERIFY(extraNs > 2e6);
     QVERIFY(isAbout(cause.lostNs, extraNs));
 
@@ -321,10 +310,8 @@ void TestGoldenComparison::identicalRunsAreWithinNoise() {
     for (int a = 1; a <= 6; ++a) {
         for (int b = 1; b <= 6; ++b) {
             if (a == b) continue;
-            const RunComparison comparison =
-                compared("same" + std::to_string(a), "same" + std::to_string(b));
-            QVERIFY2(comparison.answer.outcome == Outcome::Alike,
-                     comparison.answer.sentence.c_str());
+            const RunComparison comparison = compared("same" + std::to_string(a), "same" + std::to_string(b));
+            QVERIFY2(comparison.answer.outcome == Outcome::Alike, comparison.answer.sentence.c_str());
             QVERIFY(comparison.answer.causes.empty());
             QVERIFY(comparison.answer.cautions.empty());
             QVERIFY(comparison.outliers.empty());
@@ -338,16 +325,13 @@ void TestGoldenComparison::otherPrecisionMatchesRenamedKernels() {
     QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
     QVERIFY(tells(comparison, comparison.answer.causes[0].text));
     // Names of cuDNN's inner convolutions state their purpose and precision.
-    const std::map<std::string, std::string> convolutions{
-        {"sm90_xmma_fprop_implicit_gemm", "forward"},
-        {"sm90_xmma_dgrad_implicit_gemm", "backward"},
-        {"sm90_xmma_wgrad_indexed_implicit_gemm", "backward"}};
+    const std::map<std::string, std::string> convolutions{{"sm90_xmma_fprop_implicit_gemm", "forward"},
+                                                          {"sm90_xmma_dgrad_implicit_gemm", "backward"},
+                                                          {"sm90_xmma_wgrad_indexed_implicit_gemm", "backward"}};
     size_t found = 0;
     for (const ContributorDifference& each : comparison.criticalPair()->contributors) {
         for (const auto& [name, range] : convolutions) {
-            if (each.baseline.name.work.find(name + "_f32f32") == std::string::npos ||
-                each.path != range)
-                continue;
+            if (each.baseline.name.work.find(name + "_f32f32") == std::string::npos || each.path != range) continue;
             ++found;
             QCOMPARE(each.match, MatchKind::SamePosition);
             QVERIFY2(each.candidate.name.work.find(name + "_bf16bf16") != std::string::npos,

@@ -31,8 +31,7 @@ struct Row {
     size_t depth = 0;
 };
 
-ReportTable reportOf(const Trace& trace, std::optional<TimeRange> range = {},
-                     std::string_view name = {}) {
+ReportTable reportOf(const Trace& trace, std::optional<TimeRange> range = {}, std::string_view name = {}) {
     Result<ReportTable> made = makeReport(trace, "gpu_time_tree", range, name);
     return made ? std::move(*made) : ReportTable{};
 }
@@ -73,8 +72,7 @@ std::map<std::string, Row> rebuilt(const ReportTable& table) {
 /// Expected place of a piece of work, by testing every range of the trace.
 class PlainTree {
   public:
-    explicit PlainTree(const Trace& trace, std::string stepPattern)
-        : trace_(trace), step_(std::move(stepPattern)) {
+    explicit PlainTree(const Trace& trace, std::string stepPattern) : trace_(trace), step_(std::move(stepPattern)) {
         std::map<std::string, std::set<std::string>> texts;
         for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
             const std::string text(trace.strings.at(trace.nvtx.text[row]));
@@ -101,9 +99,7 @@ class PlainTree {
         const auto alone = alone_.find(pattern);
         return alone == alone_.end() ? pattern : alone->second;
     }
-    bool isStep(uint32_t row) const {
-        return rangePattern(trace_.strings.at(trace_.nvtx.text[row])) == step_;
-    }
+    bool isStep(uint32_t row) const { return rangePattern(trace_.strings.at(trace_.nvtx.text[row])) == step_; }
     void add(const LaunchedWork& work) {
         std::vector<std::string> path;
         if (work.call != noIndex) {
@@ -113,8 +109,8 @@ class PlainTree {
             uint32_t leader = noIndex;
             for (uint32_t row = 0; row < trace_.nvtx.size(); ++row)
                 if (isStep(row)) leader = trace_.nvtx.thread[row];
-            if (leader != thread && std::none_of(own.begin(), own.end(),
-                                                 [this](uint32_t row) { return isStep(row); })) {
+            if (leader != thread &&
+                std::none_of(own.begin(), own.end(), [this](uint32_t row) { return isStep(row); })) {
                 around = openOn(leader, timeNs);
                 const bool isAutograd = trace_.threads[thread].name.starts_with("pt_autograd");
                 if (!own.empty() && !isAutograd) {
@@ -174,8 +170,7 @@ TracePtr randomTraining(unsigned seed) {
         launch(autograd);
         // More ranges than the main thread has.
         for (int inner = 0; inner < 9; ++inner)
-            made.addNvtx(autograd, "AddmmBackward " + std::string(1, char('a' + inner)),
-                         nodeNs + inner, at - inner);
+            made.addNvtx(autograd, "AddmmBackward " + std::string(1, char('a' + inner)), nodeNs + inner, at - inner);
         if (random() % 2 == 0) launch(autograd);
         made.addNvtx(main, "backward", backwardNs, at);
         const int64_t copyNs = at;
@@ -218,8 +213,7 @@ class TestGpuTimeTree : public QObject {
             const int64_t at = step * 1'000 * us;
             made.addNvtx(main, "step " + std::to_string(step), at, at + 900 * us);
             made.addNvtx(main, "forward", at, at + 500 * us);
-            made.addNvtx(main, "aten::mm, seq = " + std::to_string(step) + ", op_id = 7",
-                         at + 10 * us, at + 400 * us);
+            made.addNvtx(main, "aten::mm, seq = " + std::to_string(step) + ", op_id = 7", at + 10 * us, at + 400 * us);
             made.launch(main, stream, "gemm", at + 20 * us, at + 30 * us, at + 130 * us);
             made.launch(main, stream, "gemm", at + 40 * us, at + 130 * us, at + 230 * us);
             made.launch(main, stream, "loss", at + 600 * us, at + 610 * us, at + 660 * us);
@@ -263,8 +257,7 @@ class TestGpuTimeTree : public QObject {
         for (int64_t step = 0; step < 12; ++step)
             for (int64_t kernel = 0; kernel < 22; ++kernel) {
                 const int64_t at = (1 + step) * 1'000 * us + kernel * 20 * us;
-                made.launch(main, stream, "k" + std::string(1, char('a' + kernel)), at, at + 5 * us,
-                            at + 15 * us);
+                made.launch(main, stream, "k" + std::string(1, char('a' + kernel)), at, at + 5 * us, at + 15 * us);
             }
         const TracePtr trace = made.finish();
         QVERIFY(findSteps(*trace)->source == StepSource::KernelPattern);
@@ -282,8 +275,7 @@ class TestGpuTimeTree : public QObject {
             const int64_t at = batch * 1'000 * us;
             made.addNvtx(main, "batch " + std::to_string(batch), at, at + 700 * us);
             made.launch(main, stream, "gemm", at + 10 * us, at + 20 * us, at + 600 * us);
-            if (batch % 4 == 3)
-                made.launch(main, stream, "FusedAdam", at + 800 * us, at + 810 * us, at + 900 * us);
+            if (batch % 4 == 3) made.launch(main, stream, "FusedAdam", at + 800 * us, at + 810 * us, at + 900 * us);
         }
         const std::map<std::string, Row> rows = rebuilt(reportOf(*made.finish()));
         QCOMPARE(rows.at("step").kind, std::string("step"));
@@ -319,8 +311,7 @@ class TestGpuTimeTree : public QObject {
         }
         const int64_t deepNs = at;
         for (int64_t depth = 0; depth < 200; ++depth)
-            made.addNvtx(main, std::string(1 + size_t(depth), 'x'), deepNs + depth,
-                         deepNs + 100'000 - depth);
+            made.addNvtx(main, std::string(1 + size_t(depth), 'x'), deepNs + depth, deepNs + 100'000 - depth);
         made.launch(main, stream, "k", deepNs + 1'000, deepNs + 6'000, deepNs + 6'100);
         plainNs += 100;
         const TracePtr trace = made.finish();

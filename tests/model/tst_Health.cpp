@@ -57,10 +57,10 @@ class tst_Health : public QObject {
         for (const HealthCodeName& each : healthCodeNames)
             QVERIFY2(page.contains(quoted(each.identifier)), each.identifier.data());
         for (const LossName& each : lossNames)
-            QVERIFY2(page.contains(QStringLiteral("| %1 | %2 |")
-                                       .arg(static_cast<uint32_t>(each.loss))
-                                       .arg(quoted(each.identifier))),
-                     each.identifier.data());
+            QVERIFY2(
+                page.contains(
+                    QStringLiteral("| %1 | %2 |").arg(static_cast<uint32_t>(each.loss)).arg(quoted(each.identifier))),
+                each.identifier.data());
     }
 
     void unknownLossShowsItsNumber() {
@@ -95,8 +95,7 @@ class tst_Health : public QObject {
         note.globalPid = 77;
         QVERIFY(!placeOf(*trace, places, note));
         // The text mentions a loss, but concerns none of the trace's losses.
-        QVERIFY(!placeOf(*trace, places,
-                         {Severity::Warning, HealthCode::RanksMissing, "Much was lost."}));
+        QVERIFY(!placeOf(*trace, places, {Severity::Warning, HealthCode::RanksMissing, "Much was lost."}));
     }
 
     void factNamesRoundTrip() {
@@ -156,8 +155,7 @@ class tst_Health : public QObject {
         QCOMPARE(value(facts, "Ranks on its host"), std::string("2"));
         QCOMPARE(value(facts, "NVTX"), std::string("off"));
         QCOMPARE(value(propertiesOf(trace.processes[0]), "cuptiVersion"), std::string("130001"));
-        QCOMPARE(value(propertiesOf(trace.facts), "samplerIntervals"),
-                 std::string("clocks every 100 ms"));
+        QCOMPARE(value(propertiesOf(trace.facts), "samplerIntervals"), std::string("clocks every 100 ms"));
     }
 };
 

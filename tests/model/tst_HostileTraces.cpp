@@ -29,8 +29,7 @@ constexpr int64_t tid = globalTid(4242, 4242);
 
 }  // namespace
 
-/// Tests of files built to cost more than their size: each opens in time and memory proportional to
-/// its size.
+/// Tests of files built to cost more than their size: each opens in time and memory proportional to its size.
 class tst_HostileTraces : public QObject {
     Q_OBJECT
 
@@ -43,15 +42,13 @@ class tst_HostileTraces : public QObject {
     /// Rows with almost no content, so that as many as possible fit into the file.
     void shortRowsTakeBoundedTimeAndMemory_data() {
         QTest::addColumn<QString>("sql");
-        const auto row =
-            [](const char* name, const char* columns, const char* values) {
-                QTest::newRow(name)
-                    << QString(
-                           "PRAGMA page_size = 65536; CREATE TABLE %1 (%2);"
-                           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                           " LIMIT 400000) INSERT INTO %1 SELECT %3 FROM n")
-                           .arg(name, columns, values);
-            };
+        const auto row = [](const char* name, const char* columns, const char* values) {
+            QTest::newRow(name) << QString(
+                                       "PRAGMA page_size = 65536; CREATE TABLE %1 (%2);"
+                                       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                                       " LIMIT 400000) INSERT INTO %1 SELECT %3 FROM n")
+                                       .arg(name, columns, values);
+        };
         row("CUPTI_ACTIVITY_KIND_KERNEL", "start, end, deviceId", "1, 1, 0");
         row("CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, deviceId, bytes", "1, 1, 0, 1");
         row("CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, globalTid", "1, 1, 16777217");
@@ -81,18 +78,17 @@ class tst_HostileTraces : public QObject {
         const auto database = Database::openReadOnly(path_);
         QVERIFY(database && database->hasColumn("StringIds", "SEED"));
         QVERIFY(!database->hasColumn("StringIds", "value"));
-        for (uint32_t i = 0; i < (*trace)->strings.size(); ++i)
-            QVERIFY((*trace)->strings.at(i).size() < 200);
+        for (uint32_t i = 0; i < (*trace)->strings.size(); ++i) QVERIFY((*trace)->strings.at(i).size() < 200);
     }
 
     void sharedTextsAreReadOnce() {
-        write(fmt::format(
-            "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
-            " globalTid INTEGER);"
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
-            " INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {} FROM n;"
-            "ALTER TABLE NVTX_EVENTS ADD COLUMN text TEXT DEFAULT '{}'",
-            tid, std::string(450'000, 'x')));
+        write(
+            fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
+                        " globalTid INTEGER);"
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
+                        " INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {} FROM n;"
+                        "ALTER TABLE NVTX_EVENTS ADD COLUMN text TEXT DEFAULT '{}'",
+                        tid, std::string(450'000, 'x')));
         QElapsedTimer timer;
         timer.start();
         const auto trace = load();
@@ -158,8 +154,7 @@ class tst_HostileTraces : public QObject {
     }
 
     void collidingIdsDoNotSlowTheReader() {
-        // A bucket count that the standard library's tables reach as they grow: without a mixed
-        // hash, all ids collide.
+        // A bucket count that the standard library's tables reach as they grow: without a mixed hash, all ids collide.
         std::unordered_map<int64_t, int> like;
         constexpr int64_t count = 60'000;
         while (like.size() < count) like.emplace(like.size(), 0);
@@ -224,8 +219,7 @@ class tst_HostileTraces : public QObject {
         }
         const auto trace = loadTrace(*folder_ / "copy");
         QVERIFY(!trace);
-        QVERIFY2(trace.error().sentence.find("left a journal") != std::string::npos,
-                 trace.error().sentence.c_str());
+        QVERIFY2(trace.error().sentence.find("left a journal") != std::string::npos, trace.error().sentence.c_str());
     }
 
     void writeAheadLogLeavesNoFiles() {
@@ -239,8 +233,7 @@ class tst_HostileTraces : public QObject {
         std::filesystem::remove(path_.string() + "-wal");
         std::filesystem::remove(path_.string() + "-shm");
         QVERIFY(loadTrace(path_).has_value());
-        QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}),
-                 std::ptrdiff_t{1});
+        QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}), std::ptrdiff_t{1});
     }
 
   private:
@@ -259,8 +252,8 @@ class tst_HostileTraces : public QObject {
             return value;
         };
         const auto number = [&](size_t at) {
-            return uint32_t{byteAt(at)} << 24 | uint32_t{byteAt(at + 1)} << 16 |
-                   uint32_t{byteAt(at + 2)} << 8 | byteAt(at + 3);
+            return uint32_t{byteAt(at)} << 24 | uint32_t{byteAt(at + 1)} << 16 | uint32_t{byteAt(at + 2)} << 8 |
+                   byteAt(at + 3);
         };
         QCOMPARE(byteAt(leaf), uint8_t{0x0d});
         const size_t cells = size_t{byteAt(leaf + 3)} << 8 | byteAt(leaf + 4);
@@ -278,9 +271,8 @@ class tst_HostileTraces : public QObject {
         }
         // The chain occupies consecutive pages.
         uint32_t last = 0;
-        for (uint32_t next =
-                 uint32_t{static_cast<uint8_t>(chain[2])} << 8 | static_cast<uint8_t>(chain[3]);
-             next != 0; next = number((next - 1) * page))
+        for (uint32_t next = uint32_t{static_cast<uint8_t>(chain[2])} << 8 | static_cast<uint8_t>(chain[3]); next != 0;
+             next = number((next - 1) * page))
             last = std::max(last, next);
         bytes.resize(last * page);
         for (int part = 0; part < 4; ++part)
@@ -292,9 +284,8 @@ class tst_HostileTraces : public QObject {
     void write(const std::string& sql) {
         auto database = Database::create(path_);
         QVERIFY(database.has_value());
-        const auto done = database->execute(
-            (sql + ";CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)")
-                .c_str());
+        const auto done =
+            database->execute((sql + ";CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)").c_str());
         QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
     }
 

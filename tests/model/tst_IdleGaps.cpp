@@ -23,9 +23,7 @@ IdleGaps gapsOf(const Trace& trace, const StepSelection& selection = {}) {
     return std::move(*made);
 }
 
-std::vector<StepSpan> stepsOf(const Trace& trace) {
-    return findSteps(trace)->workers.at(0).steps;
-}
+std::vector<StepSpan> stepsOf(const Trace& trace) { return findSteps(trace)->workers.at(0).steps; }
 
 /// Returns true if any work of the trace runs at that time.
 bool isBusy(const Trace& trace, int64_t timeNs) {
@@ -63,29 +61,26 @@ class TestIdleGaps : public QObject {
                     return gap.range.startNs - 20 * us + static_cast<int64_t>(random() % 60) * us;
                 };
                 const int64_t one = some(), other = some();
-                for (const TimeRange asked :
-                     {gap.range, TimeRange{std::min(one, other), std::max(one, other)}}) {
+                for (const TimeRange asked : {gap.range, TimeRange{std::min(one, other), std::max(one, other)}}) {
                     StepParts expected;
                     for (const IdleGap& each : gaps.gapsOf(0)) {
                         const TimeRange part = each.range.intersected(asked);
-                        for (int64_t ns = part.startNs; ns < part.endNs; ns += us)
-                            expected[loop.partAt(ns)] += us;
+                        for (int64_t ns = part.startNs; ns < part.endNs; ns += us) expected[loop.partAt(ns)] += us;
                     }
                     const StepParts found = sumOf(gaps.whyIdle(0, asked));
                     for (size_t part = 0; part < stepPartCount; ++part) {
-                        QVERIFY2(found.ns[part] == expected.ns[part],
-                                 qPrintable(QString("seed %1 part %2: %3 not %4")
-                                                .arg(seed)
-                                                .arg(part)
-                                                .arg(found.ns[part])
-                                                .arg(expected.ns[part])));
+                        QVERIFY2(found.ns[part] == expected.ns[part], qPrintable(QString("seed %1 part %2: %3 not %4")
+                                                                                     .arg(seed)
+                                                                                     .arg(part)
+                                                                                     .arg(found.ns[part])
+                                                                                     .arg(expected.ns[part])));
                         seen[static_cast<StepPart>(part)] += found.ns[part];
                     }
                 }
             }
         }
-        for (const StepPart part : {StepPart::DataLoading, StepPart::Synchronization,
-                                    StepPart::LaunchBound, StepPart::OtherIdle})
+        for (const StepPart part :
+             {StepPart::DataLoading, StepPart::Synchronization, StepPart::LaunchBound, StepPart::OtherIdle})
             QVERIFY(seen[part] > 0);  // otherwise the test proves nothing about that part
     }
 
@@ -99,15 +94,12 @@ class TestIdleGaps : public QObject {
             const auto expectedIn = [&](TimeRange asked) {
                 StepParts expected;
                 asked = asked.intersected(parts.range());
-                for (int64_t ns = asked.startNs; ns < asked.endNs; ns += us)
-                    expected[loop.partAt(ns)] += us;
+                for (int64_t ns = asked.startNs; ns < asked.endNs; ns += us) expected[loop.partAt(ns)] += us;
                 return expected;
             };
             QCOMPARE(expectedIn(parts.range()).sum(), parts.range().durationNs());
             for (int round = 0; round < 30; ++round) {
-                const auto some = [&] {
-                    return static_cast<int64_t>(random() % 700) * us - 50 * us;
-                };
+                const auto some = [&] { return static_cast<int64_t>(random() % 700) * us - 50 * us; };
                 const int64_t one = some(), other = some();
                 const TimeRange asked{std::min(one, other), std::max(one, other)};
                 StepParts pieces;
@@ -123,8 +115,7 @@ class TestIdleGaps : public QObject {
             QCOMPARE(columns.size(), size_t{100});
             for (int64_t column = 0; column < 100; ++column)
                 QCOMPARE(columns[static_cast<size_t>(column)],
-                         expectedIn({shown.startNs + column * 7 * us,
-                                     shown.startNs + (column + 1) * 7 * us}));
+                         expectedIn({shown.startNs + column * 7 * us, shown.startNs + (column + 1) * 7 * us}));
         }
         std::vector<StepParts> none;
         PartTimeline().columns({0, 100}, 1, none);
@@ -138,8 +129,7 @@ class TestIdleGaps : public QObject {
             const std::vector<IdleGap>& all = gaps.gapsOf(0);
             for (int64_t ns = 0; ns < RandomRun::lengthUs * us; ns += us) {
                 const auto found = gaps.find(0, ns);
-                const bool isWithin =
-                    ns >= all.front().range.startNs && ns < all.back().range.endNs;
+                const bool isWithin = ns >= all.front().range.startNs && ns < all.back().range.endNs;
                 if (!isWithin) {
                     QVERIFY(!found);
                     continue;
@@ -161,8 +151,7 @@ class TestIdleGaps : public QObject {
         const auto& longest = gaps.longest();
         QVERIFY(longest.size() > 2);
         for (size_t index = 1; index < longest.size(); ++index)
-            QVERIFY(gaps.at(longest[index - 1]).range.durationNs() >=
-                    gaps.at(longest[index]).range.durationNs());
+            QVERIFY(gaps.at(longest[index - 1]).range.durationNs() >= gaps.at(longest[index]).range.durationNs());
         const Result<RunSummary> summary = summarizeRun(*trace);
         for (const IdleGaps::Place place : longest) {
             const auto& steps = summary->workers[place.worker].steps;
@@ -203,8 +192,8 @@ class TestIdleGaps : public QObject {
         const uint32_t streams[]{builder.defaultStream(), builder.addStream(second, 0, 7)};
         for (const int64_t at : {0, 100, 200, 300})
             for (const int process : {0, 1})
-                builder.launch(threads[process], streams[process], "gemm", at * us,
-                               (at + 10 + 20 * process) * us, (at + 20 + 20 * process) * us);
+                builder.launch(threads[process], streams[process], "gemm", at * us, (at + 10 + 20 * process) * us,
+                               (at + 20 + 20 * process) * us);
         const TracePtr trace = builder.finish();
         StepSelection all;
         all.stretch = TimeRange{0, 400 * us};
@@ -218,8 +207,7 @@ class TestIdleGaps : public QObject {
     }
 
     void gapSearchCanBeCancelled() {
-        const Result<IdleGaps> made =
-            IdleGaps::of(*simulatedTraining(), {}, [](double) { return false; });
+        const Result<IdleGaps> made = IdleGaps::of(*simulatedTraining(), {}, [](double) { return false; });
         QVERIFY(!made);
     }
 };

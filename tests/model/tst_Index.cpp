@@ -38,8 +38,7 @@ class MemberMap {
     /// Returns true if only padding lies between the members and the edges of `whole`.
     template <class T>
     bool covers(const T& whole) {
-        std::sort(members_.begin(), members_.end(),
-                  [](const Member& a, const Member& b) { return a.at < b.at; });
+        std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) { return a.at < b.at; });
         const auto* at = reinterpret_cast<const char*>(&whole);
         for (const Member& member : members_) {
             if (member.at < at || member.at >= at + member.alignment) return false;
@@ -107,14 +106,11 @@ class tst_Index : public QObject {
         folder_ = std::make_unique<TemporaryFolder>();
         qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((*folder_ / "cache").string()));
         path_ = *folder_ / "trace.sqlite";
-        QVERIFY(
-            writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
-                .has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_).has_value());
         index_ = indexPaths(path_).front();
     }
 
-    /// An index stores numbers of `HealthCode`. Moving one requires a new `indexVersion` and an
-    /// update here.
+    /// An index stores numbers of `HealthCode`. Moving one requires a new `indexVersion` and an update here.
     void healthCodesMatchTheIndexVersion() {
         Fnv1a codes;
         for (const HealthCodeName& each : healthCodeNames) codes.add(each.identifier);
@@ -132,9 +128,7 @@ class tst_Index : public QObject {
         QVERIFY(openTrace(packed, always()));
         const TracePtr again = *openTrace(packed, always());
         QVERIFY(again->backing != nullptr);
-        const auto isOfIt = [](const HealthNote& note) {
-            return note.code == HealthCode::BytesBehindPacked;
-        };
+        const auto isOfIt = [](const HealthNote& note) { return note.code == HealthCode::BytesBehindPacked; };
         QCOMPARE(std::ranges::count_if(again->health, isOfIt), 1);
     }
 
@@ -216,8 +210,7 @@ class tst_Index : public QObject {
     }
 
     void indexStoresTracesOfEveryKind() {
-        std::vector<TracePtr> traces{simulatedTraining({.steps = 60}), simulatedMemory(),
-                                     SimulatedTrace().finish()};
+        std::vector<TracePtr> traces{simulatedTraining({.steps = 60}), simulatedMemory(), SimulatedTrace().finish()};
         for (const std::filesystem::path& path : sampleExports())
             if (const auto trace = loadTrace(path)) traces.push_back(*trace);
         for (const TracePtr& trace : traces) {
@@ -230,8 +223,7 @@ class tst_Index : public QObject {
     }
 
     void indexIsIndependentOfTheTracePath() {
-        if (test::hasThreadSanitizer)
-            QSKIP("The file takes addresses that the sanitizer needs for itself.");
+        if (test::hasThreadSanitizer) QSKIP("The file takes addresses that the sanitizer needs for itself.");
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
         LoadOptions options;
@@ -249,8 +241,7 @@ class tst_Index : public QObject {
         const std::filesystem::path packed = *folder_ / "trace.sqlite.gz";
         const std::string bytes = contentOf(path_);
         const gzFile file = gzopen(packed.c_str(), "wb1");
-        QCOMPARE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
-                 static_cast<int>(bytes.size()));
+        QCOMPARE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())), static_cast<int>(bytes.size()));
         gzclose(file);
         const Result<TracePtr> loaded = loadTrace(packed);
         QVERIFY(loaded && (*loaded)->backing == nullptr);
@@ -279,8 +270,7 @@ class tst_Index : public QObject {
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
-            const auto trace = readTrace(path, [](double, std::string_view) { return false; },
-                                         {.threads = threads});
+            const auto trace = readTrace(path, [](double, std::string_view) { return false; }, {.threads = threads});
             QVERIFY(!trace.has_value());
             QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
         }
@@ -352,8 +342,7 @@ class tst_Index : public QObject {
     void incompleteIndexIsRebuilt() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = contentOf(index_);
-        for (const size_t bytes :
-             {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2, whole.size() - 1}) {
+        for (const size_t bytes : {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2, whole.size() - 1}) {
             std::ofstream(index_, std::ios::binary | std::ios::trunc) << whole.substr(0, bytes);
             const auto trace = openTrace(path_, always());
             QVERIFY(trace.has_value());
@@ -389,9 +378,7 @@ class tst_Index : public QObject {
     }
 
     void cancelledIndexLeavesNothing() {
-        const auto stopAtIndex = [](double, std::string_view what) {
-            return what != "writing the index";
-        };
+        const auto stopAtIndex = [](double, std::string_view what) { return what != "writing the index"; };
         QVERIFY(!openTrace(path_, always(), stopAtIndex).has_value());
         QVERIFY(!openTrace(path_, always(), [](double, std::string_view) { return false; }));
         for (const auto& entry : std::filesystem::directory_iterator(folder_->path()))

@@ -40,8 +40,8 @@ static_assert(Takes<Optional, std::nullptr_t> && Takes<Optional, std::nullopt_t>
 static_assert(!Takes<Optional, std::optional<double>>);
 
 using Text = decltype(properties.value);
-static_assert(Takes<Text, std::string> && Takes<Text, char[5]> &&
-              Takes<Text, std::optional<std::string_view>> && Takes<Text, std::nullptr_t>);
+static_assert(Takes<Text, std::string> && Takes<Text, char[5]> && Takes<Text, std::optional<std::string_view>> &&
+              Takes<Text, std::nullptr_t>);
 static_assert(!Takes<Text, int> && !Takes<Text, double>);
 
 using Any = decltype(samples.value);
@@ -103,10 +103,9 @@ class tst_Inserter : public QObject {
 void tst_Inserter::inserterWritesGivenValues() {
     constexpr const auto& t = tables::counters;
     Inserter rows(*database_, t, error_);
-    rows.insert(t.granularity = 0.5F, t.counterId = uint8_t{7}, t.source = "nvml",
-                t.name = std::string("power"), t.unit = std::string_view("W"), t.meaning = 2,
-                t.gpuId = std::optional<uint32_t>(3), t.globalPid = std::optional<int64_t>(),
-                t.title = "");
+    rows.insert(t.granularity = 0.5F, t.counterId = uint8_t{7}, t.source = "nvml", t.name = std::string("power"),
+                t.unit = std::string_view("W"), t.meaning = 2, t.gpuId = std::optional<uint32_t>(3),
+                t.globalPid = std::optional<int64_t>(), t.title = "");
     QVERIFY2(!error_, error_ ? error_->sentence.c_str() : "");
     const Statement row = firstRow(
         "SELECT counterId, source, name, unit, meaning, gpuId, globalPid, granularity, title,"
@@ -134,9 +133,7 @@ void tst_Inserter::omittedColumnsAreNull() {
 
 void tst_Inserter::keepsTheFirstErrorAndStops() {
     Inserter strings(*database_, tables::strings, error_);
-    const auto insert = [&](int64_t id) {
-        strings.insert(tables::strings.id = id, tables::strings.value = "a");
-    };
+    const auto insert = [&](int64_t id) { strings.insert(tables::strings.id = id, tables::strings.value = "a"); };
     insert(1);
     insert(1);  // The key is unique.
     QVERIFY(error_);
@@ -149,18 +146,15 @@ void tst_Inserter::keepsTheFirstErrorAndStops() {
 
 void tst_Inserter::columnNamesMatchTheFile() {
     static_assert(std::string_view(tables::memcpys.dstKind.name) == "dstKind");
-    QCOMPARE(tables::memcpys.columns()[tables::memcpys.dstKind.number()].name,
-             tables::memcpys.dstKind.name);
+    QCOMPARE(tables::memcpys.columns()[tables::memcpys.dstKind.number()].name, tables::memcpys.dstKind.name);
 }
 
 void tst_Inserter::sharedRowsWriteZeroAsNull() {
     FirstError error;
     TableWriter rows(*database_, error);
     rows.add(StackRow{.id = 1, .parent = 0, .function = 5, .file = 0, .line = 0});
-    rows.add(GraphNodeRow{
-        .timeNs = 7, .globalTid = 3, .nameId = 2, .node = 9, .original = 0, .stack = 1});
-    rows.add(GraphNodeRow{
-        .timeNs = 8, .globalTid = 3, .nameId = 2, .node = 10, .original = 9, .stack = {}});
+    rows.add(GraphNodeRow{.timeNs = 7, .globalTid = 3, .nameId = 2, .node = 9, .original = 0, .stack = 1});
+    rows.add(GraphNodeRow{.timeNs = 8, .globalTid = 3, .nameId = 2, .node = 10, .original = 9, .stack = {}});
     rows.add(tables::graphs, GpuWorkRow{10, 20, 4242, 1, 2, 3, 4}, tables::graphs.graphId = 5,
              tables::graphs.graphExecId = 5);
     rows.addRangeName(0, 3, 1, {}, "loader");
@@ -182,8 +176,7 @@ void tst_Inserter::sharedRowsWriteZeroAsNull() {
         " FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
     const int64_t expected[] = {10, 20, 4242, 1, 2, 3, 4};
     for (int column = 0; column < 7; ++column) QCOMPARE(work.integer(column), expected[column]);
-    QCOMPARE(firstRow("SELECT text FROM NVTX_EVENTS WHERE category IS NULL").text(0),
-             std::string_view("loader"));
+    QCOMPARE(firstRow("SELECT text FROM NVTX_EVENTS WHERE category IS NULL").text(0), std::string_view("loader"));
 }
 
 LANESCOPE_TEST(tst_Inserter, NoApplication)

@@ -45,8 +45,7 @@ void tst_InspectorDamage::corruptionCostsOnlyTheCorruptLines() {
         lines.push_back(lineOf(rank, {.number = number, .kernelUs = dayUs + number * 1000}));
     const auto numbersIn = [](const Trace& trace) {
         std::vector<int64_t> numbers;
-        for (uint32_t row = 0; row < trace.nccl.size(); ++row)
-            numbers.push_back(trace.nccl.facts[row].sequence);
+        for (uint32_t row = 0; row < trace.nccl.size(); ++row) numbers.push_back(trace.nccl.facts[row].sequence);
         return numbers;
     };
     const auto joined = [](const std::vector<std::string>& all) {
@@ -142,8 +141,7 @@ void tst_InspectorDamage::hostileLogsAreHarmless_data() {
     odd.replace(odd.find("\"pid\":100"), 9, "\"pid\":1e99");
     row("numbers that are none",
         odd + line(context({.rank = -5, .ranks = 0, .id = ""}, -1), collective({.number = -1})) +
-            line(context({.rank = 1 << 30, .pid = -7, .id = "0xfffffffffffffffffffff"},
-                         int64_t{1} << 62),
+            line(context({.rank = 1 << 30, .pid = -7, .id = "0xfffffffffffffffffffff"}, int64_t{1} << 62),
                  collective({.bytes = -(int64_t{1} << 62), .tookUs = int64_t{1} << 62})) +
             line(context({}, dayUs), collective({.bytes = INT64_MAX, .kernelUs = 1})));
 }
@@ -161,11 +159,10 @@ void tst_InspectorDamage::hostileLogsAreHarmless() {
 void tst_InspectorDamage::millionCommunicatorsAreBounded() {
     std::string text;
     for (int each = 0; each < 1'000'000; ++each)
-        text += fmt::format(
-            R"({{"header":{{"id":"{:x}","rank":0,"n_ranks":2}},"metadata":{{"dump_timestamp_us":{},)"
-            R"("hostname":"h","pid":1}},"coll_perf":{{"coll":"AllReduce","coll_exec_time_us":1}}}})"
-            "\n",
-            each + 1, dayUs + each);
+        text += fmt::format(R"({{"header":{{"id":"{:x}","rank":0,"n_ranks":2}},"metadata":{{"dump_timestamp_us":{},)"
+                            R"("hostname":"h","pid":1}},"coll_perf":{{"coll":"AllReduce","coll_exec_time_us":1}}}})"
+                            "\n",
+                            each + 1, dayUs + each);
     const TracePtr trace = load(text);
     QVERIFY(trace);
     QVERIFY(trace->nccl.size() > 10'000);
@@ -178,8 +175,7 @@ void tst_InspectorDamage::hugeDurationsStayOnTheAxis() {
     // A year each, one before the other: more than 64 bits of nanoseconds.
     constexpr int64_t yearUs = int64_t{365} * 86'400 * 1'000'000;
     std::string text;
-    for (int64_t number = 0; number < 500; ++number)
-        text += lineOf({}, {.number = number, .tookUs = yearUs});
+    for (int64_t number = 0; number < 500; ++number) text += lineOf({}, {.number = number, .tookUs = yearUs});
     const TracePtr trace = load(text);
     QVERIFY(trace);
     QCOMPARE(trace->nccl.size(), 500u);

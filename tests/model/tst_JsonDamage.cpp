@@ -37,10 +37,8 @@ void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents_data() {
     QTest::addColumn<QString>("damaged");
     QTest::addColumn<int>("lost");
     QTest::addColumn<bool>("isNoted");
-    const QString whole =
-        QString::fromStdString(traceOf(smallRun(), "  \"distributedInfo\": {\"rank\": 2},\n"));
-    const auto row = [&](const char* name, const QString& from, const QString& to, int lost,
-                         bool isNoted = true) {
+    const QString whole = QString::fromStdString(traceOf(smallRun(), "  \"distributedInfo\": {\"rank\": 2},\n"));
+    const auto row = [&](const char* name, const QString& from, const QString& to, int lost, bool isNoted = true) {
         QString text = whole;
         const auto at = text.indexOf(from);
         QVERIFY2(at >= 0, name);
@@ -66,10 +64,8 @@ void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents_data() {
         "  }\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0, false);
     row("commas too many", "  },\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
         "  },,\n,  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0, false);
-    row("a key twice", "\"correlation\": 77,", "\"correlation\": 1, \"correlation\": 77,", 0,
-        false);
-    row("damage before the events", "\"schemaVersion\": 1",
-        "\"job\": {\"a\" 1}, \"schemaVersion\": 1", 0);
+    row("a key twice", "\"correlation\": 77,", "\"correlation\": 1, \"correlation\": 77,", 0, false);
+    row("damage before the events", "\"schemaVersion\": 1", "\"job\": {\"a\" 1}, \"schemaVersion\": 1", 0);
     row("any bytes", "aten::mm", QString::fromLatin1("aten\x01\n\xff"), 0, false);
 }
 
@@ -105,8 +101,7 @@ void tst_JsonDamage::truncatedFileKeepsCompleteEvents() {
     const Result<TracePtr> torn = loadTrace(packed);
     QVERIFY(torn);
     QVERIFY((*torn)->nvtx.size() > 1500 && (*torn)->nvtx.size() < 2500);
-    QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("the compressed file is truncated") !=
-            std::string::npos);
+    QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("the compressed file is truncated") != std::string::npos);
 }
 
 void tst_JsonDamage::concatenatedPiecesAreOneFile() {
@@ -122,8 +117,7 @@ void tst_JsonDamage::concatenatedPiecesAreOneFile() {
         const Result<TracePtr> trace = loadTrace(path, {}, options);
         QVERIFY(trace);
         QCOMPARE((*trace)->nvtx.size(), static_cast<uint32_t>(count));
-        for (uint32_t row = 0; row < 1000; ++row)
-            QCOMPARE((*trace)->nvtx.startNs[row], int64_t{row} * 10'000);
+        for (uint32_t row = 0; row < 1000; ++row) QCOMPARE((*trace)->nvtx.startNs[row], int64_t{row} * 10'000);
         QVERIFY((*trace)->health.size() == 0);
     }
 }
@@ -156,8 +150,7 @@ void tst_JsonDamage::deepAndLongValuesAreHarmless() {
     const std::string longName(3'000'000, 'x');
     const std::string manyDigits(1'000'000, '9');
     std::vector<std::string> events = smallRun();
-    events.push_back(R"({"ph": "X", "name": "deep", "ts": 1, "dur": 1, "args": {"a": )" + deep +
-                     "}}");
+    events.push_back(R"({"ph": "X", "name": "deep", "ts": 1, "dur": 1, "args": {"a": )" + deep + "}}");
     events.push_back(slice("cpu_op", longName, "4000", "4001", "1000", "1"));
     events.push_back(slice("cpu_op", "far", "4000", "4001", manyDigits, "1"));
     events.push_back(slice("cpu_op", "after", "4000", "4001", "1000", "1"));
@@ -166,20 +159,19 @@ void tst_JsonDamage::deepAndLongValuesAreHarmless() {
     QCOMPARE(rangeCalled(*trace, "deep"), noIndex);
     QCOMPARE(rangeCalled(*trace, "far"), noIndex);
     QCOMPARE(eventsIn(*trace), smallRun().size() + 2);
-    for (const char* text : {"{", "[", "[]", "{}", "[[", "{\"traceEvents\": [", "{\"traceEvents\"",
-                             "]", "[{\"ph\":\"X\"}", "[{\"ph\":\"X\",\"ts\":1e300}]"}) {
+    for (const char* text : {"{", "[", "[]", "{}", "[[", "{\"traceEvents\": [", "{\"traceEvents\"", "]",
+                             "[{\"ph\":\"X\"}", "[{\"ph\":\"X\",\"ts\":1e300}]"}) {
         TraceBuilder builder;
         QVERIFY(readKinetoTrace(std::string_view(text), builder));
         QVERIFY(builder.finish());
     }
 }
 
-/// Each case once took minutes to hours because of a repeated search for every event, bracket or
-/// array.
+/// Each case once took minutes to hours because of a repeated search for every event, bracket or array.
 void tst_JsonDamage::readingTimeIsLinear_data() {
     QTest::addColumn<QString>("kind");
-    for (const char* kind : {"threads with names", "processes with names", "streams of no call",
-                             "brackets", "arrays of events"})
+    for (const char* kind :
+         {"threads with names", "processes with names", "streams of no call", "brackets", "arrays of events"})
         QTest::newRow(kind) << kind;
 }
 
@@ -202,8 +194,8 @@ void tst_JsonDamage::readingTimeIsLinear() {
             else if (kind == "processes with names")
                 events.push_back(slice("cpu_op", "a", "\"p" + name + "\"", "1", name, "1"));
             else
-                events.push_back(slice("gpu_user_annotation", "a", "0", "7", name, "1",
-                                       "\"device\": 0, \"stream\": " + name));
+                events.push_back(
+                    slice("gpu_user_annotation", "a", "0", "7", name, "1", "\"device\": 0, \"stream\": " + name));
         }
         text = traceOf(events);
     }
@@ -225,13 +217,12 @@ void tst_JsonDamage::readingTimeIsLinear() {
 void tst_JsonDamage::corruptCompressedFileKeepsTheEventsBefore() {
     TemporaryFolder folder;
     const fs::path path = folder / "run.json.gz";
-    // Smaller than any buffer, with numbers that compress badly, so that corruption is detected at
-    // once.
+    // Smaller than any buffer, with numbers that compress badly, so that corruption is detected at once.
     std::vector<std::string> events;
     std::mt19937 random(5);
     for (int number = 0; number < 2'000; ++number)
-        events.push_back(slice("cpu_op", "op" + std::to_string(random()), "1", "1",
-                               std::to_string(10 * number) + ".0", "5.0", ""));
+        events.push_back(
+            slice("cpu_op", "op" + std::to_string(random()), "1", "1", std::to_string(10 * number) + ".0", "5.0", ""));
     const std::string text = traceOf(events);
     gzFile file = gzopen(path.c_str(), "wb9");
     gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
@@ -246,8 +237,7 @@ void tst_JsonDamage::corruptCompressedFileKeepsTheEventsBefore() {
     const Result<TracePtr> trace = loadTrace(path);
     QVERIFY(trace);
     QVERIFY2((*trace)->nvtx.size() > 900, qPrintable(QString::number((*trace)->nvtx.size())));
-    QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("the compressed file is corrupt") !=
-            std::string::npos);
+    QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("the compressed file is corrupt") != std::string::npos);
 }
 
 void tst_JsonDamage::decompressionIsBounded() {
@@ -258,8 +248,7 @@ void tst_JsonDamage::decompressionIsBounded() {
     gzwrite(file, start.data(), static_cast<unsigned>(start.size()));
     // 600 MB of spaces, which compress to less than one.
     const std::string nothing(size_t{1} << 20, ' ');
-    for (int number = 0; number < 600; ++number)
-        gzwrite(file, nothing.data(), static_cast<unsigned>(nothing.size()));
+    for (int number = 0; number < 600; ++number) gzwrite(file, nothing.data(), static_cast<unsigned>(nothing.size()));
     gzclose(file);
     const Result<TracePtr> trace = loadTrace(path);
     QVERIFY(trace);

@@ -36,9 +36,7 @@ void tst_JsonTraces::decimalNumbersAreExact_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<bool>("isNumber");
     QTest::addColumn<qint64>("value");
-    const auto row = [](const char* text, qint64 value) {
-        QTest::newRow(text) << QString(text) << true << value;
-    };
+    const auto row = [](const char* text, qint64 value) { QTest::newRow(text) << QString(text) << true << value; };
     row("0", 0);
     row("12", 12000);
     row("12.5", 12500);
@@ -53,8 +51,8 @@ void tst_JsonTraces::decimalNumbersAreExact_data() {
     row("0.0025", 2);
     row("000000000000000000000000000000001.000", 1000);
     row("0e999999999999999999999", 0);
-    for (const char* text : {"", "-", ".", "inf", "NaN", "null", "1.2.3", "1e", "0x10", "12 ",
-                             "9223372036854775808", "1e30", "1e999999999999999999999"})
+    for (const char* text : {"", "-", ".", "inf", "NaN", "null", "1.2.3", "1e", "0x10", "12 ", "9223372036854775808",
+                             "1e30", "1e999999999999999999999"})
         QTest::newRow(text) << QString(text) << false << qint64{0};
 }
 
@@ -107,8 +105,7 @@ void tst_JsonTraces::ranksGpusAndTimesAreReadFromMetadata() {
     events.push_back(
         R"raw({"name": "thread_name", "ph": "M", "pid": 4000, "tid": 4001,
               "args": {"name": "thread 4001 (trainer)"}})raw");
-    events.push_back(
-        R"({"name": "process_name", "ph": "M", "pid": 4000, "tid": 0, "args": {"name": "python3"}})");
+    events.push_back(R"({"name": "process_name", "ph": "M", "pid": 4000, "tid": 0, "args": {"name": "python3"}})");
     const TracePtr trace = loaded(traceOf(events, before, after));
     QCOMPARE(trace->processes.size(), size_t{1});
     QCOMPARE(trace->processes[0].pid, 4000u);
@@ -119,8 +116,7 @@ void tst_JsonTraces::ranksGpusAndTimesAreReadFromMetadata() {
     QCOMPARE(trace->gpus[0].name, std::string("NVIDIA Test"));
     QCOMPARE(trace->gpus[0].smCount, 132);
     QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'001'000'000});
-    QCOMPARE(loaded(traceOf(smallRun()), "job_rank-5.json")->processes[0].rank,
-             std::optional<int>(5));
+    QCOMPARE(loaded(traceOf(smallRun()), "job_rank-5.json")->processes[0].rank, std::optional<int>(5));
 }
 
 void tst_JsonTraces::timesOfNineteenDigitsAreExact() {
@@ -143,8 +139,8 @@ void tst_JsonTraces::oldFilesReadTheSame() {
               R"("correlation": 3, "external id": 1)"),
         slice("Kernel", "add(int)", "0", R"("stream 7")", "1623142623460120", "2",
               R"("device": 0, "context": 1, "stream": 7, "correlation": 3)"),
-        slice("Memcpy", "Memcpy DtoH (Device -> Pageable)", "0", R"("stream 7")",
-              "1623142623460130", "2", R"("bytes": 8, "context": 1, "correlation": 4)"),
+        slice("Memcpy", "Memcpy DtoH (Device -> Pageable)", "0", R"("stream 7")", "1623142623460130", "2",
+              R"("bytes": 8, "context": 1, "correlation": 4)"),
     }));
     QCOMPARE(trace->kernels.size(), 1u);
     QCOMPARE(trace->streams.size(), size_t{1});
@@ -181,10 +177,9 @@ void tst_JsonTraces::collectivesAreReadAsNcclCalls() {
     const TracePtr trace = loaded(traceOf(
         {
             slice("cpu_op", "record_param_comms", "9", "9", "10.000", "20.000", arguments),
-            slice("cuda_runtime", "cudaLaunchKernelExC", "9", "9", "12.000", "3.000",
-                  R"("correlation": 4)"),
-            slice("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", "0", "20", "40.000",
-                  "8.000", R"("correlation": 4, "device": 0, "stream": 20)"),
+            slice("cuda_runtime", "cudaLaunchKernelExC", "9", "9", "12.000", "3.000", R"("correlation": 4)"),
+            slice("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", "0", "20", "40.000", "8.000",
+                  R"("correlation": 4, "device": 0, "stream": 20)"),
             slice("cpu_op", "record_param_comms", "9", "9", "60.000", "2.000",
                   R"("Collective name": "wait", "In msg nelems": 1, "dtype": "Byte")"),
         },
@@ -215,8 +210,7 @@ void tst_JsonTraces::memoryEventsAreReadAsCounters() {
                           "Total Allocated": 512, "Total Reserved": 4096)");
     memory("1003.000", R"("Device Type": 0, "Device Id": -1, "Bytes": 100)");
     memory("1004.000", R"("Device Type": 0, "Device Id": -1, "Bytes": -60)");
-    events.push_back(
-        R"({"ph": "C", "name": "queue", "pid": 4000, "tid": 1, "ts": 1000, "args": {"depth": 2.5}})");
+    events.push_back(R"({"ph": "C", "name": "queue", "pid": 4000, "tid": 1, "ts": 1000, "args": {"depth": 2.5}})");
     const TracePtr trace = loaded(traceOf(events));
     std::map<std::string, const CounterSeries*> byName;
     for (const CounterSeries& each : trace->counters) byName[each.name] = &each;
@@ -226,8 +220,7 @@ void tst_JsonTraces::memoryEventsAreReadAsCounters() {
     QCOMPARE(allocated->value(0), 1024.0);
     QCOMPARE(allocated->value(1), 512.0);
     QCOMPARE(byName["Memory reserved by PyTorch"]->value(0), 4096.0);
-    const CounterSeries* const change =
-        byName["Memory allocated by PyTorch since the beginning on the CPU"];
+    const CounterSeries* const change = byName["Memory allocated by PyTorch since the beginning on the CPU"];
     QVERIFY(change != nullptr);
     QCOMPARE(change->value(1), 40.0);
     QCOMPARE(byName["queue: depth"]->value(0), 2.5);
@@ -272,14 +265,12 @@ void tst_JsonTraces::pythonFunctionsAreNoSteps() {
         const auto at = [step](int us) { return std::to_string(step * 1000 + us) + ".000"; };
         const std::string number = std::to_string(step + 3);
         const std::string call = std::to_string(step + 1);
-        events.push_back(
-            slice("user_annotation", "ProfilerStep#" + number, "1", "1", at(10), "900.000"));
+        events.push_back(slice("user_annotation", "ProfilerStep#" + number, "1", "1", at(10), "900.000"));
         events.push_back(slice("cpu_op", "train_step", "1", "1", at(1), "950.000"));
         events.push_back(slice("python_function", "a.py(1): step", "1", "1", at(1), "990.000"));
-        events.push_back(slice("cuda_runtime", "cudaLaunchKernel", "1", "1", at(100), "5.000",
-                               "\"correlation\": " + call));
-        events.push_back(slice("kernel", "k", "0", "7", at(200), "300.000",
-                               "\"device\": 0, \"correlation\": " + call));
+        events.push_back(
+            slice("cuda_runtime", "cudaLaunchKernel", "1", "1", at(100), "5.000", "\"correlation\": " + call));
+        events.push_back(slice("kernel", "k", "0", "7", at(200), "300.000", "\"device\": 0, \"correlation\": " + call));
     }
     const TracePtr trace = loaded(traceOf(events));
     const Result<RunSteps> steps = findSteps(*trace);
@@ -293,8 +284,8 @@ void tst_JsonTraces::pythonFunctionsAreNoSteps() {
 
 /// The number of AMD's first stream elsewhere denotes migrations of managed memory.
 void tst_JsonTraces::streamWithKernelsIsNoUnifiedMemory() {
-    const TracePtr trace = loaded(traceOf(
-        {slice("kernel", "k", "0", "0", "100.000", "300.000", R"("device": 0, "stream": 0)")}));
+    const TracePtr trace =
+        loaded(traceOf({slice("kernel", "k", "0", "0", "100.000", "300.000", R"("device": 0, "stream": 0)")}));
     size_t streams = 0;
     for (const Track& track : trace->tracks) {
         if (track.kind != TrackKind::Stream) continue;
@@ -307,14 +298,11 @@ void tst_JsonTraces::streamWithKernelsIsNoUnifiedMemory() {
 /// Matched by time, because ids of older versions name other operators.
 void tst_JsonTraces::kernelOperatorIsFoundByTime() {
     std::vector<std::string> events = smallRun();
-    events.push_back(slice("cpu_op", "aten::inner", "4000", "4001", "1004.000", "6.000",
-                           R"("External id": 99)"));
-    events.push_back(
-        slice("cpu_op", "aten::after", "4000", "4001", "1012.000", "6.000", R"("External id": 5)"));
+    events.push_back(slice("cpu_op", "aten::inner", "4000", "4001", "1004.000", "6.000", R"("External id": 99)"));
+    events.push_back(slice("cpu_op", "aten::after", "4000", "4001", "1012.000", "6.000", R"("External id": 5)"));
     const TracePtr trace = loaded(traceOf(events));
     std::map<std::string, std::string> details;
-    for (const Property& line : describe(*trace, EventRef(EventKind::Kernel, 0)))
-        details[line.name] = line.value;
+    for (const Property& line : describe(*trace, EventRef(EventKind::Kernel, 0))) details[line.name] = line.value;
     QCOMPARE(details["Operator"], std::string("aten::inner"));
     QCOMPARE(details["Python function"], std::string("train.py(12): step"));
     QCOMPARE(details["Launched by"], std::string("cudaLaunchKernel"));
@@ -322,8 +310,8 @@ void tst_JsonTraces::kernelOperatorIsFoundByTime() {
 
 void tst_JsonTraces::inconsistentEventsAreCounted() {
     std::vector<std::string> events = smallRun();
-    events.push_back(slice("cuda_runtime", "cudaLaunchKernel", "4000", "4001", "1080.000", "1.000",
-                           R"("correlation": 500)"));
+    events.push_back(
+        slice("cuda_runtime", "cudaLaunchKernel", "4000", "4001", "1080.000", "1.000", R"("correlation": 500)"));
     events.push_back(slice("kernel", "late(int)", "0", "7", "1039.001", "5.000",
                            R"("device": 0, "context": 1, "stream": 7, "correlation": 600)"));
     events.push_back(R"({"ph": "s", "id": 1, "pid": 1, "tid": 1, "ts": 1.5, "cat": "fwdbwd"})");
@@ -335,8 +323,7 @@ void tst_JsonTraces::inconsistentEventsAreCounted() {
     QVERIFY(sentenceOf(*trace, HealthCode::CallsWithoutWork).starts_with("1 calls"));
     // The copy, the memset and the late kernel.
     QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 GPU operations"));
-    QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") !=
-            std::string::npos);
+    QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") != std::string::npos);
     QVERIFY(hasNote(*trace, HealthCode::ProfilerOverhead));
     QVERIFY(hasNote(*trace, HealthCode::ValuesIgnored));
     QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));

@@ -62,42 +62,34 @@ class TestKernelNames : public QObject {
                                  "(anonymous namespace)::silu_kernel(at::TensorIteratorBase&)" +
                                  lambdas + ", at::detail::Array<char*, 2> >(int)"),
                  std::string("silu bf16"));
-        QCOMPARE(
-            knownKernelName(
-                "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::"
-                "(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, at::native::"
-                "(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::"
-                "(anonymous namespace)::ADAM_MODE)0, false>, float const*, double>(int)"),
-            std::string("foreach FusedAdam f32"));
-        QCOMPARE(knownKernelName("triton_red_fused__softmax_7"),
-                 std::string("fused softmax (Triton, reduction)"));
+        QCOMPARE(knownKernelName("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::"
+                                 "(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, at::native::"
+                                 "(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::"
+                                 "(anonymous namespace)::ADAM_MODE)0, false>, float const*, double>(int)"),
+                 std::string("foreach FusedAdam f32"));
+        QCOMPARE(knownKernelName("triton_red_fused__softmax_7"), std::string("fused softmax (Triton, reduction)"));
         QCOMPARE(knownKernelName("loop_add_fusion_3"), std::string("add (XLA, loop fusion)"));
-        QCOMPARE(knownKernelName("input_reduce_fusion.2"),
-                 std::string("reduce (XLA, input fusion)"));
+        QCOMPARE(knownKernelName("input_reduce_fusion.2"), std::string("reduce (XLA, input fusion)"));
         QCOMPARE(knownKernelName("fusion_12"), std::string("fusion (XLA)"));
-        QCOMPARE(knownKernelName("_attn_fwd_0d1d2d34d5de6de7c8c9d10d"),
-                 std::string("_attn_fwd (Triton)"));
+        QCOMPARE(knownKernelName("_attn_fwd_0d1d2d34d5de6de7c8c9d10d"), std::string("_attn_fwd (Triton)"));
         QCOMPARE(knownKernelName("add_kernel_0d1d2d3de"), std::string("add_kernel (Triton)"));
         QCOMPARE(knownKernelName("triton_poi_fused_add_relu_0_0d1d2de"),
                  std::string("fused add relu (Triton, pointwise)"));
         QCOMPARE(knownKernelName("triton_softmax_5"), std::string("softmax (XLA, Triton)"));
         QCOMPARE(knownKernelName("triton_gemm_dot_12"), std::string("dot (XLA, Triton gemm)"));
-        QCOMPARE(knownKernelName("gemm_fusion_dot_general_12"),
-                 std::string("dot general (XLA, gemm fusion)"));
-        for (const char* plain : {"gemm", "relu", "loop", "input_kernel", "conv_0d", "k_012",
-                                  "k_0d2d", "_0d1d", "copy_1d",
-                                  "void flash::fwd<Traits<64>, "
-                                  "false>(P)"})
+        QCOMPARE(knownKernelName("gemm_fusion_dot_general_12"), std::string("dot general (XLA, gemm fusion)"));
+        for (const char* plain :
+             {"gemm", "relu", "loop", "input_kernel", "conv_0d", "k_012", "k_0d2d", "_0d1d", "copy_1d",
+              "void flash::fwd<Traits<64>, "
+              "false>(P)"})
             QCOMPARE(knownKernelName(plain), std::string());
     }
 
     void xlaAnnotationsAreNamedBySubject() {
         QCOMPARE(knownRangeName("TSL:XlaModule:#hlo_module=jit_step,program_id=12#"),
                  std::string("jit_step (XlaModule)"));
-        QCOMPARE(knownRangeName("XlaModule:#prefix=x,hlo_module=jit_step#"),
-                 std::string("jit_step (XlaModule)"));
-        QCOMPARE(knownRangeName("Thunk:#hlo_op=loop_add_fusion#"),
-                 std::string("loop_add_fusion (Thunk)"));
+        QCOMPARE(knownRangeName("XlaModule:#prefix=x,hlo_module=jit_step#"), std::string("jit_step (XlaModule)"));
+        QCOMPARE(knownRangeName("Thunk:#hlo_op=loop_add_fusion#"), std::string("loop_add_fusion (Thunk)"));
         // Format of JAX 0.7.
         constexpr const char* thunk =
             "TSL:Thunk:#name=jit(step)/transpose(jvp())/dot_general,hlo_op=gemm_fusion_dot.16,"
@@ -118,10 +110,8 @@ class TestKernelNames : public QObject {
     void pyTorchOperatorsInNvtxAreShortened() {
         QCOMPARE(knownRangeName("aten::mm, seq = 12, op_id = 345"), std::string("aten::mm"));
         QCOMPARE(knownRangeName("aten::to, op_id = 7"), std::string("aten::to"));
-        QCOMPARE(knownRangeName("run_training_batch, op_id = #"),
-                 std::string("run_training_batch"));
-        QCOMPARE(knownRangeName("aten::mm, sizes = [[2, 3], [3, 4]], input_op_ids = []"),
-                 std::string("aten::mm"));
+        QCOMPARE(knownRangeName("run_training_batch, op_id = #"), std::string("run_training_batch"));
+        QCOMPARE(knownRangeName("aten::mm, sizes = [[2, 3], [3, 4]], input_op_ids = []"), std::string("aten::mm"));
         QCOMPARE(knownRangeName("autograd::engine::evaluate_function: AddmmBackward0, op_id = 9"),
                  std::string("autograd::engine::evaluate_function: AddmmBackward0"));
         for (const char* plain : {"x, seq = y", ", op_id = 3", "load, sizes = 3x4", "a, op_id"})
@@ -162,8 +152,7 @@ class TestKernelNames : public QObject {
         const SliceLocation at = trace->locate({EventKind::Kernel, 0});
         const Lane& lane = trace->tracks[at.track].lanes[at.lane];
         QCOMPARE(trace->strings.at(lane.name[at.slice]), std::string_view("add f32"));
-        const Result<ReportTable> families =
-            makeReport(*trace, "cuda_gpu_kern_sum:family", std::nullopt);
+        const Result<ReportTable> families = makeReport(*trace, "cuda_gpu_kern_sum:family", std::nullopt);
         QVERIFY(families);
         QCOMPARE(families->rows.size(), size_t{3});
         const auto hasRow = [&](const std::string& name) {

@@ -42,8 +42,7 @@ void tst_KinetoTrace::kinetoExportRoundTrips() {
     events.push_back(R"({"ph": "i", "name": "here", "pid": 4000, "tid": 4001, "ts": 1030.5})");
     events.push_back(slice("cuda_sync", "Stream Sync", "0", "7", "1080.000", "2.000",
                            R"("stream": 7, "context": 1, "device": 0, "correlation": 90)"));
-    const TracePtr first =
-        loaded(traceOf(events, "", ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2}"));
+    const TracePtr first = loaded(traceOf(events, "", ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2}"));
     const std::string text = written(*first, 0);
     const auto json = nlohmann::json::parse(text, nullptr, false);
     QVERIFY(!json.is_discarded());
@@ -58,8 +57,7 @@ void tst_KinetoTrace::kinetoExportRoundTrips() {
     const uint32_t op = rangeCalled(*second, "aten::mm");
     QCOMPARE(second->strings.at(second->nvtx.domain[op]), operatorDomain);
     QCOMPARE(second->strings.at(second->nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
-    QCOMPARE(second->strings.at(second->nvtx.domain[rangeCalled(*second, "ProfilerStep#1")]),
-             annotationDomain);
+    QCOMPARE(second->strings.at(second->nvtx.domain[rangeCalled(*second, "ProfilerStep#1")]), annotationDomain);
     QCOMPARE(second->nccl.size(), 1u);
     QCOMPARE(second->nccl.bytes[0], int64_t{40});
     QCOMPARE(second->nccl.facts[0].sequence, int64_t{3});

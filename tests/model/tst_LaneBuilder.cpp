@@ -30,8 +30,7 @@ std::vector<Interval> randomIntervals(std::mt19937& random, int count) {
 std::vector<Lane> build(const std::vector<Interval>& intervals, Packing packing) {
     LaneBuilder builder(packing);
     for (uint32_t i = 0; i < intervals.size(); ++i)
-        builder.add(intervals[i].startNs, intervals[i].endNs, 0, EventRef(EventKind::Kernel, i),
-                    SliceCategory::Kernel);
+        builder.add(intervals[i].startNs, intervals[i].endNs, 0, EventRef(EventKind::Kernel, i), SliceCategory::Kernel);
     return builder.build();
 }
 
@@ -88,10 +87,9 @@ void tst_LaneBuilder::usesNoMoreLanesThanOverlap() {
     size_t deepest = 0;
     for (int64_t timeNs = 0; timeNs < 2100; ++timeNs)
         deepest = std::max<size_t>(
-            deepest, static_cast<size_t>(std::count_if(
-                         intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
-                             return i.startNs <= timeNs && timeNs < i.endNs;
-                         })));
+            deepest, static_cast<size_t>(std::count_if(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
+                return i.startNs <= timeNs && timeNs < i.endNs;
+            })));
     QCOMPARE(build(intervals, Packing::Compact).size(), deepest);
 }
 
@@ -104,8 +102,8 @@ void tst_LaneBuilder::nestedSlicesAreBelowTheirParent() {
         for (const EventRef event : lanes[lane].event) laneOf[event.row()] = lane;
     for (size_t outer = 0; outer < intervals.size(); ++outer)
         for (size_t inner = 0; inner < intervals.size(); ++inner) {
-            const bool contains = intervals[outer].startNs < intervals[inner].startNs &&
-                                  intervals[outer].endNs > intervals[inner].endNs;
+            const bool contains =
+                intervals[outer].startNs < intervals[inner].startNs && intervals[outer].endNs > intervals[inner].endNs;
             if (contains) QVERIFY(laneOf[inner] > laneOf[outer]);
         }
 }
@@ -119,12 +117,11 @@ void tst_LaneBuilder::unionCoversAllSlices() {
     const Lane lane = unionOf(all, 0);
     QVERIFY(isSound(lane));
     for (int64_t timeNs = 0; timeNs < 2100; ++timeNs) {
-        const bool expected = std::any_of(
-            intervals.begin(), intervals.end(),
-            [timeNs](const Interval& i) { return i.startNs <= timeNs && timeNs < i.endNs; });
+        const bool expected = std::any_of(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
+            return i.startNs <= timeNs && timeNs < i.endNs;
+        });
         bool found = false;
-        for (uint32_t i = 0; i < lane.size(); ++i)
-            found |= lane.startNs[i] <= timeNs && timeNs < lane.endNs(i);
+        for (uint32_t i = 0; i < lane.size(); ++i) found |= lane.startNs[i] <= timeNs && timeNs < lane.endNs(i);
         QCOMPARE(found, expected);
     }
 }

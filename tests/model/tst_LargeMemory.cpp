@@ -84,9 +84,7 @@ class tst_LargeMemory : public QObject {
         LargeMemory memory(folder_.path(), ownBytes);
         size_t bytes = 1000;
         auto* block = static_cast<unsigned char*>(memory.resize(nullptr, 0, bytes));
-        const auto valueAt = [](size_t at) {
-            return static_cast<unsigned char>(at * 31 + at / 251);
-        };
+        const auto valueAt = [](size_t at) { return static_cast<unsigned char>(at * 31 + at / 251); };
         for (size_t at = 0; at < bytes; ++at) block[at] = valueAt(at);
         while (bytes < size_t{20} << 20) {
             const size_t more = bytes + bytes / 2;
@@ -114,8 +112,7 @@ class tst_LargeMemory : public QObject {
             block.assign(large + random() % (16 * large), round);
         }
         for (const LargeVector<uint32_t>& block : blocks)
-            QVERIFY(
-                std::ranges::all_of(block, [&](uint32_t each) { return each == block.front(); }));
+            QVERIFY(std::ranges::all_of(block, [&](uint32_t each) { return each == block.front(); }));
     }
 
     void privateMemoryIsUsedWithoutAFile() {

@@ -30,40 +30,30 @@ TracePtr randomTrace(uint32_t seed, uint32_t rows) {
     std::mt19937 random(seed);
     TraceBuilder builder;
     std::vector<uint32_t> threads, streams;
-    for (uint32_t i = 0; i < 5; ++i)
-        threads.push_back(builder.thread(globalTid(1 + i % 3, 10 + i)));
+    for (uint32_t i = 0; i < 5; ++i) threads.push_back(builder.thread(globalTid(1 + i % 3, 10 + i)));
     for (uint32_t i = 0; i < 4; ++i) streams.push_back(builder.stream(i % 3, builder.gpu(0), 1, i));
     const uint32_t config = builder.launchConfig({});
     const auto correlation = [&] { return static_cast<uint32_t>(random() % (rows + 1)); };
     const auto stream = [&] { return streams[random() % 4]; };
     for (uint32_t row = 0; row < rows; ++row)
-        builder.add<kinds::Api>({.startNs = row,
-                                 .endNs = row,
-                                 .thread = threads[random() % 5],
-                                 .correlation = correlation()});
+        builder.add<kinds::Api>(
+            {.startNs = row, .endNs = row, .thread = threads[random() % 5], .correlation = correlation()});
     for (uint32_t row = 0; row < rows; ++row)
-        builder.add<kinds::Kernel>({.startNs = row,
-                                    .endNs = row,
-                                    .stream = stream(),
-                                    .correlation = correlation(),
-                                    .config = config});
+        builder.add<kinds::Kernel>(
+            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation(), .config = config});
     for (uint32_t row = 0; row < rows / 3; ++row)
-        builder.add<kinds::Memcpy>(
-            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+        builder.add<kinds::Memcpy>({.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
     for (uint32_t row = 0; row < rows / 4; ++row)
-        builder.add<kinds::Memset>(
-            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+        builder.add<kinds::Memset>({.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
     for (uint32_t row = 0; row < rows / 5; ++row)
-        builder.add<kinds::Graph>(
-            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+        builder.add<kinds::Graph>({.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
     builder.finish(2);
     return builder.take();
 }
 
 /// Every piece of work with the first call of its correlation, by testing all calls.
 template <class Table>
-void plainLaunches(const Trace& trace, const Table& table, EventKind kind,
-                   std::vector<Launch>& launches) {
+void plainLaunches(const Trace& trace, const Table& table, EventKind kind, std::vector<Launch>& launches) {
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t process = trace.streams[table.stream[row]].process;
         const uint32_t correlation = table.correlation[row];
@@ -82,8 +72,7 @@ std::vector<Launch> plainLaunches(const Trace& trace) {
     plainLaunches(trace, trace.memcpys, EventKind::Memcpy, launches);
     plainLaunches(trace, trace.memsets, EventKind::Memset, launches);
     plainLaunches(trace, trace.graphs, EventKind::Graph, launches);
-    std::sort(launches.begin(), launches.end(),
-              [](const Launch& a, const Launch& b) { return a.key() < b.key(); });
+    std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) { return a.key() < b.key(); });
     return launches;
 }
 
@@ -112,8 +101,7 @@ class tst_LaunchLinks : public QObject {
         const std::vector<Launch> launches = plainLaunches(trace);
         QVERIFY(launches.size() > 100);
         for (const Launch& launch : launches) {
-            QCOMPARE(callOf(trace, launch.process, launch.correlation),
-                     EventRef(EventKind::Api, launch.call));
+            QCOMPARE(callOf(trace, launch.process, launch.correlation), EventRef(EventKind::Api, launch.call));
             std::vector<EventRef> expected;
             for (const Launch& each : launches)
                 if (each.process == launch.process && each.correlation == launch.correlation)

@@ -95,8 +95,7 @@ class TestLinkUse : public QObject {
     }
 
     void pairsWithoutCopiesHaveNoRate() {
-        const TracePtr trace =
-            twoGpus({{0, 1, 0, "system", "SYS"}, {1, 0, 0, "system", "SYS"}}, 10 * ms, ms);
+        const TracePtr trace = twoGpus({{0, 1, 0, "system", "SYS"}, {1, 0, 0, "system", "SYS"}}, 10 * ms, ms);
         const std::vector<LinkUse> uses = linkUse(*trace);
         QCOMPARE(uses.size(), size_t{2});
         QVERIFY(uses[0].meanGBps());
@@ -105,16 +104,13 @@ class TestLinkUse : public QObject {
     }
 
     void ratesAbovePcieImplyNvlink() {
-        const NvlinkVerdict fast =
-            judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 300 * ms, ms));
+        const NvlinkVerdict fast = judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 300 * ms, ms));
         QCOMPARE(fast.use, NvlinkVerdict::Use::Used);
         QCOMPARE(fast.evidence, LinkEvidence::Copies);
         QCOMPARE(fast.bytes, 600 * ms);
-        const NvlinkVerdict slow =
-            judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 20 * ms, ms));
+        const NvlinkVerdict slow = judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 20 * ms, ms));
         QCOMPARE(slow.use, NvlinkVerdict::Use::NotSeen);
-        const NvlinkVerdict absent =
-            judgeNvlink(*twoGpus({{0, 1, 0, "system", "SYS"}}, 20 * ms, ms));
+        const NvlinkVerdict absent = judgeNvlink(*twoGpus({{0, 1, 0, "system", "SYS"}}, 20 * ms, ms));
         QCOMPARE(absent.use, NvlinkVerdict::Use::Absent);
     }
 
@@ -129,8 +125,7 @@ class TestLinkUse : public QObject {
         const TracePtr trace = builder.finish();
         const auto amount = [&](std::string_view key, uint32_t gpu) {
             for (const CounterSeries& series : trace->counters)
-                if (series.key == key && series.gpu == gpu)
-                    return integralOf(series, trace->range).amount;
+                if (series.key == key && series.gpu == gpu) return integralOf(series, trace->range).amount;
             return -1.0;
         };
         QCOMPARE(amount(peerCopiesSentKey, 0), 200e6);

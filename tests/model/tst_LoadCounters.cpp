@@ -45,9 +45,7 @@ QString samples(int id, const QStringList& values) {
     return sql;
 }
 
-int64_t whole(const Cell& cell) {
-    return std::get<int64_t>(cell);
-}
+int64_t whole(const Cell& cell) { return std::get<int64_t>(cell); }
 
 }  // namespace
 
@@ -61,8 +59,7 @@ class tst_LoadCounters : public QObject {
         {
             Result<Database> database = Database::create(*folder_ / "trace");
             if (!database) qFatal("%s", database.error().sentence.c_str());
-            if (auto made = createTraceTables(*database); !made)
-                qFatal("%s", made.error().sentence.c_str());
+            if (auto made = createTraceTables(*database); !made) qFatal("%s", made.error().sentence.c_str());
             if (auto done = database->execute(sql.toUtf8().constData()); !done)
                 qFatal("%s", done.error().sentence.c_str());
         }
@@ -89,8 +86,7 @@ class tst_LoadCounters : public QObject {
     }
 
     static QString twoLinks() {
-        return counter(1, "nvlink.tx", "B", 1, "0", "0") +
-               counter(2, "nvlink.tx", "B", 1, "0", "1") +
+        return counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "0", "1") +
                counter(3, "nvlink.rx", "B", 1, "0", "0") + samples(1, {"1000", "2000", "5000"}) +
                samples(2, {"0", "500", "500"}) + samples(3, {"7", "7", "7"});
     }
@@ -104,8 +100,8 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(total->value(*total->sampleAt(second / 2)), 1'500.0);
         QCOMPARE(total->value(*total->sampleAt(second + second / 2)), 3'000.0);
         // Sent and received bytes share a track.
-        QCOMPARE(titles(*trace), (QStringList{"GPU 0", "GPU 0/Counters", "../NVLink",
-                                              "../NVLink/Link 0", "../NVLink/Link 1"}));
+        QCOMPARE(titles(*trace),
+                 (QStringList{"GPU 0", "GPU 0/Counters", "../NVLink", "../NVLink/Link 0", "../NVLink/Link 1"}));
         QVERIFY(trace->tracks[1].isInitiallyFolded && trace->tracks[2].isInitiallyFolded);
         QCOMPARE(trace->timelineRange().endNs, total->endNs());
     }
@@ -113,17 +109,16 @@ class tst_LoadCounters : public QObject {
     void unusuallyManyLinksAreAllKept() {
         QString sql;
         for (int link = 0; link < 40; ++link)
-            sql += counter(link, "nvlink.tx", "B", 1, "0", QString::number(link)) +
-                   samples(link, {"0", "10"});
+            sql += counter(link, "nvlink.tx", "B", 1, "0", QString::number(link)) + samples(link, {"0", "10"});
         const TracePtr trace = load(sql);
         QCOMPARE(find(*trace, "nvlink.tx")->value(0), 400.0);
         QCOMPARE(makeReport(*trace, "nvlink")->rows.size(), size_t{41});
     }
 
     void lostLinkMakesTheSumUnknown() {
-        const TracePtr trace = load(
-            counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "0", "1") +
-            samples(1, {"0", "10", "20", "30"}) + samples(2, {"0", "10", "NULL", "30"}));
+        const TracePtr trace =
+            load(counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "0", "1") +
+                 samples(1, {"0", "10", "20", "30"}) + samples(2, {"0", "10", "NULL", "30"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
         QCOMPARE(total->value(*total->sampleAt(1)), 20.0);
         QVERIFY(!total->sampleAt(second + 1));
@@ -131,21 +126,20 @@ class tst_LoadCounters : public QObject {
     }
 
     void counterResetsAreReported() {
-        const TracePtr trace =
-            load(counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"1000", "5", "10"}));
+        const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"1000", "5", "10"}));
         QVERIFY(std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
             return note.sentence.find("were reset 1 time") != std::string::npos;
         }));
     }
 
     void linkBytesByRange() {
-        const TracePtr trace = load(
-            twoLinks() +
-            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL),"
-            " (1000000000, 'epoch', 0, 1, NULL, NULL, NULL), (1000000000, 'epoch', 1, 0, NULL, "
-            "NULL, NULL),"
-            " (1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, "
-            "NULL);");
+        const TracePtr trace =
+            load(twoLinks() +
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL),"
+                 " (1000000000, 'epoch', 0, 1, NULL, NULL, NULL), (1000000000, 'epoch', 1, 0, NULL, "
+                 "NULL, NULL),"
+                 " (1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, "
+                 "NULL);");
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
         QVERIFY(table);
         // Two ranges, by the sum and two links.
@@ -166,50 +160,47 @@ class tst_LoadCounters : public QObject {
                        .arg(values)
                        .replace("#", QString::number(id));
         };
-        const TracePtr trace = load(
-            counted(1, 0, "(#, 0, 0), (#, 11000000, 11), (#, 35000000, 35), (#, 60000000, 60)") +
-            // Did not move while the ranges ran.
-            counted(2, 1, "(#, 0, 0), (#, 5000000, 5), (#, 60000000, 5)") +
-            // Was not read for the end of the first range.
-            counted(3, 2, "(#, 0, 0), (#, 11000000, 11), (#, 60000000, 60)") +
-            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES"
-            " (10000000, 'a', 0, 0, 5, 10500000, 12000000),"
-            " (34000000, 'a', 0, 1, 5, 34500000, 36000000),"
-            // One reading for both ends: too short.
-            " (10100000, 'b', 0, 0, 6, 10500000, 12000000),"
-            " (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
-            // The sampler was late.
-            " (12000000, 'd', 0, 0, 8, 34500000, 36000000),"
-            " (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
-            // Nonsense from a corrupt file.
-            " (10000000, 'c', 0, 0, 7, 12000000, -3),"
-            " (34000000, 'c', 0, 1, 7, 'x', NULL);");
+        const TracePtr trace =
+            load(counted(1, 0, "(#, 0, 0), (#, 11000000, 11), (#, 35000000, 35), (#, 60000000, 60)") +
+                 // Did not move while the ranges ran.
+                 counted(2, 1, "(#, 0, 0), (#, 5000000, 5), (#, 60000000, 5)") +
+                 // Was not read for the end of the first range.
+                 counted(3, 2, "(#, 0, 0), (#, 11000000, 11), (#, 60000000, 60)") +
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES"
+                 " (10000000, 'a', 0, 0, 5, 10500000, 12000000),"
+                 " (34000000, 'a', 0, 1, 5, 34500000, 36000000),"
+                 // One reading for both ends: too short.
+                 " (10100000, 'b', 0, 0, 6, 10500000, 12000000),"
+                 " (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
+                 // The sampler was late.
+                 " (12000000, 'd', 0, 0, 8, 34500000, 36000000),"
+                 " (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
+                 // Nonsense from a corrupt file.
+                 " (10000000, 'c', 0, 0, 7, 12000000, -3),"
+                 " (34000000, 'c', 0, 1, 7, 'x', NULL);");
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
         QVERIFY(table);
         QStringList rows;
         for (const auto& row : table->rows)
             if (std::get<std::string>(row[6]) != "all")
-                rows += QString("%1%2 %3 %4")
-                            .arg(QString::fromStdString(std::get<std::string>(row[0])),
-                                 QString::fromStdString(std::get<std::string>(row[6])))
-                            .arg(std::holds_alternative<int64_t>(row[7])
-                                     ? QString::number(whole(row[7]))
-                                     : QString("-"))
-                            .arg(QString::fromStdString(std::get<std::string>(row[9])));
+                rows +=
+                    QString("%1%2 %3 %4")
+                        .arg(QString::fromStdString(std::get<std::string>(row[0])),
+                             QString::fromStdString(std::get<std::string>(row[6])))
+                        .arg(std::holds_alternative<int64_t>(row[7]) ? QString::number(whole(row[7])) : QString("-"))
+                        .arg(QString::fromStdString(std::get<std::string>(row[9])));
         rows.sort();
         QCOMPARE(rows,
-                 (QStringList{"a0 24 read at both ends", "a1 0 read at both ends", "a2 - not read",
-                              "b0 - not read", "b1 0 between samples", "b2 - not read",
-                              "c0 24 between samples", "c1 0 between samples", "c2 - not read",
-                              "d0 48 between samples", "d1 0 between samples", "d2 - not read"}));
+                 (QStringList{"a0 24 read at both ends", "a1 0 read at both ends", "a2 - not read", "b0 - not read",
+                              "b1 0 between samples", "b2 - not read", "c0 24 between samples", "c1 0 between samples",
+                              "c2 - not read", "d0 48 between samples", "d1 0 between samples", "d2 - not read"}));
     }
 
     void energyByRange() {
-        const TracePtr trace =
-            load(counter(1, "energy", "J", 1, "0") + samples(1, {"0", "700", "1000"}) +
-                 counter(2, "power", "W", 0, "0") + samples(2, {"1", "1", "1"}) +
-                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
-                 " (2000000000, 'e', 0, 1, NULL, NULL, NULL);");
+        const TracePtr trace = load(counter(1, "energy", "J", 1, "0") + samples(1, {"0", "700", "1000"}) +
+                                    counter(2, "power", "W", 0, "0") + samples(2, {"1", "1", "1"}) +
+                                    "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
+                                    " (2000000000, 'e', 0, 1, NULL, NULL, NULL);");
         const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
         QCOMPARE(table->rows.size(), size_t{1});
         QCOMPARE(std::get<double>(table->rows[0][6]), 1'000.0);
@@ -225,51 +216,47 @@ class tst_LoadCounters : public QObject {
         const auto unread = makeReport(*load(energy + range), "energy_by_range");
         QVERIFY(std::holds_alternative<std::monostate>(unread->rows.at(0)[6]));
         QCOMPARE(std::get<std::string>(unread->rows.at(0)[8]), std::string("not read"));
-        const auto byPower = makeReport(
-            *load(energy + counter(2, "power", "W", 0, "0") +
-                  "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (2, 0, 100), (2, 200000000, 300),"
-                  " (2, 400000000, NULL);" +
-                  range),
-            "energy_by_range");
+        const auto byPower =
+            makeReport(*load(energy + counter(2, "power", "W", 0, "0") +
+                             "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (2, 0, 100), (2, 200000000, 300),"
+                             " (2, 400000000, NULL);" +
+                             range),
+                       "energy_by_range");
         QCOMPARE(std::get<double>(byPower->rows.at(0)[6]), 40.0);
         QCOMPARE(std::get<std::string>(byPower->rows.at(0)[8]), std::string("between samples"));
     }
 
     void energyOfAShortRangeIsReportedAsCoarse() {
-        const TracePtr trace = load(
-            counter(1, "energy", "J", 1, "0") +
-            "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (1, 0, 500), (1, 80000000, 500),"
-            " (1, 160000000, 560);"
-            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
-            " (80000000, 'e', 0, 1, NULL, NULL, NULL), (80000000, 'e', 1, 0, NULL, NULL, NULL),"
-            " (160000000, 'e', 1, 1, NULL, NULL, NULL);");
+        const TracePtr trace = load(counter(1, "energy", "J", 1, "0") +
+                                    "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (1, 0, 500), (1, 80000000, 500),"
+                                    " (1, 160000000, 560);"
+                                    "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
+                                    " (80000000, 'e', 0, 1, NULL, NULL, NULL), (80000000, 'e', 1, 0, NULL, NULL, NULL),"
+                                    " (160000000, 'e', 1, 1, NULL, NULL, NULL);");
         const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
         QCOMPARE(table->rows.size(), size_t{2});
         QVERIFY(std::holds_alternative<std::monostate>(table->rows[0][6]));
         for (const auto& row : table->rows) QVERIFY(std::holds_alternative<std::monostate>(row[7]));
         QCOMPARE(std::get<double>(table->rows[1][6]), 60.0);
-        for (const auto& row : table->rows)
-            QCOMPARE(std::get<std::string>(row[8]), std::string("coarse"));
+        for (const auto& row : table->rows) QCOMPARE(std::get<std::string>(row[8]), std::string("coarse"));
     }
 
     void rangesUseTheBestSamplerOfALink() {
-        const TracePtr trace =
-            load(counter(1, "nvlink.tx", "B", 1, "0", "NULL") + samples(1, {"0", "1000", "3000"}) +
-                 counter(2, "nvlink.tx", "B/s", 2, "0", "NULL").replace("'nvml'", "'gpm'") +
-                 samples(2, {"900", "900", "900"}) +
-                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
-                 " (1000000000, 'e', 0, 1, NULL, NULL, NULL);");
+        const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "NULL") + samples(1, {"0", "1000", "3000"}) +
+                                    counter(2, "nvlink.tx", "B/s", 2, "0", "NULL").replace("'nvml'", "'gpm'") +
+                                    samples(2, {"900", "900", "900"}) +
+                                    "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
+                                    " (1000000000, 'e', 0, 1, NULL, NULL, NULL);");
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
         QCOMPARE(table->rows.size(), size_t{1});
         QCOMPARE(whole(table->rows[0][7]), int64_t{1'000});
     }
 
     void throttlingIsALaneOfReasons() {
-        const TracePtr trace = load(counter(1, "throttle.reasons", "flags", 0, "0") +
-                                    samples(1, {"1", "4", "4", "36", "NULL", "0"}));
-        const auto track =
-            std::find_if(trace->tracks.begin(), trace->tracks.end(),
-                         [](const Track& each) { return each.kind == TrackKind::CounterStates; });
+        const TracePtr trace =
+            load(counter(1, "throttle.reasons", "flags", 0, "0") + samples(1, {"1", "4", "4", "36", "NULL", "0"}));
+        const auto track = std::find_if(trace->tracks.begin(), trace->tracks.end(),
+                                        [](const Track& each) { return each.kind == TrackKind::CounterStates; });
         QVERIFY(track != trace->tracks.end());
         const Lane& lane = track->lanes.front();
         QCOMPARE(lane.size(), 2u);  // idle time is no slice
@@ -281,27 +268,22 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(place.slice, 0u);
         const auto rows = makeReport(*trace, "gpu_activity")->rows;
         QVERIFY(std::any_of(rows.begin(), rows.end(), [](const auto& row) {
-            return std::get<std::string>(row[1]) == "throttled: power cap" &&
-                   std::get<double>(row[2]) == 60.0 &&
+            return std::get<std::string>(row[1]) == "throttled: power cap" && std::get<double>(row[2]) == 60.0 &&
                    std::get<std::string>(row[4]) == "% of the time";
         }));
     }
 
     void defaultViewShowsFewCounters() {
-        QString sql =
-            counter(1, "gpu.utilization", "%", 0, "0") +
-            counter(2, "memory.utilization", "%", 0, "0") + counter(3, "memory.used", "B", 0, "0") +
-            counter(4, "power", "W", 0, "0") + counter(5, "temperature", "C", 0, "0") +
-            counter(6, "clock.sm", "Hz", 0, "0") + counter(7, "memory.total", "B", 0, "0") +
-            counter(8, "cpu.share", "%", 2, "NULL", "NULL", "host");
+        QString sql = counter(1, "gpu.utilization", "%", 0, "0") + counter(2, "memory.utilization", "%", 0, "0") +
+                      counter(3, "memory.used", "B", 0, "0") + counter(4, "power", "W", 0, "0") +
+                      counter(5, "temperature", "C", 0, "0") + counter(6, "clock.sm", "Hz", 0, "0") +
+                      counter(7, "memory.total", "B", 0, "0") + counter(8, "cpu.share", "%", 2, "NULL", "NULL", "host");
         for (int id = 1; id <= 8; ++id) sql += samples(id, {"1", "2"});
         const TracePtr trace = load(sql);
         QCOMPARE(titles(*trace),
-                 (QStringList{"GPU 0", "GPU 0/Counters", "../gpu.utilization",
-                              "../gpu.utilization/memory.utilization", "../memory.used",
-                              "../More counters", "../More counters/power",
-                              "../More counters/temperature", "../More counters/clock.sm", "Host",
-                              "Host/cpu.share"}));
+                 (QStringList{"GPU 0", "GPU 0/Counters", "../gpu.utilization", "../gpu.utilization/memory.utilization",
+                              "../memory.used", "../More counters", "../More counters/power",
+                              "../More counters/temperature", "../More counters/clock.sm", "Host", "Host/cpu.share"}));
         for (const size_t folded : {1, 2, 5, 9}) QVERIFY(trace->tracks[folded].isInitiallyFolded);
     }
 
@@ -345,10 +327,8 @@ class tst_LoadCounters : public QObject {
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
             " VALUES (0, 2000000000, 59, 'all', 281474976710656);" +
             counter(1, "nvlink.tx", "B", 1, "0", "0");
-        QCOMPARE(judgeNvlink(*load(links + samples(1, {"0", "500", "600"}))).use,
-                 NvlinkVerdict::Use::NotSeen);
-        const NvlinkVerdict used =
-            judgeNvlink(*load(links + samples(1, {"0", "5000000000", "6000000000"})));
+        QCOMPARE(judgeNvlink(*load(links + samples(1, {"0", "500", "600"}))).use, NvlinkVerdict::Use::NotSeen);
+        const NvlinkVerdict used = judgeNvlink(*load(links + samples(1, {"0", "5000000000", "6000000000"})));
         QCOMPARE(used.use, NvlinkVerdict::Use::Used);
         QCOMPARE(used.evidence, LinkEvidence::Counters);
         QCOMPARE(used.bytes, int64_t{6'000'000'000});
@@ -360,8 +340,7 @@ class tst_LoadCounters : public QObject {
             "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
             " VALUES (0, 4000000000, 59, 'all', 281474976710656);" +
-            counter(1, "nvlink.tx", "B", 1, "0", "0") +
-            samples(1, {"9000000000", "0", "5000000000", "3", "5"}));
+            counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"9000000000", "0", "5000000000", "3", "5"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
         QVERIFY(!total->sampleAt(second / 2));
         QVERIFY(total->sampleAt(second + 1));
@@ -386,8 +365,7 @@ class tst_LoadCounters : public QObject {
             "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
             " VALUES (0, 4000000000, 59, 'all', 281474976710656);" +
-            counter(1, "nvlink.tx", "B", 1, "0", "0") +
-            samples(1, {"0", "10", "NULL", "NULL", "NULL"}));
+            counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"0", "10", "NULL", "NULL", "NULL"}));
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
         QVERIFY(verdict.sentences.back().find("unknown for most of the time") != std::string::npos);
@@ -409,22 +387,20 @@ class tst_LoadCounters : public QObject {
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.bytes, int64_t{10'000'000'000});
         QVERIFY(verdict.sentences.at(2).starts_with("That is of 50 % of the time"));
-        const auto rows =
-            makeReport(*trace, "gpu_activity", TimeRange{3 * second, 4 * second})->rows;
+        const auto rows = makeReport(*trace, "gpu_activity", TimeRange{3 * second, 4 * second})->rows;
         QCOMPARE(rows.size(), size_t{1 + 2});
         for (const auto& row : rows)
             if (std::get<std::string>(row[1]) == "gpu.utilization")
                 QVERIFY(std::holds_alternative<std::monostate>(row[2]));
         const auto links = makeReport(*trace, "nvlink")->rows;
         for (const auto& row : links)
-            QCOMPARE(std::round(std::get<double>(row[10])),
-                     std::get<int64_t>(row[0]) == 1 ? 50.0 : 100.0);
+            QCOMPARE(std::round(std::get<double>(row[10])), std::get<int64_t>(row[0]) == 1 ? 50.0 : 100.0);
     }
 
     void wrappingCounterContinues() {
-        const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
-                                    "UPDATE LANESCOPE_COUNTERS SET wrapBits = 32;" +
-                                    samples(1, {"4294967000", "704", "1704"}));
+        const TracePtr trace =
+            load(counter(1, "nvlink.tx", "B", 1, "0", "0") + "UPDATE LANESCOPE_COUNTERS SET wrapBits = 32;" +
+                 samples(1, {"4294967000", "704", "1704"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
         QCOMPARE(total->value(0), 1000.0);
         QCOMPARE(total->value(1), 1000.0);
@@ -451,8 +427,7 @@ class tst_LoadCounters : public QObject {
             counter(1, "gpu.utilization", "%", 0, "0") + samples(1, {"NULL", "NULL"}));
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
-        QCOMPARE(verdict.sentences.front(),
-                 std::string("The trace does not say whether there is NVLink."));
+        QCOMPARE(verdict.sentences.front(), std::string("The trace does not say whether there is NVLink."));
         const auto rows = makeReport(*trace, "gpu_activity")->rows;
         for (const auto& row : rows) QVERIFY(std::holds_alternative<std::monostate>(row[2]));
     }
@@ -466,10 +441,9 @@ class tst_LoadCounters : public QObject {
     }
 
     void wronglyTypedCellsCostOnlyTheCell() {
-        const TracePtr trace =
-            load(counter(1, "power", "W", 0, "0") + samples(1, {"'x'", "x'00'", "5.5", "1e999"}) +
-                 counter(2, "power", "W", 9, "0") + counter(3, "power", "W", 0, "'gpu'") +
-                 "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (77, 0, 1);");
+        const TracePtr trace = load(counter(1, "power", "W", 0, "0") + samples(1, {"'x'", "x'00'", "5.5", "1e999"}) +
+                                    counter(2, "power", "W", 9, "0") + counter(3, "power", "W", 0, "'gpu'") +
+                                    "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (77, 0, 1);");
         const CounterSeries* series = find(*trace, "power");
         QVERIFY(series);
         QVERIFY(std::isnan(series->value(0)));
@@ -479,8 +453,7 @@ class tst_LoadCounters : public QObject {
 
     void countersOfTwoRunsAreCompared() {
         const TracePtr a = load(twoLinks());
-        const TracePtr b = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
-                                counter(2, "nvlink.tx", "B", 1, "0", "1") +
+        const TracePtr b = load(counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "0", "1") +
                                 samples(1, {"0", "3000", "6000"}) + samples(2, {"0", "0", "0"}));
         const auto all = counterDifferences(*a, {0, 2 * second}, *b, {0, 2 * second});
         std::set<std::string> names;

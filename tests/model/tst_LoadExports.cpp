@@ -33,8 +33,7 @@ int64_t busy(const Table& table) {
 
 }  // namespace
 
-/// Tests on real exports of several Nsight Systems versions, each compared with plain SQL on the
-/// same file.
+/// Tests on real exports of several Nsight Systems versions, each compared with plain SQL on the same file.
 class tst_LoadExports : public QObject {
     Q_OBJECT
 
@@ -53,8 +52,7 @@ class tst_LoadExports : public QObject {
         QTest::addColumn<QString>("file");
         const auto files = sampleExports();
         if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
-        for (const auto& file : files)
-            QTest::newRow(file.filename().c_str()) << QString::fromStdString(file.string());
+        for (const auto& file : files) QTest::newRow(file.filename().c_str()) << QString::fromStdString(file.string());
     }
     static TracePtr load(const QString& file) {
         const Result<TracePtr> trace = loadTrace(file.toStdString());
@@ -82,15 +80,12 @@ void tst_LoadExports::everyRowIsLoaded() {
     QCOMPARE(busy(trace->kernels), busyNs("CUPTI_ACTIVITY_KIND_KERNEL"));
     QCOMPARE(busy(trace->memcpys), busyNs("CUPTI_ACTIVITY_KIND_MEMCPY"));
     QCOMPARE(busy(trace->apiCalls), busyNs("CUPTI_ACTIVITY_KIND_RUNTIME"));
-    QCOMPARE(sum(trace->memcpys.bytes),
-             ask(*database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
+    QCOMPARE(sum(trace->memcpys.bytes), ask(*database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
     for (int kind = 0; kind < memcpyKindCount; ++kind) {
-        const auto found = std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(),
-                                      static_cast<MemcpyKind>(kind));
-        QCOMPARE(
-            int64_t{found},
-            ask(*database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
-                               std::to_string(kind)));
+        const auto found =
+            std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(), static_cast<MemcpyKind>(kind));
+        QCOMPARE(int64_t{found}, ask(*database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
+                                                    std::to_string(kind)));
     }
     for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
 }
@@ -108,8 +103,7 @@ void tst_LoadExports::everyNameMatchesTheFile() {
             " JOIN StringIds ON id = demangledName GROUP BY value");
         QVERIFY(names);
         size_t distinct = 0;
-        for (; *names->step(); ++distinct)
-            QCOMPARE(found[std::string(names->text(0))], names->integer(1));
+        for (; *names->step(); ++distinct) QCOMPARE(found[std::string(names->text(0))], names->integer(1));
         QCOMPARE(found.size(), distinct);
     }
     if (database->hasTable("NVTX_EVENTS")) {
@@ -131,12 +125,11 @@ void tst_LoadExports::everySliceIsDrawn() {
         for (const Lane& lane : track.lanes) {
             if (track.kind == TrackKind::Stream) work += lane.size();
             if (track.kind == TrackKind::ThreadApi) calls += lane.size();
-            for (uint32_t i = 1; i < lane.size(); ++i)
-                QVERIFY(lane.startNs[i] >= lane.endNs(i - 1));
+            for (uint32_t i = 1; i < lane.size(); ++i) QVERIFY(lane.startNs[i] >= lane.endNs(i - 1));
         }
     // A graph recorded as a whole is also shown on its stream.
-    QCOMPARE(work, size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size() +
-                       trace->graphs.size());
+    QCOMPARE(work,
+             size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size() + trace->graphs.size());
     QCOMPARE(calls, size_t{trace->apiCalls.size()});
 }
 

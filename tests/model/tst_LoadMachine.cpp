@@ -88,33 +88,26 @@ void tst_LoadMachine::gpuConnectionsAreReported_data() {
     QTest::addColumn<QStringList>("lines");
     QTest::newRow("two") << "(0, 1, 18, 'NVLink'), (1, 0, 18, 'NVLink')"
                          << QStringList{"GPU 0\u2013GPU 1: NVLink, 18 links"};
-    QTest::newRow("no NVLink") << "(0, 1, 0, 'PCIe switch')"
-                               << QStringList{"GPU 0\u2013GPU 1: PCIe switch"};
+    QTest::newRow("no NVLink") << "(0, 1, 0, 'PCIe switch')" << QStringList{"GPU 0\u2013GPU 1: PCIe switch"};
     QTest::newRow("all alike") << "(0, 1, 18, 'NVSwitch'), (0, 2, 18, 'NVSwitch'), (1, 2, 18, "
                                   "'NVSwitch')"
-                               << QStringList{
-                                      "between any two of GPU 0\u20132: NVSwitch, 18 links"};
+                               << QStringList{"between any two of GPU 0\u20132: NVSwitch, 18 links"};
     QTest::newRow("not alike") << "(0, 1, 1, 'NVLink'), (0, 2, 0, 'system'), (1, 2, 0, 'system')"
-                               << QStringList{"GPU 0\u2013GPU 1: NVLink, 1 link",
-                                              "GPU 0\u2013GPU 2: system",
+                               << QStringList{"GPU 0\u2013GPU 1: NVLink, 1 link", "GPU 0\u2013GPU 2: system",
                                               "GPU 1\u2013GPU 2: system"};
     QTest::newRow("not all") << "(0, 1, 4, 'NVLink'), (2, 3, 4, 'NVLink'), (4, 5, 4, 'NVLink')"
-                             << QStringList{"GPU 0\u2013GPU 1: NVLink, 4 links",
-                                            "GPU 2\u2013GPU 3: NVLink, 4 links",
+                             << QStringList{"GPU 0\u2013GPU 1: NVLink, 4 links", "GPU 2\u2013GPU 3: NVLink, 4 links",
                                             "GPU 4\u2013GPU 5: NVLink, 4 links"};
-    QTest::newRow("nonsense") << "('x', 1, 4, 'NVLink'), (2, 2, 4, 'NVLink'), (NULL, NULL, 0, 0)"
-                              << QStringList{};
+    QTest::newRow("nonsense") << "('x', 1, 4, 'NVLink'), (2, 2, 4, 'NVLink'), (NULL, NULL, 0, 0)" << QStringList{};
 }
 
 void tst_LoadMachine::gpuConnectionsAreReported() {
     QFETCH(QString, rows);
     QFETCH(QStringList, lines);
-    write("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " +
-          rows);
+    write("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " + rows);
     QStringList found;
     const TracePtr trace = load();
-    for (const LinkLine& line : linkLines(*trace))
-        found << QString::fromStdString(line.gpus + ": " + line.text());
+    for (const LinkLine& line : linkLines(*trace)) found << QString::fromStdString(line.gpus + ": " + line.text());
     QCOMPARE(found, lines);
 }
 

@@ -51,8 +51,7 @@ class tst_LoadMemory : public QObject {
         builder.addAllocation(0, 0, MemoryKind::Device, 0xffff'0000'0000'1000, 4096, 30);
         builder.addAllocation(0, 0, MemoryKind::Pinned, 0x2000, 512, 40);
         builder.addFree(0, 0, 0xffff'0000'0000'1000, 800);
-        builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x7000, 4096, 310, 390,
-                             MigrationCause::Eviction);
+        builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x7000, 4096, 310, 390, MigrationCause::Eviction);
         builder.addPageFault(0, 0, 0x7000, 12, FaultAccess::Write, 300, 400);
         builder.addPageFault(0, noIndex, 0x8000, 1, FaultAccess::Unknown, 500, 500);
         builder.addWindow(0, 0, 600);

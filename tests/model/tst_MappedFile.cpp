@@ -40,9 +40,7 @@ class tst_MappedFile : public QObject {
         folder_ = std::make_unique<TemporaryFolder>();
         qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((*folder_ / "cache").string()));
         path_ = *folder_ / "trace.sqlite";
-        QVERIFY(
-            writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
-                .has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_).has_value());
         index_ = indexPaths(path_).front();
     }
 
@@ -83,8 +81,7 @@ class tst_MappedFile : public QObject {
 
     void indexMayBeTruncatedDuringUse_data() {
         QTest::addColumn<double>("share");
-        for (const double share : {0.0, 0.01, 0.3, 0.7})
-            QTest::addRow("%g of it left", share) << share;
+        for (const double share : {0.0, 0.01, 0.3, 0.7}) QTest::addRow("%g of it left", share) << share;
     }
     void indexMayBeTruncatedDuringUse() {
         QFETCH(double, share);
@@ -105,8 +102,7 @@ class tst_MappedFile : public QObject {
 
     /// Faults outside of mapped files end the process as usual.
     void otherBusErrorsEndTheProcess() {
-        if (test::hasAddressSanitizer || test::hasThreadSanitizer)
-            QSKIP("The sanitizer has its own way to end.");
+        if (test::hasAddressSanitizer || test::hasThreadSanitizer) QSKIP("The sanitizer has its own way to end.");
         QVERIFY(ensureIndex(path_).has_value());
         const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
         QVERIFY(file.has_value());
@@ -116,8 +112,8 @@ class tst_MappedFile : public QObject {
             qputenv("QTEST_DISABLE_STACK_DUMP", "1");
             const int other = ::open((*folder_ / "other").c_str(), O_RDWR | O_CREAT, 0600);
             (void)!::ftruncate(other, 8192);
-            const auto* mapped = static_cast<const volatile char*>(
-                ::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, other, 0));
+            const auto* mapped =
+                static_cast<const volatile char*>(::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, other, 0));
             (void)!::ftruncate(other, 0);
             ::_exit(mapped[5000]);
         }
@@ -129,12 +125,10 @@ class tst_MappedFile : public QObject {
 
     void filesAreMappedOnlyOnSafeFileSystems() {
         // Magic numbers of file systems in the kernel, some of them negative in 32 bits.
-        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994})
-            QVERIFY(system::isLocalType(local));
+        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994}) QVERIFY(system::isLocalType(local));
         QVERIFY(system::isLocalType(0x9123683E));
         QVERIFY(system::isLocalType(static_cast<int32_t>(0x9123683E)));
-        for (const int64_t remote :
-             {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
+        for (const int64_t remote : {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
             QVERIFY(!system::isLocalType(remote));
         QVERIFY(!system::isLocalType(static_cast<int32_t>(0xFF534D42)));
     }

@@ -199,8 +199,7 @@ class tst_Memory : public QObject {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         const EventRef ofGpu = builder.addPageFault(0, 0, 0x7000, 12, FaultAccess::Write, 100, 300);
-        const EventRef ofCpu =
-            builder.addPageFault(0, noIndex, 0x8000, 1, FaultAccess::Unknown, 400, 400);
+        const EventRef ofCpu = builder.addPageFault(0, noIndex, 0x8000, 1, FaultAccess::Unknown, 400, 400);
         const TracePtr trace = builder.finish();
         QCOMPARE(trace->nameOf(ofGpu), "GPU page fault, write");
         QCOMPARE(trace->nameOf(ofCpu), "CPU page fault");
@@ -242,8 +241,7 @@ class tst_Memory : public QObject {
         builder.addGap(0, Loss::NvtxCalls, 250, 400, 5);
         const TracePtr trace = builder.finish();
         QVERIFY(track(*trace, TrackKind::Stream)->lossy->empty());
-        QCOMPARE(*track(*trace, TrackKind::ThreadNvtx)->lossy,
-                 (std::vector<TimeRange>{{200, 400}}));
+        QCOMPARE(*track(*trace, TrackKind::ThreadNvtx)->lossy, (std::vector<TimeRange>{{200, 400}}));
         QVERIFY(track(*trace, TrackKind::ThreadApi)->lossy->empty());
         QVERIFY(track(*trace, TrackKind::ThreadNvtx)->unrecorded->empty());
     }

@@ -18,16 +18,13 @@ using namespace lanescope;
 
 namespace {
 
-std::vector<std::vector<Cell>> rowsOf(const Trace& trace, std::string_view name,
-                                      std::optional<TimeRange> range = {}) {
+std::vector<std::vector<Cell>> rowsOf(const Trace& trace, std::string_view name, std::optional<TimeRange> range = {}) {
     const auto table = makeReport(trace, name, range);
     if (!table) qFatal("%s", table.error().sentence.c_str());
     return table->rows;
 }
 
-int64_t whole(const Cell& cell) {
-    return std::get<int64_t>(cell);
-}
+int64_t whole(const Cell& cell) { return std::get<int64_t>(cell); }
 
 }  // namespace
 
@@ -117,9 +114,7 @@ class tst_MemoryReports : public QObject {
         builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 0, 10, 40);
         builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 0, 50, 60);
         const TracePtr trace = builder.finish();
-        const auto isEmpty = [](const Cell& cell) {
-            return std::holds_alternative<std::monostate>(cell);
-        };
+        const auto isEmpty = [](const Cell& cell) { return std::holds_alternative<std::monostate>(cell); };
         const auto totals = rowsOf(*trace, "um_total_sum");
         QCOMPARE(whole(totals[0][0]), 4096);
         QVERIFY(isEmpty(totals[0][1]));
@@ -179,8 +174,7 @@ class tst_MemoryReports : public QObject {
             if (count.name == "managed migrations") QCOMPARE(count.untimed, 1);
         }
         QVERIFY(std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
-            return note.sentence.find("1 of 2 managed migrations have no time") !=
-                   std::string::npos;
+            return note.sentence.find("1 of 2 managed migrations have no time") != std::string::npos;
         }));
     }
 };

@@ -19,22 +19,18 @@ class tst_NcclBandwidth : public QObject {
             // A ring: every rank forwards every byte except its own part, and reduces on the way.
             int64_t gathered = 0;
             for (int other = 1; other < ranks; ++other) gathered += each;
-            const auto bus = [&](const char* operation) {
-                return ncclTraffic(operation, each, ranks)->busBytes;
-            };
+            const auto bus = [&](const char* operation) { return ncclTraffic(operation, each, ranks)->busBytes; };
             const auto algorithm = [&](const char* operation) {
                 return ncclTraffic(operation, each, ranks)->algorithmBytes;
             };
-            for (const char* operation :
-                 {"AllGather", "ReduceScatter", "AlltoAll", "Gather", "Scatter"}) {
+            for (const char* operation : {"AllGather", "ReduceScatter", "AlltoAll", "Gather", "Scatter"}) {
                 QCOMPARE(bus(operation), double(gathered));
                 QCOMPARE(algorithm(operation), double(all));
             }
             // A reduce-scatter and an all-gather of a message split into as many parts as ranks.
             int64_t reduced = 0;
             for (int part = 1; part < ranks; ++part) reduced += 2 * (each / ranks);
-            QCOMPARE(qRound64(bus("AllReduce")),
-                     ranks == 64 ? qRound64(double(each) * 126 / 64) : reduced);
+            QCOMPARE(qRound64(bus("AllReduce")), ranks == 64 ? qRound64(double(each) * 126 / 64) : reduced);
             QCOMPARE(algorithm("AllReduce"), double(each));
             for (const char* operation : {"Broadcast", "Reduce", "Send", "Recv"}) {
                 QCOMPARE(bus(operation), double(each));

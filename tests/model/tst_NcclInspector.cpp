@@ -32,9 +32,7 @@ int64_t whole(const ReportTable& table, size_t row, size_t column) {
     return std::get<int64_t>(table.rows.at(row).at(column));
 }
 
-std::string_view operationAt(const Trace& trace, uint32_t row) {
-    return trace.strings.at(trace.nccl.operation[row]);
-}
+std::string_view operationAt(const Trace& trace, uint32_t row) { return trace.strings.at(trace.nccl.operation[row]); }
 
 TimeRange callAt(const Trace& trace, uint32_t row) {
     const uint32_t nvtx = trace.nccl.nvtx[row];
@@ -52,8 +50,7 @@ class tst_NcclInspector : public QObject {
         return folder_ / name.c_str();
     }
     TracePtr load(const std::string& text) {
-        const Result<TracePtr> trace =
-            loadTrace(file(fmt::format("node-pid{}.log", ++files_), text));
+        const Result<TracePtr> trace = loadTrace(file(fmt::format("node-pid{}.log", ++files_), text));
         return trace ? *trace : nullptr;
     }
     /// The trace after a round trip through a trace file.
@@ -132,8 +129,7 @@ void tst_NcclInspector::plainLinesArePlacedAtTheirWriteTime() {
     text += line(context(rank, dayUs + 1000), collective({.number = 8, .tookUs = 30}));
     const TracePtr loaded = load(text);
     QVERIFY(loaded);
-    QVERIFY(hasNote(*loaded, HealthCode::CoarseTimes,
-                    "The times of 4 NCCL operations are their write times"));
+    QVERIFY(hasNote(*loaded, HealthCode::CoarseTimes, "The times of 4 NCCL operations are their write times"));
     for (const TracePtr& trace : {loaded, kept(*loaded)}) {
         QVERIFY(trace);
         QCOMPARE(trace->startUtcNs, (dayUs - 300) * us);
@@ -153,12 +149,9 @@ void tst_NcclInspector::bandwidthMatchesTheLog_data() {
     QTest::addColumn<qint64>("bytes");
     QTest::addColumn<qint64>("tookUs");
     QTest::addColumn<double>("busGBps");
-    // Values from NCCL Inspector's documentation; rows without a value there by nccl-tests'
-    // formula.
-    QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974}
-                               << 485.119099;
-    QTest::newRow("ReduceScatter")
-        << "ReduceScatter" << 8 << qint64{2147483648} << qint64{41057} << 366.134533;
+    // Values from NCCL Inspector's documentation; rows without a value there by nccl-tests' formula.
+    QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974} << 485.119099;
+    QTest::newRow("ReduceScatter") << "ReduceScatter" << 8 << qint64{2147483648} << qint64{41057} << 366.134533;
     QTest::newRow("of many") << "ReduceScatter" << 32 << qint64{65536} << qint64{110} << 18.469236;
     QTest::newRow("of three") << "AllReduce" << 3 << qint64{2360832} << qint64{5663} << 0.555850;
     QTest::newRow("Broadcast") << "Broadcast" << 8 << qint64{1000000} << qint64{10} << 100.0;
@@ -170,15 +163,13 @@ void tst_NcclInspector::bandwidthMatchesTheLog() {
     QFETCH(qint64, bytes);
     QFETCH(qint64, tookUs);
     QFETCH(double, busGBps);
-    const Call call{
-        .operation = operation.toStdString(), .bytes = bytes, .tookUs = tookUs, .busGBps = busGBps};
+    const Call call{.operation = operation.toStdString(), .bytes = bytes, .tookUs = tookUs, .busGBps = busGBps};
     const TracePtr trace = load(lineOf({.ranks = ranks}, call));
     QVERIFY(trace);
     const std::optional<NcclRate> rate = ncclRate(*trace, 0);
     QVERIFY(rate);
     // Lines have six decimals.
-    QVERIFY2(std::abs(rate->busGBps() - busGBps) < 1e-6,
-             qPrintable(QString::number(rate->busGBps())));
+    QVERIFY2(std::abs(rate->busGBps() - busGBps) < 1e-6, qPrintable(QString::number(rate->busGBps())));
 }
 
 void tst_NcclInspector::messagesHavePeers() {
@@ -201,8 +192,7 @@ void tst_NcclInspector::messagesHavePeers() {
         for (uint32_t row = 0; row < 4; ++row) {
             const NcclFacts facts = trace->nccl.facts[row];
             QCOMPARE(trace->nccl.bytes[row], int64_t{4096} * facts.peer);
-            QCOMPARE(operationAt(*trace, row),
-                     std::string_view(facts.peer % 2 == 1 ? "Send" : "Recv"));
+            QCOMPARE(operationAt(*trace, row), std::string_view(facts.peer % 2 == 1 ? "Send" : "Recv"));
             QCOMPARE(facts.operationCount, 1u);
             QCOMPARE(facts.sharedBy, 1u);
             peers.insert(facts.peer);
@@ -214,9 +204,8 @@ void tst_NcclInspector::messagesHavePeers() {
 void tst_NcclInspector::batchHeaderAppliesToItsLines() {
     const Rank first{.rank = 1, .id = "0xa"}, second{.rank = 3, .id = "0xb"};
     const std::string orphan = line(collective({.number = 99}));
-    const std::string text = line(context(first, dayUs, "v4.3"), stats(2, 1, 0, 0)) +
-                             line(collective({.number = 0})) + line(collective({.number = 1})) +
-                             line(message({.operation = "Send"}, 2)) + orphan +
+    const std::string text = line(context(first, dayUs, "v4.3"), stats(2, 1, 0, 0)) + line(collective({.number = 0})) +
+                             line(collective({.number = 1})) + line(message({.operation = "Send"}, 2)) + orphan +
                              line(context(second, dayUs + 5000, "v4.3"), stats(1, 0, 0, 0)) +
                              line(collective({.number = 0}));
     const TracePtr trace = load(text);
@@ -231,8 +220,7 @@ void tst_NcclInspector::batchHeaderAppliesToItsLines() {
     QCOMPARE(of[0xb], 1);
     QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first in line 5,"));
     // A batch with a corrupt header is not attributed to the previous batch.
-    std::string damaged =
-        line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
+    std::string damaged = line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
     damaged += line(context(second, dayUs, "v4.3"), stats(1, 0, 0, 0)).replace(3, 1, "\"");
     damaged += line(collective({.number = 0}));
     const TracePtr rest = load(damaged);
@@ -281,18 +269,15 @@ void tst_NcclInspector::jsonLayoutIsIrrelevant() {
 void tst_NcclInspector::rcclExtensionsAreReadOrCounted() {
     const Rank rank;
     const std::string channel = fmt::format(
-        R"({{"event_type":"KernelCh","channel_id":0,"event_trace_ts":{{"kernel_start_ts":{}}}}})",
-        dayUs + 20);
-    const std::string proxy =
-        R"({"event_type":"ProxyOp","proxy_id":17,"events":[{"event_type":"ProxyStep"}]})";
+        R"({{"event_type":"KernelCh","channel_id":0,"event_trace_ts":{{"kernel_start_ts":{}}}}})", dayUs + 20);
+    const std::string proxy = R"({"event_type":"ProxyOp","proxy_id":17,"events":[{"event_type":"ProxyStep"}]})";
     std::string call = collective({.operation = "All2All", .tookUs = 30});
     call.pop_back();
-    call += fmt::format(R"(,"event_trace_ts":{{"coll_start_ts":{},"coll_stop_ts":{}}},)", dayUs + 1,
-                        dayUs + 6) +
+    call += fmt::format(R"(,"event_trace_ts":{{"coll_start_ts":{},"coll_stop_ts":{}}},)", dayUs + 1, dayUs + 6) +
             "\"events\":[" + proxy + "," + channel + "]}";
-    const TracePtr trace = load(line(context(rank, dayUs + 900, "v4.1"), call) +
-                                line(context(rank, dayUs + 900, "v4.1"),
-                                     R"("coll_api":{"func":"AllReduce","start_ts":1})"));
+    const TracePtr trace =
+        load(line(context(rank, dayUs + 900, "v4.1"), call) +
+             line(context(rank, dayUs + 900, "v4.1"), R"("coll_api":{"func":"AllReduce","start_ts":1})"));
     QVERIFY(trace);
     QCOMPARE(trace->nccl.size(), 1u);
     QCOMPARE(operationAt(*trace, 0), std::string_view("AlltoAll"));
@@ -324,9 +309,7 @@ void tst_NcclInspector::ranksAreMergedAndTheLateOneIsFound() {
             // Rank 2 arrives 300 us after the others, which wait for it.
             const int64_t lateUs = rank == 2 ? 300 : rank;
             text += lineOf({.rank = rank, .pid = 100 + rank},
-                           {.number = number,
-                            .tookUs = 400 - lateUs,
-                            .kernelUs = dayUs + number * 1000 + lateUs});
+                           {.number = number, .tookUs = 400 - lateUs, .kernelUs = dayUs + number * 1000 + lateUs});
         }
         files.push_back(file(fmt::format("node-1-pid{}.log", 100 + rank), text));
     }
@@ -357,8 +340,7 @@ void tst_NcclInspector::writeTimesMakeNoRankLate() {
     for (int rank = 0; rank < 2; ++rank) {
         std::string text;
         for (int64_t number = 0; number < 8; ++number)
-            text += line(context({.rank = rank, .ranks = 2, .pid = 200 + rank},
-                                 dayUs + number * 1000 + rank * 300),
+            text += line(context({.rank = rank, .ranks = 2, .pid = 200 + rank}, dayUs + number * 1000 + rank * 300),
                          collective({.number = number}));
         files.push_back(file(fmt::format("node-1-pid{}.log", 200 + rank), text));
     }
@@ -398,8 +380,7 @@ void tst_NcclInspector::exportedProfileKeepsTheSizes() {
 }
 
 void tst_NcclInspector::impossibleSizeIsExportedUnchanged() {
-    const TracePtr trace =
-        load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
+    const TracePtr trace = load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
     QVERIFY(trace);
     std::string text;
     writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {

@@ -18,18 +18,17 @@ struct Job : SimulatedRanks {
     using SimulatedRanks::SimulatedRanks;
 
     /// Adds a call, with a kernel from `kernelNs` on if that is not negative.
-    void call(size_t rank, std::string_view operation, int64_t bytes, int64_t callNs,
-              int64_t kernelNs = -1, int64_t sequence = -1, uint64_t communicator = world) {
+    void call(size_t rank, std::string_view operation, int64_t bytes, int64_t callNs, int64_t kernelNs = -1,
+              int64_t sequence = -1, uint64_t communicator = world) {
         NcclFacts facts;
         facts.sequence = sequence;
         const TimeRange kernel{kernelNs, kernelNs + 50 * us};
-        addCall(rank, operation, bytes, callNs,
-                kernelNs >= 0 ? std::optional(kernel) : std::nullopt, facts, communicator);
+        addCall(rank, operation, bytes, callNs, kernelNs >= 0 ? std::optional(kernel) : std::nullopt, facts,
+                communicator);
     }
 };
 
-ReportTable report(const Trace& trace, std::string_view name,
-                   std::optional<TimeRange> range = std::nullopt) {
+ReportTable report(const Trace& trace, std::string_view name, std::optional<TimeRange> range = std::nullopt) {
     const Result<ReportTable> table = makeReport(trace, name, range);
     return table ? *table : ReportTable();
 }
@@ -43,8 +42,8 @@ double real(const ReportTable& table, size_t row, size_t column) {
 }
 
 // Columns of the summary.
-constexpr size_t rankAt = 1, pidAt = 2, countAt = 3, lastAt = 4, shareAt = 5, medianAt = 6,
-                 maxLatenessAt = 8, waitedAt = 9;
+constexpr size_t rankAt = 1, pidAt = 2, countAt = 3, lastAt = 4, shareAt = 5, medianAt = 6, maxLatenessAt = 8,
+                 waitedAt = 9;
 
 }  // namespace
 
@@ -101,8 +100,7 @@ class TestNcclLateness : public QObject {
             for (size_t rank = 0; rank < ranks; ++rank) {
                 const int64_t callNs = (at * 2'000 + static_cast<int64_t>(random() % 900)) * us;
                 enterNs[at][rank] = callNs + static_cast<int64_t>(100 + random() % 900) * us;
-                job.call(rank, at % 3 == 0 ? "AllGather" : "AllReduce", 64 + at, callNs,
-                         enterNs[at][rank]);
+                job.call(rank, at % 3 == 0 ? "AllGather" : "AllReduce", 64 + at, callNs, enterNs[at][rank]);
             }
         const TracePtr trace = job.builder.finish();
         const ReportTable table = report(*trace, "nccl_lateness");
@@ -112,8 +110,7 @@ class TestNcclLateness : public QObject {
         for (size_t rank = 0; rank < ranks; ++rank) {
             int64_t last = 0, waitedNs = 0, mostNs = 0;
             for (const auto& collective : enterNs) {
-                const auto [first, latest] =
-                    std::minmax_element(std::begin(collective), std::end(collective));
+                const auto [first, latest] = std::minmax_element(std::begin(collective), std::end(collective));
                 last += collective[rank] == *latest ? 1 : 0;
                 waitedNs += *latest - collective[rank];
                 mostNs = std::max(mostNs, collective[rank] - *first);
@@ -137,15 +134,13 @@ class TestNcclLateness : public QObject {
                 job.call(rank, "AllReduce", 64, step * 1'000 * us,
                          (step * 1'000 + 100 + 10 * static_cast<int64_t>(rank)) * us);
         const TracePtr trace = job.builder.finish();
-        const ReportTable table =
-            report(*trace, "nccl_lateness", TimeRange{1'000 * us, 2'900 * us});
+        const ReportTable table = report(*trace, "nccl_lateness", TimeRange{1'000 * us, 2'900 * us});
         QCOMPARE(whole(table, 0, countAt), int64_t{2});
     }
 
     void ncclNumbersMatchPartiallyRecordedRanks() {
         Job job(2);
-        for (int64_t number = 0; number < 5; ++number)
-            job.call(0, "AllReduce", 64, number * 1'000 * us, -1, number);
+        for (int64_t number = 0; number < 5; ++number) job.call(0, "AllReduce", 64, number * 1'000 * us, -1, number);
         // Attached later, and ended sooner.
         for (int64_t number = 2; number < 4; ++number)
             job.call(1, "AllReduce", 64, (number * 1'000 + 70) * us, -1, number);
@@ -159,8 +154,7 @@ class TestNcclLateness : public QObject {
             Job job(2);
             for (int64_t step = 0; step < 3; ++step) {
                 job.call(0, "AllReduce", 64 << step, step * 1'000 * us);
-                if (isOtherSize || step > 0)
-                    job.call(1, "AllReduce", 64 << (2 - step), step * 1'000 * us);
+                if (isOtherSize || step > 0) job.call(1, "AllReduce", 64 << (2 - step), step * 1'000 * us);
             }
             const ReportTable table = report(*job.builder.finish(), "nccl_lateness");
             QVERIFY(table.rows.empty());
@@ -184,15 +178,12 @@ class TestNcclLateness : public QObject {
         QCOMPARE(table.rows.size(), size_t{2});
         QCOMPARE(whole(table, 0, countAt), int64_t{3});
         QCOMPARE(whole(table, 1, maxLatenessAt), 7 * us);
-        QVERIFY(
-            hasNote(table, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
+        QVERIFY(hasNote(table, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
         QVERIFY(!hasNote(table, "Calls of AllReduce"));
         const ReportTable each = report(*trace, "nccl_lateness:collective");
         QCOMPARE(each.rows.size(), size_t{6});
-        for (const auto& row : each.rows)
-            QCOMPARE(std::get<std::string>(row[1]), std::string("AllReduce"));
-        QVERIFY(
-            hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
+        for (const auto& row : each.rows) QCOMPARE(std::get<std::string>(row[1]), std::string("AllReduce"));
+        QVERIFY(hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
     }
 
     void numberedCallsAreNotReportedAsUnnumbered() {
@@ -214,8 +205,7 @@ class TestNcclLateness : public QObject {
         job.call(0, "AllReduce", 64, 0);
         job.call(1, "AllReduce", 64, 9 * us);
         job.call(0, "Send", 64, 900 * us);
-        const ReportTable table =
-            report(*job.builder.finish(), "nccl_lateness", TimeRange{100 * us, 200 * us});
+        const ReportTable table = report(*job.builder.finish(), "nccl_lateness", TimeRange{100 * us, 200 * us});
         QVERIFY(table.rows.empty());
         QVERIFY(!hasNote(table, "one rank of each communicator"));
     }

@@ -34,8 +34,8 @@ class Rows {
     }
 
     /// Adds the NVTX range by which NCCL announces a call.
-    Rows& range(const char* operation, int64_t startNs, int64_t endNs, int64_t bytes,
-                uint32_t thread = 1, int64_t communicator = reducer) {
+    Rows& range(const char* operation, int64_t startNs, int64_t endNs, int64_t bytes, uint32_t thread = 1,
+                int64_t communicator = reducer) {
         if (!announces_) return *this;
         ++nvtxRow_;
         sql_ += QString(
@@ -75,8 +75,8 @@ class Rows {
                     .arg(p.communicator)
                     .arg(p.sequence);
         sql_ += QString("%1, %2, %3, %4, %5, %6, NULL);")
-                    .arg(thread(p.enqueueNs), time(p.enqueueNs), time(p.enqueueEndNs),
-                         thread(p.launchNs), time(p.launchNs), time(p.launchEndNs));
+                    .arg(thread(p.enqueueNs), time(p.enqueueNs), time(p.enqueueEndNs), thread(p.launchNs),
+                         time(p.launchNs), time(p.launchEndNs));
         return *this;
     }
     /// Adds a kernel and the call that launches it, at one moment on the CPU.
@@ -175,13 +175,12 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(rate->algorithmGBps(), 8.0);
         QCOMPARE(rate->busGBps(), 14.0);
 
-        for (const EventRef event : {EventRef(EventKind::Nvtx, 0), EventRef(EventKind::Kernel, 0),
-                                     EventRef(EventKind::Projection, 0)}) {
+        for (const EventRef event :
+             {EventRef(EventKind::Nvtx, 0), EventRef(EventKind::Kernel, 0), EventRef(EventKind::Projection, 0)}) {
             QCOMPARE(detail(*trace, event, "NCCL operation"), std::string("AllReduce"));
             QCOMPARE(detail(*trace, event, "Algorithm"), std::string("RING, LL128"));
             QCOMPARE(detail(*trace, event, "Elements"), std::string("2,048 bfloat16"));
-            QCOMPARE(detail(*trace, event, "Communicator"),
-                     std::string("data parallel (0x0000000000000abc)"));
+            QCOMPARE(detail(*trace, event, "Communicator"), std::string("data parallel (0x0000000000000abc)"));
             QCOMPARE(detail(*trace, event, "NCCL rank"), std::string("1 of 8"));
             QCOMPARE(detail(*trace, event, "Bus bandwidth"), std::string("14.00 GB/s"));
         }
@@ -208,8 +207,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nccl.facts[0].sequence, int64_t{102});
         QCOMPARE(trace->nccl.facts[1].sequence, int64_t{122});
         QVERIFY(!ncclRate(*trace, 0));  // the time cannot be attributed
-        QCOMPARE(detail(*trace, EventRef(EventKind::Nvtx, 0), "Kernel shared by"),
-                 std::string("2 NCCL operations"));
+        QCOMPARE(detail(*trace, EventRef(EventKind::Nvtx, 0), "Kernel shared by"), std::string("2 NCCL operations"));
     }
 
     void renamedOperationsOfNcclVersionsAreJoined() {
@@ -314,10 +312,7 @@ class tst_NcclPlugin : public QObject {
     void capturedCallIsShownOnce() {
         Rows rows(false);
         for (const int64_t replayNs : {500, 600, 700})
-            rows.plugin({.callNs = 100,
-                         .callEndNs = 110,
-                         .enqueueNs = replayNs,
-                         .enqueueEndNs = replayNs + 1});
+            rows.plugin({.callNs = 100, .callEndNs = 110, .enqueueNs = replayNs, .enqueueEndNs = replayNs + 1});
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 1u);
     }
@@ -343,10 +338,9 @@ class tst_NcclPlugin : public QObject {
             " ('a', 'b', x'00', 5, 'c', 1e300, -7, -9, -1, 9223372036854775807, -5),"
             " (-1, -9223372036854775808, 9223372036854775807, 'AllReduce', 99999, -3, 0, 0, -1,"
             "  9223372036854775807, -9223372036854775808);");
-        rows.raw(
-            QString("INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, operation,"
-                    " channels) VALUES (%1, 150, 'AllReduce', 300);")
-                .arg(globalTid(4242, 1)));
+        rows.raw(QString("INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, operation,"
+                         " channels) VALUES (%1, 150, 'AllReduce', 300);")
+                     .arg(globalTid(4242, 1)));
         rows.raw(
             "INSERT INTO LANESCOPE_NCCL_COMMUNICATORS VALUES"
             " ('x', 2748, -1, -8, 0, 0, 7), (NULL, NULL, NULL, NULL, NULL, NULL, NULL);");

@@ -25,15 +25,14 @@ constexpr int64_t us = 1'000;
 struct Job : SimulatedRanks {
     using SimulatedRanks::SimulatedRanks;
 
-    void call(size_t rank, std::string_view operation, int64_t callNs, TimeRange kernel,
-              const NcclFacts& facts = {}) {
+    void call(size_t rank, std::string_view operation, int64_t callNs, TimeRange kernel, const NcclFacts& facts = {}) {
         addCall(rank, operation, 1 << 20, callNs, kernel, facts, world);
     }
 };
 
 /// Two ranks reduce once: rank 0 waits 60 of 100 us for rank 1.
-TracePtr reduced(std::string_view operation, const NcclFacts& facts = {},
-                 TimeRange first = {100 * us, 200 * us}, TimeRange last = {160 * us, 200 * us}) {
+TracePtr reduced(std::string_view operation, const NcclFacts& facts = {}, TimeRange first = {100 * us, 200 * us},
+                 TimeRange last = {160 * us, 200 * us}) {
     Job job(2);
     job.call(0, operation, 0, first, facts);
     job.call(1, operation, 0, last, facts);
@@ -55,8 +54,7 @@ const Track& trackOf(const Trace& trace, TrackKind kind, uint32_t subject) {
 
 int64_t busyNs(const Trace& trace, uint32_t gpu) {
     for (const BusyStatistics& busy : selectionStatistics(trace, trace.sums, trace.range).busy)
-        if (trace.tracks[busy.track].kind == TrackKind::Gpu &&
-            trace.tracks[busy.track].subject == gpu)
+        if (trace.tracks[busy.track].kind == TrackKind::Gpu && trace.tracks[busy.track].subject == gpu)
             return busy.busyNs;
     return -1;
 }
@@ -178,8 +176,7 @@ class TestNcclWaits : public QObject {
         for (int64_t step = 0; step < 5; ++step) {
             const int64_t atNs = step * 1'000 * us;
             for (size_t rank = 0; rank < 2; ++rank) {
-                job.builder.addNvtx(job.threads[rank], "step " + std::to_string(step), atNs,
-                                    atNs + 1'000 * us);
+                job.builder.addNvtx(job.threads[rank], "step " + std::to_string(step), atNs, atNs + 1'000 * us);
                 const int64_t startNs = atNs + (rank == 0 ? 100 : 160) * us;
                 job.call(rank, "AllReduce", atNs + us, {startNs, atNs + 200 * us});
             }
@@ -200,9 +197,8 @@ class TestNcclWaits : public QObject {
         }
         // The others wait for the rank that does not wait.
         QCOMPARE(run->criticalWorker(), uint32_t{1});
-        const auto waiting =
-            std::find_if(run->workers[0].contributors.begin(), run->workers[0].contributors.end(),
-                         [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
+        const auto waiting = std::find_if(run->workers[0].contributors.begin(), run->workers[0].contributors.end(),
+                                          [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
         QVERIFY(waiting != run->workers[0].contributors.end());
         QCOMPARE(waiting->name.text(), std::string("AllReduce"));
         QCOMPARE(waiting->totalNs, int64_t(run->workers[0].steps.size()) * 60 * us);

@@ -24,9 +24,7 @@ std::vector<std::string> notShown(const Trace& trace) {
     return sentences;
 }
 
-int64_t callsOfTheSystem(const Trace& trace) {
-    return std::ranges::count(trace.cpuStates.source, StateSource::Calls);
-}
+int64_t callsOfTheSystem(const Trace& trace) { return std::ranges::count(trace.cpuStates.source, StateSource::Calls); }
 
 }  // namespace
 
@@ -64,17 +62,14 @@ class tst_NotShown : public QObject {
              "CREATE TABLE PROFILER_OVERHEAD (start, end, globalTid, nameId);" +
              rows("PROFILER_OVERHEAD", "1, 2, 3, 4", 32));
         QCOMPARE(notShown(*load()),
-                 (std::vector<std::string>{
-                     "Not shown here: 2,736 rows of CUDA_CALLCHAINS (entries "
-                     "of the call stacks of CUDA calls).",
-                     "Not shown here: 32 rows of PROFILER_OVERHEAD (profiler overhead times)."}));
+                 (std::vector<std::string>{"Not shown here: 2,736 rows of CUDA_CALLCHAINS (entries "
+                                           "of the call stacks of CUDA calls).",
+                                           "Not shown here: 32 rows of PROFILER_OVERHEAD (profiler overhead times)."}));
     }
 
     void unknownTablesAreReported() {
-        make("CREATE TABLE QUANTUM_EVENTS (start, end, what);" +
-             rows("QUANTUM_EVENTS", "1, 2, 'x'", 7) +
-             "CREATE TABLE Later_Samples (\"timestamp\", value);" +
-             rows("Later_Samples", "1, 2", 1000) +
+        make("CREATE TABLE QUANTUM_EVENTS (start, end, what);" + rows("QUANTUM_EVENTS", "1, 2, 'x'", 7) +
+             "CREATE TABLE Later_Samples (\"timestamp\", value);" + rows("Later_Samples", "1, 2", 1000) +
              // No events: the tables have no times or are empty.
              "CREATE TABLE SOME_SETTINGS (name, value);" + rows("SOME_SETTINGS", "1, 2", 3) +
              "CREATE TABLE EMPTY_EVENTS (start, end);"
@@ -84,23 +79,19 @@ class tst_NotShown : public QObject {
         const TracePtr trace = load();
         QCOMPARE(trace->nvtx.size(), 1u);
         QCOMPARE(notShown(*trace),
-                 (std::vector<std::string>{
-                     "Not shown here: 1,000 rows of Later_Samples (events of an unknown kind).",
-                     "Not shown here: 7 rows of QUANTUM_EVENTS (events of an unknown kind)."}));
+                 (std::vector<std::string>{"Not shown here: 1,000 rows of Later_Samples (events of an unknown kind).",
+                                           "Not shown here: 7 rows of QUANTUM_EVENTS (events of an unknown kind)."}));
     }
 
     void manyTablesMakeFewSentences() {
         std::string sql;
         for (int table = 0; table < 300; ++table)
-            sql += "CREATE TABLE T" + std::to_string(table) + " (start);" +
-                   rows("T" + std::to_string(table), "1", 2);
+            sql += "CREATE TABLE T" + std::to_string(table) + " (start);" + rows("T" + std::to_string(table), "1", 2);
         make(sql);
         const std::vector<std::string> sentences = notShown(*load());
         QCOMPARE(sentences.size(), size_t{17});
-        QCOMPARE(
-            sentences.back(),
-            std::string(
-                "Not shown here: 568 rows of 284 more tables that this program does not support."));
+        QCOMPARE(sentences.back(),
+                 std::string("Not shown here: 568 rows of 284 more tables that this program does not support."));
     }
 
     void lanescopeTracesReportNothingMissing() {
@@ -110,18 +101,17 @@ class tst_NotShown : public QObject {
 
   private:
     static std::string rows(const std::string& table, const std::string& values, int count) {
-        return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT " +
-               std::to_string(count) + ") INSERT INTO " + table + " SELECT " + values + " FROM n;";
+        return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT " + std::to_string(count) +
+               ") INSERT INTO " + table + " SELECT " + values + " FROM n;";
     }
     /// Writes an export with one kernel and these tables.
     void make(const std::string& sql) {
         auto database = Database::create(path_);
         QVERIFY(database.has_value());
-        const auto done =
-            database->execute(("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId);"
-                               "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 900, 0);" +
-                               sql)
-                                  .c_str());
+        const auto done = database->execute(("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId);"
+                                             "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 900, 0);" +
+                                             sql)
+                                                .c_str());
         QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
     }
     TracePtr load() const {

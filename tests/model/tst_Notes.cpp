@@ -66,9 +66,7 @@ class tst_Notes : public QObject {
     void markdownEscapesUserMarkup();
 
   private:
-    NotesFile file(const char* trace = "a.sqlite") {
-        return NotesFile::forTrace(*folder_ / trace, *folder_ / "user");
-    }
+    NotesFile file(const char* trace = "a.sqlite") { return NotesFile::forTrace(*folder_ / trace, *folder_ / "user"); }
     std::unique_ptr<TemporaryFolder> folder_;
 };
 
@@ -109,9 +107,8 @@ void tst_Notes::corruptNotesAreRefused_data() {
     QTest::newRow("one id twice") << head + R"([{"id":"a","startNs":3},{"id":"a","startNs":4}]})";
     QTest::newRow("marks of numbers") << head + "[1,2]}";
     QTest::newRow("deep") << head + QString(100'000, '[');
-    QTest::newRow("deep behind brackets in a text")
-        << head + R"([],"a":")" + QString(200'000, ']') + R"(\"","b":)" + QString(200'000, '[') +
-               QString(200'000, ']') + "}";
+    QTest::newRow("deep behind brackets in a text") << head + R"([],"a":")" + QString(200'000, ']') + R"(\"","b":)" +
+                                                           QString(200'000, '[') + QString(200'000, ']') + "}";
 }
 
 void tst_Notes::corruptNotesAreRefused() {
@@ -192,8 +189,7 @@ void tst_Notes::notesFileIsStoredNextToTheTraceWithItsPermissions() {
     QCOMPARE(::stat(file().path().c_str(), &status), 0);
     QCOMPARE(status.st_mode & 0777, mode_t(0600));
     // No partial file is left.
-    QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}),
-             std::ptrdiff_t(2));
+    QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}), std::ptrdiff_t(2));
 }
 
 void tst_Notes::waitForALockedFolderIsBounded() {
@@ -262,8 +258,7 @@ void tst_Notes::unreadableFileIsReported() {
     std::filesystem::create_symlink("/proc/self/mem", folder / "run.sqlite.lanescope-notes.json");
     const Result<FoundNotes> found = notes.read();
     QVERIFY(!found);
-    QVERIFY2(found.error().sentence.find("Input/output error") != std::string::npos,
-             found.error().sentence.c_str());
+    QVERIFY2(found.error().sentence.find("Input/output error") != std::string::npos, found.error().sentence.c_str());
 }
 
 void tst_Notes::fileOfANewerVersionIsKeptUnchanged() {
@@ -278,14 +273,12 @@ void tst_Notes::readOnlyFolderSendsNotesToTheUserFolder() {
     if (::geteuid() == 0) QSKIP("root may write anywhere");
     const std::filesystem::path locked = *folder_ / "locked";
     std::filesystem::create_directory(locked);
-    std::filesystem::permissions(
-        locked, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    std::filesystem::permissions(locked, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
     const NotesFile notes = NotesFile::forTrace(locked / "a.sqlite", *folder_ / "user/notes");
     QVERIFY(!notes.isBesideTrace());
     QVERIFY(notes.store({}, {{mark("a", 1)}, {}}).has_value());
     QCOMPARE(notes.read()->notes.marks.size(), size_t(1));
-    QVERIFY(notes.path() !=
-            NotesFile::forTrace(*folder_ / "other/a.sqlite", *folder_ / "user/notes").path());
+    QVERIFY(notes.path() != NotesFile::forTrace(*folder_ / "other/a.sqlite", *folder_ / "user/notes").path());
     std::filesystem::permissions(locked, std::filesystem::perms::owner_all);
 }
 

@@ -32,8 +32,7 @@ Totals byReport(const Trace& trace, std::string_view name, size_t total, size_t 
     const Result<ReportTable> table = makeReport(trace, name);
     if (!table) return totals;
     for (const std::vector<Cell>& row : table->rows)
-        totals[std::get<std::string>(row.back())] = {std::get<int64_t>(row[count]),
-                                                     std::get<int64_t>(row[total])};
+        totals[std::get<std::string>(row.back())] = {std::get<int64_t>(row[count]), std::get<int64_t>(row[total])};
     return totals;
 }
 
@@ -58,8 +57,7 @@ class TestNsightExports : public QObject {
         const QDir exports(QDir(folder).filePath("nsys-exports"));
         const QFileInfoList files = exports.entryInfoList({"*.sqlite"}, QDir::Files);
         if (files.isEmpty()) QSKIP("LANESCOPE_TEST_DATA holds no nsys-exports/*.sqlite.");
-        for (const QFileInfo& file : files)
-            QTest::newRow(qPrintable(file.fileName())) << file.absoluteFilePath();
+        for (const QFileInfo& file : files) QTest::newRow(qPrintable(file.fileName())) << file.absoluteFilePath();
     }
 
     void reportSumsMatchSqlToTheNanosecond() {
@@ -76,16 +74,15 @@ class TestNsightExports : public QObject {
                        "GROUP BY value"));
 
         const std::string copies =
-            std::string(operationSql) +
-            "SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
+            std::string(operationSql) + "SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
         Totals times = bySql(path, copies.c_str());
         times.merge(bySql(path,
                           "SELECT '[CUDA memset]', COUNT(*), SUM(\"end\" - start) FROM "
                           "CUPTI_ACTIVITY_KIND_MEMSET HAVING COUNT(*) > 0"));
         QCOMPARE(byReport(trace, "cuda_gpu_mem_time_sum", 1, 2), times);
 
-        const std::string bytes = std::string(operationSql) +
-                                  "SUM(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
+        const std::string bytes =
+            std::string(operationSql) + "SUM(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
         Totals sizes = bySql(path, bytes.c_str());
         sizes.merge(bySql(path,
                           "SELECT '[CUDA memset]', COUNT(*), SUM(bytes) FROM "

@@ -19,8 +19,8 @@ using Use = NvlinkVerdict::Use;
 
 constexpr int64_t mib = 1 << 20;
 
-RunSummary run(Use use, LinkEvidence evidence, std::optional<int64_t> bytesPerStep,
-               int64_t bestBytesPerSecond = 0, size_t gpus = 2) {
+RunSummary run(Use use, LinkEvidence evidence, std::optional<int64_t> bytesPerStep, int64_t bestBytesPerSecond = 0,
+               size_t gpus = 2) {
     RunSummary summary;
     summary.source = StepSource::NvtxRange;
     summary.facts.gpuNames.assign(gpus, "Simulated H200");
@@ -56,10 +56,9 @@ class TestNvlinkSentence : public QObject {
                  "candidate 5.00 MiB (used; computed from copies).");
         QVERIFY(!isNvlinkUseOther(nccl, copies));
         QVERIFY(isNvlinkUseOther(nccl, run(Use::Used, LinkEvidence::Copies, 6 * mib)));
-        QCOMPARE(
-            sentence(nccl, run(Use::NotSeen, LinkEvidence::Collectives, 5 * mib, 21'340'000'000))
-                .section("candidate ", 1),
-            "not seen in use (5.00 MiB at up to 21.3 GB/s, as PCIe can; computed from NCCL).");
+        QCOMPARE(sentence(nccl, run(Use::NotSeen, LinkEvidence::Collectives, 5 * mib, 21'340'000'000))
+                     .section("candidate ", 1),
+                 "not seen in use (5.00 MiB at up to 21.3 GB/s, as PCIe can; computed from NCCL).");
     }
 
     /// Counters read every few seconds show use, not the bytes of a step.
@@ -102,8 +101,7 @@ class TestNvlinkSentence : public QObject {
         report.baseline = run(Use::Used, LinkEvidence::Counters, 0, 5);
         ComparedCandidate candidate{run(Use::Unknown, LinkEvidence::None, std::nullopt), {}, {}};
         report.candidates.push_back(std::move(candidate));
-        const QJsonObject json =
-            QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).object();
+        const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).object();
         const QJsonObject used = json["baseline"].toObject()["nvlinkTraffic"].toObject();
         QCOMPARE(used["use"].toString(), "used");
         QCOMPARE(used["evidence"].toString(), "counters");

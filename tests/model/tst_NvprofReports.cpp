@@ -16,8 +16,7 @@ TracePtr vectorAdd(bool hasPeer = false) {
     builder.addGpu("Tesla T4");
     const uint32_t stream = builder.addStream(0, 0, 7, true);
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 126'780'000);
-    builder.addMemcpy(stream, MemcpyKind::HtoD, 256 << 10, 465'870'000, 465'896'016, 1,
-                      MemoryKind::Pageable);
+    builder.addMemcpy(stream, MemcpyKind::HtoD, 256 << 10, 465'870'000, 465'896'016, 1, MemoryKind::Pageable);
     builder.addKernel(stream, "vectorAdd", 466'210'000, 466'214'992, 130);
     builder.addMemset(stream, 1, 467'000'000, 467'000'640);
     if (hasPeer) builder.addPeerCopy(stream, 0, 1, 1 << 20, 468'000'000, 468'010'000);

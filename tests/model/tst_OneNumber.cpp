@@ -43,8 +43,7 @@ ComparisonReport reportOf(const RunSummary& baseline, const RunSummary& candidat
     return report;
 }
 
-/// Cells of the text table below the line that begins with `heading`, without headings, units and
-/// rules.
+/// Cells of the text table below the line that begins with `heading`, without headings, units and rules.
 Rows textRows(const QString& text, const QString& heading, bool hasTitle) {
     Rows rows;
     const QStringList lines = text.split('\n');
@@ -52,8 +51,7 @@ Rows textRows(const QString& text, const QString& heading, bool hasTitle) {
     while (line < lines.size() && !lines[line].startsWith(heading)) ++line;
     line += hasTitle ? 5 : 3;
     for (; line < lines.size() && !lines[line].isEmpty(); ++line)
-        if (!lines[line].startsWith("---"))
-            rows << lines[line].trimmed().split(QRegularExpression("\\s{2,}"));
+        if (!lines[line].startsWith("---")) rows << lines[line].trimmed().split(QRegularExpression("\\s{2,}"));
     return rows;
 }
 
@@ -62,8 +60,7 @@ Rows pageRows(const QString& html, const QString& after) {
     Rows rows;
     const qsizetype from = html.indexOf("<tbody>", html.indexOf(after));
     const QString table = html.mid(from, html.indexOf("</table>", from) - from);
-    static const QRegularExpression row("<tr>(.*?)</tr>",
-                                        QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression row("<tr>(.*?)</tr>", QRegularExpression::DotMatchesEverythingOption);
     static const QRegularExpression cell("<t[dh][^>]*>(.*?)</t[dh]>");
     static const QRegularExpression tag("<[^>]*>");
     if (html.indexOf(after) < 0) return rows;
@@ -97,15 +94,12 @@ QList<QMap<QString, QString>> csvRows(const ComparisonReport& report, const std:
             continue;
         }
         QMap<QString, QString>& row = rows.emplaceBack();
-        for (qsizetype column = 0; column < header.size(); ++column)
-            row[header[column]] = fields.value(column);
+        for (qsizetype column = 0; column < header.size(); ++column) row[header[column]] = fields.value(column);
     }
     return rows;
 }
 
-QString qt(const std::string& text) {
-    return QString::fromStdString(text);
-}
+QString qt(const std::string& text) { return QString::fromStdString(text); }
 
 /// One fact in all places of a report that show it.
 class Places {
@@ -131,29 +125,25 @@ class Places {
         int checked = 0;
         for (const QMap<QString, QString>& row : csvRows(report_, "parts")) {
             if (row["Worker"] != qt(pair_.candidateLabel)) continue;
-            const auto part = std::find_if(
-                pair_.parts.begin(), pair_.parts.end(), [&](const PartDifference& each) {
-                    return qt(std::string(identifier(each.part))) == row["Part"];
-                });
+            const auto part = std::find_if(pair_.parts.begin(), pair_.parts.end(), [&](const PartDifference& each) {
+                return qt(std::string(identifier(each.part))) == row["Part"];
+            });
             const QStringList cells = rowCalled(text, qt(std::string(name(part->part))));
             if (cells.isEmpty()) continue;
             ++checked;
             QCOMPARE(time(row["Baseline (ns)"]), cells[1]);
             QCOMPARE(time(row["Candidate Time (ns)"]), cells[2]);
             QCOMPARE(loss(row["Lost (ns)"]), cells[3]);
-            const QJsonObject json =
-                json_["parts"].toArray()[int(part - pair_.parts.begin())].toObject();
+            const QJsonObject json = json_["parts"].toArray()[int(part - pair_.parts.begin())].toObject();
             QCOMPARE(json["lostNs"].toInteger(), row["Lost (ns)"].toLongLong());
             QCOMPARE(json["baselineNs"].toInteger(), row["Baseline (ns)"].toLongLong());
         }
         QCOMPARE(checked, int(text.size()) - 1);
-        QCOMPARE(time(QString::number(json_["baselineSteps"].toObject()["meanNs"].toInteger())),
-                 text.last()[1]);
+        QCOMPARE(time(QString::number(json_["baselineSteps"].toObject()["meanNs"].toInteger())), text.last()[1]);
     }
 
     /// A change that no part's cause explains has the number of its contributor.
-    void checkChange(const Cause& cause, const QString& words, const QString& unit,
-                     const Rows& contributors) const {
+    void checkChange(const Cause& cause, const QString& words, const QString& unit, const Rows& contributors) const {
         const QString lost = loss(QString::number(cause.lostNs));
         QVERIFY2(words.startsWith(lost + unit + " "), qPrintable(words));
         QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const auto& each) {
@@ -178,14 +168,13 @@ class Places {
             if (!cause.main || cause.main->kind == ContributorKind::Collective) continue;
             const QString lost = loss(QString::number(cause.main->lostNs()));
             QVERIFY2(words.contains(", " + lost + unit + " "), qPrintable(words));
-            QVERIFY(
-                std::any_of(contributors.begin(), contributors.end(), [&](const QStringList& each) {
-                    return each[0] == lost && each.last() == qt(cause.main->name().text());
-                }));
+            QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const QStringList& each) {
+                return each[0] == lost && each.last() == qt(cause.main->name().text());
+            }));
         }
-        const QString means = QString("means %1 against %2.")
-                                  .arg(qt(pair_.scale.text(pair_.candidate.meanNs)),
-                                       qt(pair_.scale.text(pair_.baseline.meanNs)));
+        const QString means =
+            QString("means %1 against %2.")
+                .arg(qt(pair_.scale.text(pair_.candidate.meanNs)), qt(pair_.scale.text(pair_.baseline.meanNs)));
         QVERIFY(std::any_of(comparison_.answer.details.begin(), comparison_.answer.details.end(),
                             [&](const std::string& each) { return qt(each).endsWith(means); }));
         QCOMPARE(text.last()[1], qt(pair_.scale.number(pair_.baseline.meanNs)));
@@ -215,9 +204,8 @@ class Places {
 
     void checkMedians() const {
         const QMap<QString, QString> row = csvRows(report_, "summary").front();
-        for (const auto& [column, ns] :
-             {std::pair("Baseline Median (ns)", pair_.baseline.medianNs),
-              std::pair("Candidate Median (ns)", pair_.candidate.medianNs)}) {
+        for (const auto& [column, ns] : {std::pair("Baseline Median (ns)", pair_.baseline.medianNs),
+                                         std::pair("Candidate Median (ns)", pair_.candidate.medianNs)}) {
             const QString shown = qt(timeText(row[column].toDouble()));
             QCOMPARE(row[column].toDouble(), ns);
             QVERIFY(text_.contains("median " + shown));
@@ -227,20 +215,15 @@ class Places {
         const QString percent = qt(percentText(std::abs(pair_.claim.percent))) + " %";
         QCOMPARE(qt(percentText(std::abs(row["Change (%)"].toDouble()))) + " %", percent);
         if (comparison_.answer.outcome != Outcome::TooFewSteps)
-            QVERIFY(html_.contains(
-                "<b>" + qt(pValueEquation(pair_.claim.pValue)).replace("<", "&lt;") + "</b>"));
+            QVERIFY(html_.contains("<b>" + qt(pValueEquation(pair_.claim.pValue)).replace("<", "&lt;") + "</b>"));
         const bool isTimes = pair_.claim.percent >= 100;  // "2.3 times as long"
         if (comparison_.answer.outcome == Outcome::Longer && !isTimes)
             QVERIFY(qt(comparison_.answer.sentence).contains(" " + percent + " longer"));
     }
 
   private:
-    QString time(const QString& ns) const {
-        return ns.isEmpty() ? "-" : qt(pair_.scale.number(ns.toLongLong()));
-    }
-    QString loss(const QString& ns) const {
-        return ns.isEmpty() ? "-" : qt(pair_.scale.difference(ns.toLongLong()));
-    }
+    QString time(const QString& ns) const { return ns.isEmpty() ? "-" : qt(pair_.scale.number(ns.toLongLong())); }
+    QString loss(const QString& ns) const { return ns.isEmpty() ? "-" : qt(pair_.scale.difference(ns.toLongLong())); }
     /// Loss, baseline, candidate and name.
     Rows csvContributors() const {
         Rows rows;
@@ -249,8 +232,7 @@ class Places {
             if (!row["Baseline (ns)"].isEmpty())
                 [&] { QCOMPARE(row["Baseline (ns)"].toLongLong() % pair_.scale.quantumNs(), 0); }();
             const QString& name = row["Candidate Name"];
-            rows << QStringList{loss(row["Lost (ns)"]), time(row["Baseline (ns)"]),
-                                time(row["Candidate Time (ns)"]),
+            rows << QStringList{loss(row["Lost (ns)"]), time(row["Baseline (ns)"]), time(row["Candidate Time (ns)"]),
                                 name.isEmpty() ? row["Baseline Name"] : name};
         }
         return rows;
@@ -276,10 +258,8 @@ class TestOneNumber : public QObject {
 
   private slots:
     void initTestCase() {
-        reports_.push_back(
-            reportOf(sample("resnet152-nvlink.sqlite.gz"), sample("resnet152-no-p2p.sqlite.gz")));
-        reports_.push_back(
-            reportOf(sample("resnet152-no-p2p.sqlite.gz"), sample("resnet152-nvlink.sqlite.gz")));
+        reports_.push_back(reportOf(sample("resnet152-nvlink.sqlite.gz"), sample("resnet152-no-p2p.sqlite.gz")));
+        reports_.push_back(reportOf(sample("resnet152-no-p2p.sqlite.gz"), sample("resnet152-nvlink.sqlite.gz")));
         std::mt19937 random(17);
         for (int round = 0; round < 12; ++round) {
             const auto training = [&random](double scale) {

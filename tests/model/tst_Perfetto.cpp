@@ -21,16 +21,14 @@ namespace {
 TracePtr loaded(const std::string& bytes) {
     TraceBuilder builder;
     builder.setPath("run.pftrace");
-    if (!readPerfettoTrace(sourceOf(bytes), builder, [] { return 0.0; }, {}) || !builder.finish())
-        qFatal("not read");
+    if (!readPerfettoTrace(sourceOf(bytes), builder, [] { return 0.0; }, {}) || !builder.finish()) qFatal("not read");
     return builder.take();
 }
 
 /// Start and end of a range; empty if no range has that name.
 TimeRange timesOf(const Trace& trace, std::string_view name) {
     const uint32_t row = torchTrace::rangeCalled(trace, name);
-    return row == noIndex ? TimeRange{-1, -1}
-                          : TimeRange{trace.nvtx.startNs[row], trace.nvtx.endNs[row]};
+    return row == noIndex ? TimeRange{-1, -1} : TimeRange{trace.nvtx.startNs[row], trace.nvtx.endNs[row]};
 }
 
 }  // namespace
@@ -73,8 +71,7 @@ void tst_Perfetto::torchPerfettoEqualsTorchJson() {
     QCOMPARE(trace->strings.at(trace->nvtx.domain[op]), operatorDomain);
     QCOMPARE(trace->threads[trace->nvtx.thread[op]].tid, 4001u);
     QCOMPARE(trace->threads[trace->nvtx.thread[op]].name, std::string("main"));
-    QCOMPARE(trace->processes[trace->threads[trace->nvtx.thread[op]].process].name,
-             std::string("python"));
+    QCOMPARE(trace->processes[trace->threads[trace->nvtx.thread[op]].process].name, std::string("python"));
 }
 
 void tst_Perfetto::sliceEndsMayComeInAnyOrder() {
@@ -82,23 +79,19 @@ void tst_Perfetto::sliceEndsMayComeInAnyOrder() {
         std::string bytes = track(1, 10, 11, "t");
         for (const std::string& each : events) bytes += each;
         const TracePtr trace = loaded(bytes);
-        return timesOf(*trace, "a") == TimeRange{0, 100} &&
-               timesOf(*trace, "b") == TimeRange{10, 50} &&
-               timesOf(*trace, "c") == TimeRange{50, 90} &&
-               timesOf(*trace, "d") == TimeRange{90, 90} &&
-               !hasNote(*trace, HealthCode::RowsLeftOut) &&
-               !hasNote(*trace, HealthCode::FileDamaged);
+        return timesOf(*trace, "a") == TimeRange{0, 100} && timesOf(*trace, "b") == TimeRange{10, 50} &&
+               timesOf(*trace, "c") == TimeRange{50, 90} && timesOf(*trace, "d") == TimeRange{90, 90} &&
+               !hasNote(*trace, HealthCode::RowsLeftOut) && !hasNote(*trace, HealthCode::FileDamaged);
     };
-    const std::string a = trackEvent(1, 1, 1000, "a"), b = trackEvent(1, 1, 1010, "b"),
-                      c = trackEvent(1, 1, 1050, "c"), d = trackEvent(1, 1, 1090, "d");
+    const std::string a = trackEvent(1, 1, 1000, "a"), b = trackEvent(1, 1, 1010, "b"), c = trackEvent(1, 1, 1050, "c"),
+                      d = trackEvent(1, 1, 1090, "d");
     const auto end = [](uint64_t timeNs) { return trackEvent(2, 1, timeNs); };
     // In time order, each with its end, all beginnings first, reversed, and shuffled.
     QVERIFY(check({a, b, end(1050), c, end(1090), d, end(1090), end(1100)}));
     QVERIFY(check({a, end(1100), b, end(1050), c, end(1090), d, end(1090)}));
     QVERIFY(check({a, b, c, d, end(1100), end(1050), end(1090), end(1090)}));
     QVERIFY(check({d, end(1090), c, end(1090), b, end(1050), a, end(1100)}));
-    const TracePtr mixed =
-        loaded(track(1, 10, 11, "t") + end(1050) + b + c + a + end(1100) + end(1090));
+    const TracePtr mixed = loaded(track(1, 10, 11, "t") + end(1050) + b + c + a + end(1100) + end(1090));
     QCOMPARE(timesOf(*mixed, "a"), (TimeRange{0, 100}));
     QCOMPARE(timesOf(*mixed, "b"), (TimeRange{10, 50}));
     QCOMPARE(timesOf(*mixed, "c"), (TimeRange{50, 90}));
@@ -123,9 +116,9 @@ void tst_Perfetto::internedTextsLastUntilTheirWriterRestarts() {
         content.message(11, happened);
         return packet(content);
     };
-    const TracePtr trace = loaded(track(1, 10, 11, "t") + named(1, 10, "first", true) +
-                                  named(2, 11, "other", true) + named(1, 12, nullptr, false) +
-                                  named(1, 13, nullptr, true) + named(2, 14, nullptr, false));
+    const TracePtr trace =
+        loaded(track(1, 10, 11, "t") + named(1, 10, "first", true) + named(2, 11, "other", true) +
+               named(1, 12, nullptr, false) + named(1, 13, nullptr, true) + named(2, 14, nullptr, false));
     std::vector<std::string> names;
     for (uint32_t row = 0; row < trace->nvtx.size(); ++row)
         names.emplace_back(trace->strings.at(trace->nvtx.text[row]));
@@ -133,8 +126,7 @@ void tst_Perfetto::internedTextsLastUntilTheirWriterRestarts() {
 }
 
 void tst_Perfetto::timesUseTheirClocks() {
-    const auto clock = [](ProtoWriter& snapshot, uint64_t id, uint64_t time, bool isIncremental,
-                          uint64_t unitNs) {
+    const auto clock = [](ProtoWriter& snapshot, uint64_t id, uint64_t time, bool isIncremental, uint64_t unitNs) {
         ProtoWriter reading;
         reading.number(1, id);
         reading.number(2, time);
@@ -161,8 +153,8 @@ void tst_Perfetto::timesUseTheirClocks() {
         whole.message(11, happened);
         return packet(whole);
     };
-    bytes += mark("boot", 5'000'000, 0) + mark("monotonic", 4'001'000, 3) +
-             mark("one later", 2, 64) + mark("and one more", 3, 64);
+    bytes += mark("boot", 5'000'000, 0) + mark("monotonic", 4'001'000, 3) + mark("one later", 2, 64) +
+             mark("and one more", 3, 64);
     const TracePtr trace = loaded(bytes);
     QCOMPARE(timesOf(*trace, "boot").startNs, int64_t{0});
     QCOMPARE(timesOf(*trace, "monotonic").startNs, int64_t{1000});
@@ -193,9 +185,8 @@ void tst_Perfetto::differentialCountersAreSummed() {
         content.message(11, happened);
         return packet(content);
     };
-    const TracePtr trace =
-        loaded(track(9, 10, -1, "p") + describe(1, "plain", false) + describe(2, "sum", true) +
-               value(1, 10, 5) + value(2, 10, 5) + value(1, 20, 7) + value(2, 20, -2));
+    const TracePtr trace = loaded(track(9, 10, -1, "p") + describe(1, "plain", false) + describe(2, "sum", true) +
+                                  value(1, 10, 5) + value(2, 10, 5) + value(1, 20, 7) + value(2, 20, -2));
     QCOMPARE(trace->counters.size(), size_t{2});
     for (const CounterSeries& counter : trace->counters) {
         QCOMPARE(counter.size(), 2u);
@@ -207,12 +198,9 @@ void tst_Perfetto::differentialCountersAreSummed() {
 void tst_Perfetto::flowsJoinEventsWithoutCorrelation() {
     const std::string bytes =
         track(1, 10, 11, "t") + track(2, 20, 21, "t") +
-        trackEvent(1, 1, 10, "cudaLaunchKernel", "cuda_runtime", {{"correlation", "5"}}, 901) +
-        trackEvent(2, 1, 12) +
-        trackEvent(1, 2, 10, "cudaLaunchKernel", "cuda_runtime", {{"correlation", "5"}}, 902) +
-        trackEvent(2, 2, 12) +
-        trackEvent(1, 3, 20, "k", "kernel",
-                   {{"device", "1"}, {"stream", "7"}, {"correlation", "5"}}, 902) +
+        trackEvent(1, 1, 10, "cudaLaunchKernel", "cuda_runtime", {{"correlation", "5"}}, 901) + trackEvent(2, 1, 12) +
+        trackEvent(1, 2, 10, "cudaLaunchKernel", "cuda_runtime", {{"correlation", "5"}}, 902) + trackEvent(2, 2, 12) +
+        trackEvent(1, 3, 20, "k", "kernel", {{"device", "1"}, {"stream", "7"}, {"correlation", "5"}}, 902) +
         trackEvent(2, 3, 30);
     const TracePtr trace = loaded(bytes);
     const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
@@ -233,10 +221,10 @@ void tst_Perfetto::legacyEventsAreRead() {
         content.message(11, happened);
         return packet(content);
     };
-    const TracePtr trace = loaded(track(1, 10, 11, "t") + legacy('X', 1000, "whole", 2) +
-                                  legacy('B', 5000, "parts", 0) + legacy('E', 6000, "parts", 0) +
-                                  legacy('b', 7000, "loose", 0) + legacy('e', 9000, "loose", 0) +
-                                  legacy('I', 9500, "mark", 0));
+    const TracePtr trace =
+        loaded(track(1, 10, 11, "t") + legacy('X', 1000, "whole", 2) + legacy('B', 5000, "parts", 0) +
+               legacy('E', 6000, "parts", 0) + legacy('b', 7000, "loose", 0) + legacy('e', 9000, "loose", 0) +
+               legacy('I', 9500, "mark", 0));
     QCOMPARE(timesOf(*trace, "whole"), (TimeRange{0, 2000}));
     QCOMPARE(timesOf(*trace, "parts"), (TimeRange{4000, 5000}));
     QCOMPARE(timesOf(*trace, "loose"), (TimeRange{6000, 8000}));
@@ -258,14 +246,12 @@ void tst_Perfetto::gpuRenderStagesAreReadAsWork() {
     content.number(8, 2000);
     content.message(53, stage);
     const TracePtr trace =
-        loaded(track(1, 10, 11, "t") +
-               trackEvent(1, 1, 1000, "cudaLaunchKernel", {}, {{"correlation", "77"}}) +
+        loaded(track(1, 10, 11, "t") + trackEvent(1, 1, 1000, "cudaLaunchKernel", {}, {{"correlation", "77"}}) +
                trackEvent(2, 1, 1100) + packet(content));
     QCOMPARE(trace->kernels.size(), 1u);
     QCOMPARE(trace->kernels.endNs[0] - trace->kernels.startNs[0], int64_t{500});
     QCOMPARE(trace->gpus[trace->streams[trace->kernels.stream[0]].gpu].id, int64_t{2});
-    QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid,
-             (std::array<uint32_t, 3>{8, 1, 1}));
+    QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid, (std::array<uint32_t, 3>{8, 1, 1}));
     QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
 }
 
@@ -273,8 +259,8 @@ void tst_Perfetto::compressedPacketsAreRead() {
     const std::string whole = smallPerfetto();
     std::string packed(compressBound(whole.size()), '\0');
     uLongf size = packed.size();
-    QCOMPARE(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
-                      reinterpret_cast<const Bytef*>(whole.data()), whole.size()),
+    QCOMPARE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(whole.data()),
+                      whole.size()),
              Z_OK);
     ProtoWriter content, damaged;
     content.bytes(50, std::string_view(packed).substr(0, size));
@@ -303,8 +289,7 @@ void tst_Perfetto::zstdPacketsAreRead() {
     QVERIFY(!hasNote(*trace, HealthCode::NotShown));
     // Two frames are one text, as in zstd's own tool.
     const std::string one = smallPerfetto();
-    QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(),
-             1u);
+    QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(), 1u);
     // A first packet longer than the part inspected to detect the format.
     std::mt19937 random(1);
     std::string noise(20'000, ' ');
@@ -317,8 +302,8 @@ void tst_Perfetto::zstdPacketsAreRead() {
     QVERIFY(!startsLikePerfetto("\x0a\xff\x7f\x12\xff\x7f" + std::string(4000, 'x')));
     // Corruption, truncation, nested frames and endless zeros cost only their own content.
     const std::string rest = smallPerfetto();
-    for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),
-                                   pack(packetOf(packed)), pack(std::string(100 << 20, '\0'))}) {
+    for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2), pack(packetOf(packed)),
+                                   pack(std::string(100 << 20, '\0'))}) {
         QElapsedTimer timer;
         timer.start();
         const TracePtr kept = loaded(rest + packetOf(bad));
@@ -336,8 +321,7 @@ void tst_Perfetto::decompressionIsBounded() {
         content.bytes(133, packed);
         return packet(content);
     };
-    const std::string zeros = packetOf(std::string(16 << 20, '\0')),
-                      good = packetOf(smallPerfetto());
+    const std::string zeros = packetOf(std::string(16 << 20, '\0')), good = packetOf(smallPerfetto());
     // If few packets are compressed to overload the reader, all valid ones are read; if many, not.
     for (const uint32_t count : {3u, 600u}) {
         std::string bytes;
@@ -371,9 +355,8 @@ void tst_Perfetto::flowsWithoutEndAreCounted() {
 }
 
 void tst_Perfetto::truncatedAndOpenSlicesAreReported() {
-    const std::string whole = track(1, 10, 11, "t") + trackEvent(1, 1, 10, "open") +
-                              trackEvent(1, 1, 20, "closed") + trackEvent(2, 1, 30) +
-                              trackEvent(3, 1, 50, "last");
+    const std::string whole = track(1, 10, 11, "t") + trackEvent(1, 1, 10, "open") + trackEvent(1, 1, 20, "closed") +
+                              trackEvent(2, 1, 30) + trackEvent(3, 1, 50, "last");
     const TracePtr trace = loaded(whole);
     QCOMPARE(timesOf(*trace, "open"), (TimeRange{0, 40}));
     QCOMPARE(timesOf(*trace, "closed"), (TimeRange{10, 20}));

@@ -29,8 +29,7 @@ std::string written(const Trace& trace) {
 TracePtr readBack(const std::string& bytes) {
     TraceBuilder builder;
     builder.setPath("run.pftrace");
-    if (!readPerfettoTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}) ||
-        !builder.finish())
+    if (!readPerfettoTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}) || !builder.finish())
         qFatal("not read");
     return builder.take();
 }
@@ -51,8 +50,8 @@ Shown shownOf(const Trace& trace, EventKind kind, int64_t zeroNs) {
 
 int64_t firstNs(const Trace& trace) {
     int64_t first = INT64_MAX;
-    for (const EventKind kind : {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
-                                 EventKind::Api, EventKind::Nvtx, EventKind::Sync})
+    for (const EventKind kind :
+         {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api, EventKind::Nvtx, EventKind::Sync})
         for (uint32_t row = 0; row < trace.rowCount(kind); ++row)
             first = std::min(first, trace.rangeOf(EventRef(kind, row)).startNs);
     return first;
@@ -60,8 +59,8 @@ int64_t firstNs(const Trace& trace) {
 
 void sameEvents(const Trace& first, const Trace& second) {
     const int64_t zeroOfFirst = firstNs(first), zeroOfSecond = firstNs(second);
-    for (const EventKind kind : {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
-                                 EventKind::Api, EventKind::Nvtx}) {
+    for (const EventKind kind :
+         {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api, EventKind::Nvtx}) {
         const Shown expected = shownOf(first, kind, zeroOfFirst);
         const Shown found = shownOf(second, kind, zeroOfSecond);
         QCOMPARE(found.size(), expected.size());
@@ -97,8 +96,7 @@ void tst_PerfettoTrace::perfettoExportRoundTrips() {
 }
 
 void tst_PerfettoTrace::recordedRunRoundTrips() {
-    const Result<TracePtr> first =
-        loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-no-p2p.sqlite.gz");
+    const Result<TracePtr> first = loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-no-p2p.sqlite.gz");
     QVERIFY(first);
     const TracePtr second = readBack(written(**first));
     sameEvents(**first, *second);
@@ -151,10 +149,9 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
     if (python.exitCode() == 77) QSKIP("Perfetto's Python package is not installed.");
     QCOMPARE(python.readAllStandardError(), QByteArray());
     QCOMPARE(python.readAllStandardOutput().trimmed(),
-             QByteArray::fromStdString(std::to_string(trace->kernels.size()) + " " +
-                                       std::to_string(trace->memcpys.size()) + " " +
-                                       std::to_string(trace->memsets.size()) + " " +
-                                       std::to_string(trace->apiCalls.size()) + " 0"));
+             QByteArray::fromStdString(
+                 std::to_string(trace->kernels.size()) + " " + std::to_string(trace->memcpys.size()) + " " +
+                 std::to_string(trace->memsets.size()) + " " + std::to_string(trace->apiCalls.size()) + " 0"));
 }
 
 void tst_PerfettoTrace::exportStopsWhenTheSinkCloses() {

@@ -50,10 +50,8 @@ std::vector<Projected> projectionsOf(const Trace& trace) {
     std::vector<Projected> result;
     const ProjectionTable& table = trace.projections;
     for (uint32_t row = 0; row < table.size(); ++row)
-        result.push_back({table.nvtx[row],
-                          table.stream[row],
-                          {table.startNs[row], table.endNs[row]},
-                          table.operationCount[row]});
+        result.push_back(
+            {table.nvtx[row], table.stream[row], {table.startNs[row], table.endNs[row]}, table.operationCount[row]});
     std::sort(result.begin(), result.end());
     return result;
 }
@@ -79,9 +77,7 @@ void tst_Projections::projectionsMatchPlainLoop_data() {
 void tst_Projections::projectionsMatchPlainLoop() {
     QFETCH(uint, seed);
     std::mt19937 random(seed);
-    const auto upTo = [&random](int64_t most) {
-        return std::uniform_int_distribution<int64_t>(0, most)(random);
-    };
+    const auto upTo = [&random](int64_t most) { return std::uniform_int_distribution<int64_t>(0, most)(random); };
     SimulatedTrace builder;
     builder.addGpu();
     const uint32_t process = builder.addProcess(77, "other");
@@ -95,16 +91,13 @@ void tst_Projections::projectionsMatchPlainLoop() {
         const auto correlation = static_cast<uint32_t>(upTo(120));
         builder.addApi(thread, "cudaLaunchKernel", callNs, callNs + upTo(20), correlation);
         const int64_t startNs = callNs + upTo(3'000);
-        builder.addKernel(stream, "kernel", startNs, startNs + upTo(500),
-                          static_cast<uint32_t>(upTo(120)));
+        builder.addKernel(stream, "kernel", startNs, startNs + upTo(500), static_cast<uint32_t>(upTo(120)));
     }
     for (uint32_t i = 0; i < 80; ++i) {
         const int64_t startNs = upTo(10'000);
-        const NvtxStyle style = i % 3 == 0   ? NvtxStyle::StartEnd
-                                : i % 7 == 1 ? NvtxStyle::Mark
-                                             : NvtxStyle::PushPop;
-        builder.addNvtx(static_cast<uint32_t>(upTo(2)), "range", startNs, startNs + upTo(4'000),
-                        style, i % 5 == 0 ? "other domain" : "");
+        const NvtxStyle style = i % 3 == 0 ? NvtxStyle::StartEnd : i % 7 == 1 ? NvtxStyle::Mark : NvtxStyle::PushPop;
+        builder.addNvtx(static_cast<uint32_t>(upTo(2)), "range", startNs, startNs + upTo(4'000), style,
+                        i % 5 == 0 ? "other domain" : "");
     }
     const TracePtr trace = builder.finish();
     const std::vector<Projected> expected = plainProjections(*trace);

@@ -51,8 +51,8 @@ void tst_Protobuf::fieldsRoundTrip() {
     int sum = 0;
     ProtoCursor list(std::string_view("\x08\x02\x0a\x03\x01\x02\x03", 7));
     while (list.next(field))
-        QVERIFY(ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint,
-                                           [&sum](uint64_t value) { sum += int(value); }));
+        QVERIFY(
+            ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&sum](uint64_t value) { sum += int(value); }));
     QCOMPARE(sum, 8);
 }
 
@@ -66,8 +66,7 @@ void tst_Protobuf::invalidFieldEndsTheMessage_data() {
         "\x0a\x05"
         "abc",
         5);
-    QTest::newRow("the greatest length")
-        << QByteArray("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
+    QTest::newRow("the greatest length") << QByteArray("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
     QTest::newRow("half a number") << QByteArray("\x08\x80", 2);
     QTest::newRow("half a double") << QByteArray("\x09\x00\x00\x00", 4);
     QTest::newRow("only a key") << QByteArray("\x08", 1);
@@ -88,8 +87,7 @@ void tst_Protobuf::streamFieldsAreIndependentOfReadSize() {
     std::vector<std::string> texts;
     for (int i = 0; i < 500; ++i) {
         message.number(2, random());
-        texts.emplace_back(random() % (i % 100 == 0 ? 300'000 : 200),
-                           static_cast<char>('a' + i % 26));
+        texts.emplace_back(random() % (i % 100 == 0 ? 300'000 : 200), static_cast<char>('a' + i % 26));
         message.bytes(1, texts.back());
         message.fixed(3, random());
     }
@@ -136,8 +134,7 @@ void tst_Protobuf::truncatedOrFailedStreamIsReported() {
     QVERIFY(endOf(whole.substr(0, whole.size() - 1)) == ProtoStream::End::Truncated);
     QVERIFY(endOf(whole + "\x0a") == ProtoStream::End::Truncated);
     QVERIFY(endOf(whole + "\x0b") == ProtoStream::End::Malformed);
-    QVERIFY(endOf(whole + std::string("\x0a\xe9\x07", 3) + std::string(2000, 'x')) ==
-            ProtoStream::End::Malformed);
+    QVERIFY(endOf(whole + std::string("\x0a\xe9\x07", 3) + std::string(2000, 'x')) == ProtoStream::End::Malformed);
 }
 
 void tst_Protobuf::randomBytesAreHarmless() {
@@ -174,8 +171,7 @@ void tst_Protobuf::manyNumbersAndDeepNestingAreHarmless() {
     ProtoWriter event, packet, trace, plane, planes;
     event.number(9, 1);
     event.bytes(4, deep);
-    for (const uint32_t list : {3u, 12u, 31u, 36u, 47u, 46u})
-        event.bytes(list, std::string(500'000, '\x01'));
+    for (const uint32_t list : {3u, 12u, 31u, 36u, 47u, 46u}) event.bytes(list, std::string(500'000, '\x01'));
     packet.number(8, 5);
     packet.message(11, event);
     trace.message(1, packet);

@@ -30,16 +30,15 @@ struct SimulatedTraining {
     uint32_t module = frame(noIndex, "<module>", "/home/ada/train.py", 300);
     uint32_t forward = frame(module, "GPT.forward", "/home/ada/train.py", 212);
     uint32_t linear =
-        frame(forward, "Linear.forward",
-              "/opt/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", 117);
+        frame(forward, "Linear.forward", "/opt/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", 117);
     uint32_t step = frame(module, "step", "/home/ada/train.py", 310);
 
     uint32_t frame(uint32_t parent, const char* function, const char* file, uint32_t line) {
         return builder.stack(parent, builder.intern(function), builder.intern(file), line);
     }
     /// Adds a call of a microsecond, and a kernel.
-    void launch(uint32_t thread, uint32_t stack, int64_t atNs, int64_t kernelNs,
-                int64_t kernelEndNs, const char* name = "gemm") {
+    void launch(uint32_t thread, uint32_t stack, int64_t atNs, int64_t kernelNs, int64_t kernelEndNs,
+                const char* name = "gemm") {
         ++correlation;
         builder.add<kinds::Api>({.startNs = atNs,
                                  .endNs = atNs + 1'000,
@@ -112,8 +111,7 @@ class tst_PythonLines : public QObject {
         QVERIFY(table);
         std::vector<std::string> said;
         for (const auto& row : table->rows)
-            said.push_back(std::get<std::string>(row[5]) + " " +
-                           std::to_string(std::get<int64_t>(row[2])) + " " +
+            said.push_back(std::get<std::string>(row[5]) + " " + std::to_string(std::get<int64_t>(row[2])) + " " +
                            std::to_string(std::get<int64_t>(row[3])));
         QCOMPARE(said, (std::vector<std::string>{"add 7 7", "recurse 3 10", "main 0 10"}));
         QCOMPARE(std::get<double>(table->rows[0][0]), 70.0);
@@ -122,8 +120,7 @@ class tst_PythonLines : public QObject {
 
     void samplesAreSummedPerThread() {
         SimulatedTrace made;
-        const uint32_t first = made.addThread(0, 4242, "main"),
-                       second = made.addThread(0, 4243, "load"),
+        const uint32_t first = made.addThread(0, 4242, "main"), second = made.addThread(0, 4243, "load"),
                        nameless = made.addThread(0, 4244, "");
         const auto function = [&](const char* name) {
             return made.stack(noIndex, made.intern(name), made.intern("libwork.so"), 0);
@@ -143,10 +140,10 @@ class tst_PythonLines : public QObject {
         QVERIFY(table);
         std::vector<std::string> said;
         for (const auto& row : table->rows)
-            said.push_back(std::to_string(std::get<int64_t>(row[2])) + " " +
-                           std::get<std::string>(row[5]) + " " + std::get<std::string>(row[6]));
-        QCOMPARE(said, (std::vector<std::string>{"6 4242 (main) add", "3 4243 (load) read",
-                                                 "2 4244 read", "1 4243 (load) add"}));
+            said.push_back(std::to_string(std::get<int64_t>(row[2])) + " " + std::get<std::string>(row[5]) + " " +
+                           std::get<std::string>(row[6]));
+        QCOMPARE(said, (std::vector<std::string>{"6 4242 (main) add", "3 4243 (load) read", "2 4244 read",
+                                                 "1 4243 (load) add"}));
         QCOMPARE(std::get<double>(table->rows[0][0]), 100.0);
         QCOMPARE(std::get<double>(table->rows[1][0]), 75.0);
     }
@@ -241,13 +238,9 @@ class tst_PythonLines : public QObject {
 
     void graphKernelsAreAttributedToTheCapture() {
         SimulatedTraining training;
-        const auto node = [&](int64_t timeNs, uint32_t thread, uint64_t number, uint64_t original,
-                              uint32_t stack) {
-            training.builder.add<kinds::GraphNode>({.timeNs = timeNs,
-                                                    .thread = thread,
-                                                    .node = number,
-                                                    .original = original,
-                                                    .stack = stack});
+        const auto node = [&](int64_t timeNs, uint32_t thread, uint64_t number, uint64_t original, uint32_t stack) {
+            training.builder.add<kinds::GraphNode>(
+                {.timeNs = timeNs, .thread = thread, .node = number, .original = original, .stack = stack});
         };
         node(10, training.main, 11, 0, training.linear);
         node(20, training.main, 21, 11, noIndex);
@@ -264,20 +257,18 @@ class tst_PythonLines : public QObject {
                                               .correlation = correlation,
                                               .stack = training.step});
             const StringIndex name = training.builder.intern("gemm");
-            training.builder.add<kinds::Kernel>(
-                {.startNs = atNs + 20,
-                 .endNs = atNs + 120,
-                 .stream = training.stream,
-                 .correlation = correlation,
-                 .graphNode = number,
-                 .config = training.builder.launchConfig(
-                     {.demangledName = name, .shortName = name, .mangledName = name})});
+            training.builder.add<kinds::Kernel>({.startNs = atNs + 20,
+                                                 .endNs = atNs + 120,
+                                                 .stream = training.stream,
+                                                 .correlation = correlation,
+                                                 .graphNode = number,
+                                                 .config = training.builder.launchConfig(
+                                                     {.demangledName = name, .shortName = name, .mangledName = name})});
         }
         const TracePtr trace = training.builder.finish();
         QVERIFY(trace);
         const EventRef captured(EventKind::Kernel, 0), launched(EventKind::Kernel, 1);
-        QCOMPARE(pythonLine(*trace, captured),
-                 std::string("called at capture: train.py:212 in GPT.forward"));
+        QCOMPARE(pythonLine(*trace, captured), std::string("called at capture: train.py:212 in GPT.forward"));
         QCOMPARE(pythonLine(*trace, launched), std::string("train.py:310 in step"));
         const std::vector<Property> facts = describe(*trace, captured);
         QCOMPARE(valueOf(facts, "Called at capture"), std::string("train.py:212 in GPT.forward"));
@@ -312,15 +303,14 @@ class tst_PythonLines : public QObject {
         QCOMPARE(valueOf(facts, "Python line"), std::string());
         QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, 3)),
                  std::string("called from train.py:212 in GPT.forward"));
-        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 1)),
-                 std::string("train.py:212 in GPT.forward"));
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 1)), std::string("train.py:212 in GPT.forward"));
         QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, 0)), std::string());
     }
 
     void reportsGroupByLine() {
         SimulatedTraining training;
-        const uint32_t other = training.frame(training.forward, "Linear.forward",
-                                              "/x/site-packages/torch/nn/modules/linear.py", 120);
+        const uint32_t other =
+            training.frame(training.forward, "Linear.forward", "/x/site-packages/torch/nn/modules/linear.py", 120);
         training.launch(training.main, training.linear, 1'000, 10'000, 20'000);
         training.launch(training.main, other, 2'000, 20'000, 25'000);
         training.launch(training.main, training.step, 3'000, 40'000, 41'000, "adam");
@@ -331,16 +321,13 @@ class tst_PythonLines : public QObject {
         QCOMPARE(rowsOf(*trace, "kernels_by_line"),
                  (Rows{"15000|2|at|train.py:212|GPT.forward|/home/ada/train.py",
                        "1000|1|at|train.py:310|step|/home/ada/train.py",
-                       "1000|1|called from|train.py:310|step|/home/ada/train.py",
-                       "100|1||(no Python line)||"}));
-        QCOMPARE(rowsOf(*trace, "launches_by_line"),
-                 (Rows{"2000|2|at|train.py:212|GPT.forward|/home/ada/train.py",
-                       "1000|1|at|train.py:310|step|/home/ada/train.py",
-                       "1000|1|called from|train.py:310|step|/home/ada/train.py"}));
+                       "1000|1|called from|train.py:310|step|/home/ada/train.py", "100|1||(no Python line)||"}));
+        QCOMPARE(rowsOf(*trace, "launches_by_line"), (Rows{"2000|2|at|train.py:212|GPT.forward|/home/ada/train.py",
+                                                           "1000|1|at|train.py:310|step|/home/ada/train.py",
+                                                           "1000|1|called from|train.py:310|step|/home/ada/train.py"}));
         QCOMPARE(rowsOf(*trace, "idle_by_line"),
                  (Rows{"15000|1|train.py:212|train.py:310|GPT.forward|step",
-                       "4000|1|train.py:310|(no Python line)|step|",
-                       "4000|1|train.py:310|train.py:310|step|step"}));
+                       "4000|1|train.py:310|(no Python line)|step|", "4000|1|train.py:310|train.py:310|step|step"}));
     }
 
     void tracesWithoutStacksHaveNoLines() {
@@ -350,8 +337,7 @@ class tst_PythonLines : public QObject {
         const TracePtr trace = builder.finish();
         for (const char* report : {"kernels_by_line", "idle_by_line", "launches_by_line"})
             QCOMPARE(rowsOf(*trace, report), Rows{});
-        QCOMPARE(valueOf(describe(*trace, EventRef(EventKind::Api, 0)), "Python stack"),
-                 std::string());
+        QCOMPARE(valueOf(describe(*trace, EventRef(EventKind::Api, 0)), "Python stack"), std::string());
     }
 
     void timeIsFoldedOverStacks() {
@@ -366,29 +352,26 @@ class tst_PythonLines : public QObject {
             text += piece;
             return true;
         });
-        const std::string linear =
-            "<module> (train.py:300);GPT.forward (train.py:212);Linear.forward (linear.py:117);";
-        QCOMPARE(text, "(no Python stack);unknown 100\n" + linear +
-                           "[pt_autograd_0];backward 1000\n" + linear + "gemm<1:2> 15000\n");
+        const std::string linear = "<module> (train.py:300);GPT.forward (train.py:212);Linear.forward (linear.py:117);";
+        QCOMPARE(text, "(no Python stack);unknown 100\n" + linear + "[pt_autograd_0];backward 1000\n" + linear +
+                           "gemm<1:2> 15000\n");
     }
 
     void agreesWithPlainLoops() {
         std::mt19937 random(3);
         SimulatedTraining training;
-        std::vector<uint32_t> stacks{training.module, training.forward, training.linear,
-                                     training.step};
+        std::vector<uint32_t> stacks{training.module, training.forward, training.linear, training.step};
         for (int i = 0; i < 200; ++i)
-            stacks.push_back(
-                training.frame(stacks[random() % stacks.size()], random() % 2 ? "a" : "b",
-                               random() % 3 ? "/home/ada/train.py" : "/x/site-packages/torch/b.py",
-                               random() % 20 + 1));
+            stacks.push_back(training.frame(stacks[random() % stacks.size()], random() % 2 ? "a" : "b",
+                                            random() % 3 ? "/home/ada/train.py" : "/x/site-packages/torch/b.py",
+                                            random() % 20 + 1));
         int64_t timeNs = 0;
         for (int i = 0; i < 3'000; ++i) {
             timeNs += random() % 3'000 + 1;
             const bool isOther = random() % 4 == 0;
             training.launch(isOther ? training.other : training.main,
-                            isOther ? noIndex : stacks[random() % stacks.size()], timeNs,
-                            timeNs + 5'000, timeNs + 5'000 + random() % 4'000);
+                            isOther ? noIndex : stacks[random() % stacks.size()], timeNs, timeNs + 5'000,
+                            timeNs + 5'000 + random() % 4'000);
         }
         const TracePtr trace = training.builder.finish();
         QVERIFY(trace);
@@ -397,8 +380,7 @@ class tst_PythonLines : public QObject {
             const EventRef kernel(EventKind::Kernel, row);
             const EventRef call = trace->launchingCall(kernel);
             const uint32_t stack = trace->apiCalls.stack[call.row()];
-            const std::string line =
-                stack == noIndex ? "(no Python line)" : placeText(*trace, ownFrame(*trace, stack));
+            const std::string line = stack == noIndex ? "(no Python line)" : placeText(*trace, ownFrame(*trace, stack));
             wanted[line] += trace->rangeOf(kernel).durationNs();
         }
         std::map<std::string, int64_t> found;

@@ -52,11 +52,9 @@ class tst_RankDetails : public QObject {
                 if (worker.process != stream.process || worker.gpu != stream.gpu) continue;
                 const EventRef call = trace_->launchingCall({EventKind::Kernel, row});
                 QVERIFY(call.isValid());
-                const uint32_t step = worker.stepOf(trace_->kernels.startNs[row],
-                                                    trace_->apiCalls.startNs[call.row()]);
+                const uint32_t step = worker.stepOf(trace_->kernels.startNs[row], trace_->apiCalls.startNs[call.row()]);
                 if (step == noIndex) continue;
-                const StringIndex name =
-                    trace_->launchConfigs[trace_->kernels.config[row]].shortName;
+                const StringIndex name = trace_->launchConfigs[trace_->kernels.config[row]].shortName;
                 auto& [count, totalNs] = loop[{workerOf(run_, *trace_, worker.process, worker.gpu),
                                                std::string(trace_->strings.at(name)), step}];
                 ++count;
@@ -110,8 +108,7 @@ class tst_RankDetails : public QObject {
         QVERIFY(stored->workers == run_.workers);
         QCOMPARE(database->rowCount(tables::storedCollectives.tableName()),
                  static_cast<int64_t>(details_.collectives.size()));
-        QCOMPARE(database->rowCount(tables::storedKernels.tableName()),
-                 static_cast<int64_t>(details_.kernels.size()));
+        QCOMPARE(database->rowCount(tables::storedKernels.tableName()), static_cast<int64_t>(details_.kernels.size()));
         int64_t totalNs = 0;
         for (const StepKernels& each : details_.kernels) totalNs += each.totalNs;
         QCOMPARE(numberIn(*database, "SELECT sum(totalNs) FROM LANESCOPE_STORED_KERNELS"), totalNs);

@@ -49,8 +49,7 @@ class FailingReads {
         failingRead = number;
         goesOnFailing = goesOn;
         reads = 0;
-        set(reinterpret_cast<sqlite3_syscall_ptr>(&readOrFail),
-            reinterpret_cast<sqlite3_syscall_ptr>(&preadOrFail));
+        set(reinterpret_cast<sqlite3_syscall_ptr>(&readOrFail), reinterpret_cast<sqlite3_syscall_ptr>(&preadOrFail));
     }
     ~FailingReads() { set(nullptr, nullptr); }
     FailingReads(const FailingReads&) = delete;

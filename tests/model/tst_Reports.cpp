@@ -10,8 +10,7 @@ using namespace lanescope;
 
 namespace {
 
-ReportTable report(const Trace& trace, std::string_view name,
-                   std::optional<TimeRange> range = std::nullopt) {
+ReportTable report(const Trace& trace, std::string_view name, std::optional<TimeRange> range = std::nullopt) {
     const Result<ReportTable> table = makeReport(trace, name, range);
     return table ? *table : ReportTable{};
 }
@@ -53,8 +52,8 @@ class TestReports : public QObject {
         builder.addKernel(stream, "relu", 600, 700);
         const TracePtr trace = builder.finish();
         const ReportTable table = report(*trace, "cuda_gpu_kern_sum");
-        QCOMPARE(columnNames(table), (Names{"Time", "Total Time", "Instances", "Avg", "Med", "Min",
-                                            "Max", "StdDev", "Name"}));
+        QCOMPARE(columnNames(table),
+                 (Names{"Time", "Total Time", "Instances", "Avg", "Med", "Min", "Max", "StdDev", "Name"}));
         QCOMPARE(table.rows.size(), size_t{2});
         const std::vector<Cell>& gemm = table.rows[0];
         QCOMPARE(real(gemm[0]), 80.0);
@@ -85,8 +84,8 @@ class TestReports : public QObject {
         builder.addMemset(stream, 64, 600, 690);
         const TracePtr trace = builder.finish();
         const ReportTable time = report(*trace, "cuda_gpu_mem_time_sum");
-        QCOMPARE(columnNames(time), (Names{"Time", "Total Time", "Count", "Avg", "Med", "Min",
-                                           "Max", "StdDev", "Operation"}));
+        QCOMPARE(columnNames(time),
+                 (Names{"Time", "Total Time", "Count", "Avg", "Med", "Min", "Max", "StdDev", "Operation"}));
         QCOMPARE(time.rows.size(), size_t{3});
         QCOMPARE(text(time.rows[0][8]), std::string("[CUDA memcpy Host-to-Device]"));
         QCOMPARE(real(time.rows[0][0]), 80.0);
@@ -95,8 +94,7 @@ class TestReports : public QObject {
         QCOMPARE(text(time.rows[2][8]), std::string("[CUDA memcpy Peer-to-Peer]"));
 
         const ReportTable size = report(*trace, "cuda_gpu_mem_size_sum");
-        QCOMPARE(columnNames(size),
-                 (Names{"Total", "Count", "Avg", "Med", "Min", "Max", "StdDev", "Operation"}));
+        QCOMPARE(columnNames(size), (Names{"Total", "Count", "Avg", "Med", "Min", "Max", "StdDev", "Operation"}));
         QCOMPARE(size.columns[0].unit, Unit::Bytes);
         QCOMPARE(whole(size.rows[0][0]), int64_t{4000});
         QCOMPARE(real(size.rows[0][2]), 2000.0);
@@ -221,10 +219,9 @@ class TestReports : public QObject {
         builder.launch(other, first, "d", 30'000, 300'000, 400'000);  // another thread: not in it
         builder.addNvtx(thread, "idle", 95'000, 99'000);              // launches nothing
         const ReportTable table = report(*builder.finish(), "nvtx_gpu_proj_sum");
-        QCOMPARE(columnNames(table),
-                 (Names{"Range", "Style", "Total Proj Time", "Total Range Time", "Range Instances",
-                        "Proj Avg", "Proj Med", "Proj Min", "Proj Max", "Proj StdDev",
-                        "Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}));
+        QCOMPARE(columnNames(table), (Names{"Range", "Style", "Total Proj Time", "Total Range Time", "Range Instances",
+                                            "Proj Avg", "Proj Med", "Proj Min", "Proj Max", "Proj StdDev",
+                                            "Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}));
         QCOMPARE(table.rows.size(), size_t{2});
         const std::vector<Cell>& step = table.rows[0];
         QCOMPARE(text(step[0]), std::string(":step"));
@@ -246,11 +243,10 @@ class TestReports : public QObject {
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4000, 0, 100, 3, MemoryKind::Pageable);
         builder.addMemset(stream, 64, 400, 410);
         const ReportTable table = report(*builder.finish(), "cuda_gpu_trace");
-        QCOMPARE(
-            columnNames(table),
-            (Names{"Start",    "Duration", "CorrId",  "GrdX",    "GrdY",     "GrdZ",  "BlkX",
-                   "BlkY",     "BlkZ",     "Reg/Trd", "StcSMem", "DymSMem",  "Bytes", "Throughput",
-                   "SrcMemKd", "DstMemKd", "Device",  "Ctx",     "GreenCtx", "Strm",  "Name"}));
+        QCOMPARE(columnNames(table),
+                 (Names{"Start",    "Duration", "CorrId",  "GrdX",    "GrdY",     "GrdZ",  "BlkX",
+                        "BlkY",     "BlkZ",     "Reg/Trd", "StcSMem", "DymSMem",  "Bytes", "Throughput",
+                        "SrcMemKd", "DstMemKd", "Device",  "Ctx",     "GreenCtx", "Strm",  "Name"}));
         QCOMPARE(table.rows.size(), size_t{3});
         const std::vector<Cell>& copy = table.rows[0];
         QCOMPARE(real(copy[13]), 40.0);  // bytes per nanosecond are GB/s
@@ -298,8 +294,7 @@ class TestReports : public QObject {
             facts.rankCount = 8;
             facts.algorithm = builder.intern("NVLS");
             builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc, facts);
-            builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs,
-                           endNs);
+            builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs, endNs);
         };
         reduce(1'000'000, 0, 20'000, 30'000);
         reduce(1'000'000, 40'000, 70'000, 100'000);
@@ -440,8 +435,7 @@ class TestReports : public QObject {
             const ReportTable some = report(*full, info.name);
             QCOMPARE(some.name, std::string(info.name));
             QCOMPARE(some.title, std::string(info.title));
-            for (const std::vector<Cell>& row : some.rows)
-                QCOMPARE(row.size(), some.columns.size());
+            for (const std::vector<Cell>& row : some.rows) QCOMPARE(row.size(), some.columns.size());
         }
     }
 

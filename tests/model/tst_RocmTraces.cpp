@@ -18,17 +18,13 @@ namespace {
 /// The tables of one process in a simulated rocpd file, as rocprofv3 creates them.
 std::string rocpdTables(const std::string& id) {
     const auto table = [&id](const std::string& name, const std::string& columns) {
-        return "CREATE TABLE \"" + name + "_" + id + "\" (id INTEGER PRIMARY KEY, " + columns +
-               ");";
+        return "CREATE TABLE \"" + name + "_" + id + "\" (id INTEGER PRIMARY KEY, " + columns + ");";
     };
-    return table("rocpd_string", "guid TEXT, string TEXT") +
-           table("rocpd_info_node", "hostname TEXT") +
+    return table("rocpd_string", "guid TEXT, string TEXT") + table("rocpd_info_node", "hostname TEXT") +
            table("rocpd_info_process", "nid INTEGER, pid INTEGER, command TEXT, \"end\" BIGINT") +
            table("rocpd_info_thread", "nid INTEGER, pid INTEGER, tid INTEGER, name TEXT") +
-           table("rocpd_info_agent",
-                 "nid INTEGER, pid INTEGER, type TEXT, type_index INTEGER, product_name TEXT") +
-           table("rocpd_info_kernel_symbol",
-                 "kernel_name TEXT, display_name TEXT, arch_vgpr_count INTEGER") +
+           table("rocpd_info_agent", "nid INTEGER, pid INTEGER, type TEXT, type_index INTEGER, product_name TEXT") +
+           table("rocpd_info_kernel_symbol", "kernel_name TEXT, display_name TEXT, arch_vgpr_count INTEGER") +
            table("rocpd_event",
                  "category_id INTEGER, stack_id INTEGER, correlation_id INTEGER, "
                  "extdata TEXT") +
@@ -63,15 +59,13 @@ std::string rocpdRows(const std::string& id, int pid, int node, const std::strin
            into("rocpd_info_node", "(" + on + ",'" + host + "')") +
            into("rocpd_info_process", "(1," + on + "," + process + ",'./bin/train --fast',9000)") +
            into("rocpd_info_thread", "(5," + on + ",1," + process + ",'main')") +
-           into("rocpd_info_agent",
-                "(0," + on + ",1,'CPU',0,'Xeon'),(3," + on + ",1,'GPU',1,'AMD Instinct MI300X')") +
+           into("rocpd_info_agent", "(0," + on + ",1,'CPU',0,'Xeon'),(3," + on + ",1,'GPU',1,'AMD Instinct MI300X')") +
            into("rocpd_info_kernel_symbol", "(10,'_Z4gemmPfi.kd','_Z4gemmPfi',64)") +
            into("rocpd_event",
                 "(1,1,77,0,'{}'),(2,2,78,0,'{\"message\":\"step 1\"}'),(3,3,77,0,'{}'),"
                 "(4,1,79,0,'{}'),(5,3,79,0,'{}'),(6,8,80,0,'{}')") +
-           into("rocpd_region", "(1," + on + ",1,5,5000,5010,4,1),(2," + on +
-                                    ",1,5,4990,5300,5,2),(3," + on + ",1,5,5020,5030,7,4),(4," +
-                                    on + ",1,5,5040,5050,8,6)") +
+           into("rocpd_region", "(1," + on + ",1,5,5000,5010,4,1),(2," + on + ",1,5,4990,5300,5,2),(3," + on +
+                                    ",1,5,5020,5030,7,4),(4," + on + ",1,5,5040,5050,8,6)") +
            into("rocpd_kernel_dispatch", "(1,1,5,3,10,2,5100,5200,128,256,1,1,1000,2,1,3)") +
            into("rocpd_memory_copy", "(1,1,5210,5220,6,3,0,4096,2,5)") +
            into("rocpd_memory_allocate",
@@ -92,9 +86,7 @@ TracePtr loaded(const fs::path& path) {
     return *trace;
 }
 
-std::string nameOf(const Trace& trace, EventKind kind, uint32_t row) {
-    return trace.nameOf(EventRef(kind, row));
-}
+std::string nameOf(const Trace& trace, EventKind kind, uint32_t row) { return trace.nameOf(EventRef(kind, row)); }
 
 int64_t answer(const fs::path& path, const char* sql) {
     const Result<Database> database = Database::openReadOnly(path);
@@ -103,9 +95,7 @@ int64_t answer(const fs::path& path, const char* sql) {
     return statement && statement->step().value_or(false) ? statement->integer(0) : -1;
 }
 
-fs::path realFile(const char* name) {
-    return fs::path(qgetenv("LANESCOPE_TEST_DATA").toStdString()) / "rocm" / name;
-}
+fs::path realFile(const char* name) { return fs::path(qgetenv("LANESCOPE_TEST_DATA").toStdString()) / "rocm" / name; }
 
 }  // namespace
 
@@ -157,8 +147,7 @@ void tst_RocmTraces::rocpdFileIsRead() {
     QCOMPARE(trace->memcpys.size(), 1u);
     QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
     QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
-    QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))),
-             std::string("hipMemcpy"));
+    QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))), std::string("hipMemcpy"));
     QCOMPARE(trace->apiCalls.size(), 2u);
     // The marker by its message; an event that is neither is a range of its category.
     QCOMPARE(trace->nvtx.size(), 2u);
@@ -167,9 +156,9 @@ void tst_RocmTraces::rocpdFileIsRead() {
     QCOMPARE(trace->projections.size(), 1u);
     QCOMPARE(trace->allocations.size(), 1u);
     QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
-    const bool isTold = std::any_of(
-        trace->health.begin(), trace->health.end(),
-        [](const auto& note) { return note.code == HealthCode::NotShown && note.count == 1; });
+    const bool isTold = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
+        return note.code == HealthCode::NotShown && note.count == 1;
+    });
     QVERIFY(isTold);
 }
 
@@ -183,47 +172,44 @@ void tst_RocmTraces::processesOfSeveralHostsAreDistinguished() {
     QCOMPARE(trace->processes[1].facts->host, std::string("node8"));
     QCOMPARE(trace->gpus.size(), size_t{2});
     QCOMPARE(trace->kernels.size(), 2u);
-    for (uint32_t row = 0; row < 2; ++row)
-        QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
+    for (uint32_t row = 0; row < 2; ++row) QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
 }
 
 void tst_RocmTraces::hostileTableNamesAreNotQueried() {
     const fs::path path = folder_ / "odd.db";
-    makeDatabase(
-        path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
+    makeDatabase(path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
     QCOMPARE(loaded(path)->kernels.size(), 1u);
 }
 
 void tst_RocmTraces::rpdFileIsRead() {
     const fs::path path = folder_ / "run.rpd";
-    makeDatabase(
-        path,
-        "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
-        "INSERT INTO rocpd_string VALUES "
-        "(1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
-        "(4,'UserMarker'),(5,'step 1'),(6,'KernelExecution'),(7,'CopyHostToDevice'),"
-        "(8,'FillBuffer'),(9,'gemm'),(10,'hipMemcpy'),(11,'Odd');"
-        "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,"
-        " \"end\" INTEGER, apiName_id INTEGER, args_id INTEGER);"
-        "INSERT INTO rocpd_api VALUES (1,50,51,1000,1010,2,1),(2,50,51,1020,1030,3,1),"
-        "(3,50,51,990,1200,4,5),(4,50,51,1040,1050,10,1);"
-        "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,"
-        " start INTEGER, \"end\" INTEGER, description_id INTEGER, opType_id INTEGER);"
-        "INSERT INTO rocpd_op VALUES (1,2,0,1100,1110,9,6),(2,2,0,1120,1130,9,6),"
-        "(3,2,0,1140,1150,1,7),(4,2,0,1160,1165,1,8),(5,2,0,1170,1175,1,11);"
-        "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);"
-        "INSERT INTO rocpd_api_ops VALUES (1,1,1),(2,2,2),(3,4,3),(4,4,4);"
-        "CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER, kind INTEGER,"
-        " dstDevice INTEGER, srcDevice INTEGER);"
-        "INSERT INTO rocpd_copyapi VALUES (4,777,1,0,0);"
-        "CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INTEGER,"
-        " gridY INTEGER, gridZ INTEGER, workgroupX INTEGER, workgroupY INTEGER, workgroupZ INTEGER,"
-        " groupSegmentSize INTEGER, kernelName_id INTEGER);"
-        "INSERT INTO rocpd_kernelapi VALUES (1,512,1,1,256,1,1,0,9),(2,512,1,1,256,1,1,0,9);"
-        "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER,"
-        " monitorType TEXT, start INTEGER, \"end\" INTEGER, value TEXT);"
-        "INSERT INTO rocpd_monitor VALUES (1,'gpu',2,'sclk',1000,1100,'800'),"
-        "(2,'gpu',2,'sclk',1100,1200,'1700')");
+    makeDatabase(path,
+                 "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
+                 "INSERT INTO rocpd_string VALUES "
+                 "(1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
+                 "(4,'UserMarker'),(5,'step 1'),(6,'KernelExecution'),(7,'CopyHostToDevice'),"
+                 "(8,'FillBuffer'),(9,'gemm'),(10,'hipMemcpy'),(11,'Odd');"
+                 "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,"
+                 " \"end\" INTEGER, apiName_id INTEGER, args_id INTEGER);"
+                 "INSERT INTO rocpd_api VALUES (1,50,51,1000,1010,2,1),(2,50,51,1020,1030,3,1),"
+                 "(3,50,51,990,1200,4,5),(4,50,51,1040,1050,10,1);"
+                 "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,"
+                 " start INTEGER, \"end\" INTEGER, description_id INTEGER, opType_id INTEGER);"
+                 "INSERT INTO rocpd_op VALUES (1,2,0,1100,1110,9,6),(2,2,0,1120,1130,9,6),"
+                 "(3,2,0,1140,1150,1,7),(4,2,0,1160,1165,1,8),(5,2,0,1170,1175,1,11);"
+                 "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);"
+                 "INSERT INTO rocpd_api_ops VALUES (1,1,1),(2,2,2),(3,4,3),(4,4,4);"
+                 "CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER, kind INTEGER,"
+                 " dstDevice INTEGER, srcDevice INTEGER);"
+                 "INSERT INTO rocpd_copyapi VALUES (4,777,1,0,0);"
+                 "CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INTEGER,"
+                 " gridY INTEGER, gridZ INTEGER, workgroupX INTEGER, workgroupY INTEGER, workgroupZ INTEGER,"
+                 " groupSegmentSize INTEGER, kernelName_id INTEGER);"
+                 "INSERT INTO rocpd_kernelapi VALUES (1,512,1,1,256,1,1,0,9),(2,512,1,1,256,1,1,0,9);"
+                 "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER,"
+                 " monitorType TEXT, start INTEGER, \"end\" INTEGER, value TEXT);"
+                 "INSERT INTO rocpd_monitor VALUES (1,'gpu',2,'sclk',1000,1100,'800'),"
+                 "(2,'gpu',2,'sclk',1100,1200,'1700')");
     const TracePtr trace = loaded(path);
     QCOMPARE(trace->producer, std::string("RPD"));
     QCOMPARE(trace->kernels.size(), 2u);
@@ -248,17 +234,14 @@ void tst_RocmTraces::realRocpdHasAllItsRows() {
     if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/rocpd-3.db.");
     const TracePtr trace = loaded(path);
     const std::string id = "_00003fdc_92cb_72cb_9169_c7e541b1fcdf";
-    QCOMPARE(int64_t{trace->kernels.size()},
-             answer(path, ("SELECT count(*) FROM rocpd_kernel_dispatch" + id).c_str()));
-    QCOMPARE(int64_t{trace->apiCalls.size()},
-             answer(path, ("SELECT count(*) FROM rocpd_region" + id).c_str()));
+    QCOMPARE(int64_t{trace->kernels.size()}, answer(path, ("SELECT count(*) FROM rocpd_kernel_dispatch" + id).c_str()));
+    QCOMPARE(int64_t{trace->apiCalls.size()}, answer(path, ("SELECT count(*) FROM rocpd_region" + id).c_str()));
     int64_t busyNs = 0;
     for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
         busyNs += trace->kernels.endNs[row] - trace->kernels.startNs[row];
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
     }
-    QCOMPARE(busyNs,
-             answer(path, ("SELECT sum(\"end\" - start) FROM rocpd_kernel_dispatch" + id).c_str()));
+    QCOMPARE(busyNs, answer(path, ("SELECT sum(\"end\" - start) FROM rocpd_kernel_dispatch" + id).c_str()));
     QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
 }
 
@@ -268,8 +251,7 @@ void tst_RocmTraces::realRpdHasAllItsRows() {
     const TracePtr trace = loaded(path);
     QCOMPARE(int64_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size(),
              answer(path, "SELECT count(*) FROM rocpd_op"));
-    QCOMPARE(int64_t{trace->apiCalls.size()} + trace->nvtx.size(),
-             answer(path, "SELECT count(*) FROM rocpd_api"));
+    QCOMPARE(int64_t{trace->apiCalls.size()} + trace->nvtx.size(), answer(path, "SELECT count(*) FROM rocpd_api"));
     QCOMPARE(trace->counters.size(), size_t{1});
     int64_t bytes = 0;
     for (uint32_t row = 0; row < trace->memcpys.size(); ++row) bytes += trace->memcpys.bytes[row];

@@ -68,9 +68,8 @@ class Maker {
         const int64_t startNs = nowNs_;
         nowNs_ += training_.batchWaitUs * us + 20 * us;
         builder_.addApi(thread_, "cudaMemcpyAsync", nowNs_ - 10 * us, nowNs_ - us, ++correlation_);
-        builder_.addMemcpy(stream_, MemcpyKind::HtoD, 1 << 20, nowNs_,
-                           nowNs_ + (training_.isPageable ? 100 : 20) * us, correlation_,
-                           training_.isPageable ? MemoryKind::Pageable : MemoryKind::Pinned);
+        builder_.addMemcpy(stream_, MemcpyKind::HtoD, 1 << 20, nowNs_, nowNs_ + (training_.isPageable ? 100 : 20) * us,
+                           correlation_, training_.isPageable ? MemoryKind::Pageable : MemoryKind::Pinned);
         nowNs_ += (training_.isPageable ? 100 : 20) * us;
         addRange("data", startNs);
         const int64_t forwardNs = nowNs_;
@@ -79,12 +78,10 @@ class Maker {
         for (const std::string& kernel : training_.kernels)
             addKernel(kernel, (training_.kernelUs + (isSlow ? training_.slowRankUs : 0)) * us);
         addRange("forward", forwardNs);
-        const int64_t waitNs =
-            isSlow ? 0 : training_.slowRankUs * us * static_cast<int64_t>(training_.kernels.size());
+        const int64_t waitNs = isSlow ? 0 : training_.slowRankUs * us * static_cast<int64_t>(training_.kernels.size());
         builder_.addNccl(thread_, "AllReduce", 20'000'000, nowNs_ - 20 * us, nowNs_ - us);
         addKernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", training_.reduceUs * us + waitNs);
-        if (training_.hasRanges)
-            builder_.addNvtx(thread_, "step " + std::to_string(step), startNs, nowNs_);
+        if (training_.hasRanges) builder_.addNvtx(thread_, "step " + std::to_string(step), startNs, nowNs_);
     }
 
     void addRange(const char* name, int64_t startNs) {
@@ -93,8 +90,7 @@ class Maker {
 
     void addKernel(const std::string& name, int64_t lengthNs) {
         const auto jitterNs = static_cast<int64_t>(random_() % (2 * us));
-        builder_.addApi(thread_, "cudaLaunchKernel", nowNs_ - 10 * us, nowNs_ - 5 * us,
-                        ++correlation_);
+        builder_.addApi(thread_, "cudaLaunchKernel", nowNs_ - 10 * us, nowNs_ - 5 * us, ++correlation_);
         builder_.addKernel(stream_, name, nowNs_, nowNs_ + lengthNs + jitterNs, correlation_);
         nowNs_ += lengthNs + jitterNs;
     }
@@ -149,8 +145,7 @@ class TestRunComparison : public QObject {
     }
 
     void slowerKernelsAreTheCause() {
-        const RunComparison comparison =
-            comparisonOf({}, {.seed = 2, .kernels = {"gemm", "norm", "gelu", "dropout"}});
+        const RunComparison comparison = comparisonOf({}, {.seed = 2, .kernels = {"gemm", "norm", "gelu", "dropout"}});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
         QVERIFY(says(comparison, "kernel dropout<float>, which the baseline does not have"));
@@ -158,8 +153,7 @@ class TestRunComparison : public QObject {
     }
 
     void slowerCommunicationIsTheCauseWithItsBandwidth() {
-        const RunComparison comparison =
-            comparisonOf({.ranks = 2}, {.ranks = 2, .seed = 2, .reduceUs = 1000});
+        const RunComparison comparison = comparisonOf({.ranks = 2}, {.ranks = 2, .seed = 2, .reduceUs = 1000});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         const Cause& cause = comparison.answer.causes.at(0);
         QCOMPARE(cause.part, StepPart::ExposedCommunication);
@@ -175,15 +169,13 @@ class TestRunComparison : public QObject {
     }
 
     void criticalRankIsExplained() {
-        const RunComparison comparison =
-            comparisonOf({.ranks = 3}, {.ranks = 3, .seed = 2, .slowRankUs = 200});
+        const RunComparison comparison = comparisonOf({.ranks = 3}, {.ranks = 3, .seed = 2, .slowRankUs = 200});
         QCOMPARE(comparison.workers.size(), size_t{3});
         QCOMPARE(comparison.critical, uint32_t{2});
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
         const WorkerComparison& waiting = comparison.workers[0];
-        const auto waits =
-            std::find_if(waiting.parts.begin(), waiting.parts.end(),
-                         [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
+        const auto waits = std::find_if(waiting.parts.begin(), waiting.parts.end(),
+                                        [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
         QVERIFY(waits != waiting.parts.end());
         QVERIFY(waits->lostNs() > waiting.lostNs() * 9 / 10);
     }
@@ -199,8 +191,7 @@ class TestRunComparison : public QObject {
     void copiesFromOtherMemoryAreMatched() {
         const RunComparison comparison = comparisonOf({}, {.seed = 2, .isPageable = true});
         const auto copy =
-            std::find_if(comparison.criticalPair()->contributors.begin(),
-                         comparison.criticalPair()->contributors.end(),
+            std::find_if(comparison.criticalPair()->contributors.begin(), comparison.criticalPair()->contributors.end(),
                          [](const auto& each) { return each.kind == ContributorKind::Copy; });
         QVERIFY(copy != comparison.criticalPair()->contributors.end());
         QCOMPARE(copy->match, MatchKind::SamePosition);
@@ -210,8 +201,7 @@ class TestRunComparison : public QObject {
     }
 
     void oneStalledStepIsReportedDespiteEqualMedian() {
-        const RunComparison comparison =
-            comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
+        const RunComparison comparison = comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(says(comparison, "but step 7 of the candidate"));
         QVERIFY(says(comparison, "launch-bound idle"));
@@ -221,13 +211,11 @@ class TestRunComparison : public QObject {
     }
 
     void renamedKernelsAreMatchedByPlace() {
-        const std::vector<Contributor> before{
-            kernel("void gemm<float, 128>(int)", "forward", 40, 1),
-            kernel("softmax_v1", "forward", 20, 5), kernel("gone", "forward", 7, 6),
-            kernel("void adam<float>()", "optimizer", 10, 9)};
+        const std::vector<Contributor> before{kernel("void gemm<float, 128>(int)", "forward", 40, 1),
+                                              kernel("softmax_v1", "forward", 20, 5), kernel("gone", "forward", 7, 6),
+                                              kernel("void adam<float>()", "optimizer", 10, 9)};
         const std::vector<Contributor> after{kernel("void gemm<half, 64>(int)", "forward", 60, 1),
-                                             kernel("flash_softmax", "forward", 20, 5),
-                                             kernel("new", "forward", 33, 8),
+                                             kernel("flash_softmax", "forward", 20, 5), kernel("new", "forward", 33, 8),
                                              kernel("void adam<float>()", "optimizer", 10, 9)};
         std::map<uint32_t, ContributorMatch> ofBaseline;
         size_t onlyCandidate = 0;
@@ -262,8 +250,7 @@ class TestRunComparison : public QObject {
                     side.push_back(kernel("k" + std::to_string(random() % 40) + "x",
                                           random() % 2 ? "forward" : "backward", random() % 5,
                                           static_cast<int64_t>(random() % 50)));
-            std::vector<int> seen[2] = {std::vector<int>(sides[0].size()),
-                                        std::vector<int>(sides[1].size())};
+            std::vector<int> seen[2] = {std::vector<int>(sides[0].size()), std::vector<int>(sides[1].size())};
             for (const ContributorMatch& match : matchContributors(sides[0], sides[1], 3, 4)) {
                 if (match.baseline != noIndex) ++seen[0][match.baseline];
                 if (match.candidate != noIndex) ++seen[1][match.candidate];
@@ -284,8 +271,7 @@ class TestRunComparison : public QObject {
     }
 
     void rangesOnOneSideOnlyAreReported() {
-        const RunComparison comparison =
-            comparisonOf({}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
+        const RunComparison comparison = comparisonOf({}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QVERIFY(hasCaution(comparison, "Steps come from"));
     }
@@ -293,20 +279,16 @@ class TestRunComparison : public QObject {
     void differentRangeCountsPerStepAreReported() {
         const RunSummary baseline = Maker(Training{}).summary();
         RunSummary candidate = Maker(Training{.seed = 2}).summary();
-        const auto compared = [&] {
-            return compareRuns(BaselineRun{baseline}, CandidateRun{candidate});
-        };
+        const auto compared = [&] { return compareRuns(BaselineRun{baseline}, CandidateRun{candidate}); };
         QVERIFY(!hasCaution(compared(), "Steps hold"));
         candidate.rangesPerStep = 4;
         candidate.kind = StepKind::Request;
-        QVERIFY(
-            hasCaution(compared(), "Steps hold: one range each in the baseline, 4 ranges each"));
+        QVERIFY(hasCaution(compared(), "Steps hold: one range each in the baseline, 4 ranges each"));
         QVERIFY(hasCaution(compared(), "What repeats is a: step in the baseline, request"));
     }
 
     void otherGpusAndWorldSizesAreCautions() {
-        const RunComparison comparison =
-            comparisonOf({.ranks = 1}, {.ranks = 8, .seed = 2, .gpu = "Simulated B200"});
+        const RunComparison comparison = comparisonOf({.ranks = 1}, {.ranks = 8, .seed = 2, .gpu = "Simulated B200"});
         QVERIFY(hasCaution(comparison, "GPUs: 1 x Simulated H200 in the baseline, 8 x Simulated"));
         QVERIFY(hasCaution(comparison, "World size: 1"));
         QVERIFY(hasCaution(comparison, "only pairs are compared"));
@@ -315,8 +297,7 @@ class TestRunComparison : public QObject {
     }
 
     void differentNumbersOfStepsAreCompared() {
-        const RunComparison comparison =
-            comparisonOf({.steps = 7}, {.steps = 50, .seed = 2, .kernelUs = 600});
+        const RunComparison comparison = comparisonOf({.steps = 7}, {.steps = 50, .seed = 2, .kernelUs = 600});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         const WorkerComparison& pair = *comparison.criticalPair();
         QCOMPARE(pair.baseline.count, int64_t{7});
@@ -330,8 +311,7 @@ class TestRunComparison : public QObject {
     }
 
     void fewStepsGiveFiguresWithoutClaim() {
-        const RunComparison comparison =
-            comparisonOf({.steps = 3}, {.steps = 3, .seed = 2, .kernelUs = 900});
+        const RunComparison comparison = comparisonOf({.steps = 3}, {.steps = 3, .seed = 2, .kernelUs = 900});
         QCOMPARE(comparison.answer.outcome, Outcome::TooFewSteps);
         QVERIFY(says(comparison, "Too few steps"));
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
@@ -353,8 +333,7 @@ class TestRunComparison : public QObject {
         const RunSummary run = Maker(Training{}).summary();
         for (const auto& [before, after] :
              {std::pair(&empty, &run), std::pair(&run, &empty), std::pair(&empty, &empty)}) {
-            const RunComparison comparison =
-                compareRuns(BaselineRun{*before}, CandidateRun{*after});
+            const RunComparison comparison = compareRuns(BaselineRun{*before}, CandidateRun{*after});
             QCOMPARE(comparison.answer.outcome, Outcome::Nothing);
             QVERIFY(says(comparison, "nothing to compare"));
             QVERIFY(!comparison.criticalPair());
@@ -365,8 +344,8 @@ class TestRunComparison : public QObject {
     void killedRunIsComparedWithACaution() {
         RunSummary after = Maker(Training{.seed = 2}).summary();
         after.facts.isTruncated = true;
-        after.facts.healthWarnings.assign(
-            6, {Severity::Warning, HealthCode::EventsDropped, "1,234 events were dropped."});
+        after.facts.healthWarnings.assign(6,
+                                          {Severity::Warning, HealthCode::EventsDropped, "1,234 events were dropped."});
         const RunSummary before = Maker(Training{}).summary();
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
@@ -380,19 +359,17 @@ class TestRunComparison : public QObject {
         const RunSummary after = Maker(Training{.ranks = 2, .seed = 3, .stallUs = 4000}).summary();
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
         const ComparisonView view{{{"Candidate", comparison.criticalPair()}}};
-        const Layout layout{
-            {Field::Part},          {Field::Kind},           {Field::Match},
-            {Field::Name},          {Field::Range},          {Field::Baseline},
-            {Field::Candidate},     {Field::Lost},           {Field::OtherLost},
-            {Field::Change},        {Field::BaselineShare},  {Field::CandidateShare},
-            {Field::BaselineTotal}, {Field::CandidateTotal}, {Field::BaselineRate},
-            {Field::OnlyCount},     {Field::OnlyTotal}};
+        const Layout layout{{Field::Part},          {Field::Kind},           {Field::Match},
+                            {Field::Name},          {Field::Range},          {Field::Baseline},
+                            {Field::Candidate},     {Field::Lost},           {Field::OtherLost},
+                            {Field::Change},        {Field::BaselineShare},  {Field::CandidateShare},
+                            {Field::BaselineTotal}, {Field::CandidateTotal}, {Field::BaselineRate},
+                            {Field::OnlyCount},     {Field::OnlyTotal}};
         for (const ComparisonTable& table :
              {tableOf(view, partRows(view), layout, Wording::Wide),
               tableOf(view, contributorRows(view), layout, Wording::Programs),
-              tableOf(view, rangeRows(view, true), layout, Wording::Narrow),
-              outlierTable(comparison, Wording::Wide), workerTable(comparison),
-              stepTable(before.workers[0], after.workers[0])}) {
+              tableOf(view, rangeRows(view, true), layout, Wording::Narrow), outlierTable(comparison, Wording::Wide),
+              workerTable(comparison), stepTable(before.workers[0], after.workers[0])}) {
             QVERIFY(!table.rows.empty());
             QCOMPARE(table.leads.size(), table.rows.size());
             for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
@@ -443,8 +420,7 @@ class TestRunComparison : public QObject {
         const auto summaryWith = [](int64_t kernelUs) {
             SimulatedTrace builder;
             for (int64_t index = 0; index < 8; ++index)
-                builder.addKernel(builder.defaultStream(), "gemm", index * 100 * us,
-                                  (index * 100 + kernelUs) * us);
+                builder.addKernel(builder.defaultStream(), "gemm", index * 100 * us, (index * 100 + kernelUs) * us);
             const Result<RunSummary> made = summarizeRun(*builder.finish());
             return made ? *made : RunSummary{};
         };
@@ -463,8 +439,7 @@ class TestRunComparison : public QObject {
         other.excessNs -= 1;
         after.workers[0].outliers.push_back(other);
         const auto sentence = [&] {
-            return QString::fromStdString(
-                compareRuns(BaselineRun{before}, CandidateRun{after}).answer.sentence);
+            return QString::fromStdString(compareRuns(BaselineRun{before}, CandidateRun{after}).answer.sentence);
         };
         QVERIFY2(sentence().endsWith(", and likewise step 11."), qPrintable(sentence()));
         other.path = "elsewhere";

@@ -44,8 +44,7 @@ void tst_Schema::fileIsMarkedAsLanescopeTrace() {
     const Database database = open();
     QCOMPARE(database.pragma("application_id"), int64_t{traceApplicationId});
     QCOMPARE(database.pragma("user_version"), int64_t{traceSchemaVersion});
-    auto version =
-        database.prepare("SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'");
+    auto version = database.prepare("SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'");
     QVERIFY(version && *version->step());
     QCOMPARE(version->text(0), std::string_view("3.25.0"));
 }
@@ -69,24 +68,24 @@ void tst_Schema::workTablesHaveTimes() {
     TemporaryFolder folder;
     auto database = Database::create(folder / "trace");
     QVERIFY(createTraceTables(*database));
-    QVERIFY(!database->execute(
-        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
-        " bytes, copyKind) VALUES (NULL, NULL, 0, 1, 7, 4, 1)"));
+    QVERIFY(
+        !database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
+                           " bytes, copyKind) VALUES (NULL, NULL, 0, 1, 7, 4, 1)"));
 }
 
 void tst_Schema::emptyNsightTablesAreOmitted() {
     TemporaryFolder folder;
     auto database = Database::create(folder / "trace");
     QVERIFY(createTraceTables(*database));
-    QVERIFY(database->execute(
-        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
-        " bytes, copyKind) VALUES (1, 2, 0, 1, 7, 4, 1)"));
+    QVERIFY(
+        database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
+                          " bytes, copyKind) VALUES (1, 2, 0, 1, 7, 4, 1)"));
     QVERIFY(dropEmptyTables(*database));
     QVERIFY(database->hasTable("CUPTI_ACTIVITY_KIND_MEMCPY"));
     for (const char* left : {"CUPTI_ACTIVITY_KIND_KERNEL", "ThreadNames", "PROCESSES"})
         QVERIFY2(!database->hasTable(left), left);
-    for (const char* kept : {"StringIds", "ENUM_CUDA_MEM_KIND", "META_DATA_EXPORT",
-                             "META_DATA_CAPTURE", "LANESCOPE_HEALTH"})
+    for (const char* kept :
+         {"StringIds", "ENUM_CUDA_MEM_KIND", "META_DATA_EXPORT", "META_DATA_CAPTURE", "LANESCOPE_HEALTH"})
         QVERIFY2(database->hasTable(kept), kept);
     QVERIFY(dropEmptyTables(*database));
 }
@@ -113,16 +112,15 @@ void tst_Schema::kindNumbersMatchRealExports() {
     for (const auto& file : files) {
         const auto theirs = Database::openReadOnly(file);
         QVERIFY(theirs);
-        for (const char* table : {"ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND",
-                                  "ENUM_CUPTI_SYNC_TYPE", "ENUM_CUPTI_STREAM_TYPE"}) {
+        for (const char* table :
+             {"ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND", "ENUM_CUPTI_SYNC_TYPE", "ENUM_CUPTI_STREAM_TYPE"}) {
             if (!theirs->hasTable(table)) continue;
             const std::string sql = std::string("SELECT id, name, label FROM ") + table;
             auto expected = theirs->prepare(sql + " ORDER BY id");
             auto found = ours.prepare(sql + " ORDER BY id");
             while (*expected->step()) {
                 QVERIFY(*found->step());
-                for (int column = 0; column < 3; ++column)
-                    QCOMPARE(found->text(column), expected->text(column));
+                for (int column = 0; column < 3; ++column) QCOMPARE(found->text(column), expected->text(column));
                 ++compared;
             }
         }

@@ -31,10 +31,8 @@ SumsByKey summedPlainly(const Trace& trace, TimeRange range) {
                 const int64_t ns = std::min(whole.endNs, range.endNs) - startNs;
                 const EventRef event = lane.event[slice];
                 double bytes = 0;
-                if (event.kind() == EventKind::Memcpy)
-                    bytes = double(trace.memcpys.bytes[event.row()]);
-                if (event.kind() == EventKind::Memset)
-                    bytes = double(trace.memsets.bytes[event.row()]);
+                if (event.kind() == EventKind::Memcpy) bytes = double(trace.memcpys.bytes[event.row()]);
+                if (event.kind() == EventKind::Memset) bytes = double(trace.memsets.bytes[event.row()]);
                 if (!isPoint) bytes = bytes * double(ns) / double(whole.durationNs());
                 const int64_t rounded = std::llround(bytes);
                 Sums& sums = result[sumKeyOf(trace, lane, slice).bits()];
@@ -62,8 +60,7 @@ int64_t busyPlainly(const Track& track, TimeRange range) {
     std::vector<std::pair<int64_t, int64_t>> slices;
     for (const Lane& lane : track.lanes)
         for (uint32_t slice = 0; slice < lane.size(); ++slice)
-            slices.emplace_back(std::max(lane.startNs[slice], range.startNs),
-                                std::min(lane.endNs(slice), range.endNs));
+            slices.emplace_back(std::max(lane.startNs[slice], range.startNs), std::min(lane.endNs(slice), range.endNs));
     std::sort(slices.begin(), slices.end());
     int64_t busyNs = 0;
     int64_t coveredToNs = range.startNs;
@@ -96,9 +93,7 @@ void compareWithPlainLoop(const Trace& trace, const TraceSums& sums, TimeRange r
 /// Slices of every kind on two streams; some overlap, some have no duration or bytes.
 TracePtr randomTrace(int sliceCount, int nameCount, unsigned seed) {
     std::mt19937 random(seed);
-    const auto below = [&random](int limit) {
-        return static_cast<int>(random() % unsigned(limit));
-    };
+    const auto below = [&random](int limit) { return static_cast<int>(random() % unsigned(limit)); };
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t streams[] = {builder.addStream(0, gpu, 7), builder.addStream(0, gpu, 9)};
@@ -112,20 +107,13 @@ TracePtr randomTrace(int sliceCount, int nameCount, unsigned seed) {
         const std::string name = "name " + std::to_string(below(nameCount));
         switch (below(8)) {
             case 0:
-                builder.addMemcpy(stream, static_cast<MemcpyKind>(below(memcpyKindCount)),
-                                  below(3) * below(100'000), timeNs, endNs, 0, memory(), memory());
+                builder.addMemcpy(stream, static_cast<MemcpyKind>(below(memcpyKindCount)), below(3) * below(100'000),
+                                  timeNs, endNs, 0, memory(), memory());
                 break;
-            case 1:
-                builder.addMemset(stream, below(3) * 4096, timeNs, endNs);
-                break;
-            case 2:
-                builder.addApi(thread, name, timeNs, endNs);
-                break;
-            case 3:
-                builder.addNvtx(thread, name, timeNs, endNs + below(200));
-                break;
-            default:
-                builder.addKernel(stream, name, timeNs, endNs);
+            case 1: builder.addMemset(stream, below(3) * 4096, timeNs, endNs); break;
+            case 2: builder.addApi(thread, name, timeNs, endNs); break;
+            case 3: builder.addNvtx(thread, name, timeNs, endNs + below(200)); break;
+            default: builder.addKernel(stream, name, timeNs, endNs);
         }
     }
     return builder.finish();
@@ -133,8 +121,7 @@ TracePtr randomTrace(int sliceCount, int nameCount, unsigned seed) {
 
 TimeRange randomRange(TimeRange whole, std::mt19937& random) {
     const auto at = [&] {
-        return whole.startNs - 5 +
-               static_cast<int64_t>(random() % static_cast<uint64_t>(whole.durationNs() + 10));
+        return whole.startNs - 5 + static_cast<int64_t>(random() % static_cast<uint64_t>(whole.durationNs() + 10));
     };
     const int64_t a = at();
     const int64_t b = random() % 4 == 0 ? a + static_cast<int64_t>(random() % 50) : at();
@@ -173,8 +160,7 @@ class TestSelectionStatistics : public QObject {
         const TracePtr trace = simulatedTraining({.steps = 40});
         const TraceSums sums = buildTraceSums(*trace);
         std::mt19937 random(3);
-        for (int round = 0; round < 20; ++round)
-            compareWithPlainLoop(*trace, sums, randomRange(trace->range, random));
+        for (int round = 0; round < 20; ++round) compareWithPlainLoop(*trace, sums, randomRange(trace->range, random));
     }
 
     void emptyRangeHasNoStatistics() {
@@ -240,8 +226,7 @@ class TestSelectionStatistics : public QObject {
             for (const auto& [key, sum] : byKey(own)) countOfAll += sum.count;
         }
         int64_t expected = 0;
-        for (const auto& [key, sum] : byKey(selectionStatistics(*trace, sums, trace->range)))
-            expected += sum.count;
+        for (const auto& [key, sum] : byKey(selectionStatistics(*trace, sums, trace->range))) expected += sum.count;
         QCOMPARE(countOfAll, expected);
     }
 
@@ -250,16 +235,14 @@ class TestSelectionStatistics : public QObject {
         const TraceSums sums = buildTraceSums(*trace);
         // The last leaf of a lane may be short enough for a list.
         for (const TrackSums& track : sums.tracks)
-            for (const LaneSums& lane : track.lanes)
-                QVERIFY(lane.key.size() <= LaneSums::leafSize / LaneSums::minGain);
+            for (const LaneSums& lane : track.lanes) QVERIFY(lane.key.size() <= LaneSums::leafSize / LaneSums::minGain);
     }
 
     void resultsAreEqualWithoutSums() {
         const TracePtr trace = randomTrace(20'000, 9, 6);
         const TraceSums sums;
         std::mt19937 random(7);
-        for (int round = 0; round < 10; ++round)
-            compareWithPlainLoop(*trace, sums, randomRange(trace->range, random));
+        for (int round = 0; round < 10; ++round) compareWithPlainLoop(*trace, sums, randomRange(trace->range, random));
     }
 
     void inconsistentListsAreIgnored() {

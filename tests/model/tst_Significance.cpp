@@ -41,17 +41,13 @@ Values steadySteps(uint32_t seed, size_t count, int64_t medianNs = 10'000'000) {
     std::mt19937 random(seed);
     Values steps;
     for (size_t index = 0; index < count; ++index)
-        steps.push_back(medianNs + static_cast<int64_t>(random() % (medianNs / 50)) -
-                        medianNs / 100);
+        steps.push_back(medianNs + static_cast<int64_t>(random() % (medianNs / 50)) - medianNs / 100);
     return steps;
 }
 
-bool isNear(double a, double b) {
-    return std::abs(a - b) < 1e-12 + 1e-9 * std::abs(b);
-}
+bool isNear(double a, double b) { return std::abs(a - b) < 1e-12 + 1e-9 * std::abs(b); }
 
-/// One resample at a time, each sorted: expected result of `medianDifferenceInterval` without its
-/// counting.
+/// One resample at a time, each sorted: expected result of `medianDifferenceInterval` without its counting.
 Interval plainInterval(const Values& first, const Values& second) {
     std::mt19937_64 random(20240229);
     const auto medianOfResample = [&random](const Values& values) {
@@ -91,8 +87,7 @@ class TestSignificance : public QObject {
         const RankTest unequal = mannWhitney(Values{71, 73, 70, 72, 75}, Values{74, 76, 78, 77});
         QCOMPARE(unequal.u, 1.0);
         QVERIFY(isNear(unequal.pValue, 0.031746031746031744));
-        const RankTest mixed =
-            mannWhitney(Values{12, 15, 11, 19, 20, 14, 17}, Values{13, 16, 18, 22, 25, 21});
+        const RankTest mixed = mannWhitney(Values{12, 15, 11, 19, 20, 14, 17}, Values{13, 16, 18, 22, 25, 21});
         QCOMPARE(mixed.u, 10.0);
         QVERIFY(isNear(mixed.pValue, 0.13752913752913754));
         Values threes, others;
@@ -129,10 +124,8 @@ class TestSignificance : public QObject {
             const Values first(all.begin(), all.begin() + static_cast<ptrdiff_t>(m));
             const Values second(all.begin() + static_cast<ptrdiff_t>(m), all.end());
             const RankTest test = mannWhitney(first, second);
-            const double lesser =
-                std::min(test.u, static_cast<double>(first.size() * second.size()) - test.u);
-            const double expected =
-                std::min(1.0, 2 * tailByCounting(first.size(), second.size(), lesser));
+            const double lesser = std::min(test.u, static_cast<double>(first.size() * second.size()) - test.u);
+            const double expected = std::min(1.0, 2 * tailByCounting(first.size(), second.size(), lesser));
             QVERIFY(isNear(test.pValue, expected));
         }
     }
@@ -203,8 +196,7 @@ class TestSignificance : public QObject {
 
     void identicalRunsAreWithinNoise() {
         for (uint32_t seed = 0; seed < 200; ++seed) {
-            const Claim claim =
-                judgeSteps(steadySteps(seed * 2, 10 + seed % 50), steadySteps(seed * 2 + 1, 30));
+            const Claim claim = judgeSteps(steadySteps(seed * 2, 10 + seed % 50), steadySteps(seed * 2 + 1, 30));
             QCOMPARE(claim.outcome, Outcome::Alike);
         }
     }
@@ -228,8 +220,7 @@ class TestSignificance : public QObject {
         QCOMPARE(slower.outcome, Outcome::Longer);
         QVERIFY(slower.pValue < 0.001 && slower.lowNs > 0);
         QVERIFY(slower.percent > 8 && slower.percent < 12);
-        QCOMPARE(judgeSteps(steadySteps(6, 9, 11'000'000), steadySteps(5, 9)).outcome,
-                 Outcome::Shorter);
+        QCOMPARE(judgeSteps(steadySteps(6, 9, 11'000'000), steadySteps(5, 9)).outcome, Outcome::Shorter);
     }
 
     void negligibleDifferenceIsNoise() {
@@ -244,8 +235,7 @@ class TestSignificance : public QObject {
     }
 
     void fewStepsClaimNothing() {
-        QCOMPARE(judgeSteps(Values{10, 11, 12}, Values{20, 21, 22, 23}).outcome,
-                 Outcome::TooFewSteps);
+        QCOMPARE(judgeSteps(Values{10, 11, 12}, Values{20, 21, 22, 23}).outcome, Outcome::TooFewSteps);
         QCOMPARE(judgeSteps(Values{}, Values{1, 2, 3, 4}).outcome, Outcome::Nothing);
     }
 
@@ -260,8 +250,7 @@ class TestSignificance : public QObject {
             const Values shares = shareOut(values, count, mean);
             QCOMPARE(std::accumulate(shares.begin(), shares.end(), int64_t{0}), mean);
             for (size_t index = 0; index < values.size(); ++index)
-                QVERIFY(shares[index] == values[index] / count ||
-                        shares[index] == values[index] / count + 1);
+                QVERIFY(shares[index] == values[index] / count || shares[index] == values[index] / count + 1);
         }
     }
 };

@@ -92,8 +92,7 @@ void tst_Sqlite::openErrorGivesTheReason_data() {
     QTest::newRow("folder") << "." << QByteArray() << "this is a folder";
     QTest::newRow("text") << "text" << QByteArray("hello, trace") << "not an SQLite file";
     QTest::newRow("Nsight report") << "run.nsys-rep" << QByteArray("QDSTRM") << "nsys export";
-    QTest::newRow("header only") << "header" << QByteArray("SQLite format 3\0", 16)
-                                 << "truncated inside its header";
+    QTest::newRow("header only") << "header" << QByteArray("SQLite format 3\0", 16) << "truncated inside its header";
     QTest::newRow("zeros") << "zeros" << QByteArray(4096, '\0') << "not an SQLite file";
 }
 

@@ -12,8 +12,7 @@ using namespace lanescope;
 class tst_StartedBy : public QObject {
     Q_OBJECT
 
-    static void add(TraceBuilder& builder, uint32_t pid, uint32_t parent, std::optional<int> rank,
-                    uint32_t host = 0) {
+    static void add(TraceBuilder& builder, uint32_t pid, uint32_t parent, std::optional<int> rank, uint32_t host = 0) {
         const uint32_t index = builder.process(globalPid(pid, host));
         Process& process = builder.processes()[index];
         process.pid = pid;

@@ -28,19 +28,15 @@ Statistics plainly(std::vector<int64_t> values) {
     result.count = static_cast<int64_t>(values.size());
     result.average = static_cast<double>(mean);
     const size_t half = values.size() / 2;
-    result.median = values.size() % 2 == 1
-                        ? static_cast<double>(values[half])
-                        : static_cast<double>((values[half - 1] + values[half]) / 2.0L);
+    result.median = values.size() % 2 == 1 ? static_cast<double>(values[half])
+                                           : static_cast<double>((values[half - 1] + values[half]) / 2.0L);
     result.minimum = values.front();
     result.maximum = values.back();
-    if (values.size() > 1)
-        result.standardDeviation = static_cast<double>(std::sqrt(squares / (values.size() - 1)));
+    if (values.size() > 1) result.standardDeviation = static_cast<double>(std::sqrt(squares / (values.size() - 1)));
     return result;
 }
 
-bool isNear(double a, double b) {
-    return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b));
-}
+bool isNear(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b)); }
 
 }  // namespace
 
@@ -93,8 +89,7 @@ class TestStatistics : public QObject {
         QCOMPARE(statisticsOf(values).average, static_cast<double>(most) / 3 * 2);
         std::vector<int64_t> equal{most / 2, most / 2, most / 2};
         QCOMPARE(statisticsOf(equal).average, static_cast<double>(most / 2));
-        QCOMPARE(saturatingSum(std::numeric_limits<int64_t>::min(), -1),
-                 std::numeric_limits<int64_t>::min());
+        QCOMPARE(saturatingSum(std::numeric_limits<int64_t>::min(), -1), std::numeric_limits<int64_t>::min());
     }
 
     void groupsAreInOrderOfAppearance() {

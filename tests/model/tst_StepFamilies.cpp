@@ -7,8 +7,7 @@
 
 using namespace lanescope;
 
-// Runs in the style of programs of several frameworks, all simulated: realistic names and order,
-// invented times.
+// Runs in the style of programs of several frameworks, all simulated: realistic names and order, invented times.
 
 namespace {
 
@@ -32,12 +31,10 @@ class Program {
     }
     /// Launches `count` different kernels, like those of a model.
     void launchModel(int count, int64_t durationNs, const std::string& prefix = "kernel") {
-        for (int index = 0; index < count; ++index)
-            launch(prefix + static_cast<char>('a' + index), durationNs);
+        for (int index = 0; index < count; ++index) launch(prefix + static_cast<char>('a' + index), durationNs);
     }
     void wait() { cpuNs = std::max(cpuNs, gpuNs + 5 * us); }
-    void range(const std::string& name, const std::function<void()>& body,
-               std::string_view domain = {}) {
+    void range(const std::string& name, const std::function<void()>& body, std::string_view domain = {}) {
         const int64_t startNs = cpuNs;
         body();
         builder.addNvtx(thread, name, startNs, cpuNs, NvtxStyle::PushPop, domain);
@@ -51,9 +48,7 @@ class Program {
     TracePtr trace;
 };
 
-std::string numbered(const std::string& name, int number) {
-    return name + std::to_string(number);
-}
+std::string numbered(const std::string& name, int number) { return name + std::to_string(number); }
 
 int64_t medianStepNs(const WorkerSteps& worker) {
     std::vector<int64_t> ns;
@@ -94,8 +89,8 @@ class TestStepFamilies : public QObject {
                 program.launchModel(5, 400 * us);
                 // The next batch, while this step computes.
                 const auto correlation = static_cast<uint32_t>(100 + step);
-                program.builder.addApi(program.thread, "cudaMemcpyAsync", program.cpuNs,
-                                       program.cpuNs + us, correlation);
+                program.builder.addApi(program.thread, "cudaMemcpyAsync", program.cpuNs, program.cpuNs + us,
+                                       correlation);
                 program.builder.addMemcpy(copies, MemcpyKind::HtoD, 1 << 20, program.cpuNs + 5 * us,
                                           program.cpuNs + 50 * us, correlation);
                 program.cpuNs += 2 * us;
@@ -106,15 +101,13 @@ class TestStepFamilies : public QObject {
         const MemcpyTable& table = program.trace->memcpys;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const EventRef call = program.trace->launchingCall({EventKind::Memcpy, row});
-            const uint32_t step =
-                worker.stepOf(table.startNs[row], program.trace->rangeOf(call).startNs);
+            const uint32_t step = worker.stepOf(table.startNs[row], program.trace->rangeOf(call).startNs);
             if (step != noIndex) QCOMPARE(worker.steps[step].number, int64_t{row});
         }
         const StepSpan& last = worker.steps.back();
         QVERIFY(last.range.startNs > table.endNs[table.size() - 1]);  // its copy ran long before
         QCOMPARE(last.range.durationNs(), 5 * 401 * us);
-        QCOMPARE(worker.stepOf(last.range.startNs + us, std::nullopt),
-                 static_cast<uint32_t>(worker.steps.size() - 1));
+        QCOMPARE(worker.stepOf(last.range.startNs + us, std::nullopt), static_cast<uint32_t>(worker.steps.size() - 1));
     }
 
     void copyOnlyRangesAreNoStepsOfARunWithKernels() {
@@ -122,11 +115,10 @@ class TestStepFamilies : public QObject {
         for (int layer = 0; layer < 8; ++layer)
             program.range(numbered("Conv2d.cuda ", layer), [&] {
                 const auto correlation = static_cast<uint32_t>(5000 + layer);
-                program.builder.addApi(program.thread, "cudaMemcpyAsync", program.cpuNs,
-                                       program.cpuNs + us, correlation);
-                program.builder.addMemcpy(program.stream, MemcpyKind::HtoD, 1 << 24,
-                                          program.cpuNs + 5 * us, program.cpuNs + 900 * us,
-                                          correlation);
+                program.builder.addApi(program.thread, "cudaMemcpyAsync", program.cpuNs, program.cpuNs + us,
+                                       correlation);
+                program.builder.addMemcpy(program.stream, MemcpyKind::HtoD, 1 << 24, program.cpuNs + 5 * us,
+                                          program.cpuNs + 900 * us, correlation);
                 program.cpuNs += ms;
             });
         program.launch("forward", 100 * us);
@@ -160,8 +152,7 @@ class TestStepFamilies : public QObject {
         StepSelection selection;
         selection.rangeName = "tokenize";
         const RunSteps run = program.find(selection);
-        for (const StepSpan& step : run.workers.at(0).steps)
-            QCOMPARE(step.range.durationNs(), 3 * ms);
+        for (const StepSpan& step : run.workers.at(0).steps) QCOMPARE(step.range.durationNs(), 3 * ms);
     }
 
     void compilerPassesAreNoSteps() {
@@ -172,8 +163,7 @@ class TestStepFamilies : public QObject {
                 [&] {
                     for (int pass = 0; pass < 5; ++pass)
                         program.range(
-                            "XlaPass:#name=simplify_step#", [&] { program.cpuNs += 2 * ms; },
-                            "TSL");
+                            "XlaPass:#name=simplify_step#", [&] { program.cpuNs += 2 * ms; }, "TSL");
                     program.range(
                         "Autotuner", [&] { program.launchModel(12, 90 * us, "tried"); }, "TSL");
                     program.wait();
@@ -202,8 +192,8 @@ class TestStepFamilies : public QObject {
                 "algsimp", [&] { program.cpuNs += ms; }, "TSL");
         for (int step = 0; step < 30; ++step)
             program.range(
-                "XlaModule:#hlo_module=jit_update,program_id=7#",
-                [&] { program.launchModel(10, 100 * us, "fusion"); }, "TSL");
+                "XlaModule:#hlo_module=jit_update,program_id=7#", [&] { program.launchModel(10, 100 * us, "fusion"); },
+                "TSL");
         const RunSteps run = program.find();
         QCOMPARE(run.pattern, std::string("XlaModule:#hlo_module=jit_update,program_id=##"));
         QCOMPARE(run.workers.at(0).foundCount, int64_t{30});
@@ -307,8 +297,7 @@ class TestStepFamilies : public QObject {
         for (int step = 0; step < count; ++step)
             program.range(name.arg(step).toStdString(), [&] {
                 for (int part = 0; part < 4; ++part)
-                    program.range("nccl:all_to_all",
-                                  [&] { program.launchModel(3 + part, 200 * us, "f"); });
+                    program.range("nccl:all_to_all", [&] { program.launchModel(3 + part, 200 * us, "f"); });
             });
         const RunSteps run = program.find();
         QCOMPARE(run.source, StepSource::NvtxRange);
@@ -345,10 +334,8 @@ class TestStepFamilies : public QObject {
     void inferenceEnginesUseTheirMostFrequentRange() {
         Program program;
         for (int step = 0; step < 10; ++step) {
-            program.range("DeepSpeedEngine.forward",
-                          [&] { program.launchModel(5, 200 * us, "f"); });
-            program.range("DeepSpeedEngine.backward",
-                          [&] { program.launchModel(10, 200 * us, "b"); });
+            program.range("DeepSpeedEngine.forward", [&] { program.launchModel(5, 200 * us, "f"); });
+            program.range("DeepSpeedEngine.backward", [&] { program.launchModel(10, 200 * us, "b"); });
             program.range("DeepSpeedEngine.step", [&] { program.launch("adam", 300 * us); });
         }
         const RunSteps run = program.find();
@@ -361,8 +348,7 @@ class TestStepFamilies : public QObject {
         for (int step = 0; step < 8; ++step)
             program.range(numbered("iteration ", step), [&] {
                 for (int part = 0; part < 4; ++part)
-                    program.range(numbered("micro batch ", part),
-                                  [&] { program.launchModel(6, 200 * us); });
+                    program.range(numbered("micro batch ", part), [&] { program.launchModel(6, 200 * us); });
                 program.launch("adam", 300 * us);
             });
         QCOMPARE(program.find().pattern, std::string("iteration #"));
@@ -396,8 +382,7 @@ class TestStepFamilies : public QObject {
         }
         int64_t maxStepNs = 0;
         const RunSteps run = program.find();
-        for (const StepSpan& step : run.workers.at(0).steps)
-            maxStepNs = std::max(maxStepNs, step.range.durationNs());
+        for (const StepSpan& step : run.workers.at(0).steps) maxStepNs = std::max(maxStepNs, step.range.durationNs());
         QVERIFY(maxStepNs > 80 * ms);
     }
 
@@ -439,8 +424,7 @@ class TestStepFamilies : public QObject {
             const int64_t cpuNs = 100 * us * step;
             builder.launch(thread, first, "gemm", cpuNs, ms * step + 10 * us, ms * (step + 1));
             // The second half of a pipeline runs one step later.
-            builder.launch(thread, second, "gemm", cpuNs + 20 * us, ms * (step + 1) + 10 * us,
-                           ms * (step + 2));
+            builder.launch(thread, second, "gemm", cpuNs + 20 * us, ms * (step + 1) + 10 * us, ms * (step + 2));
             builder.addNvtx(thread, numbered("step ", int(step)), cpuNs, cpuNs + 100 * us);
         }
         StepSelection selection;

@@ -88,8 +88,7 @@ class TestStepGrid : public QObject {
                 const size_t count = 1 + random() % 12;
                 const StepSummary* longest = nullptr;
                 for (const StepSummary& step : worker.steps)
-                    if (step.number >= grid.numberOf(first) &&
-                        grid.columnOf(step.number) < first + count &&
+                    if (step.number >= grid.numberOf(first) && grid.columnOf(step.number) < first + count &&
                         (longest == nullptr || step.wallNs > longest->wallNs))
                         longest = &step;
                 const auto column = grid.longestIn(row, first, count);
@@ -114,8 +113,7 @@ class TestStepGrid : public QObject {
     }
 
     void steadyStepsAreNearestToTheMedian() {
-        const RunSummary run =
-            runOf({workerOf({40, 10, 30, 20, 20, 20, 20, 20, 20, 20, 50, 20, 10})});
+        const RunSummary run = runOf({workerOf({40, 10, 30, 20, 20, 20, 20, 20, 20, 20, 50, 20, 10})});
         const auto range = steadySteps(run);
         QVERIFY(range.has_value());
         const auto& steps = run.workers[0].steps;
@@ -164,9 +162,8 @@ class TestStepGrid : public QObject {
             QVERIFY(place->event.isValid());
             // No event of the finding is longer.
             const WorkerSummary& worker = run->workers[finding.worker];
-            QVERIFY(std::any_of(worker.steps.begin(), worker.steps.end(), [&](const auto& step) {
-                return step.startNs == place->step.startNs;
-            }));
+            QVERIFY(std::any_of(worker.steps.begin(), worker.steps.end(),
+                                [&](const auto& step) { return step.startNs == place->step.startNs; }));
             if (finding.rule == &pageableCopiesRule) {
                 QCOMPARE(place->event.kind(), EventKind::Memcpy);
                 QVERIFY(trace->rangeOf(place->event).overlaps(place->range));

@@ -46,9 +46,7 @@ struct OneStep {
     }
 };
 
-int64_t partUs(const WorkerSummary& worker, StepPart part) {
-    return worker.totalParts()[part] / us;
-}
+int64_t partUs(const WorkerSummary& worker, StepPart part) { return worker.totalParts()[part] / us; }
 
 const Contributor* heaviest(const WorkerSummary& worker, StepPart part) {
     for (const Contributor& each : worker.contributors)
@@ -69,8 +67,7 @@ class TestStepParts : public QObject {
             const TracePtr trace = RandomRun(seed).finish();
             const WorkerSummary worker = summaryOf(trace).workers.at(0);
             std::vector<TimeRange> steps;
-            for (const StepSummary& step : worker.steps)
-                steps.push_back({step.startNs, step.startNs + step.wallNs});
+            for (const StepSummary& step : worker.steps) steps.push_back({step.startNs, step.startNs + step.wallNs});
             QVERIFY(steps.size() >= 3);
             const PlainStepParts loop(*trace, findSteps(*trace)->workers.at(0).steps);
             for (size_t index = 0; index < steps.size(); ++index) {
@@ -78,11 +75,10 @@ class TestStepParts : public QObject {
                 for (int64_t ns = steps[index].startNs; ns < steps[index].endNs; ns += us)
                     expected[loop.partAt(ns)] += us;
                 for (size_t part = 0; part < stepPartCount; ++part) {
-                    const QByteArray where =
-                        QByteArray::number(seed) + " step " + QByteArray::number(int(index)) +
-                        " part " + QByteArray::number(int(part)) + " is " +
-                        QByteArray::number(qint64(worker.steps[index].parts.ns[part])) + " not " +
-                        QByteArray::number(qint64(expected.ns[part]));
+                    const QByteArray where = QByteArray::number(seed) + " step " + QByteArray::number(int(index)) +
+                                             " part " + QByteArray::number(int(part)) + " is " +
+                                             QByteArray::number(qint64(worker.steps[index].parts.ns[part])) + " not " +
+                                             QByteArray::number(qint64(expected.ns[part]));
                     QVERIFY2(worker.steps[index].parts.ns[part] == expected.ns[part], where);
                     seen[static_cast<StepPart>(part)] += expected.ns[part];
                 }
@@ -120,8 +116,7 @@ class TestStepParts : public QObject {
                 const int64_t startNs = cpuNs;
                 if (copyUs > 0) {
                     builder.addApi(thread, "cudaMemcpyAsync", cpuNs, cpuNs + 5 * us, step);
-                    builder.addMemcpy(stream, MemcpyKind::HtoD, 1 << 26,
-                                      std::max(gpuNs, cpuNs + 6 * us),
+                    builder.addMemcpy(stream, MemcpyKind::HtoD, 1 << 26, std::max(gpuNs, cpuNs + 6 * us),
                                       std::max(gpuNs, cpuNs + 6 * us) + copyUs * us, step);
                     gpuNs = std::max(gpuNs, cpuNs + 6 * us) + copyUs * us;
                 }
@@ -154,8 +149,7 @@ class TestStepParts : public QObject {
     void overlappedTimeIsNotExposed() {
         OneStep step;
         step.launch(0, 1, 10, 50);
-        step.builder.addKernel(step.builder.addStream(0, 0, 20), "ncclDevKernel_AllReduce_Sum",
-                               30 * us, 70 * us);
+        step.builder.addKernel(step.builder.addStream(0, 0, 20), "ncclDevKernel_AllReduce_Sum", 30 * us, 70 * us);
         step.builder.addMemcpy(step.stream, MemcpyKind::HtoD, 100, 60 * us, 90 * us);
         const WorkerSummary worker = step.summarize(90);
         QCOMPARE(partUs(worker, StepPart::Compute), int64_t{40});
@@ -165,8 +159,7 @@ class TestStepParts : public QObject {
         QVERIFY(reduce);
         QCOMPARE(reduce->name.text(), std::string("AllReduce"));
         QCOMPARE(reduce->totalNs, 40 * us);
-        QCOMPARE(heaviest(worker, StepPart::ExposedHtoD)->name.text(),
-                 std::string("HtoD from pinned"));
+        QCOMPARE(heaviest(worker, StepPart::ExposedHtoD)->name.text(), std::string("HtoD from pinned"));
     }
 
     void lateLaunchNamesTheThreadActivity() {
@@ -209,8 +202,7 @@ class TestStepParts : public QObject {
         step.builder.addApi(step.thread, "cudaStreamSynchronize", 10 * us, 100 * us);
         const WorkerSummary worker = step.summarize(100);
         QCOMPARE(partUs(worker, StepPart::OtherIdle), int64_t{10});
-        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(),
-                 std::string("between pieces of queued work"));
+        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(), std::string("between pieces of queued work"));
     }
 
     void waitingForAnIdleGpuIsSynchronization() {
@@ -222,8 +214,7 @@ class TestStepParts : public QObject {
         // Including the time until the next launch reaches the GPU.
         QCOMPARE(partUs(worker, StepPart::Synchronization), int64_t{50});
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{0});
-        QCOMPARE(heaviest(worker, StepPart::Synchronization)->name.text(),
-                 std::string("in cudaDeviceSynchronize"));
+        QCOMPARE(heaviest(worker, StepPart::Synchronization)->name.text(), std::string("in cudaDeviceSynchronize"));
     }
 
     void waitForABusyGpuDoesNotExplainLaterIdleTime() {
@@ -268,8 +259,7 @@ class TestStepParts : public QObject {
         builder.addKernel(builder.defaultStream(), "gemm", 80 * us, 100 * us);
         const WorkerSummary worker = summaryOf(builder.finish()).workers.at(0);
         QCOMPARE(partUs(worker, StepPart::OtherIdle), int64_t{30});
-        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(),
-                 std::string("launching call not recorded"));
+        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(), std::string("launching call not recorded"));
     }
 
     void busBandwidthUsesTheCommunicatorSize() {
@@ -298,8 +288,7 @@ class TestStepParts : public QObject {
             const int64_t begin = at;
             for (int layer = 0; layer < 5; ++layer) {
                 const int64_t stall = step == 6 && layer == 3 ? 5'000 * us : 0;
-                builder.launch(thread, stream, "gemm", at + stall, at + stall + 10 * us,
-                               at + stall + 1'000 * us);
+                builder.launch(thread, stream, "gemm", at + stall, at + stall + 10 * us, at + stall + 1'000 * us);
                 at += stall + 1'000 * us;
             }
             builder.addNvtx(thread, "optimizer", begin + 2'500 * us, at);
@@ -318,8 +307,7 @@ class TestStepParts : public QObject {
 
     void cancelledSummaryIsReported() {
         const TracePtr trace = simulatedTraining();
-        const Result<RunSummary> summary =
-            summarizeRun(*trace, {}, [](double fraction) { return fraction < 0.2; });
+        const Result<RunSummary> summary = summarizeRun(*trace, {}, [](double fraction) { return fraction < 0.2; });
         QVERIFY(!summary);
         QVERIFY(QString::fromStdString(summary.error().sentence).contains("cancelled"));
     }
@@ -329,18 +317,14 @@ class TestStepParts : public QObject {
         QVERIFY(page.open(QIODevice::ReadOnly));
         const QString style = QString::fromUtf8(page.readAll());
         const qsizetype dark = style.indexOf("prefers-color-scheme: dark");
-        const auto hex = [](uint32_t color) {
-            return "#" + QString::number(color, 16).rightJustified(6, '0');
-        };
+        const auto hex = [](uint32_t color) { return "#" + QString::number(color, 16).rightJustified(6, '0'); };
         for (size_t index = 0; index < stepPartCount; ++index) {
             const auto part = static_cast<StepPart>(index);
             const std::string_view name = identifier(part);
-            const QString rule =
-                "svg ." + QString::fromLatin1(name.data(), qsizetype(name.size())) + " { fill: ";
+            const QString rule = "svg ." + QString::fromLatin1(name.data(), qsizetype(name.size())) + " { fill: ";
             const qsizetype from = style.indexOf(rule);
             QVERIFY2(from >= 0, qPrintable(rule));
-            const QString value =
-                style.mid(from + rule.size(), style.indexOf(';', from) - from - rule.size());
+            const QString value = style.mid(from + rule.size(), style.indexOf(';', from) - from - rule.size());
             const PartColor color = colorOf(part);
             if (!value.startsWith("var(")) {
                 QCOMPARE(value, hex(color.light));
@@ -348,9 +332,7 @@ class TestStepParts : public QObject {
                 continue;
             }
             const QString variable = value.mid(4, value.size() - 5) + ": ";
-            const auto valueAt = [&](qsizetype place) {
-                return style.mid(place + variable.size(), 7);
-            };
+            const auto valueAt = [&](qsizetype place) { return style.mid(place + variable.size(), 7); };
             QCOMPARE(valueAt(style.indexOf(variable)), hex(color.light));
             QCOMPARE(valueAt(style.indexOf(variable, dark)), hex(color.dark));
         }

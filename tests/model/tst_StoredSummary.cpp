@@ -27,13 +27,12 @@ RunSummary summaryOfSimulation() {
 }
 
 /// Path of a new trace file without events that contains the summary.
-std::filesystem::path fileWith(const TemporaryFolder& folder, const RunSummary& summary,
-                               const char* changeSql = "") {
+std::filesystem::path fileWith(const TemporaryFolder& folder, const RunSummary& summary, const char* changeSql = "") {
     const std::filesystem::path path = folder / "run.sqlite";
     std::filesystem::remove(path);
     Result<Database> database = Database::create(path);
-    const bool isGood = database && createTraceTables(*database) &&
-                        writeRunSummary(*database, summary) && database->execute(changeSql);
+    const bool isGood =
+        database && createTraceTables(*database) && writeRunSummary(*database, summary) && database->execute(changeSql);
     return isGood ? path : std::filesystem::path();
 }
 
@@ -57,16 +56,14 @@ QStringList cellsIn(const std::filesystem::path& path, const char* sql) {
     for (auto row = statement->step(); row && *row; row = statement->step()) {
         QStringList cells;
         for (int column = 0; column < statement->columnCount(); ++column)
-            cells += QString::fromUtf8(statement->text(column).data(),
-                                       static_cast<int>(statement->text(column).size()));
+            cells +=
+                QString::fromUtf8(statement->text(column).data(), static_cast<int>(statement->text(column).size()));
         rows += cells.join('|');
     }
     return rows;
 }
 
-QString text(std::string_view words) {
-    return QString::fromUtf8(words.data(), static_cast<int>(words.size()));
-}
+QString text(std::string_view words) { return QString::fromUtf8(words.data(), static_cast<int>(words.size())); }
 
 QStringList factsOf(const RunSummary& run) {
     const SummaryFacts& f = run.facts;
@@ -95,13 +92,12 @@ class TestStoredSummary : public QObject {
         const TemporaryFolder folder;
         RunSummary summary = summaryOfSimulation();
         QCOMPARE(summary.workers.size(), size_t{2});
-        summary.nvlink = {NvlinkVerdict::Use::Used, LinkEvidence::Counters, 77,
-                          LinkEvidence::Copies, 400};
+        summary.nvlink = {NvlinkVerdict::Use::Used, LinkEvidence::Counters, 77, LinkEvidence::Copies, 400};
         summary.facts.healthWarnings = {
             {Severity::Error, HealthCode::EventsDropped, "12 events were dropped.", 77, {}, 12, {}},
             {Severity::Warning, HealthCode::Unknown, "Odd.", {}, {}, {}, "brand-new"}};
-        summary.workers[0].outliers.push_back({7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300,
-                                               idleIn("cudaMalloc"), "forward"});
+        summary.workers[0].outliers.push_back(
+            {7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300, idleIn("cudaMalloc"), "forward"});
         summary.workers[0].coreWaits = CoreWaits{3, 70};
         summary.workers[1].coreWaits = CoreWaits{};
         IdleCause rest = onMain(idle(CauseKind::None, ThreadState::Gil), {"serve.py", 10, "take"});
@@ -150,8 +146,7 @@ class TestStoredSummary : public QObject {
         QTest::addColumn<QString>("sql");
         const auto add = [](const char* name, const char* sql) { QTest::newRow(name) << sql; };
         add("use of NVLink", "UPDATE LANESCOPE_STORED SET value = 'x' WHERE name = 'nvlinkUse'");
-        add("negative NVLink bytes",
-            "INSERT INTO LANESCOPE_STORED VALUES ('nvlinkBytesPerStep', -1)");
+        add("negative NVLink bytes", "INSERT INTO LANESCOPE_STORED VALUES ('nvlinkBytesPerStep', -1)");
         add("other version", "UPDATE LANESCOPE_STORED SET value = 99 WHERE name = 'version'");
         add("version is text", "UPDATE LANESCOPE_STORED SET value = '1' WHERE name = 'version'");
         add("no fingerprint", "DELETE FROM LANESCOPE_STORED WHERE name = 'fingerprint'");
@@ -168,15 +163,13 @@ class TestStoredSummary : public QObject {
         add("step is text", "UPDATE LANESCOPE_STORED_STEPS SET wallNs = 'long'");
         add("step of no worker", "UPDATE LANESCOPE_STORED_STEPS SET worker = 77");
         add("steps out of order", "UPDATE LANESCOPE_STORED_STEPS SET startNs = -startNs");
-        add("contributors do not sum",
-            "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET exposedNs = exposedNs + 1");
+        add("contributors do not sum", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET exposedNs = exposedNs + 1");
         add("unknown part", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET part = 'coffee'");
         add("unknown kind", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET kind = 'tea'");
         add("negative count", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET count = -1");
         add("workers misnumbered", "UPDATE LANESCOPE_STORED_WORKERS SET worker = worker + 1");
         add("more warm-up than steps", "UPDATE LANESCOPE_STORED_WORKERS SET warmUpSteps = 500");
-        add("half of what threads lacked",
-            "UPDATE LANESCOPE_STORED_WORKERS SET noCoreThreads = 4, noCoreNs = NULL");
+        add("half of what threads lacked", "UPDATE LANESCOPE_STORED_WORKERS SET noCoreThreads = 4, noCoreNs = NULL");
         add("unknown cause", "UPDATE LANESCOPE_STORED_CAUSES SET kind = 'luck'");
         add("causes misnumbered", "UPDATE LANESCOPE_STORED_CAUSES SET cause = cause + 1");
         add("line that no file has", "UPDATE LANESCOPE_STORED_CAUSES SET line = -1");
@@ -195,8 +188,7 @@ class TestStoredSummary : public QObject {
     void inconsistentSummaryIsIgnored() {
         QFETCH(QString, sql);
         const TemporaryFolder folder;
-        const std::filesystem::path path =
-            fileWith(folder, summaryOfSimulation(), sql.toUtf8().constData());
+        const std::filesystem::path path = fileWith(folder, summaryOfSimulation(), sql.toUtf8().constData());
         QVERIFY(!path.empty());
         QVERIFY(!readBack(path).has_value());
     }
@@ -210,13 +202,12 @@ class TestStoredSummary : public QObject {
         QFETCH(QString, name);
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "run.sqlite";
-        const auto packed = std::filesystem::path(LANESCOPE_SOURCE_DIR) / "tests" / "golden" /
-                            "stored-summaries" / (name.toStdString() + ".sqlite.gz");
+        const auto packed = std::filesystem::path(LANESCOPE_SOURCE_DIR) / "tests" / "golden" / "stored-summaries" /
+                            (name.toStdString() + ".sqlite.gz");
         {
             const Result<UnpackedFile> unpacked = unpackGzip(packed, {}, {});
             QVERIFY2(unpacked.has_value(), unpacked ? "" : unpacked.error().sentence.c_str());
-            std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", unpacked->file.descriptor()),
-                                       path);
+            std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", unpacked->file.descriptor()), path);
         }
         QVERIFY(!readRunSummary(path));
         const Result<TracePtr> trace = loadTrace(path);
@@ -245,17 +236,13 @@ class TestStoredSummary : public QObject {
             StepSummary& step = worker.steps[random() % worker.steps.size()];
             Contributor& contributor = worker.contributors[random() % worker.contributors.size()];
             const auto any = static_cast<int64_t>(random() >> (random() % 64));
-            int64_t* const places[] = {&step.startNs,
-                                       &step.wallNs,
-                                       &step.parts.ns[random() % stepPartCount],
-                                       &contributor.exposedNs,
-                                       &contributor.count,
-                                       &worker.foundSteps,
-                                       &worker.warmUpSteps};
+            int64_t* const places[] = {
+                &step.startNs,          &step.wallNs,       &step.parts.ns[random() % stepPartCount],
+                &contributor.exposedNs, &contributor.count, &worker.foundSteps,
+                &worker.warmUpSteps};
             *places[random() % std::size(places)] = any;
             if (!isConsistent(bad)) continue;
-            for (const WorkerSummary& each : bad.workers)
-                QCOMPARE(each.totalParts().sum(), each.totalWallNs());
+            for (const WorkerSummary& each : bad.workers) QCOMPARE(each.totalParts().sum(), each.totalWallNs());
         }
     }
 };

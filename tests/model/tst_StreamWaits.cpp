@@ -41,8 +41,7 @@ struct Calls {
     EventRef launch(uint32_t stream, const char* name = "kernel") {
         ++correlation;
         builder.addApi(thread, "cudaLaunchKernel", nowNs, nowNs + 10, correlation);
-        const EventRef event =
-            builder.addKernel(stream, name, nowNs + 100, nowNs + 150, correlation);
+        const EventRef event = builder.addKernel(stream, name, nowNs + 100, nowNs + 150, correlation);
         work.push_back({stream, correlation, event});
         nowNs += 200;
         return event;
@@ -62,17 +61,13 @@ struct Calls {
             if (wait.isRecord) continue;
             const EventCall* record = nullptr;
             for (const EventCall& each : eventCalls)
-                if (each.isRecord && each.event == wait.event &&
-                    each.correlation < wait.correlation)
-                    record = &each;
+                if (each.isRecord && each.event == wait.event && each.correlation < wait.correlation) record = &each;
             if (!record || record->stream == wait.stream) continue;
             EventRef before, after;
             for (const Work& each : work)
-                if (each.stream == record->stream && each.correlation < record->correlation)
-                    before = each.event;
+                if (each.stream == record->stream && each.correlation < record->correlation) before = each.event;
             for (auto each = work.rbegin(); each != work.rend(); ++each)
-                if (each->stream == wait.stream && each->correlation > wait.correlation)
-                    after = each->event;
+                if (each->stream == wait.stream && each->correlation > wait.correlation) after = each->event;
             if (before.isValid() && after.isValid()) pairs.emplace_back(before, after);
         }
         std::sort(pairs.begin(), pairs.end());
@@ -177,20 +172,14 @@ void tst_StreamWaits::waitsMatchPlainLoop() {
     std::mt19937 random(20);
     for (int round = 0; round < 40; ++round) {
         Calls calls;
-        const uint32_t streams[] = {calls.compute, calls.copy,
-                                    calls.builder.addStream(0, calls.gpu, 21)};
+        const uint32_t streams[] = {calls.compute, calls.copy, calls.builder.addStream(0, calls.gpu, 21)};
         for (int i = 0; i < 120; ++i) {
             const uint32_t stream = streams[random() % 3];
             const uint32_t event = random() % 4;
             switch (random() % 4) {
-                case 0:
-                    calls.record(stream, event);
-                    break;
-                case 1:
-                    calls.wait(stream, event);
-                    break;
-                default:
-                    calls.launch(stream);
+                case 0: calls.record(stream, event); break;
+                case 1: calls.wait(stream, event); break;
+                default: calls.launch(stream);
             }
         }
         const auto expected = calls.plainLoop();
@@ -198,10 +187,8 @@ void tst_StreamWaits::waitsMatchPlainLoop() {
         const TracePtr trace = calls.builder.finish();
         std::vector<std::pair<EventRef, EventRef>> forwards, backwards;
         for (const auto& each : work) {
-            for (const EventRef after : waitingWork(*trace, each.event))
-                forwards.emplace_back(each.event, after);
-            for (const EventRef before : awaitedWork(*trace, each.event))
-                backwards.emplace_back(before, each.event);
+            for (const EventRef after : waitingWork(*trace, each.event)) forwards.emplace_back(each.event, after);
+            for (const EventRef before : awaitedWork(*trace, each.event)) backwards.emplace_back(before, each.event);
         }
         std::sort(forwards.begin(), forwards.end());
         std::sort(backwards.begin(), backwards.end());
@@ -224,17 +211,16 @@ void tst_StreamWaits::waitsAreReadFromAFile() {
         auto database = openForWriting(path);
         QVERIFY(database);
         // Events without a row, which were skipped.
+        QVERIFY(database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
         QVERIFY(
-            database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
-        QVERIFY(database->execute(
-            "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"
-            " correlationId, globalPid, eventId) SELECT deviceId, contextId, streamId, 5,"
-            " globalPid, 9 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 1"));
-        QVERIFY(database->execute(
-            "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
-            " contextId, streamId, correlationId, globalPid, syncType, eventId)"
-            " SELECT start, start + 1, deviceId, contextId, streamId, 6, globalPid, 2, 9"
-            " FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 11"));
+            database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"
+                              " correlationId, globalPid, eventId) SELECT deviceId, contextId, streamId, 5,"
+                              " globalPid, 9 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 1"));
+        QVERIFY(
+            database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
+                              " contextId, streamId, correlationId, globalPid, syncType, eventId)"
+                              " SELECT start, start + 1, deviceId, contextId, streamId, 6, globalPid, 2, 9"
+                              " FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 11"));
     }
     const auto read = loadTrace(path);
     QVERIFY(read);

@@ -17,9 +17,7 @@ using namespace lanescope;
 
 namespace {
 
-bool isOpen(int descriptor) {
-    return ::fcntl(descriptor, F_GETFD) >= 0;
-}
+bool isOpen(int descriptor) { return ::fcntl(descriptor, F_GETFD) >= 0; }
 
 std::array<UniqueFd, 2> openPipe() {
     int ends[2] = {-1, -1};
@@ -109,12 +107,11 @@ class tst_Subprocess : public QObject {
         const TemporaryFolder folder;
         const std::string file = folder / "out";
         std::vector<std::string> variables{"FILE=" + file};
-        Subprocess shell =
-            Subprocess::spawn("/bin/sh", {"sh", "-c", "read word; echo $word >$FILE; exit 5"},
-                              {.environment = pointersTo(variables).data(),
-                               .input = reading,
-                               .hasOwnGroup = true,
-                               .hasDefaultSignals = true});
+        Subprocess shell = Subprocess::spawn("/bin/sh", {"sh", "-c", "read word; echo $word >$FILE; exit 5"},
+                                             {.environment = pointersTo(variables).data(),
+                                              .input = reading,
+                                              .hasOwnGroup = true,
+                                              .hasDefaultSignals = true});
         QVERIFY(shell.pid() > 0);
         QCOMPARE(::getpgid(shell.pid()), shell.pid());
         QVERIFY(!shell.poll());
@@ -137,8 +134,7 @@ class tst_Subprocess : public QObject {
         {
             const Subprocess shell = Subprocess::spawn(
                 "/bin/sh",
-                {"sh", "-c",
-                 "sleep 100 & echo $! >" + file + ".new; mv " + file + ".new " + file + "; wait"},
+                {"sh", "-c", "sleep 100 & echo $! >" + file + ".new; mv " + file + ".new " + file + "; wait"},
                 {.hasOwnGroup = true});
             QTRY_VERIFY(std::filesystem::exists(file));
             grandchild = std::stoi(contentOf(file));
@@ -146,8 +142,7 @@ class tst_Subprocess : public QObject {
         }
         // Reaped by init, or a zombie where there is none.
         QTRY_VERIFY(::kill(grandchild, 0) != 0 ||
-                    contentOf("/proc/" + std::to_string(grandchild) + "/stat").find(") Z") !=
-                        std::string::npos);
+                    contentOf("/proc/" + std::to_string(grandchild) + "/stat").find(") Z") != std::string::npos);
     }
 };
 

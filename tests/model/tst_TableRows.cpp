@@ -43,17 +43,14 @@ std::vector<Row> write(const std::filesystem::path& path, const Kind& kind) {
     const std::string create = fmt::format("CREATE TABLE {} ({})", table, kind.columns);
     if (!database->execute(create.c_str()) || !database->execute("BEGIN")) return {};
     auto insert = database->prepare(
-        kind.hasNumbers
-            ? fmt::format("INSERT INTO {} (rowid, number, word, share) VALUES (?4, ?1, ?2, ?3)",
-                          table)
-            : fmt::format("INSERT INTO {} (number, word, share) VALUES (?1, ?2, ?3)", table));
+        kind.hasNumbers ? fmt::format("INSERT INTO {} (rowid, number, word, share) VALUES (?4, ?1, ?2, ?3)", table)
+                        : fmt::format("INSERT INTO {} (number, word, share) VALUES (?1, ?2, ?3)", table));
     if (!insert) return {};
     std::mt19937 random(1);
     std::vector<Row> rows;
     int64_t number = kind.firstNumber;
     for (int64_t row = 0; row < kind.rows; ++row) {
-        const std::string word(row % 3 == 0 ? kind.longText : random() % 5,
-                               static_cast<char>('a' + row % 26));
+        const std::string word(row % 3 == 0 ? kind.longText : random() % 5, static_cast<char>('a' + row % 26));
         insert->bind(1, row);
         insert->bind(2, std::string_view(word));
         if (row % 5 == 0)
@@ -62,16 +59,12 @@ std::vector<Row> write(const std::filesystem::path& path, const Kind& kind) {
             insert->bind(3, static_cast<double>(row) / 7);
         if (kind.hasNumbers) insert->bind(4, number);
         number +=
-            1 + (kind.maxRowIdGap > 0
-                     ? static_cast<int64_t>(random() % static_cast<uint32_t>(kind.maxRowIdGap))
-                     : 0);
+            1 + (kind.maxRowIdGap > 0 ? static_cast<int64_t>(random() % static_cast<uint32_t>(kind.maxRowIdGap)) : 0);
         if (!insert->run()) return {};
         rows.push_back(
             {{CellType::Integer, row, {}},
              {CellType::Text, 0, word},
-             row % 5 == 0
-                 ? Cell{}
-                 : Cell{CellType::Real, std::bit_cast<int64_t>(static_cast<double>(row) / 7), {}}});
+             row % 5 == 0 ? Cell{} : Cell{CellType::Real, std::bit_cast<int64_t>(static_cast<double>(row) / 7), {}}});
     }
     return database->execute("COMMIT") ? rows : std::vector<Row>();
 }
@@ -131,9 +124,7 @@ class tst_TableRows : public QObject {
         if (shape == 3) kind = {.rows = 20'000, .longText = 4000};
         if (shape == 4) kind.maxRowIdGap = 100'000;
         if (shape == 5) kind.firstNumber = -20'000;
-        if (shape == 7)
-            kind = {.columns = "number INTEGER, word TEXT, share REAL, ROWID TEXT",
-                    .hasNumbers = false};
+        if (shape == 7) kind = {.columns = "number INTEGER, word TEXT, share REAL, ROWID TEXT", .hasNumbers = false};
         if (shape == 8) kind.rows = 0;
         const TemporaryFolder folder;
         const std::vector<Row> rows =
@@ -214,12 +205,10 @@ class tst_TableRows : public QObject {
     static std::vector<Row> writeWithoutNumbers(const std::filesystem::path& path) {
         auto database = Database::create(path);
         if (!database) return {};
-        const std::string create = fmt::format(
-            "CREATE TABLE {} (number INTEGER PRIMARY KEY, word TEXT, share REAL) WITHOUT ROWID",
-            table);
+        const std::string create =
+            fmt::format("CREATE TABLE {} (number INTEGER PRIMARY KEY, word TEXT, share REAL) WITHOUT ROWID", table);
         if (!database->execute(create.c_str()) || !database->execute("BEGIN")) return {};
-        auto insert =
-            database->prepare(fmt::format("INSERT INTO {} VALUES (?1, 'w', NULL)", table));
+        auto insert = database->prepare(fmt::format("INSERT INTO {} VALUES (?1, 'w', NULL)", table));
         std::vector<Row> rows;
         for (int64_t row = 0; row < 20'000; ++row) {
             insert->bind(1, row);

@@ -27,8 +27,8 @@ class Simulated : public SimulatedTrace {
     uint32_t line(std::string_view function, uint32_t number, uint32_t parent = noIndex) {
         return stack(parent, intern(function), intern("/home/me/run/data.py"), number);
     }
-    EventRef state(uint32_t thread, ThreadState what, int64_t fromMs, int64_t untilMs,
-                   uint32_t at = noIndex, int64_t cpuMs = 0, int64_t delayMs = 0) {
+    EventRef state(uint32_t thread, ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at = noIndex,
+                   int64_t cpuMs = 0, int64_t delayMs = 0) {
         kinds::CpuState::Row row;
         row.startNs = fromMs * ms;
         row.endNs = untilMs * ms;
@@ -52,20 +52,18 @@ using Texts = std::vector<std::string>;
 Texts slicesOf(const Trace& trace, const Lane& lane) {
     Texts slices;
     for (uint32_t i = 0; i < lane.size(); ++i)
-        slices.push_back(fmt::format("{} {}-{}", trace.strings.at(lane.name[i]),
-                                     lane.startNs[i] / ms, lane.endNs(i) / ms));
+        slices.push_back(
+            fmt::format("{} {}-{}", trace.strings.at(lane.name[i]), lane.startNs[i] / ms, lane.endNs(i) / ms));
     return slices;
 }
 
 /// Texts on a thread in a time range, with milliseconds if `areTimed`.
-Texts statesOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilMs,
-               bool areTimed = false) {
+Texts statesOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilMs, bool areTimed = false) {
     const StatesOfThreads states(trace);
     Texts said;
     analysis::ThreadActivities activities(trace, states);
     activities.forEachIn(thread, {fromMs * ms, untilMs * ms}, [&](TimeRange piece, auto id) {
-        said.push_back((areTimed ? std::to_string(piece.durationNs() / ms) : "") +
-                       activityText(activities.at(id)));
+        said.push_back((areTimed ? std::to_string(piece.durationNs() / ms) : "") + activityText(activities.at(id)));
     });
     return said;
 }
@@ -96,8 +94,7 @@ class TestThreadStates : public QObject {
         QCOMPARE(stacks->lanes.size(), size_t{2});
         // A function continues while its line changes; a long gap ends it.
         QCOMPARE(slicesOf(*trace, stacks->lanes[0]), (Texts{"main 0-40", "main 400-410"}));
-        QCOMPARE(slicesOf(*trace, stacks->lanes[1]),
-                 (Texts{"step 0-10", "load 10-40", "step 400-410"}));
+        QCOMPARE(slicesOf(*trace, stacks->lanes[1]), (Texts{"step 0-10", "load 10-40", "step 400-410"}));
         // An event is found where it is drawn, with its description.
         const SliceLocation place = trace->locate(EventRef(EventKind::CpuState, 1));
         QVERIFY(place.isValid());
@@ -121,8 +118,8 @@ class TestThreadStates : public QObject {
         QVERIFY(states);
         // One scheduler tick is not yet a wait; without kernel counts, nothing contradicts.
         QCOMPARE(slicesOf(*trace, states->lanes[0]),
-                 (Texts{"Lock, running 0-60", "Lock 60-120", "Running, waiting 120-180",
-                        "Running 180-240", "Running 240-300"}));
+                 (Texts{"Lock, running 0-60", "Lock 60-120", "Running, waiting 120-180", "Running 180-240",
+                        "Running 240-300"}));
         QCOMPARE(states->lanes[0].category[0], SliceCategory::CpuMixed);
         QCOMPARE(states->lanes[0].category[1], SliceCategory::CpuLock);
         QCOMPARE(statesOf(*trace, thread, 0, 180),
@@ -137,20 +134,17 @@ class TestThreadStates : public QObject {
     void deepStacksAreDrawn() {
         Simulated simulated;
         uint32_t at = noIndex;
-        for (uint32_t frame = 0; frame < 200; ++frame)
-            at = simulated.line("frame " + std::to_string(frame), frame, at);
+        for (uint32_t frame = 0; frame < 200; ++frame) at = simulated.line("frame " + std::to_string(frame), frame, at);
         simulated.state(simulated.defaultThread(), ThreadState::Running, 0, 10, at, 10);
         const TracePtr trace = simulated.finish();
         QCOMPARE(trackOf(*trace, TrackKind::ThreadStacks)->lanes.size(), size_t{200});
-        QVERIFY(std::ranges::none_of(trace->health, [](const HealthNote& note) {
-            return note.code == HealthCode::EventsNotDrawn;
-        }));
+        QVERIFY(std::ranges::none_of(trace->health,
+                                     [](const HealthNote& note) { return note.code == HealthCode::EventsNotDrawn; }));
     }
 
     void timedSamplesAreNoLonger() {
         Simulated simulated;
-        simulated.launch(simulated.defaultThread(), simulated.defaultStream(), "kernel", 100 * ms,
-                         101 * ms, 102 * ms);
+        simulated.launch(simulated.defaultThread(), simulated.defaultStream(), "kernel", 100 * ms, 101 * ms, 102 * ms);
         simulated.state(simulated.defaultThread(), ThreadState::Sleep, 0, 500);
         const TracePtr trace = simulated.finish();
         QCOMPARE(trace->range.startNs, 100 * ms);
@@ -177,8 +171,8 @@ class TestThreadStates : public QObject {
         for (int i = 0; i < 500; ++i) {
             const int64_t lengthMs = 1 + static_cast<int64_t>(random() % 20);
             const int64_t cpuMs = static_cast<int64_t>(random() % 25);
-            simulated.state(thread, static_cast<ThreadState>(random() % threadStateCount), nowMs,
-                            nowMs + lengthMs, noIndex, cpuMs, static_cast<int64_t>(random() % 5));
+            simulated.state(thread, static_cast<ThreadState>(random() % threadStateCount), nowMs, nowMs + lengthMs,
+                            noIndex, cpuMs, static_cast<int64_t>(random() % 5));
             nowMs += lengthMs + static_cast<int64_t>(random() % 3);
         }
         const TracePtr trace = simulated.finish();
@@ -189,8 +183,8 @@ class TestThreadStates : public QObject {
             const TimeRange range{fromNs, fromNs + static_cast<int64_t>(random() % 900) * ms};
             int64_t plainNs = 0;
             for (uint32_t row = 0; row < table.size(); ++row)
-                plainNs += std::max<int64_t>(0, std::min(range.endNs, table.endNs[row]) -
-                                                    std::max(range.startNs, table.startNs[row]));
+                plainNs += std::max<int64_t>(
+                    0, std::min(range.endNs, table.endNs[row]) - std::max(range.startNs, table.startNs[row]));
             QCOMPARE(states.during(thread, range).knownNs(), plainNs);
         }
     }
@@ -224,8 +218,7 @@ class TestThreadStates : public QObject {
                              "sleeps"));
     }
 
-    /// Data loading requires a sampled wait for a possible data source; without samples, it is a
-    /// guess.
+    /// Data loading requires a sampled wait for a possible data source; without samples, it is a guess.
     void onlyAWaitForDataIsDataLoading_data() {
         QTest::addColumn<int>("state");
         QTest::addColumn<bool>("isLoading");
@@ -267,8 +260,7 @@ class TestThreadStates : public QObject {
             const uint32_t thread = simulated.addThread(0, 4242, "main");
             const uint32_t autograd = simulated.addThread(0, 4243, "pt_autograd_0");
             const uint32_t stream = simulated.defaultStream();
-            simulated.launch(autograd, stream, "back", isLaunching ? 31'500'000 : 1 * ms,
-                             31'600'000, 32 * ms);
+            simulated.launch(autograd, stream, "back", isLaunching ? 31'500'000 : 1 * ms, 31'600'000, 32 * ms);
             simulated.launch(thread, stream, "adam", 33'500'000, 34 * ms, 35 * ms);
             simulated.state(thread, ThreadState::Lock, 0, 33, simulated.line("backward", 63));
             simulated.state(thread, ThreadState::Running, 33, 40, noIndex, 7);
@@ -279,8 +271,7 @@ class TestThreadStates : public QObject {
             int64_t waitNs = 0, autogradNs = 0;
             for (const auto& cause : gaps->whyIdle(0, gap.range)) {
                 if (cause.name.idle.state() == ThreadState::Lock) waitNs += cause.ns;
-                if (cause.name.text() == "outside CUDA calls on the thread pt_autograd_#")
-                    autogradNs += cause.ns;
+                if (cause.name.text() == "outside CUDA calls on the thread pt_autograd_#") autogradNs += cause.ns;
                 QCOMPARE(cause.part, analysis::StepPart::LaunchBound);
             }
             // The GPU runs out of work 1 ms before the main thread wakes up.
@@ -289,14 +280,13 @@ class TestThreadStates : public QObject {
         }
     }
 
-    /// A sample every 100 ms shows little about 3 ms, unless the kernel counted no switches in
-    /// between.
+    /// A sample every 100 ms shows little about 3 ms, unless the kernel counted no switches in between.
     void rareSamplesShowLittleAboutAShortGap() {
         Simulated simulated;
         const uint32_t thread = simulated.defaultThread();
         const uint32_t line = simulated.line("load", 88);
-        simulated.state(thread, ThreadState::Poll, 0, 300, line, 20);  // may have run in the gap
-        simulated.state(thread, ThreadState::Poll, 300, 600, line);    // did not run
+        simulated.state(thread, ThreadState::Poll, 0, 300, line, 20);         // may have run in the gap
+        simulated.state(thread, ThreadState::Poll, 300, 600, line);           // did not run
         simulated.state(thread, ThreadState::Running, 900, 1200, line, 275);  // waited in the gap
         simulated.state(thread, ThreadState::Running, 1200, 1500, line, 299);
         const uint32_t uncounted = simulated.addThread(0, 77, "main");
@@ -416,8 +406,7 @@ class TestThreadStates : public QObject {
         QCOMPARE(table->rows.size(), size_t{1});
         const auto value = [&](std::string_view title) {
             for (size_t column = 0; column < table->columns.size(); ++column)
-                if (table->columns[column].name == title)
-                    return std::get<double>(table->rows[0][column]);
+                if (table->columns[column].name == title) return std::get<double>(table->rows[0][column]);
             return -1.0;
         };
         QCOMPARE(value("Running"), 40.0);
@@ -441,15 +430,15 @@ class TestThreadStates : public QObject {
                               "(3,'main'),(4,'work'),(5,'/usr/bin/app'),(6,'read_input')"),
                   std::string("CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn "
                               "INTEGER, globalTid INTEGER)"),
-                  "INSERT INTO SCHED_EVENTS VALUES (0,1,1," + id + "),(10000000,1,0," + id +
-                      "),(30000000,2,1," + id + "),(40000000,2,0," + id + ")",
+                  "INSERT INTO SCHED_EVENTS VALUES (0,1,1," + id + "),(10000000,1,0," + id + "),(30000000,2,1," + id +
+                      "),(40000000,2,0," + id + ")",
                   std::string("CREATE TABLE OSRT_API (start INTEGER, end INTEGER, eventClass "
                               "INTEGER, globalTid INTEGER, nameId INTEGER, callchainId INTEGER)"),
                   "INSERT INTO OSRT_API VALUES (10000000,30000000,27," + id + ",1,NULL)",
                   std::string("CREATE TABLE COMPOSITE_EVENTS (id INTEGER, start INTEGER, cpu "
                               "INTEGER, threadState INTEGER, globalTid INTEGER)"),
-                  "INSERT INTO COMPOSITE_EVENTS VALUES (1,2000000,1,1," + id + "),(2,4000000,1,1," +
-                      id + "),(3,6000000,1,1," + id + ")",
+                  "INSERT INTO COMPOSITE_EVENTS VALUES (1,2000000,1,1," + id + "),(2,4000000,1,1," + id +
+                      "),(3,6000000,1,1," + id + ")",
                   std::string("CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER, symbol INTEGER, "
                               "module INTEGER, stackDepth INTEGER)"),
                   std::string("INSERT INTO SAMPLING_CALLCHAINS VALUES (1,4,5,0),(1,3,5,1),"
@@ -462,8 +451,7 @@ class TestThreadStates : public QObject {
         const Track* const states = trackOf(trace, TrackKind::ThreadStates);
         QVERIFY(states);
         QCOMPARE(states->lanes.size(), size_t{2});
-        QCOMPARE(slicesOf(trace, states->lanes[0]),
-                 (Texts{"Running 0-10", "Blocked 10-30", "Running 30-40"}));
+        QCOMPARE(slicesOf(trace, states->lanes[0]), (Texts{"Running 0-10", "Blocked 10-30", "Running 30-40"}));
         QCOMPARE(slicesOf(trace, states->lanes[1]), (Texts{"pthread_cond_wait 10-30"}));
         const Track* const stacks = trackOf(trace, TrackKind::ThreadStacks);
         QVERIFY(stacks);

@@ -37,8 +37,7 @@ class tst_TimedQuery : public QObject {
         const auto direct = TraceQuery::open(path_);
         auto timed = TimedQuery::open(path_);
         QVERIFY(direct.has_value() && timed.has_value());
-        for (const char* sql : {"SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL", "SELECT nope",
-                                "DELETE FROM NVTX_EVENTS"}) {
+        for (const char* sql : {"SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL", "SELECT nope", "DELETE FROM NVTX_EVENTS"}) {
             const auto expected = direct->run(sql, {.rows = 50});
             const auto found = timed->run(sql, {.rows = 50});
             QCOMPARE(found.has_value(), expected.has_value());
@@ -71,8 +70,7 @@ class tst_TimedQuery : public QObject {
         QVERIFY(!result.has_value());
         QVERIFY2(result.error().sentence.starts_with("The query was stopped after 2 s"),
                  result.error().sentence.c_str());
-        QVERIFY2(tookMs >= timeMs && tookMs <= timeMs * 11 / 10,
-                 qPrintable(QString::number(tookMs)));
+        QVERIFY2(tookMs >= timeMs && tookMs <= timeMs * 11 / 10, qPrintable(QString::number(tookMs)));
         // The next one is answered.
         QVERIFY(query->run("SELECT 1").has_value());
     }
@@ -88,9 +86,8 @@ class tst_TimedQuery : public QObject {
         QVERIFY(query.has_value());
         QElapsedTimer timer;
         timer.start();
-        const auto result = query->run(sql.toStdString(), {}, [](milliseconds elapsed) {
-            return elapsed < milliseconds(200);
-        });
+        const auto result =
+            query->run(sql.toStdString(), {}, [](milliseconds elapsed) { return elapsed < milliseconds(200); });
         QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
         QVERIFY(!result.has_value());
         QCOMPARE(result.error().sentence, std::string("The query was stopped."));

@@ -143,8 +143,7 @@ void tst_Trace::tracksAreSorted() {
                                "python3/pt_autograd_0/CUDA API"};
     QCOMPARE(trackPaths(*trace).mid(0, expected.size()), expected);
     for (const Track& track : trace->tracks) {
-        const int parentDepth =
-            track.parent < 0 ? -1 : trace->tracks[static_cast<size_t>(track.parent)].depth;
+        const int parentDepth = track.parent < 0 ? -1 : trace->tracks[static_cast<size_t>(track.parent)].depth;
         QCOMPARE(int{track.depth}, parentDepth + 1);
         QVERIFY(!track.lanes.empty());
     }
@@ -158,8 +157,7 @@ void tst_Trace::mainThreadComesFirstUnlessIdle() {
         const uint32_t busy = builder.addThread(process, 102);
         const uint32_t main = builder.addThread(process, 100);
         const auto add = [&](uint32_t thread, int64_t events) {
-            for (int64_t at = 0; at < events; ++at)
-                builder.addNvtx(thread, "work", 10 * at, 10 * at + 5);
+            for (int64_t at = 0; at < events; ++at) builder.addNvtx(thread, "work", 10 * at, 10 * at + 5);
         };
         add(some, 20);
         add(busy, 500);
@@ -167,8 +165,7 @@ void tst_Trace::mainThreadComesFirstUnlessIdle() {
         const TracePtr trace = builder.finish();
         QStringList threads;
         for (const Track& track : trace->tracks)
-            if (track.kind == TrackKind::Thread)
-                threads << QString::number(trace->threads[track.subject].tid);
+            if (track.kind == TrackKind::Thread) threads << QString::number(trace->threads[track.subject].tid);
         return threads;
     };
     QCOMPARE(threadsWith(10), QStringList({"100", "102", "101"}));
@@ -187,9 +184,8 @@ void tst_Trace::busyStreamsComeFirstAndQuietOnesAreFolded() {
     const uint32_t nccl = builder.addStream(0, gpu, 18);
     builder.addKernel(nccl, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 5);
     const TracePtr trace = builder.finish();
-    QCOMPARE(trackPaths(*trace).mid(0, 5),
-             QStringList({"GPU 0", "GPU 0/Compute, stream 17", "GPU 0/Compute, stream 15",
-                          "GPU 0/Communication, stream 18", "GPU 0/Copies, stream 14"}));
+    QCOMPARE(trackPaths(*trace).mid(0, 5), QStringList({"GPU 0", "GPU 0/Compute, stream 17", "GPU 0/Compute, stream 15",
+                                                        "GPU 0/Communication, stream 18", "GPU 0/Copies, stream 14"}));
     QVERIFY(!trace->tracks[1].isInitiallyFolded);
     QVERIFY(!trace->tracks[2].isInitiallyFolded);  // exactly a hundredth is not less
     QVERIFY(!trace->tracks[3].isInitiallyFolded);  // NCCL is never quiet
@@ -230,14 +226,10 @@ void tst_Trace::categoriesFollowNames() {
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     const std::pair<const char*, SliceCategory> calls[] = {
-        {"cudaLaunchKernel", SliceCategory::ApiLaunch},
-        {"cuLaunchKernelEx", SliceCategory::ApiLaunch},
-        {"cudaGraphLaunch", SliceCategory::ApiLaunch},
-        {"cudaMemcpyAsync", SliceCategory::ApiMemory},
-        {"cuMemAlloc_v2", SliceCategory::ApiMemory},
-        {"cudaFree", SliceCategory::ApiMemory},
-        {"cudaStreamSynchronize", SliceCategory::ApiSync},
-        {"cudaStreamWaitEvent", SliceCategory::ApiSync},
+        {"cudaLaunchKernel", SliceCategory::ApiLaunch},    {"cuLaunchKernelEx", SliceCategory::ApiLaunch},
+        {"cudaGraphLaunch", SliceCategory::ApiLaunch},     {"cudaMemcpyAsync", SliceCategory::ApiMemory},
+        {"cuMemAlloc_v2", SliceCategory::ApiMemory},       {"cudaFree", SliceCategory::ApiMemory},
+        {"cudaStreamSynchronize", SliceCategory::ApiSync}, {"cudaStreamWaitEvent", SliceCategory::ApiSync},
         {"cudaGetDevice", SliceCategory::ApiOther},
     };
     int64_t timeNs = 0;
@@ -254,15 +246,12 @@ void tst_Trace::categoriesFollowNames() {
     const TracePtr trace = builder.finish();
     for (const Track& track : trace->tracks) {
         if (track.kind == TrackKind::ThreadApi)
-            for (uint32_t i = 0; i < std::size(calls); ++i)
-                QCOMPARE(track.lanes[0].category[i], calls[i].second);
+            for (uint32_t i = 0; i < std::size(calls); ++i) QCOMPARE(track.lanes[0].category[i], calls[i].second);
         if (track.kind == TrackKind::Stream)
             QVERIFY(track.lanes[0].category ==
-                    (Column<SliceCategory>{SliceCategory::NcclKernel, SliceCategory::Kernel,
-                                           SliceCategory::MemcpyPtoP, SliceCategory::MemcpyHtoD,
-                                           SliceCategory::Memset}));
-        if (track.kind == TrackKind::ThreadNvtx)
-            QCOMPARE(track.lanes[0].category[0], SliceCategory::NcclCall);
+                    (Column<SliceCategory>{SliceCategory::NcclKernel, SliceCategory::Kernel, SliceCategory::MemcpyPtoP,
+                                           SliceCategory::MemcpyHtoD, SliceCategory::Memset}));
+        if (track.kind == TrackKind::ThreadNvtx) QCOMPARE(track.lanes[0].category[0], SliceCategory::NcclCall);
     }
 }
 
@@ -336,8 +325,7 @@ void tst_Trace::openRangesOfAKilledProcessLastAsLongAsTheProcess() {
 
 void tst_Trace::copyIsDescribedWithItsBandwidth() {
     SimulatedTrace builder;
-    const EventRef copy =
-        builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 55'500'000, 0, 1'000'000);
+    const EventRef copy = builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 55'500'000, 0, 1'000'000);
     const TracePtr trace = builder.finish();
     const std::vector<Property> details = describe(*trace, copy);
     QCOMPARE(valueOf(details, "Bandwidth"), QString("55.50 GB/s"));
@@ -349,9 +337,8 @@ void tst_Trace::copyIsDescribedWithItsBandwidth() {
 void tst_Trace::missingEventHasNoDescription() {
     const TracePtr trace = simulatedTraining();
     QVERIFY(describe(*trace, EventRef()).empty());
-    for (const EventKind kind :
-         {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api, EventKind::Sync,
-          EventKind::Nvtx, EventKind::Projection}) {
+    for (const EventKind kind : {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api,
+                                 EventKind::Sync, EventKind::Nvtx, EventKind::Projection}) {
         QVERIFY(describe(*trace, EventRef(kind, EventRef::maxRow)).empty());
         QVERIFY(!describe(*trace, EventRef(kind, 0)).empty());
     }

@@ -40,8 +40,7 @@ struct Run {
         const int64_t atNs = i * ms;
         const auto correlation = static_cast<uint32_t>(i + 1);
         tellings.emplace_back([=, this] {
-            builder.add<kinds::Nvtx>(
-                {.startNs = atNs, .endNs = atNs + ms, .text = step, .thread = thread});
+            builder.add<kinds::Nvtx>({.startNs = atNs, .endNs = atNs + ms, .text = step, .thread = thread});
         });
         tellings.emplace_back([=, this] {
             builder.add<kinds::Api>({.startNs = atNs + 10,
@@ -142,28 +141,19 @@ class tst_TraceBuilder : public QObject {
         Run run;
         TraceBuilder& builder = run.builder;
         constexpr int64_t far = int64_t{1} << 62;
-        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = 99, .config = 0})
-                     .isValid());
-        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = run.stream})
-                     .isValid());
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = 99, .config = 0}).isValid());
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = run.stream}).isValid());
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 2, .endNs = 1, .stream = run.stream, .config = 0}).isValid());
         QVERIFY(
-            !builder
-                 .add<kinds::Kernel>({.startNs = 2, .endNs = 1, .stream = run.stream, .config = 0})
-                 .isValid());
-        QVERIFY(!builder
-                     .add<kinds::Kernel>(
-                         {.startNs = -far, .endNs = 1, .stream = run.stream, .config = 0})
-                     .isValid());
-        QVERIFY(!builder.add<kinds::Memset>({.startNs = 1, .endNs = far, .stream = run.stream})
-                     .isValid());
+            !builder.add<kinds::Kernel>({.startNs = -far, .endNs = 1, .stream = run.stream, .config = 0}).isValid());
+        QVERIFY(!builder.add<kinds::Memset>({.startNs = 1, .endNs = far, .stream = run.stream}).isValid());
         QVERIFY(!builder.add<kinds::Graph>({.startNs = 1, .endNs = 2}).isValid());
         QVERIFY(!builder.add<kinds::Memcpy>({.startNs = 1, .endNs = 2}).isValid());
         QVERIFY(!builder.add<kinds::Api>({.startNs = 1, .endNs = 2}).isValid());
         QVERIFY(!builder.add<kinds::Nvtx>({.startNs = 1, .endNs = 2, .thread = 5}).isValid());
         QVERIFY(!builder.add<kinds::Sync>({.startNs = 1, .endNs = 2}).isValid());
         QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2}).isValid());
-        QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2, .process = 0, .gpu = 9})
-                     .isValid());
+        QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2, .process = 0, .gpu = 9}).isValid());
         builder.add<kinds::MemoryEvent>({.timeNs = 1, .process = 0, .gpu = 9});
         builder.eventWait({.stream = 12, .event = 1, .correlation = 4});
         builder.nccl({EventKind::Nvtx, 12'345}, {.bytes = 1});
@@ -176,8 +166,7 @@ class tst_TraceBuilder : public QObject {
         const EventRef copy = builder.add<kinds::Memcpy>(
             {.startNs = 1, .endNs = 2, .sourceGpu = 99, .destinationGpu = 0, .stream = run.stream});
         QVERIFY(copy.isValid());
-        QVERIFY(builder.add<kinds::Nvtx>({.startNs = 5, .thread = run.thread, .isOpen = true})
-                    .isValid());
+        QVERIFY(builder.add<kinds::Nvtx>({.startNs = 5, .thread = run.thread, .isOpen = true}).isValid());
         const TracePtr trace = run.finish();
         QCOMPARE(trace->kernels.size(), 700u);
         QVERIFY(trace->memoryEvents.size() == 0 && trace->syncs.size() == 0);
@@ -207,8 +196,7 @@ class tst_TraceBuilder : public QObject {
         run.builder.add<kinds::MemoryPool>({.process = 0, .gpu = run.gpu});
         forEachTable(run.builder.trace(), [](const auto& table) {
             forEachField(table, [&table](const auto& column) {
-                if constexpr (requires { column.size(); })
-                    QCOMPARE(column.size(), size_t{table.size()});
+                if constexpr (requires { column.size(); }) QCOMPARE(column.size(), size_t{table.size()});
             });
         });
     }
@@ -227,9 +215,7 @@ class tst_TraceBuilder : public QObject {
         QVERIFY(hasNote(*trace, "300 of 1,000 kernels have no time and are not shown."));
         TraceBuilder empty;
         QVERIFY(empty.finish());
-        QVERIFY(hasNote(
-            empty.trace(),
-            "This trace has no events: no CUDA work, API call or NVTX range was recorded."));
+        QVERIFY(hasNote(empty.trace(), "This trace has no events: no CUDA work, API call or NVTX range was recorded."));
     }
 };
 

@@ -45,8 +45,7 @@ std::string errorOf(const std::vector<TracePtr>& traces, const TraceCut& cut) {
 
 std::set<std::string> rangesOf(const Trace& trace) {
     std::set<std::string> names;
-    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
-        names.emplace(trace.strings.at(trace.nvtx.text[row]));
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) names.emplace(trace.strings.at(trace.nvtx.text[row]));
     return names;
 }
 
@@ -174,20 +173,17 @@ void tst_TraceCut::cutEventsMatchPlainLoop() {
     const TimeRange window = spanOf(*whole, 1, {asked.first, asked.last + 1});
     std::multiset<std::pair<int64_t, int64_t>> expected, found;
     std::map<std::string, int> expectedCalls, foundCalls;
-    const auto isOfRank = [&whole](uint32_t process) {
-        return whole->processes[process].rank == 1;
-    };
+    const auto isOfRank = [&whole](uint32_t process) { return whole->processes[process].rank == 1; };
     for (uint32_t row = 0; row < whole->kernels.size(); ++row) {
         const TimeRange times{whole->kernels.startNs[row], whole->kernels.endNs[row]};
-        if (isOfRank(whole->streams[whole->kernels.stream[row]].process) &&
-            times.startNs < window.endNs && times.endNs >= window.startNs)
+        if (isOfRank(whole->streams[whole->kernels.stream[row]].process) && times.startNs < window.endNs &&
+            times.endNs >= window.startNs)
             expected.emplace(times.startNs, times.endNs);
     }
     for (uint32_t row = 0; row < whole->nccl.size(); ++row) {
         const uint32_t range = whole->nccl.nvtx[row];
         if (isOfRank(whole->threads[whole->nvtx.thread[range]].process) &&
-            whole->nvtx.startNs[range] >= window.startNs &&
-            whole->nvtx.endNs[range] <= window.endNs)
+            whole->nvtx.startNs[range] >= window.startNs && whole->nvtx.endNs[range] <= window.endNs)
             ++expectedCalls[std::string(whole->strings.at(whole->nccl.operation[row]))];
     }
     const int64_t shiftNs = whole->range.startNs < 0 ? whole->range.startNs : 0;
@@ -199,8 +195,7 @@ void tst_TraceCut::cutEventsMatchPlainLoop() {
     QCOMPARE(found, expected);
     QVERIFY(!expectedCalls.empty());
     QCOMPARE(foundCalls, expectedCalls);
-    for (uint32_t row = 0; row < cut->nccl.size(); ++row)
-        QVERIFY(cut->nccl.facts[row].operationCount > 0);
+    for (uint32_t row = 0; row < cut->nccl.size(); ++row) QVERIFY(cut->nccl.facts[row].operationCount > 0);
 }
 
 void tst_TraceCut::fullCutEqualsTheMergedTrace() {
@@ -256,8 +251,7 @@ void tst_TraceCut::readingsAtStepsAreKept() {
     size_t matched = 0;
     for (uint32_t row = 0; row < whole->nvtx.size(); ++row) {
         const std::string name(whole->strings.at(whole->nvtx.text[row]));
-        const int64_t pid =
-            whole->processes[whole->threads[whole->nvtx.thread[row]].process].globalPid;
+        const int64_t pid = whole->processes[whole->threads[whole->nvtx.thread[row]].process].globalPid;
         for (const SampledRange& each : whole->interconnect.sampledRanges) {
             if (each.name != name || each.globalPid != pid) continue;
             ++matched;
@@ -279,8 +273,7 @@ void tst_TraceCut::readingsAtStepsAreKept() {
     if (!names.empty() && names.back() == "step 5") names.pop_back();  // which ends them
     QCOMPARE(names, (std::vector<std::string>{"step 3", "step 4"}));
     QVERIFY(cut->interconnect.gpuProcesses.size() >= 2);
-    for (const GpuProcessUse& use : cut->interconnect.gpuProcesses)
-        QVERIFY(cut->range.contains(use.timeNs));
+    for (const GpuProcessUse& use : cut->interconnect.gpuProcesses) QVERIFY(cut->range.contains(use.timeNs));
 
     for (const TracePtr& trace : {whole, cut}) {
         const fs::path file = folder_ / (trace == whole ? "read.sqlite" : "read-cut.sqlite");
@@ -294,8 +287,7 @@ void tst_TraceCut::readingsAtStepsAreKept() {
 void tst_TraceCut::meansBeyondTheCutAreUnknown() {
     QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {})), (std::multiset<double>{1, 2, 3, 4}));
     // From 30 ms on; the mean from 25 ms to 50 ms and the last one are only partly inside.
-    QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 7}})),
-             (std::multiset<double>{3}));
+    QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 7}})), (std::multiset<double>{3}));
     QVERIFY(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}})).empty());
 }
 
@@ -352,8 +344,7 @@ void tst_TraceCut::stepDurationsEqualThoseOfTheWhole() {
         std::vector<int64_t> lengths;
         const RunSteps found = *findSteps(trace, selection);
         for (const StepSpan& step : found.workers.front().steps)
-            if (step.number >= from && step.number < from + 7)
-                lengths.push_back(step.range.durationNs());
+            if (step.number >= from && step.number < from + 7) lengths.push_back(step.range.durationNs());
         return lengths;
     };
     QCOMPARE(lengthsOf(*cut, 0).size(), size_t{7});
@@ -386,32 +377,26 @@ void tst_TraceCut::factsOfTwoGpusAreDroppedIfOneIsCut() {
 void tst_TraceCut::copiesOfARecordingAreRefused() {
     const TracePtr one = rankOfSteps(0, 5), copy = rankOfSteps(0, 5), other = rankOfSteps(1, 5);
     const std::string error = errorOf({one, other, copy}, {});
-    QVERIFY2(error.find("contain the same recording. Name one of them.") != std::string::npos,
-             error.c_str());
+    QVERIFY2(error.find("contain the same recording. Name one of them.") != std::string::npos, error.c_str());
     QCOMPARE(errorOf({one, other}, {}), std::string());
 }
 
 void tst_TraceCut::missingRanksAndStepsAreReported() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
-    QCOMPARE(errorOf(parts, {{1, 7}, std::nullopt}),
-             std::string("--ranks: no trace of rank 7. Available ranks: 0-1."));
-    QCOMPARE(
-        errorOf(parts, {{1}, StepRange{20, 21}}),
-        std::string(
-            "--steps 20-21: no rank has these steps. The longest has 5 steps, counted from 0."));
+    QCOMPARE(errorOf(parts, {{1, 7}, std::nullopt}), std::string("--ranks: no trace of rank 7. Available ranks: 0-1."));
+    QCOMPARE(errorOf(parts, {{1}, StepRange{20, 21}}),
+             std::string("--steps 20-21: no rank has these steps. The longest has 5 steps, counted from 0."));
     SimulatedTrace nameless;
     nameless.addKernel(nameless.defaultStream(), "gemm", 0, 5);
-    QCOMPARE(
-        errorOf({nameless.finish("x.sqlite")}, {{1}, std::nullopt}),
-        std::string("--ranks: no trace has a rank, so rank 1 cannot be chosen. Remove --ranks."));
+    QCOMPARE(errorOf({nameless.finish("x.sqlite")}, {{1}, std::nullopt}),
+             std::string("--ranks: no trace has a rank, so rank 1 cannot be chosen. Remove --ranks."));
 }
 
 void tst_TraceCut::rankListsAreParsedAndPrinted() {
     QCOMPARE(*parseRanks("517,0,16-18,17"), (std::vector<int>{0, 16, 17, 18, 517}));
     for (const char* wrong : {"", "a", "1,", "3-1", "-1", "0-99999", "99999999999", "1;2"})
         QVERIFY2(!parseRanks(wrong), wrong);
-    QCOMPARE(describe({{0, 16, 17, 18, 517}, StepRange{120, 124}}),
-             std::string("ranks 0, 16-18, 517, steps 120-124"));
+    QCOMPARE(describe({{0, 16, 17, 18, 517}, StepRange{120, 124}}), std::string("ranks 0, 16-18, 517, steps 120-124"));
     QCOMPARE(describe({{3}, std::nullopt}), std::string("rank 3"));
     QCOMPARE(describe({{}, StepRange{7, 7}}), std::string("step 7"));
 }
@@ -423,10 +408,9 @@ void tst_TraceCut::rankMissingInTheSummaryIsFound() {
     const uint32_t idle = sim.addProcess(4711, "python3", 1);
     const uint32_t thread = sim.addThread(idle, 4711);
     for (int64_t step = 0; step < 4; ++step) {
-        sim.addNvtx(sim.defaultThread(), "step " + std::to_string(step), step * 1000,
-                    step * 1000 + 900);
-        sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", step * 1000 + 1,
-                   step * 1000 + 10, step * 1000 + 800);
+        sim.addNvtx(sim.defaultThread(), "step " + std::to_string(step), step * 1000, step * 1000 + 900);
+        sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", step * 1000 + 1, step * 1000 + 10,
+                   step * 1000 + 800);
         sim.addNvtx(thread, "waits", step * 1000, step * 1000 + 900);
     }
     const fs::path first = folder_ / "first.sqlite", second = folder_ / "second.sqlite";
@@ -435,8 +419,7 @@ void tst_TraceCut::rankMissingInTheSummaryIsFound() {
     {
         const auto summary = analysis::summarizeRun(*trace);
         auto database = openForWriting(first);
-        QVERIFY(summary && database && announceSeal(*database) &&
-                analysis::writeRunSummary(*database, *summary));
+        QVERIFY(summary && database && announceSeal(*database) && analysis::writeRunSummary(*database, *summary));
     }
     QVERIFY(sealPages(first));
     const auto stored = analysis::readRunSummary(first);

@@ -87,15 +87,12 @@ void tst_TraceFormats::initTestCase() {
     makeDatabase(folder_ / "newer.db",
                  "CREATE TABLE rocpd_string_00ab_12 (id INTEGER PRIMARY KEY, string TEXT);"
                  "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
-    makeDatabase(folder_ / "fleet.sqlite",
-                 "PRAGMA application_id = 0x4c4e5346; CREATE TABLE ranks (rank INTEGER)");
-    put(folder_ / "torch.json",
-        "{\n \"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}");
+    makeDatabase(folder_ / "fleet.sqlite", "PRAGMA application_id = 0x4c4e5346; CREATE TABLE ranks (rank INTEGER)");
+    put(folder_ / "torch.json", "{\n \"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}");
     put(folder_ / "list.json", "[{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]");
     put(folder_ / "other.json", "{\"name\": \"no trace\"}");
     put(folder_ / "mid.json", "INFO: started\n{\"schemaVersion\": 1, \"traceEvents\": []}");
-    put(folder_ / "session.nvvp",
-        "<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n</session>");
+    put(folder_ / "session.nvvp", "<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n</session>");
     put(folder_ / "log.nvvp", std::string("\0\4\0\0\4\0", 6));
     put(folder_ / "host.xplane.pb", "\n\x10\x12\x0e/host:metadata");
     // A host without lines, and a track without events.
@@ -112,8 +109,7 @@ void tst_TraceFormats::initTestCase() {
         "{\"header\":{\"id\":\"0x7f\",\"rank\":0,\"n_ranks\":2,\"nnodes\":1},\"metadata\":{"
         "\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":1748030377748202,"
         "\"hostname\":\"node\",\"pid\":7},";
-    const std::string collective =
-        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":1,\"coll_exec_time_us\":9}}\n";
+    const std::string collective = "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":1,\"coll_exec_time_us\":9}}\n";
     put(folder_ / "node-pid7.log", record + collective);
     put(folder_ / "node-pid8.log", "NCCL INFO started\n" + record + collective);
     put(folder_ / "rest.log", "{" + collective);
@@ -128,8 +124,7 @@ void tst_TraceFormats::initTestCase() {
     put(folder_ / "runs.tar", "run.sqlite" + std::string(247, '\0') + "ustar  ");
     // A compressed file is readable in place.
     const std::string events = "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\"}]}";
-    put(folder_ / "ranks.tar",
-        "rank0.json" + std::string(247, '\0') + "ustar  " + std::string(248, '\0') + events);
+    put(folder_ / "ranks.tar", "rank0.json" + std::string(247, '\0') + "ustar  " + std::string(248, '\0') + events);
     put(folder_ / "ranks.zip", std::string("PK\3\4\x14\0", 6) + "rank0.json" + events);
     put(folder_ / "old.qdrep", std::string("PK\3\4\x14\0", 6));
     put(folder_ / "empty", "");
@@ -186,19 +181,16 @@ void tst_TraceFormats::fileMatchesAtMostOneFormat_data() {
         // A compressed file is not detected by its ending.
         const bool goesByName = format == "nsight-report" || format == "nvprof-log";
         // Only tar unpacks both at once; a stored file within a zip reads as a corrupt one.
-        const bool isPackedTwice =
-            format == "xz" || format == "zstd" || format == "bzip2" || format == "zip";
+        const bool isPackedTwice = format == "xz" || format == "zstd" || format == "bzip2" || format == "zip";
         QTest::addRow("%s.gz", name.c_str())
-            << QString(packed.c_str())
-            << QString(goesByName || isPackedTwice ? "" : format.c_str());
+            << QString(packed.c_str()) << QString(goesByName || isPackedTwice ? "" : format.c_str());
     }
     for (const fs::path& path : sampleExports())
         QTest::addRow("%s", path.filename().c_str()) << QString(path.c_str()) << "nsight-sqlite";
     if (!sampleExports().empty()) {
         const fs::path nvprof = sampleExports().front().parent_path().parent_path() / "nvprof";
         for (const char* name : {"v8-trace.nvvp", "v11-timeline.nvprof", "v12-kernel-table.nvvp"})
-            if (fs::exists(nvprof / name))
-                QTest::addRow("%s", name) << QString((nvprof / name).c_str()) << "nvprof";
+            if (fs::exists(nvprof / name)) QTest::addRow("%s", name) << QString((nvprof / name).c_str()) << "nvprof";
         const fs::path xplane = nvprof.parent_path() / "xplane" / "jax-mi300.xplane.pb";
         if (fs::exists(xplane)) QTest::addRow("JAX") << QString(xplane.c_str()) << "xplane";
     }
@@ -226,9 +218,8 @@ void tst_TraceFormats::unknownFileIsRefusedInOneSentence_data() {
         "manual.";
     QTest::newRow("text") << "text" << plain;
     QTest::newRow("packed text") << "text.gz" << packed;
-    QTest::newRow("packed nothing")
-        << "empty.gz"
-        << "%1: empty, gzip compressed no data. Compress the trace again.";
+    QTest::newRow("packed nothing") << "empty.gz"
+                                    << "%1: empty, gzip compressed no data. Compress the trace again.";
     QTest::newRow("other tables") << "bookmarks.db" << plain;
     QTest::newRow("report of many ranks")
         << "fleet.sqlite"
@@ -250,16 +241,13 @@ void tst_TraceFormats::unknownFileIsRefusedInOneSentence_data() {
         << "flight.pkl.gz"
         << "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: analyze the "
            "dumps of all ranks with \"torchfrtrace\".";
-    QTest::newRow("packed by xz")
-        << "run.sqlite.xz"
-        << "%1 is packed by xz: unpack it with \"xz -dk\" and open the result.";
-    QTest::newRow("archive in gzip")
-        << "runs.tar.gz"
-        << "%1 is an archive of tar: unpack it with \"tar -xf\" and open the trace in it.";
-    QTest::newRow("pickle")
-        << "any.pickle"
-        << "%1 is a Python pickle, which could run any code when read: write a trace in the "
-           "program instead, for example with export_chrome_trace of torch.profiler.";
+    QTest::newRow("packed by xz") << "run.sqlite.xz"
+                                  << "%1 is packed by xz: unpack it with \"xz -dk\" and open the result.";
+    QTest::newRow("archive in gzip") << "runs.tar.gz"
+                                     << "%1 is an archive of tar: unpack it with \"tar -xf\" and open the trace in it.";
+    QTest::newRow("pickle") << "any.pickle"
+                            << "%1 is a Python pickle, which could run any code when read: write a trace in the "
+                               "program instead, for example with export_chrome_trace of torch.profiler.";
 }
 
 void tst_TraceFormats::unknownFileIsRefusedInOneSentence() {
@@ -292,19 +280,17 @@ void tst_TraceFormats::nsightReportIsExportedByNsys() {
     qputenv("PATH", (folder_ / "nowhere").c_str());
     const Result<TracePtr> without = loadTrace(report);
     QVERIFY(!without);
-    QCOMPARE(
-        without.error().sentence,
-        fmt::format("{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in "
-                    "PATH. Where nsys is installed, run \"nsys export --type sqlite -o {1} {0}\".",
-                    report.string(), exported.string()));
+    QCOMPARE(without.error().sentence,
+             fmt::format("{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in "
+                         "PATH. Where nsys is installed, run \"nsys export --type sqlite -o {1} {0}\".",
+                         report.string(), exported.string()));
     withExporter("exit 3\n");
     QVERIFY(!loadTrace(report));
     QVERIFY(!fs::exists(exported));
     withExporter("sleep 60\n");
     QElapsedTimer waited;
     waited.start();
-    const Result<TracePtr> cancelled =
-        loadTrace(report, [](double, std::string_view) { return false; });
+    const Result<TracePtr> cancelled = loadTrace(report, [](double, std::string_view) { return false; });
     QVERIFY(!cancelled && waited.elapsed() < 30'000);
     // nsys runs once; then the export is next to the report.
     withExporter("test \"$1 $2 $3 $4\" = 'export --type sqlite --output' || exit 1\ncp " +
@@ -369,12 +355,11 @@ void tst_TraceFormats::compressedStreamReadsTheSame() {
 }
 
 void tst_TraceFormats::helpAndDialogsListReadableFormats() {
-    QCOMPARE(
-        readableFormats(),
-        "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
-        "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
-        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector, "
-        "or a report of Nsight Systems");
+    QCOMPARE(readableFormats(),
+             "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
+             "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
+             "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector, "
+             "or a report of Nsight Systems");
     const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
     QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
     QVERIFY(patterns.contains("*.nvprof") && patterns.contains("*.json.gz"));
@@ -394,8 +379,7 @@ void tst_TraceFormats::fileManagersListOpenableFormats() {
     };
     const QStringList types = allIn("lanescope-mime.xml", "<mime-type type=\"([^\"]+)\"");
     const QStringList globs = allIn("lanescope-mime.xml", "<glob pattern=\"\\*([^\"]+)\"");
-    const QStringList opened =
-        allIn("lanescope.desktop", "MimeType=(.*)").value(0).split(';', Qt::SkipEmptyParts);
+    const QStringList opened = allIn("lanescope.desktop", "MimeType=(.*)").value(0).split(';', Qt::SkipEmptyParts);
     QCOMPARE(allIn("lanescope.metainfo.xml", "<mediatype>([^<]+)<"), opened);
     for (const QString& type : types) QVERIFY2(opened.contains(type), qPrintable(type));
     // The MIME type of the system, which the viewer opens, too.
@@ -403,8 +387,8 @@ void tst_TraceFormats::fileManagersListOpenableFormats() {
     QVERIFY(opened.contains("application/vnd.sqlite3"));
     for (const QString& pattern : QString::fromStdString(formatPatterns()).split(' ')) {
         const QString ending = pattern.mid(1);
-        const bool isKnown = std::any_of(
-            globs.begin(), globs.end(), [&](const QString& glob) { return glob.endsWith(ending); });
+        const bool isKnown =
+            std::any_of(globs.begin(), globs.end(), [&](const QString& glob) { return glob.endsWith(ending); });
         QVERIFY2(isKnown || sqlite.contains(ending), qPrintable(pattern));
     }
 }

@@ -34,9 +34,7 @@ QByteArray bytesOf(const std::filesystem::path& path) {
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
-const Cell& onlyCell(const QueryResult& result) {
-    return result.table.rows.at(0).at(0);
-}
+const Cell& onlyCell(const QueryResult& result) { return result.table.rows.at(0).at(0); }
 
 }  // namespace
 
@@ -45,8 +43,7 @@ class tst_TraceQuery : public QObject {
 
   private slots:
     void initTestCase() {
-        QVERIFY(
-            writeTraceFile(*simulatedTraining({.steps = 3}), folder_ / "trace.sqlite").has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), folder_ / "trace.sqlite").has_value());
         makeFile(folder_ / "plain.sqlite",
                  "CREATE TABLE t (a INTEGER, b REAL, c TEXT, d BLOB);"
                  "INSERT INTO t VALUES (1, 2.5, 'x', x'00ff'), (2, NULL, 'y', NULL);");
@@ -67,8 +64,7 @@ class tst_TraceQuery : public QObject {
 
     void timeColumnsAreDetected() {
         const auto result =
-            open("plain.sqlite")
-                .run("SELECT a AS start, a AS endNs, a AS bytes, c AS timestamp FROM t");
+            open("plain.sqlite").run("SELECT a AS start, a AS endNs, a AS bytes, c AS timestamp FROM t");
         QVERIFY(result.has_value());
         QCOMPARE(result->table.columns[0].unit, Unit::Timestamp);
         QCOMPARE(result->table.columns[1].unit, Unit::Timestamp);
@@ -80,8 +76,7 @@ class tst_TraceQuery : public QObject {
         const std::string_view sql = "SELECT a,\n  nonsense FROM t";
         const auto result = open("plain.sqlite").run(sql);
         QVERIFY(!result.has_value());
-        QCOMPARE(sentenceOf(result.error(), sql),
-                 std::string("Line 2, column 3: No such column: nonsense."));
+        QCOMPARE(sentenceOf(result.error(), sql), std::string("Line 2, column 3: No such column: nonsense."));
     }
 
     void everySampleQueryRuns() {
@@ -89,8 +84,7 @@ class tst_TraceQuery : public QObject {
         for (const SampleQuery& sample : sampleQueries()) {
             const auto result = query.run(sample.sql);
             QVERIFY2(result.has_value(), result ? "" : result.error().sentence.c_str());
-            const bool isAboutTrouble =
-                std::string_view(sample.sql).find("HEALTH") != std::string::npos;
+            const bool isAboutTrouble = std::string_view(sample.sql).find("HEALTH") != std::string::npos;
             QVERIFY2(isAboutTrouble || !result->table.rows.empty(), sample.title);
         }
     }
@@ -130,8 +124,7 @@ class tst_TraceQuery : public QObject {
         const auto query = TraceQuery::open(path);
         QVERIFY(query.has_value());
         const auto packed = query->run("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL");
-        const auto plain =
-            open("trace.sqlite").run("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL");
+        const auto plain = open("trace.sqlite").run("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL");
         QVERIFY(packed.has_value() && plain.has_value());
         QCOMPARE(std::get<int64_t>(onlyCell(*packed)), std::get<int64_t>(onlyCell(*plain)));
     }
@@ -217,12 +210,11 @@ class tst_TraceQuery : public QObject {
     }
 
     void endlessQueryIsStopped() {
-        const auto result =
-            open("plain.sqlite")
-                .run(
-                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-                    "SELECT count(*) FROM n",
-                    {.time = std::chrono::milliseconds(200)});
+        const auto result = open("plain.sqlite")
+                                .run(
+                                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                                    "SELECT count(*) FROM n",
+                                    {.time = std::chrono::milliseconds(200)});
         QVERIFY(!result.has_value());
         QVERIFY(result.error().sentence.find("0.2 s") != std::string::npos);
     }
@@ -230,10 +222,8 @@ class tst_TraceQuery : public QObject {
     void sortBeyondTheMemoryLimitIsStopped_data() {
         QTest::addColumn<QString>("select");
         QTest::newRow("long rows") << "SELECT i, hex(zeroblob(1000)) AS x FROM n ORDER BY x, i";
-        QTest::newRow("many rows")
-            << "SELECT row_number() OVER (ORDER BY i * 7919 % 80000009) FROM n";
-        QTest::newRow("groups")
-            << "SELECT i * 7919 % 80000009 AS x, count(DISTINCT i) FROM n GROUP BY x";
+        QTest::newRow("many rows") << "SELECT row_number() OVER (ORDER BY i * 7919 % 80000009) FROM n";
+        QTest::newRow("groups") << "SELECT i * 7919 % 80000009 AS x, count(DISTINCT i) FROM n GROUP BY x";
         QTest::newRow("a set") << "SELECT DISTINCT i, hex(zeroblob(100)) FROM n";
     }
 
@@ -244,20 +234,17 @@ class tst_TraceQuery : public QObject {
         const int64_t bytesBefore = sqlite3_memory_used();
         sqlite3_memory_highwater(1);
         const auto result =
-            query.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) " +
-                          select.toStdString(),
+            query.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) " + select.toStdString(),
                       {.rows = 10'000'000, .workingBytes = workingBytes});
         QVERIFY(!result.has_value());
-        QVERIFY2(result.error().sentence.find("32.00 MiB") != std::string::npos,
-                 result.error().sentence.c_str());
+        QVERIFY2(result.error().sentence.find("32.00 MiB") != std::string::npos, result.error().sentence.c_str());
         QVERIFY(sqlite3_memory_highwater(0) - bytesBefore < workingBytes + spare);
     }
 
     void giganticCellsAreRefused_data() {
         QTest::addColumn<QString>("sql");
         for (const char* sql :
-             {"SELECT zeroblob(2000000000)", "SELECT hex(zeroblob(600000)) || 'x'",
-              "SELECT hex(zeroblob(900000))",
+             {"SELECT zeroblob(2000000000)", "SELECT hex(zeroblob(600000)) || 'x'", "SELECT hex(zeroblob(900000))",
               "SELECT replace(hex(zeroblob(400000)), '0', '0123456789')",
               "WITH RECURSIVE n(i, t) AS (SELECT 1, 'x' UNION ALL SELECT i + 1, t || t FROM n) "
               "SELECT max(length(t)) FROM n"})
@@ -268,8 +255,7 @@ class tst_TraceQuery : public QObject {
         QFETCH(QString, sql);
         const auto result = open("plain.sqlite").run(sql.toStdString());
         QVERIFY(!result.has_value());
-        QCOMPARE(result.error().sentence,
-                 std::string("A text or blob of this query is longer than 1 MiB."));
+        QCOMPARE(result.error().sentence, std::string("A text or blob of this query is longer than 1 MiB."));
     }
 
     void deepNestingIsHarmless() {
@@ -300,8 +286,8 @@ class tst_TraceQuery : public QObject {
         QVERIFY(!result.has_value());
         const auto plain = query.run("SELECT * FROM plain");
         QVERIFY(!plain.has_value());
-        QVERIFY(plain.error().sentence.find(
-                    "views and virtual tables of a trace are not allowed") != std::string::npos);
+        QVERIFY(plain.error().sentence.find("views and virtual tables of a trace are not allowed") !=
+                std::string::npos);
         const auto missing = query.run("SELECT * FROM reviews");
         QVERIFY(!missing.has_value());
         QCOMPARE(missing.error().sentence, std::string("No such table: reviews."));
@@ -317,8 +303,8 @@ class tst_TraceQuery : public QObject {
                  "INSERT INTO f VALUES ('some words');"
                  "CREATE VIRTUAL TABLE r USING rtree(id, a, b);");
         const TraceQuery query = open("virtual.sqlite");
-        for (const char* sql : {"SELECT * FROM f", "SELECT * FROM f WHERE f MATCH 'words'",
-                                "SELECT * FROM r", "SELECT highlight(f, 0, 'a', 'b') FROM f"}) {
+        for (const char* sql : {"SELECT * FROM f", "SELECT * FROM f WHERE f MATCH 'words'", "SELECT * FROM r",
+                                "SELECT highlight(f, 0, 'a', 'b') FROM f"}) {
             const auto result = query.run(sql);
             QVERIFY2(!result.has_value(), sql);
         }
@@ -328,10 +314,9 @@ class tst_TraceQuery : public QObject {
     }
 
     void generatedColumnsWithSideEffectsAreNotRead() {
-        makeFile(
-            folder_ / "generated.sqlite",
-            "CREATE TABLE t (a, b AS (hex(zeroblob(a))) VIRTUAL); INSERT INTO t (a) VALUES (1);"
-            "INSERT INTO t (a) VALUES (100000000);");
+        makeFile(folder_ / "generated.sqlite",
+                 "CREATE TABLE t (a, b AS (hex(zeroblob(a))) VIRTUAL); INSERT INTO t (a) VALUES (1);"
+                 "INSERT INTO t (a) VALUES (100000000);");
         const auto result = open("generated.sqlite").run("SELECT b FROM t");
         QVERIFY(!result.has_value());
     }
@@ -341,8 +326,7 @@ class tst_TraceQuery : public QObject {
         for (int round = 0; round < 60; ++round) {
             QByteArray broken = whole;
             for (int hit = 0; hit < 200; ++hit) {
-                const quint32 place =
-                    (quint32(round) * 2654435761u + quint32(hit) * 40503u) * 7919u;
+                const quint32 place = (quint32(round) * 2654435761u + quint32(hit) * 40503u) * 7919u;
                 broken[qsizetype(100 + place % quint32(broken.size() - 100))] = char(place >> 11);
             }
             const std::filesystem::path path = folder_ / "broken.sqlite";
@@ -365,8 +349,7 @@ class tst_TraceQuery : public QObject {
         QVERIFY(query.run("SELECT count(*) FROM NVTX_EVENTS"));
         QCOMPARE(bytesOf(folder_ / "trace.sqlite"), before);
         size_t files = 0;
-        for ([[maybe_unused]] const auto& entry :
-             std::filesystem::directory_iterator(folder_.path()))
+        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_.path()))
             if (entry.path().filename().string().starts_with("trace.sqlite-")) ++files;
         QCOMPARE(files, size_t(0));
     }

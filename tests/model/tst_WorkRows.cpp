@@ -21,46 +21,34 @@ namespace {
 TracePtr onEachGpu(const std::vector<int64_t>& microseconds) {
     SimulatedTrace builder;
     for (size_t gpu = 0; gpu < microseconds.size(); ++gpu)
-        builder.addKernel(builder.addStream(0, builder.addGpu(), 7), "gemm", 0,
-                          1000 * microseconds[gpu]);
+        builder.addKernel(builder.addStream(0, builder.addGpu(), 7), "gemm", 0, 1000 * microseconds[gpu]);
     return builder.finish();
 }
 
 bool reportsSkippedGpus(const Trace& trace) {
-    return std::ranges::any_of(trace.health, [](const HealthNote& note) {
-        return note.code == HealthCode::GpusNotExplained;
-    });
+    return std::ranges::any_of(trace.health,
+                               [](const HealthNote& note) { return note.code == HealthCode::GpusNotExplained; });
 }
 
 /// Several processes on several GPUs, with work of all kinds, unsorted.
 TracePtr randomWork(unsigned seed) {
     std::mt19937 random(seed);
-    const auto below = [&random](uint32_t end) {
-        return std::uniform_int_distribution<uint32_t>(0, end - 1)(random);
-    };
+    const auto below = [&random](uint32_t end) { return std::uniform_int_distribution<uint32_t>(0, end - 1)(random); };
     SimulatedTrace builder;
     std::vector<uint32_t> streams;
     const uint32_t gpus = 1 + below(4), processes = 1 + below(4);
     for (uint32_t gpu = 0; gpu < gpus; ++gpu) builder.addGpu();
-    for (uint32_t process = 1; process < processes; ++process)
-        builder.addProcess(5000 + process, "python3");
+    for (uint32_t process = 1; process < processes; ++process) builder.addProcess(5000 + process, "python3");
     for (uint32_t number = 0, count = 1 + below(12); number < count; ++number)
         streams.push_back(builder.addStream(below(processes), below(gpus), number));
     for (int number = 0; number < 200; ++number) {
         const uint32_t stream = streams[below(static_cast<uint32_t>(streams.size()))];
         const int64_t start = below(100'000), end = start + 1 + below(1000);
         switch (below(4)) {
-            case 0:
-                builder.addKernel(stream, "gemm", start, end);
-                break;
-            case 1:
-                builder.addMemcpy(stream, MemcpyKind::HtoD, 8, start, end);
-                break;
-            case 2:
-                builder.addMemset(stream, 8, start, end);
-                break;
-            default:
-                builder.addGraph(stream, 1, start, end);
+            case 0: builder.addKernel(stream, "gemm", start, end); break;
+            case 1: builder.addMemcpy(stream, MemcpyKind::HtoD, 8, start, end); break;
+            case 2: builder.addMemset(stream, 8, start, end); break;
+            default: builder.addGraph(stream, 1, start, end);
         }
     }
     return builder.finish();
@@ -68,8 +56,7 @@ TracePtr randomWork(unsigned seed) {
 
 /// The plain way: all rows in order.
 template <class Table>
-std::vector<uint32_t> rowsOf(const Trace& trace, const Table& table, uint32_t process,
-                             uint32_t gpu) {
+std::vector<uint32_t> rowsOf(const Trace& trace, const Table& table, uint32_t process, uint32_t gpu) {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const Stream& stream = trace.streams[table.stream[row]];
@@ -95,9 +82,7 @@ class tst_WorkRows : public QObject {
             for (uint32_t process = 0; process < trace->processes.size(); ++process) {
                 for (uint32_t gpu = 0; gpu < trace->gpus.size(); ++gpu) {
                     const WorkRows::WorkerRows found = rows.of(process, gpu);
-                    const auto plain = [&](const auto& table) {
-                        return rowsOf(*trace, table, process, gpu);
-                    };
+                    const auto plain = [&](const auto& table) { return rowsOf(*trace, table, process, gpu); };
                     QVERIFY(areSame(found.kernels, plain(trace->kernels)));
                     QVERIFY(areSame(found.memcpys, plain(trace->memcpys)));
                     QVERIFY(areSame(found.memsets, plain(trace->memsets)));
@@ -143,9 +128,8 @@ class tst_WorkRows : public QObject {
         const auto run = analysis::summarizeRun(*trace);
         QVERIFY(run && run->workers.size() == GpusOfProcesses::maxGpus);
         const std::vector<std::string> caveats = explain::explain(*run).caveats;
-        QVERIFY(std::ranges::any_of(caveats, [](const std::string& doubt) {
-            return doubt.starts_with("Process 4242 uses 300 GPUs: ");
-        }));
+        QVERIFY(std::ranges::any_of(
+            caveats, [](const std::string& doubt) { return doubt.starts_with("Process 4242 uses 300 GPUs: "); }));
     }
 };
 

@@ -14,18 +14,15 @@ using Launch = WorkerLaunches::Launch;
 
 constexpr int64_t us = 1000;
 
-WorkerLaunches launchesFrom(const std::vector<Launch>& launches,
-                            const std::vector<uint32_t>& mainStreams) {
+WorkerLaunches launchesFrom(const std::vector<Launch>& launches, const std::vector<uint32_t>& mainStreams) {
     return {0, 0, LargeVector<Launch>(launches.begin(), launches.end()), mainStreams};
 }
 
 /// The rule as specified, applied to every launch.
-int64_t plainMoment(const std::vector<Launch>& launches, const std::vector<uint32_t>& mainStreams,
-                    int64_t cpuNs) {
+int64_t plainMoment(const std::vector<Launch>& launches, const std::vector<uint32_t>& mainStreams, int64_t cpuNs) {
     int64_t endedNs = INT64_MIN, nextNs = INT64_MAX;
     for (const Launch& each : launches) {
-        if (!each.isCallKnown ||
-            std::find(mainStreams.begin(), mainStreams.end(), each.stream) == mainStreams.end())
+        if (!each.isCallKnown || std::find(mainStreams.begin(), mainStreams.end(), each.stream) == mainStreams.end())
             continue;
         if (each.launchNs < cpuNs)
             endedNs = std::max(endedNs, each.endNs);
@@ -51,8 +48,8 @@ class TestWorkerLaunches : public QObject {
             const int64_t count = upTo(60);
             for (int64_t index = 0; index < count; ++index) {
                 const int64_t launchNs = upTo(1000), startNs = launchNs + upTo(400) - 20;
-                launches.push_back({launchNs, startNs, startNs + upTo(50),
-                                    static_cast<uint32_t>(upTo(2)), upTo(9) > 0});
+                launches.push_back(
+                    {launchNs, startNs, startNs + upTo(50), static_cast<uint32_t>(upTo(2)), upTo(9) > 0});
             }
             const std::vector<uint32_t> mainStreams =
                 round % 2 ? std::vector<uint32_t>{1} : std::vector<uint32_t>{0, 2};
@@ -78,8 +75,7 @@ class TestWorkerLaunches : public QObject {
     }
 
     void waitingGpuIsAtTheCpuPosition() {
-        const WorkerLaunches made =
-            launchesFrom({{10, 12, 20, 0, true}, {50, 52, 60, 0, true}}, {0});
+        const WorkerLaunches made = launchesFrom({{10, 12, 20, 0, true}, {50, 52, 60, 0, true}}, {0});
         QCOMPARE(made.onGpu(30), int64_t{30});
         QCOMPARE(made.onGpu(5), int64_t{5});
         QCOMPARE(made.onGpu(51), int64_t{60});  // after all earlier launches
@@ -87,8 +83,7 @@ class TestWorkerLaunches : public QObject {
     }
 
     void runAheadCpuIsAtTheEndOfItsWork() {
-        const WorkerLaunches made =
-            launchesFrom({{10, 100, 200, 0, true}, {20, 201, 300, 0, true}}, {0});
+        const WorkerLaunches made = launchesFrom({{10, 100, 200, 0, true}, {20, 201, 300, 0, true}}, {0});
         QCOMPARE(made.onGpu(15), int64_t{200});
         QCOMPARE(made.onGpu(30), int64_t{300});
     }
@@ -116,8 +111,8 @@ class TestWorkerLaunches : public QObject {
         const uint32_t thread = builder.defaultThread();
         const std::vector<uint32_t> streams{builder.defaultStream(), builder.addStream(0, 0, 20)};
         for (int64_t index = 0; index < 6; ++index)
-            builder.launch(thread, streams[static_cast<size_t>(index % 2)], "gemm", 10 * index * us,
-                           100 * index * us, 100 * (index + 1) * us);
+            builder.launch(thread, streams[static_cast<size_t>(index % 2)], "gemm", 10 * index * us, 100 * index * us,
+                           100 * (index + 1) * us);
         const std::vector<WorkerLaunches> made = launchesOf(*builder.finish());
         QCOMPARE(made.at(0).onGpu(15 * us), 200 * us);
         QCOMPARE(made.at(0).onGpu(25 * us), 300 * us);

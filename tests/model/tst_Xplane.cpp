@@ -22,14 +22,12 @@ namespace {
 TracePtr loaded(const std::string& bytes) {
     TraceBuilder builder;
     builder.setPath("host.xplane.pb");
-    if (!readXplaneTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}) ||
-        !builder.finish())
+    if (!readXplaneTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}) || !builder.finish())
         qFatal("not read");
     return builder.take();
 }
 
-/// A plain count of a file without the readers: events per line, by names of plane and line. Only
-/// for valid files.
+/// A plain count of a file without the readers: events per line, by names of plane and line. Only for valid files.
 class PlainCount {
   public:
     explicit PlainCount(std::string_view space) {
@@ -55,10 +53,7 @@ class PlainCount {
         while (!rest.empty()) {
             const uint64_t key = number(rest);
             const uint64_t value = (key & 7) == 0 || (key & 7) == 2 ? number(rest) : 0;
-            const size_t length = (key & 7) == 2   ? value
-                                  : (key & 7) == 1 ? 8
-                                  : (key & 7) == 5 ? 4
-                                                   : 0;
+            const size_t length = (key & 7) == 2 ? value : (key & 7) == 1 ? 8 : (key & 7) == 5 ? 4 : 0;
             visit(key >> 3, rest.substr(0, length), value);
             rest.remove_prefix(length);
         }
@@ -82,18 +77,14 @@ class PlainCount {
             if (field == 3) countLine(name, line, events);
         });
     }
-    void countLine(const std::string& plane, std::string_view line,
-                   const std::map<uint64_t, std::string>& names) {
+    void countLine(const std::string& plane, std::string_view line, const std::map<uint64_t, std::string>& names) {
         forEach(line, [&](uint64_t field, std::string_view event, uint64_t) {
             if (field != 4) return;
             (plane.starts_with("/device:GPU:") ? onStreams : onHosts) += 1;
             forEach(event, [&](uint64_t part, std::string_view, uint64_t value) {
-                if (part == 3 && plane.starts_with("/device:GPU:"))
-                    streamPs += static_cast<int64_t>(value);
-                if (part == 1 && names.contains(value) && names.at(value) == "MemoryAllocation")
-                    ++allocations;
-                if (part == 1 && names.contains(value) && names.at(value) == "MemoryDeallocation")
-                    ++allocations;
+                if (part == 3 && plane.starts_with("/device:GPU:")) streamPs += static_cast<int64_t>(value);
+                if (part == 1 && names.contains(value) && names.at(value) == "MemoryAllocation") ++allocations;
+                if (part == 1 && names.contains(value) && names.at(value) == "MemoryDeallocation") ++allocations;
             });
         });
     }
@@ -148,8 +139,7 @@ void tst_Xplane::callsAndRangesAreOnTheirThread() {
     QCOMPARE(int(trace->apiCalls.isDriver[1]), 0);
     const auto domainOf = [&](std::string_view name) {
         const uint32_t row = torchTrace::rangeCalled(*trace, name);
-        return row == noIndex ? std::string_view("none")
-                              : trace->strings.at(trace->nvtx.domain[row]);
+        return row == noIndex ? std::string_view("none") : trace->strings.at(trace->nvtx.domain[row]);
     };
     QCOMPARE(domainOf("train 7"), xlaStepDomain);
     QCOMPARE(domainOf("Step 7"), xlaStepDomain);
@@ -165,8 +155,7 @@ void tst_Xplane::callsAndRangesAreOnTheirThread() {
 void tst_Xplane::threadsWithEqualPrefixStayDistinct() {
     protoTrace::Plane host("/host:CPU"), gpu("/device:GPU:0");
     for (const uint64_t id : {4242u, 4243u, 4244u})
-        host.line(id, fmt::format("worker/{}", id), 1000,
-                  {host.event(fmt::format("of {}", id), 0, 1'000'000)});
+        host.line(id, fmt::format("worker/{}", id), 1000, {host.event(fmt::format("of {}", id), 0, 1'000'000)});
     for (const char* title : {"Steps", "Other", "Third"})
         gpu.line(1, title, 1000, {gpu.event("derived", 0, 1'000'000)});
     ProtoWriter space;
@@ -177,8 +166,7 @@ void tst_Xplane::threadsWithEqualPrefixStayDistinct() {
     for (uint32_t row = 0; row < trace->nvtx.size(); ++row) {
         const std::string_view text = trace->strings.at(trace->nvtx.text[row]);
         if (text.starts_with("of "))
-            QCOMPARE(std::to_string(trace->threads[trace->nvtx.thread[row]].tid),
-                     std::string(text.substr(3)));
+            QCOMPARE(std::to_string(trace->threads[trace->nvtx.thread[row]].tid), std::string(text.substr(3)));
     }
 }
 
@@ -209,8 +197,7 @@ void tst_Xplane::fileGivesHostAndTime() {
 }
 
 void tst_Xplane::eventDetailsAreRead() {
-    const XplaneLaunch launch =
-        launchOf(" grid:16,4,1 block:512,1,1 private_mem:0 group_mem:64 occ_pct:0");
+    const XplaneLaunch launch = launchOf(" grid:16,4,1 block:512,1,1 private_mem:0 group_mem:64 occ_pct:0");
     QCOMPARE(launch.grid, (std::array<uint32_t, 3>{16, 4, 1}));
     QCOMPARE(launch.sharedBytes, 64u);
     QVERIFY(copyOf("MemcpyD2D", "kind:Unknown size:7").kind == MemcpyKind::DtoD);
@@ -260,8 +247,7 @@ void tst_Xplane::realFileIsReadCompletely() {
         const Result<TracePtr> trace = loadTrace(entry.path());
         QVERIFY(trace);
         const Trace& found = **trace;
-        QCOMPARE(int64_t{found.kernels.size()} + found.memcpys.size() + found.memsets.size(),
-                 plain.onStreams);
+        QCOMPARE(int64_t{found.kernels.size()} + found.memcpys.size() + found.memsets.size(), plain.onStreams);
         int64_t samples = 0, derived = 0, streamNs = 0;
         for (const CounterSeries& counter : found.counters) samples += counter.size();
         for (uint32_t row = 0; row < found.nvtx.size(); ++row) {
@@ -270,8 +256,7 @@ void tst_Xplane::realFileIsReadCompletely() {
         }
         for (uint32_t row = 0; row < found.kernels.size(); ++row)
             streamNs += found.kernels.endNs[row] - found.kernels.startNs[row];
-        QCOMPARE(int64_t{found.apiCalls.size()} + found.nvtx.size() - derived + plain.allocations,
-                 plain.onHosts);
+        QCOMPARE(int64_t{found.apiCalls.size()} + found.nvtx.size() - derived + plain.allocations, plain.onHosts);
         // Only the last of simultaneous samples is kept.
         QVERIFY(samples <= plain.allocations);
         QVERIFY(std::abs(streamNs - plain.streamPs / 1000) <= plain.onStreams);

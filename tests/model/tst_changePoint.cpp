@@ -17,22 +17,17 @@ namespace {
 using Draw = std::function<double(std::mt19937&)>;
 
 Draw normal(double spread) {
-    return [spread](std::mt19937& random) {
-        return std::normal_distribution<double>(0, spread)(random);
-    };
+    return [spread](std::mt19937& random) { return std::normal_distribution<double>(0, spread)(random); };
 }
 
 double twoModes(std::mt19937& random) {
     return (random() % 2 == 0 ? 0 : 0.1) + std::normal_distribution<double>(0, 0.01)(random);
 }
 
-double heavyTails(std::mt19937& random) {
-    return 0.02 * std::student_t_distribution<double>(3)(random);
-}
+double heavyTails(std::mt19937& random) { return 0.02 * std::student_t_distribution<double>(3)(random); }
 
 /// Simulated runs, of which the last `after` take longer by `shift`.
-std::vector<double> series(const Draw& draw, std::mt19937& random, size_t runs, size_t after,
-                           double shift) {
+std::vector<double> series(const Draw& draw, std::mt19937& random, size_t runs, size_t after, double shift) {
     std::vector<double> medians;
     for (size_t run = 0; run < runs; ++run)
         medians.push_back(50e6 * std::exp(draw(random) + (run + after >= runs ? shift : 0)));
@@ -46,8 +41,7 @@ class TestChangePoint : public QObject {
 
   private slots:
     void levelChangeIsFound() {
-        const std::vector<double> medians{50,   50.4, 49.8, 50.1, 50.3, 49.9,
-                                          50.2, 55,   55.3, 54.8, 55.1, 55.2};
+        const std::vector<double> medians{50, 50.4, 49.8, 50.1, 50.3, 49.9, 50.2, 55, 55.3, 54.8, 55.1, 55.2};
         const auto change = latestChange(medians);
         QVERIFY(change);
         QCOMPARE(change->first, size_t{7});
@@ -101,8 +95,7 @@ class TestChangePoint : public QObject {
         int found = 0;
         for (int time = 0; time < times; ++time)
             found += latestChange(series(draw, random, size_t(runs), 0, 0)) ? 1 : 0;
-        qInfo("%s: a change in %.3f of 2,000 without", QTest::currentDataTag(),
-              double(found) / times);
+        qInfo("%s: a change in %.3f of 2,000 without", QTest::currentDataTag(), double(found) / times);
         QVERIFY(double(found) / times <= 0.035);
     }
 
@@ -163,13 +156,13 @@ class TestChangePoint : public QObject {
         constexpr int times = 400;
         int found = 0, near = 0;
         for (int time = 0; time < times; ++time) {
-            const auto change = latestChange(
-                series(normal(0.02), random, 21, size_t(after), std::log1p(percent / 100.0)));
+            const auto change =
+                latestChange(series(normal(0.02), random, 21, size_t(after), std::log1p(percent / 100.0)));
             found += change ? 1 : 0;
             near += change && std::abs(int(change->first) - (21 - after)) <= 1 ? 1 : 0;
         }
-        qInfo("%s, runs that spread by 2 %%: found in %.3f, within a run of its place in %.3f",
-              QTest::currentDataTag(), double(found) / times, double(near) / times);
+        qInfo("%s, runs that spread by 2 %%: found in %.3f, within a run of its place in %.3f", QTest::currentDataTag(),
+              double(found) / times, double(near) / times);
         QVERIFY(double(found) / times >= least);
     }
 };

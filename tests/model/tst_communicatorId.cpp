@@ -46,10 +46,8 @@ TracePtr ranks() {
             facts.rank = static_cast<int32_t>(rank);
             facts.rankCount = 2;
             facts.sequence = 0;
-            builder.nccl(range, {.operation = builder.intern("AllGather"),
-                                 .bytes = 8,
-                                 .communicator = each,
-                                 .facts = facts});
+            builder.nccl(range,
+                         {.operation = builder.intern("AllGather"), .bytes = 8, .communicator = each, .facts = facts});
         }
     }
     return builder.finish();
@@ -64,9 +62,7 @@ std::string textOf(const auto& write) {
     return text;
 }
 
-bool holds(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 }  // namespace
 
@@ -90,10 +86,9 @@ class tst_communicatorId : public QObject {
                  "{\"NCCL communicator ID\": \"" + nameOfGroup + "\",\"Root\":0}");
         QCOMPARE(withCommunicatorIds("{\"communicator\":-2878377499060371810}"),
                  "{\"communicator\":\"" + nameOfNegative + "\"}");
-        for (const char* other :
-             {"", "7", "communicator", "{\"what\":\"communicator\",\"size\":8}",
-              "{\"communicator\":", "{\"communicator\":\"tp\"}", "{\"communicator\":-}",
-              "{\"communicator\":99999999999999999999999}", "\"communicator\":"})
+        for (const char* other : {"", "7", "communicator", "{\"what\":\"communicator\",\"size\":8}",
+                                  "{\"communicator\":", "{\"communicator\":\"tp\"}", "{\"communicator\":-}",
+                                  "{\"communicator\":99999999999999999999999}", "\"communicator\":"})
             QCOMPARE(withCommunicatorIds(other), std::string(other));
     }
 
@@ -104,8 +99,7 @@ class tst_communicatorId : public QObject {
             const std::string& name = isFirst ? nameOfGroup : nameOfNegative;
             int named = 0;
             for (const Property& line : describe(*trace, {EventKind::Nvtx, row})) {
-                QVERIFY2(!holds(line.value, std::to_string(isFirst ? group : negative)),
-                         line.value.c_str());
+                QVERIFY2(!holds(line.value, std::to_string(isFirst ? group : negative)), line.value.c_str());
                 if (holds(line.value, name)) ++named;
             }
             QCOMPARE(named, 2);  // the communicator and the payload
@@ -114,17 +108,14 @@ class tst_communicatorId : public QObject {
 
     void reportsUseTheNameInEveryFormat() {
         const TracePtr trace = ranks();
-        for (const char* name :
-             {"nccl_sum", "nccl_trace", "nccl_lateness", "nccl_lateness:collective"}) {
+        for (const char* name : {"nccl_sum", "nccl_trace", "nccl_lateness", "nccl_lateness:collective"}) {
             const Result<ReportTable> table = makeReport(*trace, name);
             QVERIFY(table.has_value());
-            for (const TableFormat format :
-                 {TableFormat::Text, TableFormat::Csv, TableFormat::Json}) {
+            for (const TableFormat format : {TableFormat::Text, TableFormat::Csv, TableFormat::Json}) {
                 const std::string text = formatTable(*table, format);
                 for (const std::string& each : {nameOfGroup, nameOfNegative})
                     QVERIFY2(holds(text, each), (name + text).c_str());
-                for (const char* number :
-                     {"208820269817245835", "15568366574649179806", "-2878377499060371810"})
+                for (const char* number : {"208820269817245835", "15568366574649179806", "-2878377499060371810"})
                     QVERIFY2(!holds(text, number), (name + text).c_str());
             }
         }
@@ -136,15 +127,14 @@ class tst_communicatorId : public QObject {
         QVERIFY(writeTraceFile(*ranks(), path).has_value());
         const auto query = TraceQuery::open(path);
         QVERIFY(query.has_value());
-        const auto found = query->run(
-            "SELECT communicator, count(*) FROM LANESCOPE_NCCL_OPERATIONS GROUP BY communicator");
+        const auto found =
+            query->run("SELECT communicator, count(*) FROM LANESCOPE_NCCL_OPERATIONS GROUP BY communicator");
         QVERIFY(found.has_value());
         std::vector<std::string> names;
         for (const auto& row : found->table.rows) names.push_back(std::get<std::string>(row[0]));
         QCOMPARE(names, (std::vector{nameOfNegative, nameOfGroup}));
         for (const std::string& name : names) {
-            const auto rows = query->run(
-                "SELECT count(*) FROM LANESCOPE_NCCL_OPERATIONS WHERE communicator = " + name);
+            const auto rows = query->run("SELECT count(*) FROM LANESCOPE_NCCL_OPERATIONS WHERE communicator = " + name);
             QVERIFY(rows.has_value());
             QCOMPARE(std::get<int64_t>(rows->table.rows[0][0]), int64_t{2});
         }
@@ -152,12 +142,10 @@ class tst_communicatorId : public QObject {
 
     void exportsRoundTripTheName() {
         const TracePtr trace = ranks();
-        const std::string perfetto =
-            textOf([&](const TextSink& sink) { writePerfettoTrace(*trace, sink); });
+        const std::string perfetto = textOf([&](const TextSink& sink) { writePerfettoTrace(*trace, sink); });
         QVERIFY(holds(perfetto, nameOfGroup) && holds(perfetto, nameOfNegative));
         QVERIFY(!holds(perfetto, std::to_string(group)));
-        const std::string kineto =
-            textOf([&](const TextSink& sink) { writeKinetoTrace(*trace, 1, sink); });
+        const std::string kineto = textOf([&](const TextSink& sink) { writeKinetoTrace(*trace, 1, sink); });
         QVERIFY(holds(kineto, nameOfGroup) && holds(kineto, nameOfNegative));
         const TemporaryFolder folder;
         const auto path = folder / "rank0.json";

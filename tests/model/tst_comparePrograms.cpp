@@ -28,28 +28,22 @@ const std::array<double, 4> spreads{0.03, std::sqrt(0.02 * 0.02 + 0.05 * 0.05 / 
                                     std::sqrt(0.05 * 0.05 + 0.01 * 0.01), 0.02 * std::sqrt(3.0)};
 
 std::vector<RunNoise> recipes() {
-    return runNoises({.normal = 0.03,
-                      .spreadWithDrift = 0.02,
-                      .betweenModes = 0.1,
-                      .withinModes = 0.01,
-                      .heavyTail = 0.02});
+    return runNoises(
+        {.normal = 0.03, .spreadWithDrift = 0.02, .betweenModes = 0.1, .withinModes = 0.01, .heavyTail = 0.02});
 }
 
 double medianOf(const RunNoise& recipe, std::mt19937& random, double shift) {
     constexpr int steps = 40;
-    const double slope =
-        recipe.drifts ? std::uniform_real_distribution<double>(-driftSlope, driftSlope)(random) : 0;
+    const double slope = recipe.drifts ? std::uniform_real_distribution<double>(-driftSlope, driftSlope)(random) : 0;
     const double level = recipe.level(random) + shift;
     std::normal_distribution<double> noise(0, 0.01);
     std::vector<int64_t> wallNs;
     for (int step = 0; step < steps; ++step)
-        wallNs.push_back(
-            static_cast<int64_t>(stepNs * std::exp(level + slope * step / steps + noise(random))));
+        wallNs.push_back(static_cast<int64_t>(stepNs * std::exp(level + slope * step / steps + noise(random))));
     return quantileOf(wallNs, 0.5);
 }
 
-std::vector<double> mediansOf(const RunNoise& recipe, std::mt19937& random, int runs,
-                              double shift) {
+std::vector<double> mediansOf(const RunNoise& recipe, std::mt19937& random, int runs, double shift) {
     std::vector<double> medians;
     for (int run = 0; run < runs; ++run) medians.push_back(medianOf(recipe, random, shift));
     return medians;
@@ -102,13 +96,10 @@ class TestComparePrograms : public QObject {
         int covered = 0, claimed = 0;
         std::vector<double> widths;
         for (int time = 0; time < times; ++time) {
-            RunMedians medians{mediansOf(simulated, random, runs, 0),
-                               mediansOf(simulated, random, runs, shift),
-                               {}};
+            RunMedians medians{mediansOf(simulated, random, runs, 0), mediansOf(simulated, random, runs, shift), {}};
             const Claim changed = judgeRuns(medians);
             covered += changed.lowPercent <= 5 && changed.highPercent >= 5 ? 1 : 0;
-            widths.push_back(std::log1p(changed.highPercent / 100) -
-                             std::log1p(changed.lowPercent / 100));
+            widths.push_back(std::log1p(changed.highPercent / 100) - std::log1p(changed.lowPercent / 100));
             medians.candidate = mediansOf(simulated, random, runs, 0);
             claimed += judgeRuns(medians).outcome != Outcome::WithinNoise ? 1 : 0;
         }
@@ -157,12 +148,10 @@ class TestComparePrograms : public QObject {
     }
 
     void earlierRunsGiveTheSpread() {
-        const auto near =
-            comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 50.5, 49.7, 50.2}));
+        const auto near = comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 50.5, 49.7, 50.2}));
         QVERIFY(near);
         QCOMPARE(near->comparison.answer.outcome, Outcome::Slower);
-        const auto far =
-            comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 61, 44, 57}));
+        const auto far = comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 61, 44, 57}));
         QVERIFY(far);
         QCOMPARE(far->comparison.answer.outcome, Outcome::WithinNoise);
     }
@@ -177,8 +166,7 @@ class TestComparePrograms : public QObject {
         for (const std::string& caution : compared->comparison.answer.cautions)
             QVERIFY(caution.find("same recording") == std::string::npos);
         const auto refused = [](const auto& result) {
-            return !result &&
-                   result.error().sentence.find("copies of one recording") != std::string::npos;
+            return !result && result.error().sentence.find("copies of one recording") != std::string::npos;
         };
         std::vector<RunSummary> twice = before;
         twice[1] = twice[0];
@@ -205,8 +193,7 @@ class TestComparePrograms : public QObject {
         moved.facts.contentHash = 100;
         moved.facts.title = "moved.sqlite";
         moved.workers[0].steps[0].startNs += 1;
-        RunSummary exported =
-            before[0];  // where time begins with the first event, and no host is named
+        RunSummary exported = before[0];  // where time begins with the first event, and no host is named
         exported.facts.contentHash = 101;
         exported.facts.title = "exported.json";
         exported.facts.host.clear();
@@ -216,15 +203,14 @@ class TestComparePrograms : public QObject {
             const auto refused = comparePrograms(std::vector{before[0], copy}, after);
             QVERIFY(!refused);
             const QString sentence = QString::fromStdString(refused.error().sentence);
-            QVERIFY2(sentence.startsWith("run1.sqlite and " +
-                                         QString::fromStdString(copy.facts.title) + " are"),
+            QVERIFY2(sentence.startsWith("run1.sqlite and " + QString::fromStdString(copy.facts.title) + " are"),
                      qPrintable(sentence));
             QVERIFY(!comparePrograms(before, std::vector{after[0], copy}));
             const auto single = comparePrograms({&before[0], 1}, {&copy, 1});
             QVERIFY(single);
             const std::vector<std::string>& cautions = single->comparison.answer.cautions;
-            QVERIFY(std::find(cautions.begin(), cautions.end(),
-                              "Both sides are the same recording.") != cautions.end());
+            QVERIFY(std::find(cautions.begin(), cautions.end(), "Both sides are the same recording.") !=
+                    cautions.end());
         }
         RunSummary namesake = moved;
         namesake.facts.title = before[0].facts.title;
@@ -316,8 +302,7 @@ class TestComparePrograms : public QObject {
 
     void replacedKernelComesFirst() {
         std::vector<RunSummary> before{steadyRun(50), steadyRun(50.1)};
-        std::vector<RunSummary> after{steadyRun(58, "other_kernel"),
-                                      steadyRun(58.1, "other_kernel")};
+        std::vector<RunSummary> after{steadyRun(58, "other_kernel"), steadyRun(58.1, "other_kernel")};
         const auto compared = comparePrograms(before, after);
         QVERIFY(compared);
         const Answer& answer = compared->comparison.answer;

@@ -58,11 +58,9 @@ class TestCounterDifferences : public QObject {
     }
 
     void countersArePairedByGpuAndNameLargestChangeFirst() {
-        const TracePtr a =
-            traceWith({counter("memory", 0, {0}, {10}, 100), counter("memory", 1, {0}, {10}, 100),
-                       counter("only here", 0, {0}, {10}, 100)});
-        const TracePtr b =
-            traceWith({counter("memory", 1, {0}, {30}, 100), counter("memory", 0, {0}, {11}, 100)});
+        const TracePtr a = traceWith({counter("memory", 0, {0}, {10}, 100), counter("memory", 1, {0}, {10}, 100),
+                                      counter("only here", 0, {0}, {10}, 100)});
+        const TracePtr b = traceWith({counter("memory", 1, {0}, {30}, 100), counter("memory", 0, {0}, {11}, 100)});
         const auto all = counterDifferences(*a, {0, 100}, *b, {0, 100});
         QCOMPARE(all.size(), size_t{2});
         QCOMPARE(all[0].owner, std::string("GPU 1"));

@@ -15,8 +15,7 @@ namespace {
 constexpr int64_t second = 1'000'000'000;
 constexpr long double nothing = std::numeric_limits<long double>::quiet_NaN();
 
-CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, LargeVector<long double> values,
-                       int wrapBits = 0) {
+CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, LargeVector<long double> values, int wrapBits = 0) {
     CounterSamples samples;
     samples.meaning = meaning;
     samples.unit = unit;
@@ -45,8 +44,7 @@ class TestCounterValues : public QObject {
     }
 
     void gaugeEndsWhereItBecomesUnknown() {
-        const CounterValues ended =
-            valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 7, nothing});
+        const CounterValues ended = valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 7, nothing});
         QCOMPARE(ended.endNs, 2 * second);
         const CounterValues open = valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 8, 9});
         QCOMPARE(open.endNs, 3 * second);
@@ -126,26 +124,22 @@ class TestCounterValues : public QObject {
     }
 
     void energyBecomesPowerAndAmountsBecomeRates() {
-        const CounterValues power =
-            valuesOf(CounterMeaning::Cumulative, CounterUnit::Joules, {100, 800});
+        const CounterValues power = valuesOf(CounterMeaning::Cumulative, CounterUnit::Joules, {100, 800});
         QCOMPARE(power.unit, CounterUnit::Watts);
         QCOMPARE(power.values[0], 700.0);
-        const CounterValues amount =
-            valuesOf(CounterMeaning::Amount, CounterUnit::Bytes, {1, 2'000});
+        const CounterValues amount = valuesOf(CounterMeaning::Amount, CounterUnit::Bytes, {1, 2'000});
         QCOMPARE(amount.values, (LargeVector<double>{2'000}));
         QCOMPARE(amount.unit, CounterUnit::BytesPerSecond);
     }
 
     void averagesBeginWhereTheirIntervalBegins() {
-        const CounterValues shares =
-            valuesOf(CounterMeaning::Average, CounterUnit::Percent, {11, 22, 33});
+        const CounterValues shares = valuesOf(CounterMeaning::Average, CounterUnit::Percent, {11, 22, 33});
         QCOMPARE(shares.timesNs, (LargeVector<int64_t>{0, second}));
         QCOMPARE(shares.values, (LargeVector<double>{22, 33}));
     }
 
     void gaugesLastOneSampleInterval() {
-        const CounterValues gauge =
-            valuesOf(CounterMeaning::Gauge, CounterUnit::Percent, {10, -1, 30});
+        const CounterValues gauge = valuesOf(CounterMeaning::Gauge, CounterUnit::Percent, {10, -1, 30});
         QCOMPARE(gauge.values[0], 10.0);
         QVERIFY(std::isnan(gauge.values[1]));
         QCOMPARE(gauge.endNs, 3 * second);
@@ -154,12 +148,9 @@ class TestCounterValues : public QObject {
 
     void rateIsNeverNegativeOrInfinite() {
         const long double odd[] = {
-            0,       -1, 1, nothing, 1e300L,
-            -1e300L, 5,  4, 3,       std::numeric_limits<long double>::infinity(),
-            7};
+            0, -1, 1, nothing, 1e300L, -1e300L, 5, 4, 3, std::numeric_limits<long double>::infinity(), 7};
         for (const int wrapBits : {0, 1, 32, 63, 64, 1'000})
-            for (const double value :
-                 bytes(LargeVector<long double>(std::begin(odd), std::end(odd)), wrapBits).values)
+            for (const double value : bytes(LargeVector<long double>(std::begin(odd), std::end(odd)), wrapBits).values)
                 QVERIFY(std::isnan(value) || (value >= 0 && std::isfinite(value)));
     }
 

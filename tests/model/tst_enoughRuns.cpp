@@ -16,9 +16,7 @@ namespace {
 using Draw = std::function<double(std::mt19937&)>;
 
 Draw normal(double spread) {
-    return [spread](std::mt19937& random) {
-        return std::normal_distribution<double>(0, spread)(random);
-    };
+    return [spread](std::mt19937& random) { return std::normal_distribution<double>(0, spread)(random); };
 }
 
 Draw modes(double apart, double share, double spread) {
@@ -29,9 +27,7 @@ Draw modes(double apart, double share, double spread) {
 }
 
 Draw heavyTails(double spread) {
-    return [spread](std::mt19937& random) {
-        return spread * std::student_t_distribution<double>(3)(random);
-    };
+    return [spread](std::mt19937& random) { return spread * std::student_t_distribution<double>(3)(random); };
 }
 
 struct Stopped {
@@ -78,9 +74,7 @@ class TestEnoughRuns : public QObject {
         QVERIFY(!enough({claimOf(4, 0.1), claimOf(5, 0.1)}));
     }
 
-    void obviousDifferenceDoesNotEndIt() {
-        QVERIFY(!areEnough(std::vector{claimOf(8, 1.5), claimOf(9, 1.5)}));
-    }
+    void obviousDifferenceDoesNotEndIt() { QVERIFY(!areEnough(std::vector{claimOf(8, 1.5), claimOf(9, 1.5)})); }
 
     void stoppingRuleMakesNoFalseClaims_data() {
         QTest::addColumn<Draw>("draw");
@@ -114,8 +108,8 @@ class TestEnoughRuns : public QObject {
             covered += changed.lowPercent <= 3 && changed.highPercent >= 3 ? 1 : 0;
         }
         const double claims = double(claimed) / times, coverage = double(covered) / times;
-        qInfo("%s: claims of no change %.3f, coverage %.3f, %.1f rounds", QTest::currentDataTag(),
-              claims, coverage, double(rounds) / times);
+        qInfo("%s: claims of no change %.3f, coverage %.3f, %.1f rounds", QTest::currentDataTag(), claims, coverage,
+              double(rounds) / times);
         QVERIFY(claims <= 0.065);
         QVERIFY(coverage >= 0.93);
     }

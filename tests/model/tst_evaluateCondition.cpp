@@ -16,8 +16,8 @@ using namespace lanescope::compare;
 
 namespace {
 
-ContributorDifference contributor(StepPart part, ContributorKind kind, std::string name,
-                                  int64_t baselineNs, int64_t candidateNs) {
+ContributorDifference contributor(StepPart part, ContributorKind kind, std::string name, int64_t baselineNs,
+                                  int64_t candidateNs) {
     ContributorDifference difference;
     difference.part = part;
     difference.kind = kind;
@@ -40,17 +40,16 @@ RunComparison smallComparison() {
                   {StepPart::ExposedDtoH, 1'000, 2'000},
                   {StepPart::LaunchBound, 20'000, 25'000},
                   {StepPart::OtherIdle, 10'000, 9'000}};
-    pair.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel,
-                                            "void gemm<float>(float*, int)", 40'000, 42'000));
-    pair.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel,
-                                            "void gemm<half>(half*, int)", 10'000, 11'000));
-    ContributorDifference onlyNew =
-        contributor(StepPart::Compute, ContributorKind::Kernel, "fresh", 0, 10'000);
+    pair.contributors.push_back(
+        contributor(StepPart::Compute, ContributorKind::Kernel, "void gemm<float>(float*, int)", 40'000, 42'000));
+    pair.contributors.push_back(
+        contributor(StepPart::Compute, ContributorKind::Kernel, "void gemm<half>(half*, int)", 10'000, 11'000));
+    ContributorDifference onlyNew = contributor(StepPart::Compute, ContributorKind::Kernel, "fresh", 0, 10'000);
     onlyNew.match = MatchKind::OnlyCandidate;
     onlyNew.baseline = {};
     pair.contributors.push_back(onlyNew);
-    ContributorDifference pinned = contributor(StepPart::ExposedHtoD, ContributorKind::Copy,
-                                               "HtoD from pinned", 10'000, 20'000);
+    ContributorDifference pinned =
+        contributor(StepPart::ExposedHtoD, ContributorKind::Copy, "HtoD from pinned", 10'000, 20'000);
     pinned.baseline.gigabytesPerSecond = 50;
     pinned.candidate.gigabytesPerSecond = 25;
     pair.contributors.push_back(pinned);
@@ -68,17 +67,14 @@ RunComparison smallComparison() {
     return comparison;
 }
 
-ConditionOutcome outcomeOf(std::string_view text,
-                           const RunComparison& comparison = smallComparison(),
+ConditionOutcome outcomeOf(std::string_view text, const RunComparison& comparison = smallComparison(),
                            bool isMissingFine = false) {
     const Result<Condition> condition = parseCondition(text);
     if (!condition) qFatal("%s", condition.error().sentence.c_str());
     return evaluateCondition(*condition, comparison, isMissingFine);
 }
 
-bool isMet(std::string_view text) {
-    return outcomeOf(text).state == ConditionState::Met;
-}
+bool isMet(std::string_view text) { return outcomeOf(text).state == ConditionState::Met; }
 
 /// The same, judged by several runs.
 RunComparison programs(Outcome outcome) {
@@ -141,8 +137,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(test.state == ConditionState::Met);
         QVERIFY(isMet("copy \"HtoD from pinned\".bandwidth < -20 GB/s"));
         QVERIFY(isMet("copy \"HtoD from pageable\".bandwidth < 10 GB/s"));
-        QVERIFY(outcomeOf("copy \"HtoD from pageable\".bandwidth < -1 GB/s").state ==
-                ConditionState::NotComparable);
+        QVERIFY(outcomeOf("copy \"HtoD from pageable\".bandwidth < -1 GB/s").state == ConditionState::NotComparable);
     }
 
     void rangesIncludeNestedRanges() {
@@ -157,8 +152,7 @@ class TestEvaluateCondition : public QObject {
         const RunComparison slower = programs(Outcome::Slower);
         QVERIFY(outcomeOf("slower", slower).state == ConditionState::Met);
         QVERIFY(outcomeOf("faster", slower).state == ConditionState::NotMet);
-        QVERIFY(outcomeOf("slower", programs(Outcome::WithinNoise)).state ==
-                ConditionState::NotMet);
+        QVERIFY(outcomeOf("slower", programs(Outcome::WithinNoise)).state == ConditionState::NotMet);
     }
 
     void verdictOfAPartIsTested() {
@@ -188,8 +182,7 @@ class TestEvaluateCondition : public QObject {
     }
 
     void singleRunsHaveNoVerdict() {
-        for (const Outcome outcome :
-             {Outcome::TooFewSteps, Outcome::Alike, Outcome::Longer, Outcome::Shorter}) {
+        for (const Outcome outcome : {Outcome::TooFewSteps, Outcome::Alike, Outcome::Longer, Outcome::Shorter}) {
             RunComparison comparison = smallComparison();
             comparison.answer.outcome = outcome;
             const ConditionOutcome slower = outcomeOf("slower", comparison);
@@ -202,10 +195,8 @@ class TestEvaluateCondition : public QObject {
     void oneFalseTestDecides() {
         const RunComparison slower = programs(Outcome::Slower);
         QVERIFY(outcomeOf("faster and kernel none > 1s", slower).state == ConditionState::NotMet);
-        QVERIFY(outcomeOf("slower and kernel none > 1s", slower).state ==
-                ConditionState::NotComparable);
-        QVERIFY(outcomeOf("slower and kernel none > 1s", slower, true).state ==
-                ConditionState::Skipped);
+        QVERIFY(outcomeOf("slower and kernel none > 1s", slower).state == ConditionState::NotComparable);
+        QVERIFY(outcomeOf("slower and kernel none > 1s", slower, true).state == ConditionState::Skipped);
     }
 
     void missingNamesAreNotComparable() {
@@ -229,13 +220,12 @@ class TestEvaluateCondition : public QObject {
             SummaryFacts& facts = isCandidate ? comparison.candidate : comparison.baseline;
             facts.healthWarnings = {{Severity::Error, HealthCode::IndexDamaged, "of the index"},
                                     {Severity::Error, HealthCode::TableDamaged, "Rows are lost."}};
-            for (const char* text : {"step.p50 > +3%", "step.p50 > +90%", "slower",
-                                     "kernel nosuch > 1 us", "step > 1 s and slower"}) {
+            for (const char* text :
+                 {"step.p50 > +3%", "step.p50 > +90%", "slower", "kernel nosuch > 1 us", "step > 1 s and slower"}) {
                 const ConditionOutcome outcome = outcomeOf(text, comparison, true);
                 QVERIFY(outcome.state == ConditionState::NotComparable);
-                QCOMPARE(outcome.sentence,
-                         fmt::format("{}: not comparable: the {} is damaged (\"Rows are lost.\").",
-                                     text, isCandidate ? "candidate" : "baseline"));
+                QCOMPARE(outcome.sentence, fmt::format("{}: not comparable: the {} is damaged (\"Rows are lost.\").",
+                                                       text, isCandidate ? "candidate" : "baseline"));
             }
             facts.healthWarnings = {{Severity::Warning, HealthCode::EventsDropped, "Few."}};
             QVERIFY(outcomeOf("step.p50 > +3%", comparison).state == ConditionState::Met);
@@ -257,14 +247,13 @@ class TestEvaluateCondition : public QObject {
         const std::vector<std::string> caveats = explain::explain(timeless).caveats;
         QVERIFY(std::ranges::find(caveats, sentence) != caveats.end());
         for (const bool isCandidate : {false, true}) {
-            const RunComparison comparison = isCandidate ? compareRuns({*normal}, {timeless})
-                                                         : compareRuns({timeless}, {*normal});
+            const RunComparison comparison =
+                isCandidate ? compareRuns({*normal}, {timeless}) : compareRuns({timeless}, {*normal});
             QVERIFY(comparison.answer.outcome == Outcome::Nothing);
             QVERIFY(comparison.answer.sentence.find(sentence) != std::string::npos);
             const ConditionOutcome outcome = outcomeOf("step.p50 > +3%", comparison);
             QVERIFY(outcome.state == ConditionState::NotComparable);
-            QVERIFY2(outcome.sentence.find("take no time") != std::string::npos,
-                     outcome.sentence.c_str());
+            QVERIFY2(outcome.sentence.find("take no time") != std::string::npos, outcome.sentence.c_str());
         }
     }
 

@@ -22,13 +22,9 @@ class TestExplain : public QObject {
     void goodRunHasNoFinding() {
         MadeRun made(2);
         for (const size_t rank : {0, 1}) {
-            made.add(rank,
-                     contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
-                                 "AllReduce", 0),
+            made.add(rank, contributor(StepPart::ExposedCommunication, ContributorKind::Collective, "AllReduce", 0),
                      5 * ms);
-            made.add(rank,
-                     contributor(StepPart::LaunchBound, ContributorKind::Idle, idleIn("call"), 0),
-                     2 * ms);
+            made.add(rank, contributor(StepPart::LaunchBound, ContributorKind::Idle, idleIn("call"), 0), 2 * ms);
         }
         const Explanation explanation = explain::explain(made.run());
         QVERIFY(rulesOf(explanation).empty());
@@ -50,15 +46,11 @@ class TestExplain : public QObject {
         row("data", StepPart::DataLoading, ContributorKind::Idle, &inputDataRule);
         row("sync", StepPart::Synchronization, ContributorKind::Idle, &hostSyncRule);
         row("launch", StepPart::LaunchBound, ContributorKind::Idle, &launchBoundRule);
-        row("malloc", StepPart::LaunchBound, ContributorKind::Idle, &allocationsRule,
-            ContributorTrait::Allocation);
-        row("free", StepPart::Synchronization, ContributorKind::Idle, &allocationsRule,
-            ContributorTrait::Allocation);
-        row("pageable", StepPart::ExposedHtoD, ContributorKind::Copy, &pageableCopiesRule,
-            ContributorTrait::Pageable);
+        row("malloc", StepPart::LaunchBound, ContributorKind::Idle, &allocationsRule, ContributorTrait::Allocation);
+        row("free", StepPart::Synchronization, ContributorKind::Idle, &allocationsRule, ContributorTrait::Allocation);
+        row("pageable", StepPart::ExposedHtoD, ContributorKind::Copy, &pageableCopiesRule, ContributorTrait::Pageable);
         row("copy", StepPart::ExposedPtoP, ContributorKind::Copy, &exposedCopiesRule);
-        row("nccl", StepPart::ExposedCommunication, ContributorKind::Collective,
-            &exposedCommunicationRule);
+        row("nccl", StepPart::ExposedCommunication, ContributorKind::Collective, &exposedCommunicationRule);
         row("memset", StepPart::Memset, ContributorKind::Memset, &memsetsRule);
         row("queued", StepPart::OtherIdle, ContributorKind::Idle, &queuedIdleRule);
     }
@@ -69,8 +61,7 @@ class TestExplain : public QObject {
         QFETCH(const Rule*, rule);
         const auto with = [&](int64_t ns) {
             MadeRun made;
-            made.add(StepPart(part), ContributorKind(kind), "the cause", ns,
-                     ContributorTrait(trait));
+            made.add(StepPart(part), ContributorKind(kind), "the cause", ns, ContributorTrait(trait));
             return explain::explain(made.run());
         };
         const Explanation explanation = with(25 * ms);
@@ -79,12 +70,10 @@ class TestExplain : public QObject {
         QCOMPARE(finding.maxGainNs, 25 * ms);
         QCOMPARE(finding.share, 0.2);
         QCOMPARE(finding.path, std::string("forward"));
-        QVERIFY2(finding.sentence.find("25.000 ms of a step (20.0 %)") != std::string::npos,
-                 finding.sentence.c_str());
+        QVERIFY2(finding.sentence.find("25.000 ms of a step (20.0 %)") != std::string::npos, finding.sentence.c_str());
         QVERIFY(rulesOf(with(2 * ms)).empty());
         MadeRun made;
-        made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms,
-                 ContributorTrait(trait));
+        made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms, ContributorTrait(trait));
         QVERIFY(rulesOf(explain::explain(made.run(), {rule})) != std::vector{rule});
     }
 
@@ -102,22 +91,20 @@ class TestExplain : public QObject {
         for (const char* memset : {"cudaMemset", "hipMemset", "hipMemsetD32"})
             QCOMPARE(rulesWith(StepPart::LaunchBound, memset), std::vector{&syncMemsetsRule});
         // Calls that return at once, and a call that only describes a copy.
-        for (const char* other : {"cudaMemcpyAsync", "cuMemsetD8Async", "hipMemcpyAsync",
-                                  "hipMemsetAsync", "cudaGraphAddMemcpyNode"})
+        for (const char* other :
+             {"cudaMemcpyAsync", "cuMemsetD8Async", "hipMemcpyAsync", "hipMemsetAsync", "cudaGraphAddMemcpyNode"})
             QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{&launchBoundRule});
         // Next to it, the part keeps only the rest.
         MadeRun made;
         made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaMemcpy"), 25 * ms);
-        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"),
-                 10 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), (std::vector{&syncCopiesRule, &hostSyncRule}));
         QCOMPARE(explanation.findings[1].maxGainNs, 10 * ms);
         QVERIFY2(explanation.findings[0].sentence.find("in cudaMemcpy") != std::string::npos,
                  explanation.findings[0].sentence.c_str());
         // If that rule is disabled, the wait is reported.
-        QCOMPARE(rulesOf(explain::explain(made.run(), {&syncCopiesRule})),
-                 std::vector{&hostSyncRule});
+        QCOMPARE(rulesOf(explain::explain(made.run(), {&syncCopiesRule})), std::vector{&hostSyncRule});
     }
 
     /// Simulated programs: one copies its result and waits for it, the other does not wait.
@@ -131,13 +118,11 @@ class TestExplain : public QObject {
                 const int64_t at = 10 * ms * step;
                 builder.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
                 builder.launch(thread, stream, "gemm", at + 10 * us, at + 20 * us, at + 5 * ms);
-                builder.addMemcpy(stream, MemcpyKind::DtoH, 4096, at + 5 * ms,
-                                  at + 5 * ms + 10 * us, step + 1);
+                builder.addMemcpy(stream, MemcpyKind::DtoH, 4096, at + 5 * ms, at + 5 * ms + 10 * us, step + 1);
                 builder.addApi(thread, isWaiting ? "cudaMemcpy" : "cudaMemcpyAsync", at + 30 * us,
                                isWaiting ? at + 9'500 * us : at + 40 * us, step + 1);
                 if (!isWaiting)
-                    builder.launch(thread, stream, "gemm", at + 50 * us, at + 5 * ms + 10 * us,
-                                   at + 10 * ms);
+                    builder.launch(thread, stream, "gemm", at + 50 * us, at + 5 * ms + 10 * us, at + 10 * ms);
             }
             const Result<RunSummary> summary = summarizeRun(*builder.finish());
             return summary ? rulesOf(explain::explain(*summary)) : std::vector<const Rule*>();
@@ -150,8 +135,8 @@ class TestExplain : public QObject {
 
     void idleTimeOfUnknownCauseIsNoFinding() {
         MadeRun made;
-        made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::UnrecordedLaunch),
-                 60 * ms, ContributorTrait::Unknown);
+        made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::UnrecordedLaunch), 60 * ms,
+                 ContributorTrait::Unknown);
         QVERIFY(rulesOf(explain::explain(made.run())).empty());
     }
 
@@ -159,17 +144,14 @@ class TestExplain : public QObject {
         MadeRun made(3);
         made.add(2, contributor(StepPart::Compute, ContributorKind::Kernel, "extra", 0), 30 * ms);
         for (const size_t rank : {0, 1})
-            made.add(
-                rank,
-                contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
-                30 * ms);
+            made.add(rank, contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
+                     30 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&lateRankRule});
         const Finding& late = explanation.findings.front();
         QCOMPARE(late.worker, uint32_t{2});
         QCOMPARE(late.maxGainNs, 30 * ms);
-        QVERIFY2(late.sentence.find("than rank 2, GPU 2") != std::string::npos,
-                 late.sentence.c_str());
+        QVERIFY2(late.sentence.find("than rank 2, GPU 2") != std::string::npos, late.sentence.c_str());
         QVERIFY2(explanation.sentence.find("20.000 ms waiting for rank 2") != std::string::npos,
                  explanation.sentence.c_str());
     }
@@ -177,9 +159,7 @@ class TestExplain : public QObject {
     void unusedNvlinkIsReportedInsteadOfCommunication() {
         MadeRun made(2);
         for (const size_t rank : {0, 1})
-            made.add(rank,
-                     contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
-                                 "AllReduce", 0),
+            made.add(rank, contributor(StepPart::ExposedCommunication, ContributorKind::Collective, "AllReduce", 0),
                      40 * ms);
         QCOMPARE(rulesOf(made), std::vector{&exposedCommunicationRule});
         made.run().facts.isNvlinkPresent = true;
@@ -198,30 +178,24 @@ class TestExplain : public QObject {
         };
         QVERIFY(sentence(ThreadState::Sleep, Observation::Alternating)
                     .find("which of both kept the GPU waiting is not known") != std::string::npos);
-        QVERIFY(sentence(ThreadState::Running, Observation::State).find("which of both") ==
-                std::string::npos);
+        QVERIFY(sentence(ThreadState::Running, Observation::State).find("which of both") == std::string::npos);
         // Another thread may launch in the meantime, for example autograd's.
-        QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("which of both") ==
-                std::string::npos);
+        QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("which of both") == std::string::npos);
     }
 
     void gpusWithOnlyNcclDataHaveNoFindings() {
         MadeRun made(2);
         for (const size_t rank : {0, 1}) {
-            made.add(rank,
-                     contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
-                                 "AllReduce", 0),
+            made.add(rank, contributor(StepPart::ExposedCommunication, ContributorKind::Collective, "AllReduce", 0),
                      40 * ms);
             made.add(rank,
-                     contributor(StepPart::OtherIdle, ContributorKind::Idle,
-                                 idle(CauseKind::UnrecordedLaunch), 0),
+                     contributor(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::UnrecordedLaunch), 0),
                      90 * ms);
         }
         made.run().workers[1].steps.back().wallNs += 900 * ms;
         made.run().facts.producerKind = ProducerKind::NcclInspector;
         for (const Rule* rule : rulesOf(made))
-            QVERIFY(rule != &exposedCommunicationRule && rule != &queuedIdleRule &&
-                    rule != &gpuIdleRule);
+            QVERIFY(rule != &exposedCommunicationRule && rule != &queuedIdleRule && rule != &gpuIdleRule);
         made.run().facts.producerKind = ProducerKind::Lanescope;
         QVERIFY(std::ranges::count(rulesOf(made), &exposedCommunicationRule) == 1);
     }
@@ -243,9 +217,7 @@ class TestExplain : public QObject {
 
     void patternIsFoundOnItsRank() {
         MadeRun made(2);
-        made.add(1,
-                 contributor(StepPart::DataLoading, ContributorKind::Idle,
-                             idle(CauseKind::OutsideCalls), 0),
+        made.add(1, contributor(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 0),
                  1 * ms);
         const auto lengthened = [&](int64_t every, int64_t excessNs) {
             MadeRun with = made;
@@ -256,17 +228,15 @@ class TestExplain : public QObject {
                 steps.push_back(like);
                 steps.back().number = number;
                 steps.back().startNs = number * 1'000 * ms;
-                const int64_t moreNs =
-                    (number % every == 0 ? excessNs : 0) + number * 7'919 % 100'000;
+                const int64_t moreNs = (number % every == 0 ? excessNs : 0) + number * 7'919 % 100'000;
                 steps.back().parts[StepPart::DataLoading] += moreNs;
                 steps.back().wallNs += moreNs;
             }
             return explain::explain(with.run());
         };
         const Explanation third = lengthened(3, 14 * ms);
-        const auto found =
-            std::find_if(third.findings.begin(), third.findings.end(),
-                         [](const Finding& finding) { return finding.rule == &stepPatternRule; });
+        const auto found = std::find_if(third.findings.begin(), third.findings.end(),
+                                        [](const Finding& finding) { return finding.rule == &stepPatternRule; });
         QVERIFY(found != third.findings.end());
         QCOMPARE(found->worker, uint32_t{1});
         QCOMPARE(found->pattern->period, int64_t{3});
@@ -274,40 +244,32 @@ class TestExplain : public QObject {
         QCOMPARE(*found->atNs, int64_t{0});
         for (const char* part : {"rank 1", "every third step", "data loading", "outside CUDA"})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
-        for (const Finding& finding : lengthened(3, ms / 10).findings)
-            QVERIFY(finding.rule != &stepPatternRule);
+        for (const Finding& finding : lengthened(3, ms / 10).findings) QVERIFY(finding.rule != &stepPatternRule);
     }
 
     void unevenComputeIsReportedIfNoRankIsLate() {
         MadeRun made(4);
         const std::array<int64_t, 4> moreNs{0, 10 * ms, 29 * ms, 30 * ms};
         for (size_t rank = 0; rank < 4; ++rank) {
-            made.add(rank, contributor(StepPart::Compute, ContributorKind::Kernel, "expert", 0),
-                     moreNs[rank]);
-            made.add(
-                rank,
-                contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
-                30 * ms - moreNs[rank]);
+            made.add(rank, contributor(StepPart::Compute, ContributorKind::Kernel, "expert", 0), moreNs[rank]);
+            made.add(rank, contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
+                     30 * ms - moreNs[rank]);
         }
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&unbalancedRanksRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.worker, uint32_t{3});
         QCOMPARE(finding.maxGainNs, 30 * ms - 69 * ms / 4);
-        QVERIFY2(finding.sentence.find("rank 3, GPU 3 computes") != std::string::npos,
-                 finding.sentence.c_str());
+        QVERIFY2(finding.sentence.find("rank 3, GPU 3 computes") != std::string::npos, finding.sentence.c_str());
         QVERIFY(rulesOf(explain::explain(made.run(), {&unbalancedRanksRule})).empty());
     }
 
     void partsSumToTheStepAndFindingsAreSorted() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                 30 * ms + 333);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
-                 40 * ms + 777);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 30 * ms + 333);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 40 * ms + 777);
         const Explanation explanation = explain::explain(made.run());
-        for (const WorkerParts& worker : explanation.workers)
-            QCOMPARE(worker.parts.sum(), worker.meanNs);
+        for (const WorkerParts& worker : explanation.workers) QCOMPARE(worker.parts.sum(), worker.meanNs);
         QCOMPARE(rulesOf(explanation), (std::vector{&inputDataRule, &launchBoundRule}));
     }
 
@@ -326,8 +288,7 @@ class TestExplain : public QObject {
         QVERIFY(holds("any>9.5%"));
         QVERIFY(!holds("any > 10 %"));
         QVERIFY(!holds("late_rank"));
-        for (const char* wrong :
-             {"", "launch", "launch_bound >", "any > fast", "any > -1ms", "any > 10", "any > 0.5"})
+        for (const char* wrong : {"", "launch", "launch_bound >", "any > fast", "any > -1ms", "any > 10", "any > 0.5"})
             QVERIFY2(!parseRuleCondition(wrong), wrong);
         for (const Rule* rule : allRules()) QCOMPARE(ruleCalled(rule->id), rule);
     }
@@ -342,8 +303,7 @@ class TestExplain : public QObject {
         QCOMPARE(json["findings"][0]["mostGainNs"].get<int64_t>(), 20 * ms);
         QCOMPARE(json["workers"].size(), size_t{2});
         const std::string text = explanationAsText(report);
-        QVERIFY2(text.find("1. input_data, up to 20.000 ms a step") != std::string::npos,
-                 text.c_str());
+        QVERIFY2(text.find("1. input_data, up to 20.000 ms a step") != std::string::npos, text.c_str());
         for (size_t from = 0; from < text.size();) {
             const size_t end = text.find('\n', from);
             QVERIFY(end - from <= 100);

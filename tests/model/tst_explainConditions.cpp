@@ -28,20 +28,16 @@ constexpr int64_t us = 1'000;
 constexpr int64_t mhz = 1'000'000;
 constexpr uint64_t powerCap = 0x4, hardwareThermal = 0x40, userClocks = 0x2;
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a
-/// test.
+/// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a test.
 class Program : public SimulatedTrace {
   public:
     void addSteps(int64_t idleNs = 0) {
         for (int64_t step = 0; step < steps; ++step) {
             const int64_t at = step * stepNs;
             addNvtx(defaultThread(), "step " + std::to_string(step), at, at + stepNs);
-            launch(defaultThread(), defaultStream(), "gemm", at + idleNs, at + idleNs + 5 * us,
-                   at + stepNs);
+            launch(defaultThread(), defaultStream(), "gemm", at + idleNs, at + idleNs + 5 * us, at + stepNs);
         }
     }
     void addCounter(std::string key, CounterUnit unit, uint32_t gpu, std::vector<double> values,
@@ -97,8 +93,8 @@ class TestExplainConditions : public QObject {
         QVERIFY(found != nullptr);
         // Nineteen of twenty steps at half of the clock.
         QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
-        for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then",
-                                 "1.98 GHz at most", "95.0 % of the time", "an estimate"})
+        for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then", "1.98 GHz at most",
+                                 "95.0 % of the time", "an estimate"})
             QVERIFY2(has(found->sentence, part), found->sentence.c_str());
         QVERIFY(!has(found->sentence, "power cap"));
         QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
@@ -178,8 +174,7 @@ class TestExplainConditions : public QObject {
         const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
-        QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"),
-                 found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"), found->sentence.c_str());
         made.run().workers[1].gpuName = "L4";
         QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
     }
@@ -188,8 +183,7 @@ class TestExplainConditions : public QObject {
         Program program;
         program.addSteps();
         program.addCounter("clock.sm", CounterUnit::Hertz, 0, {345e6, 1980e6}, 1'000 * ms);
-        program.addCounter("throttle.reasons", CounterUnit::Flags, 0,
-                           std::vector<double>(20, double(powerCap)));
+        program.addCounter("throttle.reasons", CounterUnit::Flags, 0, std::vector<double>(20, double(powerCap)));
         const RunSummary run = summaryOf(program);
         QCOMPARE(run.workers.size(), size_t{1});
         QVERIFY(!run.workers[0].clocks.empty());
@@ -205,8 +199,7 @@ class TestExplainConditions : public QObject {
         program.addClocks(hardwareThermal, 990, 1'980);
         program.addCounter("cgroup.cpu.throttled", CounterUnit::Count, noIndex,
                            std::vector<double>(Program::steps, 0.5));
-        program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex,
-                           std::vector<double>(Program::steps, 250));
+        program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex, std::vector<double>(Program::steps, 250));
         const TracePtr trace = program.finish();
         const Result<RunSummary> made = summarizeRun(*trace);
         QVERIFY(made.has_value());
@@ -227,14 +220,13 @@ class TestExplainConditions : public QObject {
         QVERIFY(explain::explain(*stored) == explain::explain(*made));
         QVERIFY(findingOf(explain::explain(*stored), &gpuThrottledRule) != nullptr);
         // Values that no program writes are rejected.
-        for (const char* wrong :
-             {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
-              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
-              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = -1",
-              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = ns + 1",
-              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestStartNs = -9223372036854775807",
-              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET reasons = 2",
-              "UPDATE LANESCOPE_STORED_WORKERS SET longestPauseNs = -1"}) {
+        for (const char* wrong : {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = -1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = ns + 1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestStartNs = -9223372036854775807",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET reasons = 2",
+                                  "UPDATE LANESCOPE_STORED_WORKERS SET longestPauseNs = -1"}) {
             QVERIFY(database->execute("BEGIN") && database->execute(wrong));
             QVERIFY2(!readRunSummary(*database), wrong);
             QVERIFY(database->execute("ROLLBACK").has_value());
@@ -294,10 +286,9 @@ class TestExplainConditions : public QObject {
             for (int64_t step = 0; step < Program::steps; ++step) {
                 const int64_t at = step * Program::stepNs;
                 program.addNvtx(thread, "step " + std::to_string(step), at, at + Program::stepNs);
-                program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms,
-                               static_cast<uint32_t>(step) + 1);
-                program.addKernel(program.defaultStream(), "gemm", at + 4 * ms,
-                                  at + Program::stepNs, static_cast<uint32_t>(step) + 1);
+                program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms, static_cast<uint32_t>(step) + 1);
+                program.addKernel(program.defaultStream(), "gemm", at + 4 * ms, at + Program::stepNs,
+                                  static_cast<uint32_t>(step) + 1);
                 kinds::CpuState::Row row;
                 row.startNs = at;
                 row.endNs = at + 4 * ms;
@@ -312,8 +303,7 @@ class TestExplainConditions : public QObject {
         const Explanation starved = explained(ThreadState::Runnable);
         const Finding* found = findingOf(starved, &hostWaitsRule);
         QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
-        QVERIFY2(has(found->sentence, "gets no core: in cudaLaunchKernel"),
-                 found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "gets no core: in cudaLaunchKernel"), found->sentence.c_str());
         QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
         const Explanation running = explained(ThreadState::Running);
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
@@ -330,10 +320,8 @@ class TestExplainConditions : public QObject {
                 const int64_t at = step * 10 * ms;
                 program.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
                 program.addApi(thread, "cudaMemcpyAsync", at, at + 3 * ms, step + 1);
-                program.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 2'100 * us,
-                                  step + 1, source);
-                program.launch(thread, stream, "gemm", at + 3'010 * us, at + 3'020 * us,
-                               at + 10 * ms);
+                program.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 2'100 * us, step + 1, source);
+                program.launch(thread, stream, "gemm", at + 3'010 * us, at + 3'020 * us, at + 10 * ms);
             }
             return explain::explain(summaryOf(program));
         };
@@ -341,8 +329,7 @@ class TestExplainConditions : public QObject {
         const Finding* found = findingOf(pageable, &pageableCopiesRule);
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.2, qPrintable(QString::number(found->share)));
-        QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"),
-                 found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"), found->sentence.c_str());
         QVERIFY(findingOf(explained(MemoryKind::Pinned), &pageableCopiesRule) == nullptr);
         QVERIFY(findingOf(explained(MemoryKind::Pinned), &launchBoundRule) != nullptr);
     }
@@ -360,8 +347,7 @@ class TestExplainConditions : public QObject {
             return made;
         };
         QCOMPARE(pausesBetween({}, work({})), StepPauses());
-        // One thread until inside the first pause, one within it, one throughout the second and
-        // longer.
+        // One thread until inside the first pause, one within it, one throughout the second and longer.
         const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
         QCOMPARE(pauses.count, int64_t{2});
         QCOMPARE(pauses.idleNs, int64_t{30});
@@ -420,8 +406,7 @@ class TestExplainConditions : public QObject {
         MadeRun made;
         made.run().facts.isStillRecorded = true;
         const Explanation explanation = explain::explain(made.run());
-        QVERIFY2(explanation.sentence.starts_with("Of the run so far: The GPU computes"),
-                 explanation.sentence.c_str());
+        QVERIFY2(explanation.sentence.starts_with("Of the run so far: The GPU computes"), explanation.sentence.c_str());
         QCOMPARE(explanation.caveats.size(), size_t{1});
         QVERIFY(has(explanation.caveats[0], "still being recorded"));
     }

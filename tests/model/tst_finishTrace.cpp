@@ -38,18 +38,14 @@ TraceBuilder unfinishedTrace(uint32_t rows) {
     const uint32_t config = builder.launchConfig({.demangledName = name});
     for (uint32_t row = 0; row < rows; ++row) {
         const int64_t startNs = int64_t{row} * 100 + static_cast<int64_t>(random() % 10'000);
-        builder.add<kinds::Api>({.startNs = startNs,
-                                 .endNs = startNs + 20,
-                                 .name = name,
-                                 .thread = thread,
-                                 .correlation = row + 1});
+        builder.add<kinds::Api>(
+            {.startNs = startNs, .endNs = startNs + 20, .name = name, .thread = thread, .correlation = row + 1});
         builder.add<kinds::Kernel>({.startNs = startNs + 50,
                                     .endNs = startNs + 90,
                                     .stream = streams[row % 3],
                                     .correlation = row + 1,
                                     .config = config});
-        builder.add<kinds::Nvtx>(
-            {.startNs = startNs - 10, .endNs = startNs + 30, .text = name, .thread = thread});
+        builder.add<kinds::Nvtx>({.startNs = startNs - 10, .endNs = startNs + 30, .text = name, .thread = thread});
     }
     return builder;
 }
@@ -57,8 +53,8 @@ TraceBuilder unfinishedTrace(uint32_t rows) {
 /// Returns true if two finished traces are equal in everything that finishing creates.
 bool areAlike(const Trace& a, const Trace& b) {
     const auto isLane = [](const Lane& one, const Lane& other) {
-        return one.startNs == other.startNs && one.durationNs == other.durationNs &&
-               one.busyNs == other.busyNs && one.tiles->levels.size() == other.tiles->levels.size();
+        return one.startNs == other.startNs && one.durationNs == other.durationNs && one.busyNs == other.busyNs &&
+               one.tiles->levels.size() == other.tiles->levels.size();
     };
     const auto isTrack = [&](const Track& one, const Track& other) {
         return one.kind == other.kind && one.parent == other.parent &&
@@ -68,9 +64,8 @@ bool areAlike(const Trace& a, const Trace& b) {
         return one.lanes.size() == other.lanes.size() && one.busy->timeNs == other.busy->timeNs &&
                one.busy->busyNs == other.busy->busyNs;
     };
-    return a.range == b.range && a.kernels.startNs == b.kernels.startNs &&
-           a.apiCalls.startNs == b.apiCalls.startNs && a.nvtx.startNs == b.nvtx.startNs &&
-           a.nvtx.depth == b.nvtx.depth && a.links.calls == b.links.calls &&
+    return a.range == b.range && a.kernels.startNs == b.kernels.startNs && a.apiCalls.startNs == b.apiCalls.startNs &&
+           a.nvtx.startNs == b.nvtx.startNs && a.nvtx.depth == b.nvtx.depth && a.links.calls == b.links.calls &&
            a.links.kernels == b.links.kernels && std::ranges::equal(a.tracks, b.tracks, isTrack) &&
            std::ranges::equal(a.sums.tracks, b.sums.tracks, isSum);
 }
@@ -176,8 +171,7 @@ class tst_finishTrace : public QObject {
         for (const uint32_t count : {0u, 1u, 2u, atOnce, atOnce + 1, 3 * atOnce, 3 * atOnce + 17})
             for (const uint32_t distinct : {3u, 1'000'000u})
                 for (const uint32_t disorder : {0u, 100u, 1'000'000u})
-                    QTest::addRow("%u of %u, %u", count, distinct, disorder)
-                        << count << distinct << disorder;
+                    QTest::addRow("%u of %u, %u", count, distinct, disorder) << count << distinct << disorder;
     }
     void sortsRowsLikeAStableSort() {
         QFETCH(uint32_t, count);
@@ -186,8 +180,7 @@ class tst_finishTrace : public QObject {
         std::mt19937 random(count + distinct + disorder);
         std::vector<uint32_t> values(count);
         for (uint32_t row = 0; row < count; ++row)
-            values[row] =
-                (row + (disorder > 0 ? static_cast<uint32_t>(random() % disorder) : 0)) % distinct;
+            values[row] = (row + (disorder > 0 ? static_cast<uint32_t>(random() % disorder) : 0)) % distinct;
         const auto isLess = [&values](uint32_t a, uint32_t b) { return values[a] < values[b]; };
         std::vector<uint32_t> expected = rowNumbers(count);
         LargeVector<uint32_t> rows(expected.begin(), expected.end());

@@ -32,15 +32,13 @@ struct Clock {
 struct Job {
     explicit Job(size_t hosts, unsigned seed) : random(seed) {
         std::uniform_real_distribution<double> offset(-10.0 * ms, 10.0 * ms), drift(-20e-6, 20e-6);
-        for (size_t host = 0; host < hosts; ++host)
-            clocks.push_back({offset(random), drift(random), {}});
+        for (size_t host = 0; host < hosts; ++host) clocks.push_back({offset(random), drift(random), {}});
     }
 
     void run(int collectives, double lengthNs) {
         std::vector<uint32_t> all(clocks.size());
         for (uint32_t host = 0; host < all.size(); ++host) all[host] = host;
-        for (int each = 0; each < collectives; ++each)
-            collective(all, lengthNs * each / collectives);
+        for (int each = 0; each < collectives; ++each) collective(all, lengthNs * each / collectives);
     }
 
     void collective(const std::vector<uint32_t>& hosts, double atNs) {
@@ -52,8 +50,7 @@ struct Job {
         CommonMoment moment{.sightings = {}, .isCausal = true};
         for (size_t host = 0; host < hosts.size(); ++host) {
             const Clock& clock = clocks[hosts[host]];
-            moment.sightings.push_back(
-                {hosts[host], clock.shows(begins[host]), clock.shows(endNs + apart(random))});
+            moment.sightings.push_back({hosts[host], clock.shows(begins[host]), clock.shows(endNs + apart(random))});
         }
         moments.push_back(std::move(moment));
     }
@@ -68,11 +65,10 @@ struct Job {
         const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
         CommonMoment moment{.sightings = {}, .isCausal = true};
         for (size_t host = 0; host < hosts.size(); ++host) {
-            const double place =
-                isTree ? std::floor(std::log2(host + 1.0)) : static_cast<double>(host % 2);
+            const double place = isTree ? std::floor(std::log2(host + 1.0)) : static_cast<double>(host % 2);
             const Clock& clock = clocks[hosts[host]];
-            moment.sightings.push_back({hosts[host], clock.shows(begins[host]),
-                                        clock.shows(endNs + hopNs * place + apart(random))});
+            moment.sightings.push_back(
+                {hosts[host], clock.shows(begins[host]), clock.shows(endNs + hopNs * place + apart(random))});
         }
         moments.push_back(std::move(moment));
     }
@@ -83,14 +79,12 @@ struct Job {
         std::exponential_distribution<double> apart(1.0 / 3000);
         const double sendNs = atNs + late(random), receiveNs = atNs + late(random);
         const double endNs = std::max(sendNs, receiveNs) + 80'000;
-        moments.push_back(
-            {{{from, clocks[from].shows(sendNs), clocks[from].shows(endNs - 1'500)},
-              {to, clocks[to].shows(receiveNs), clocks[to].shows(endNs + apart(random))}},
-             false});
+        moments.push_back({{{from, clocks[from].shows(sendNs), clocks[from].shows(endNs - 1'500)},
+                            {to, clocks[to].shows(receiveNs), clocks[to].shows(endNs + apart(random))}},
+                           false});
     }
 
-    /// A training: a ring over all hosts, trees in groups of four, and a pipeline of messages in
-    /// both directions.
+    /// A training: a ring over all hosts, trees in groups of four, and a pipeline of messages in both directions.
     void train(int steps, double lengthNs) {
         std::vector<uint32_t> all(clocks.size());
         for (uint32_t host = 0; host < all.size(); ++host) all[host] = host;
@@ -115,14 +109,13 @@ struct Job {
         for (int part = 0; part <= 200; ++part) {
             const double atNs = lengthNs * part / 200;
             const int64_t shown = clocks[host].shows(atNs);
-            const bool isBetween = std::any_of(
-                fitted.settings.begin(), fitted.settings.end(), [&](const ClockSetting& each) {
+            const bool isBetween =
+                std::any_of(fitted.settings.begin(), fitted.settings.end(), [&](const ClockSetting& each) {
                     const int64_t slack = std::abs(each.byNs);
                     return shown > each.afterNs - slack && shown < each.beforeNs + slack;
                 });
             if (isBetween) continue;
-            worst = std::max(
-                worst, std::abs(static_cast<double>(fitted.map.at(shown) - clocks[0].ran(atNs))));
+            worst = std::max(worst, std::abs(static_cast<double>(fitted.map.at(shown) - clocks[0].ran(atNs))));
         }
         return worst;
     }
@@ -130,8 +123,7 @@ struct Job {
     /// Changes a clock by 0.2 to 20 ms near the middle, in either direction.
     void set(size_t host, double lengthNs, bool isForward) {
         std::uniform_real_distribution<double> place(0.1, 0.9), size(std::log(0.2), std::log(20.0));
-        clocks[host].sets.emplace_back(lengthNs * place(random),
-                                       (isForward ? 1 : -1) * std::exp(size(random)) * ms);
+        clocks[host].sets.emplace_back(lengthNs * place(random), (isForward ? 1 : -1) * std::exp(size(random)) * ms);
     }
 
     /// Adds the error of each clock to `errors`; none may exceed the reported error.
@@ -196,8 +188,7 @@ void tst_fitClocks::sixteenHostsAreSynchronized() {
         }
     }
     std::nth_element(errors.begin(), errors.begin() + 75, errors.end());
-    qInfo("median error %.0f ns, greatest %.0f ns", errors[75],
-          *std::max_element(errors.begin(), errors.end()));
+    qInfo("median error %.0f ns, greatest %.0f ns", errors[75], *std::max_element(errors.begin(), errors.end()));
     QVERIFY(errors[75] <= 5'000);
 }
 
@@ -315,8 +306,7 @@ void tst_fitClocks::unchangedClocksAreNotReported() {
             }
         const ClockFit fit = job.fit();
         for (size_t host = 0; host < job.clocks.size(); ++host)
-            QVERIFY2(fit.clocks[host].settings.empty(),
-                     qPrintable(QString("seed %1, host %2").arg(seed).arg(host)));
+            QVERIFY2(fit.clocks[host].settings.empty(), qPrintable(QString("seed %1, host %2").arg(seed).arg(host)));
     }
 }
 
@@ -383,18 +373,14 @@ void tst_fitClocks::impossibleMomentsAreCountedAndRepaired() {
     std::vector<CommonMoment> moments;
     // The event ends on the second clock long before it ends on the first.
     for (int64_t each = 0; each < 20; ++each)
-        moments.push_back(
-            {{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
+        moments.push_back({{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
     // The second begins as it ends on the first, which leaves no room to shift.
-    moments.push_back(
-        {{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
+    moments.push_back({{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
     const ClockFit mended = fitClocks(2, moments);
     QCOMPARE(mended.violations, 0u);
     // Two contradictory moments cannot both be true.
-    moments.push_back(
-        {{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
-    moments.push_back(
-        {{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});
+    moments.push_back({{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
+    moments.push_back({{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});
     const ClockFit contradicted = fitClocks(2, moments);
     QVERIFY(contradicted.violations >= 1);
     QCOMPARE(contradicted.causalMoments, 23u);

@@ -25,8 +25,7 @@ constexpr std::string_view endOfIntroduction = "in `tables/`.\n\n";
 constexpr size_t lineWidth = 116;
 
 std::vector<const tables::Table*> everyTable() {
-    std::vector<const tables::Table*> all(tables::traceTables().begin(),
-                                          tables::traceTables().end());
+    std::vector<const tables::Table*> all(tables::traceTables().begin(), tables::traceTables().end());
     const auto stored = tables::storedTables();
     all.insert(all.end(), stored.begin(), stored.end());
     return all;
@@ -39,16 +38,14 @@ std::string noteOf(const tables::ColumnInfo& column) {
                        : column.type == tables::Type::Any  ? "any type"
                                                            : "";
     if (column.presence == tables::Presence::Key) note = "key";
-    if (column.presence == tables::Presence::Required)
-        note += note.empty() ? "not NULL" : ", not NULL";
+    if (column.presence == tables::Presence::Required) note += note.empty() ? "not NULL" : ", not NULL";
     return note.empty() ? "" : " (" + note + ")";
 }
 
 std::string columnsOf(const tables::Table& table) {
     std::string text;
     for (const tables::ColumnInfo& column : table.columns())
-        text += fmt::format("{}`{}`{} {}", text.empty() ? "" : " · ", column.name, noteOf(column),
-                            column.meaning);
+        text += fmt::format("{}`{}`{} {}", text.empty() ? "" : " · ", column.name, noteOf(column), column.meaning);
     return text + ".";
 }
 
@@ -76,9 +73,8 @@ std::string listOfTables() {
         const std::string columns = columnsOf(*table);
         // All tables that explain numbers share one text.
         if (!text.empty()) text += '\n';
-        text += wrapped(fmt::format(
-            "**`{}`**, {}: {}", table->tableName(), table->rowMeaning(),
-            columns == before ? fmt::format("columns as of `{}`.", nameBefore) : columns));
+        text += wrapped(fmt::format("**`{}`**, {}: {}", table->tableName(), table->rowMeaning(),
+                                    columns == before ? fmt::format("columns as of `{}`.", nameBefore) : columns));
         if (columns != before) nameBefore = table->tableName();
         before = columns;
     }
@@ -114,8 +110,8 @@ void tst_formatPage::namesOnlyExistingTables() {
     std::vector<std::string> known;
     for (const tables::Table* table : everyTable()) known.emplace_back(table->tableName());
     // A row of a table, a table of earlier versions, and names that the page calls absent.
-    known.insert(known.end(), {tables::producerName, tables::oldGraphNodes.tableName(),
-                               "CUDA_GRAPH_EVENTS", "TARGET_INFO_NVTX_CUDA_DEVICE"});
+    known.insert(known.end(), {tables::producerName, tables::oldGraphNodes.tableName(), "CUDA_GRAPH_EVENTS",
+                               "TARGET_INFO_NVTX_CUDA_DEVICE"});
     const std::string text = contentOf(prose) + contentOf(list);
     // "*" or "..." may shorten a name.
     static const std::regex name(
@@ -125,9 +121,8 @@ void tst_formatPage::namesOnlyExistingTables() {
     for (std::sregex_iterator match(text.begin(), text.end(), name), last; match != last; ++match) {
         const std::string found = (*match)[1];
         const bool isCut = (*match)[2].matched;
-        const bool isKnown = std::ranges::any_of(known, [&](const std::string& table) {
-            return isCut ? table.starts_with(found) : table == found;
-        });
+        const bool isKnown = std::ranges::any_of(
+            known, [&](const std::string& table) { return isCut ? table.starts_with(found) : table == found; });
         QVERIFY2(isKnown, (found + " is no table").c_str());
         ++names;
     }
@@ -144,8 +139,7 @@ void tst_formatPage::everyColumnHasAMeaning() {
             QVERIFY2(columns.insert(column.name).second, column.name);
             QVERIFY2(!std::string_view(column.meaning).empty(), column.name);
             const std::string_view meaning(column.meaning), name(column.name);
-            if (name.ends_with("Ns"))
-                QVERIFY2(meaning.find("ns") != std::string_view::npos, column.name);
+            if (name.ends_with("Ns")) QVERIFY2(meaning.find("ns") != std::string_view::npos, column.name);
         }
     }
 }

@@ -21,8 +21,7 @@ namespace {
 
 constexpr int64_t us = 1'000;
 
-/// A simulated program: each step launches two kernels at once, may wait for them, and is then busy
-/// before the next.
+/// A simulated program: each step launches two kernels at once, may wait for them, and is then busy before the next.
 struct Shape {
     int64_t busyNs = 0;
     int64_t gpuNs = 10 * ms;  ///< GPU time per kernel.
@@ -65,13 +64,9 @@ TracePtr programOf(const Shape& shape) {
     return made.finish();
 }
 
-Explanation explained(const Shape& shape) {
-    return explain::explain(*summarizeRun(*programOf(shape)));
-}
+Explanation explained(const Shape& shape) { return explain::explain(*summarizeRun(*programOf(shape))); }
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -105,8 +100,7 @@ class TestHostTime : public QObject {
         QVERIFY2(has(sentence("/x/torch/_dynamo/convert_frame.py"),
                      "at own.py:3 in prepare, compiling (torch._dynamo), which runs"),
                  sentence("/x/torch/_dynamo/convert_frame.py").c_str());
-        QVERIFY(
-            has(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)"));
+        QVERIFY(has(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)"));
         // Compiled code is called through this frame, too.
         QVERIFY(!has(sentence("/x/torch/_dynamo/eval_frame.py"), "compiling"));
     }
@@ -133,8 +127,7 @@ class TestHostTime : public QObject {
         for (const int64_t busyNs : {12 * ms, 100 * us}) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t stack =
-                made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
+            const uint32_t stack = made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
             int64_t at = 1 * ms;
             for (int64_t step = 0; step < 30; ++step) {
                 const int64_t startNs = at;
@@ -162,20 +155,17 @@ class TestHostTime : public QObject {
             QCOMPARE(work != nullptr, busyNs == 12 * ms);
             if (work == nullptr) continue;
             QVERIFY2(std::abs(work->maxGainNs - 12 * ms) < 600 * us, work->sentence.c_str());
-            QVERIFY2(std::abs(launches->maxGainNs - 50 * 66 * us) < 1 * ms,
-                     launches->sentence.c_str());
+            QVERIFY2(std::abs(launches->maxGainNs - 50 * 66 * us) < 1 * ms, launches->sentence.c_str());
             QVERIFY(has(work->sentence, "at own.py:3 in step, which runs"));
         }
     }
 
-    /// Samples that show it running or runnable do not reveal its core time; the kernel's count
-    /// does.
+    /// Samples that show it running or runnable do not reveal its core time; the kernel's count does.
     void kernelCountDistinguishesRunningFromRunnable() {
         for (const ThreadState seen : {ThreadState::Running, ThreadState::Runnable}) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t stack =
-                made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
+            const uint32_t stack = made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
             for (int64_t step = 0; step < 30; ++step) {
                 const int64_t at = 1 * ms + step * 60 * ms;
                 made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 50 * us);
@@ -194,25 +184,20 @@ class TestHostTime : public QObject {
             const Finding* waits = findingOf(explanation, &hostWaitsRule);
             const Finding* work = findingOf(explanation, &hostWorkRule);
             QVERIFY(waits != nullptr && work != nullptr);
-            QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us,
-                     waits->sentence.c_str());
-            QVERIFY2(std::abs(work->maxGainNs - 28 * ms * 29 / 30) < 200 * us,
-                     work->sentence.c_str());
+            QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us, waits->sentence.c_str());
+            QVERIFY2(std::abs(work->maxGainNs - 28 * ms * 29 / 30) < 200 * us, work->sentence.c_str());
             for (const Finding* each : {waits, work})
-                QVERIFY2(has(each->sentence,
-                             "at own.py:3 in step, which by turns runs and gets no core"),
+                QVERIFY2(has(each->sentence, "at own.py:3 in step, which by turns runs and gets no core"),
                          each->sentence.c_str());
         }
     }
 
-    /// Many short waits leave no lead for launching ahead, though each takes hardly any time
-    /// itself.
+    /// Many short waits leave no lead for launching ahead, though each takes hardly any time itself.
     void waitsThatLeaveNoLeadAreReported() {
         const auto sentenceOf = [](int waits) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t stack =
-                made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
+            const uint32_t stack = made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
             int64_t at = 1 * ms;
             for (int64_t step = 0; step < 30; ++step) {
                 const int64_t startNs = at;
@@ -270,17 +255,14 @@ class TestHostTime : public QObject {
     void moreCopiesThanKernelsAreReported() {
         const auto sentence = [](int64_t copies) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cudaMemcpyAsync"),
-                     20 * ms);
-            Contributor copy =
-                contributor(StepPart::ExposedHtoD, ContributorKind::Copy, "HtoD from pinned", 0);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cudaMemcpyAsync"), 20 * ms);
+            Contributor copy = contributor(StepPart::ExposedHtoD, ContributorKind::Copy, "HtoD from pinned", 0);
             copy.count = copies;
             copy.bytes = copies * 2'048;
             made.add(0, copy, 100 * us);
             return explain::explain(made.run()).findings.front().sentence;
         };
-        QVERIFY2(has(sentence(400), "; 40 copies a step of 2.00 KiB each, more than kernels"),
-                 sentence(400).c_str());
+        QVERIFY2(has(sentence(400), "; 40 copies a step of 2.00 KiB each, more than kernels"), sentence(400).c_str());
         QVERIFY2(has(sentence(10), "; 2 kernels a step of"), sentence(10).c_str());
     }
 
@@ -310,8 +292,7 @@ class TestHostTime : public QObject {
                 StepSummary& step = worker.steps.emplace_back(like);
                 step.number = number;
                 step.startNs = number * 1'000 * ms;
-                const int64_t moreNs =
-                    (number % every == 3 ? 400 * ms : 0) + number * 7'919 % 100'000;
+                const int64_t moreNs = (number % every == 3 ? 400 * ms : 0) + number * 7'919 % 100'000;
                 step.parts[StepPart::LaunchBound] += moreNs;
                 step.wallNs += moreNs;
                 idleNs += moreNs;
@@ -322,10 +303,9 @@ class TestHostTime : public QObject {
                 odd.part = StepPart::LaunchBound;
                 if (worker.outliers.size() < maxOutliers) worker.outliers.push_back(odd);
             }
-            Contributor runs = contributor(
-                StepPart::LaunchBound, ContributorKind::Idle,
-                onMain(idle(CauseKind::OutsideCalls, ThreadState::Running), {"a.py", 1, "f"}),
-                idleNs);
+            Contributor runs =
+                contributor(StepPart::LaunchBound, ContributorKind::Idle,
+                            onMain(idle(CauseKind::OutsideCalls, ThreadState::Running), {"a.py", 1, "f"}), idleNs);
             runs.count = 60;
             runs.workedNs = idleNs;
             worker.contributors.push_back(runs);

@@ -23,31 +23,22 @@ namespace {
 /// Observed spread between runs of a program that launches its kernels one by one: step time by up
 /// to 30 %, all of it idle, and GPU compute time by less than 1 %.
 std::vector<RunNoise> recipes() {
-    return runNoises({.normal = 0.12,
-                      .spreadWithDrift = 0.03,
-                      .betweenModes = 0.25,
-                      .withinModes = 0.02,
-                      .heavyTail = 0.08});
+    return runNoises(
+        {.normal = 0.12, .spreadWithDrift = 0.03, .betweenModes = 0.25, .withinModes = 0.02, .heavyTail = 0.08});
 }
 
 /// Activity of a program in a step, in milliseconds.
 struct Program {
     double computeMs = 3, idleMs = 9, syncMs = 0.4, extraMs = 0;
 };
-double stepMs(const Program& program) {
-    return program.computeMs + program.idleMs + program.syncMs + program.extraMs;
-}
+double stepMs(const Program& program) { return program.computeMs + program.idleMs + program.syncMs + program.extraMs; }
 
-int64_t nsOf(double ms) {
-    return std::llround(ms * 1e6);
-}
+int64_t nsOf(double ms) { return std::llround(ms * 1e6); }
 
 WorkerSummary runOf(const Program& program, double idleLog, std::mt19937& random) {
     constexpr int steps = 5;
-    const double compute =
-        program.computeMs * std::exp(std::normal_distribution<double>(0, 0.006)(random));
-    const double sleep =
-        program.extraMs * std::exp(std::normal_distribution<double>(0, 0.01)(random));
+    const double compute = program.computeMs * std::exp(std::normal_distribution<double>(0, 0.006)(random));
+    const double sleep = program.extraMs * std::exp(std::normal_distribution<double>(0, 0.01)(random));
     std::normal_distribution<double> noise(0, 0.02);
     WorkerSummary worker;
     int64_t idleNs = 0, extraNs = 0;
@@ -84,9 +75,7 @@ struct Judged {
 
     const QuantityClaim* find(QuantityKind kind, StepPart part, const std::string& path) const {
         for (const QuantityClaim& each : quantities)
-            if (each.kind == kind &&
-                (kind == QuantityKind::Part ? each.part == part : each.path == path))
-                return &each;
+            if (each.kind == kind && (kind == QuantityKind::Part ? each.part == part : each.path == path)) return &each;
         return nullptr;
     }
     bool hasCertain() const {
@@ -96,8 +85,7 @@ struct Judged {
 };
 
 /// Interleaved runs of two programs.
-Judged judgedRuns(const RunNoise& recipe, int runs, const Program& before, const Program& after,
-                  std::mt19937& random) {
+Judged judgedRuns(const RunNoise& recipe, int runs, const Program& before, const Program& after, std::mt19937& random) {
     std::vector<WorkerSummary> workers;
     std::vector<double> turns[2];
     const double slope = std::uniform_real_distribution<double>(-0.3, 0.3)(random);
@@ -119,9 +107,7 @@ Judged judgedRuns(const RunNoise& recipe, int runs, const Program& before, const
     return {pair.claim, pair.quantities};
 }
 
-bool covers(double low, double high, double truth) {
-    return low <= truth && truth <= high;
-}
+bool covers(double low, double high, double truth) { return low <= truth && truth <= high; }
 
 }  // namespace
 
@@ -175,9 +161,8 @@ class TestJudgeParts : public QObject {
         judged.candidate.push_back(&again);
         judgeParts(judged, pair);
         QVERIFY(pair.claim.apartPercent);
-        QVERIFY(std::ranges::any_of(pair.quantities, [](const QuantityClaim& each) {
-            return each.path == "extra" && each.isCertain;
-        }));
+        QVERIFY(std::ranges::any_of(pair.quantities,
+                                    [](const QuantityClaim& each) { return each.path == "extra" && each.isCertain; }));
     }
 
     void randomVariationIsNoDrift() {
@@ -205,26 +190,20 @@ class TestJudgeParts : public QObject {
         onHost.extraMs = share * stepMs(referenceProgram);
         std::mt19937 random(uint32_t(runs * 100 + recipe));
         constexpr int times = 2000;
-        int covered = 0, coveredPart = 0, claimed = 0, gpu = 0, gpuBefore = 0, host = 0,
-            hostBefore = 0;
+        int covered = 0, coveredPart = 0, claimed = 0, gpu = 0, gpuBefore = 0, host = 0, hostBefore = 0;
         for (int time = 0; time < times; ++time) {
-            const Judged equal =
-                judgedRuns(simulated, runs, referenceProgram, referenceProgram, random);
+            const Judged equal = judgedRuns(simulated, runs, referenceProgram, referenceProgram, random);
             claimed += equal.step.outcome != Outcome::WithinNoise || equal.hasCertain() ? 1 : 0;
             covered += covers(equal.step.lowPercent, equal.step.highPercent, 0) ? 1 : 0;
             const Judged more = judgedRuns(simulated, runs, referenceProgram, onGpu, random);
-            const QuantityClaim* compute =
-                more.find(QuantityKind::Part, StepPart::Compute, std::string());
+            const QuantityClaim* compute = more.find(QuantityKind::Part, StepPart::Compute, std::string());
             QVERIFY(compute);
-            coveredPart += covers(compute->lowNs, compute->highNs,
-                                  1e6 * (onGpu.computeMs - referenceProgram.computeMs))
-                               ? 1
-                               : 0;
+            coveredPart +=
+                covers(compute->lowNs, compute->highNs, 1e6 * (onGpu.computeMs - referenceProgram.computeMs)) ? 1 : 0;
             gpu += compute->isCertain && compute->differenceNs > 0 ? 1 : 0;
             gpuBefore += more.step.pValue < 0.05 && more.step.percent >= 1 ? 1 : 0;
             const Judged asleep = judgedRuns(simulated, runs, referenceProgram, onHost, random);
-            const QuantityClaim* extra =
-                asleep.find(QuantityKind::IdleInRange, StepPart::Compute, "extra");
+            const QuantityClaim* extra = asleep.find(QuantityKind::IdleInRange, StepPart::Compute, "extra");
             host += extra && extra->isCertain && extra->differenceNs > 0 ? 1 : 0;
             hostBefore += asleep.step.pValue < 0.05 && asleep.step.percent >= 1 ? 1 : 0;
         }
@@ -233,8 +212,8 @@ class TestJudgeParts : public QObject {
             "%s, %d a side: coverage of the step %.3f, of compute %.3f; claims of no change %.3f; "
             "+%.0f %% of the step found on the GPU %.3f (by the step alone %.3f), on the host %.3f "
             "(%.3f)",
-            simulated.name, runs, of(covered), of(coveredPart), of(claimed), 100 * share, of(gpu),
-            of(gpuBefore), of(host), of(hostBefore));
+            simulated.name, runs, of(covered), of(coveredPart), of(claimed), 100 * share, of(gpu), of(gpuBefore),
+            of(host), of(hostBefore));
         QVERIFY(of(covered) >= 0.93 && of(covered) <= 0.97);
         QVERIFY(of(coveredPart) >= 0.93 && of(coveredPart) <= 0.97);
         QVERIFY(of(claimed) <= 0.055);
@@ -250,8 +229,7 @@ class TestJudgeParts : public QObject {
         std::vector<RunSummary> sides[2];
         for (int side = 0; side < 2; ++side)
             for (const double log : idle[side])
-                sides[side].push_back(
-                    simulatedRun(runOf(side == 0 ? Program() : slow, log, random), "gemm"));
+                sides[side].push_back(simulatedRun(runOf(side == 0 ? Program() : slow, log, random), "gemm"));
         const auto compared = comparePrograms(sides[0], sides[1]);
         QVERIFY(compared);
         const Answer& answer = compared->comparison.answer;
@@ -262,8 +240,7 @@ class TestJudgeParts : public QObject {
         QVERIFY(answer.causes.front().isCertain());
         for (const Cause& cause : answer.causes) QVERIFY(cause.isCertain() || cause.isChangeOfKind);
         QVERIFY(answer.sentence.find("compute in the mean step") != std::string::npos);
-        QVERIFY(answer.sentence.find("Of the whole step no difference is certain") !=
-                std::string::npos);
+        QVERIFY(answer.sentence.find("Of the whole step no difference is certain") != std::string::npos);
         QCOMPARE(compared->comparison.exact.front().quantities.size(),
                  compared->comparison.workers.front().quantities.size());
     }
@@ -279,8 +256,7 @@ class TestJudgeParts : public QObject {
         std::swap(before[0].facts, before[4].facts);  // in any order on the command line
         QCOMPARE(runTurns(before, after).baseline, (std::vector<double>{8, 2, 4, 6, 0}));
         const RunGroup first(before.data(), 3);
-        QCOMPARE(runTurns(first, RunGroup(after.data(), 3)).baseline,
-                 (std::vector<double>{5, 1, 3}));
+        QCOMPARE(runTurns(first, RunGroup(after.data(), 3)).baseline, (std::vector<double>{5, 1, 3}));
         QVERIFY(runTurns(first.first(2), RunGroup(after.data(), 2)).baseline.empty());
         after[4].facts.host = "other";
         QVERIFY(runTurns(before, after).baseline.empty());

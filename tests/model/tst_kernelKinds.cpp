@@ -20,8 +20,7 @@ namespace {
 constexpr const char* copyKernel =
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
     "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}>>(int)";
-constexpr const char* catKernel =
-    "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 2>(float*)";
+constexpr const char* catKernel = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 2>(float*)";
 constexpr const char* doubleGemm = "sm90_xmma_gemm_f64f64_f64f64_f64_nn_n_tilesize128x64x16";
 
 void addKernel(MadeRun& made, const char* name, int64_t ns) {
@@ -57,8 +56,7 @@ class tst_kernelKinds : public QObject {
 
     void computeIsNoDataMovement() {
         MadeRun made;
-        addKernel(made, "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add>",
-                  90 * ms);
+        addKernel(made, "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add>", 90 * ms);
         addKernel(made, "void cunn_SoftMaxForward<8, float>(float*)", 60 * ms);
         QVERIFY(rulesOf(made).empty());
     }
@@ -69,8 +67,7 @@ class tst_kernelKinds : public QObject {
         QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
         const Finding finding = findingOf(made, &doublePrecisionRule);
         QCOMPARE(finding.maxGainNs, 20 * ms);
-        QVERIFY2(finding.sentence.find("20.000 ms of a step (16.7 %)") != std::string::npos,
-                 finding.sentence.c_str());
+        QVERIFY2(finding.sentence.find("20.000 ms of a step (16.7 %)") != std::string::npos, finding.sentence.c_str());
         MadeRun little;
         addKernel(little, doubleGemm, 5 * ms);
         QVERIFY(rulesOf(little).empty());
@@ -87,13 +84,11 @@ class tst_kernelKinds : public QObject {
     void longDoublePrecisionProductIsReportedOnce() {
         MadeRun made;
         made.run().workers[0].contributors[0].count = 400;
-        Contributor product =
-            contributor(StepPart::Compute, ContributorKind::Kernel, doubleGemm, 0);
+        Contributor product = contributor(StepPart::Compute, ContributorKind::Kernel, doubleGemm, 0);
         product.count = MadeRun::steps;
         made.add(0, product, 60 * ms);
         QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
-        QCOMPARE(rulesOf(explain::explain(made.run(), {&doublePrecisionRule})),
-                 std::vector{&longKernelRule});
+        QCOMPARE(rulesOf(explain::explain(made.run(), {&doublePrecisionRule})), std::vector{&longKernelRule});
     }
 
     void longDataMovementKernelIsReportedOnce() {
@@ -117,9 +112,8 @@ class tst_kernelKinds : public QObject {
             QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
         }
         for (const char* name :
-             {"void at::native::elementwise_kernel<bfloat16_copy_kernel_cuda(TensorIteratorBase&)>",
-              "nchwToNhwcKernel", "void cudnn::engines_precompiled::nhwcToNchwKernel<float>",
-              "transpose_readWrite_alignment_kernel"}) {
+             {"void at::native::elementwise_kernel<bfloat16_copy_kernel_cuda(TensorIteratorBase&)>", "nchwToNhwcKernel",
+              "void cudnn::engines_precompiled::nhwcToNchwKernel<float>", "transpose_readWrite_alignment_kernel"}) {
             MadeRun made;
             addKernel(made, name, 60 * ms);
             QCOMPARE(rulesOf(made), std::vector{&dataMovementRule});
@@ -135,8 +129,7 @@ class tst_kernelKinds : public QObject {
         unrolled.replace(unrolled.find("vectorized"), 10, "unrolled");
         QCOMPARE(shortContributorName(vectorized), shortContributorName(unrolled));
         // If two share a short name, the source identifies the removed one.
-        QVERIFY(replacedName(unrolled, vectorized)
-                    .starts_with("at::native::unrolled_elementwise_kernel<"));
+        QVERIFY(replacedName(unrolled, vectorized).starts_with("at::native::unrolled_elementwise_kernel<"));
         QCOMPARE(replacedName("gemm", vectorized), std::string("gemm"));
         const std::string fused = "triton_poi_fused_" + std::string(5'000, 'a') + "_0";
         QVERIFY(shortContributorName(fused).size() < 80);
@@ -149,13 +142,11 @@ class tst_kernelKinds : public QObject {
         const uint32_t other = builder.addThread(0, 4250, "pt_autograd_0");
         const uint32_t stream = builder.defaultStream();
         const auto lineOf = [&](const char* function, uint32_t line) {
-            return builder.stack(noIndex, builder.intern(function),
-                                 builder.intern("/home/ada/train.py"), line);
+            return builder.stack(noIndex, builder.intern(function), builder.intern("/home/ada/train.py"), line);
         };
         const uint32_t forward = lineOf("forward", 212), step = lineOf("step", 310);
         uint32_t correlation = 0;
-        const auto launch = [&](uint32_t thread, const char* name, uint32_t stack, int64_t fromNs,
-                                int64_t ns) {
+        const auto launch = [&](uint32_t thread, const char* name, uint32_t stack, int64_t fromNs, int64_t ns) {
             ++correlation;
             builder.add<kinds::Api>({.startNs = fromNs - 20'000,
                                      .endNs = fromNs - 10'000,
@@ -195,8 +186,7 @@ class tst_kernelKinds : public QObject {
         const uint32_t main = builder.addThread(0, 4242, "python3");
         const uint32_t stream = builder.defaultStream(), other = builder.addStream(0, 0, 8);
         const auto lineOf = [&](const char* function, uint32_t line) {
-            return builder.stack(noIndex, builder.intern(function),
-                                 builder.intern("/home/ada/train.py"), line);
+            return builder.stack(noIndex, builder.intern(function), builder.intern("/home/ada/train.py"), line);
         };
         const uint32_t prefetch = lineOf("prefetch", 7), step = lineOf("step", 310);
         uint32_t correlation = 0;
@@ -213,10 +203,8 @@ class tst_kernelKinds : public QObject {
             const int64_t at = 20 * ms * number;
             builder.addNvtx(main, "step " + std::to_string(number), at, at + 20 * ms);
             builder.addKernel(stream, "gemm", at + ms, at + 12 * ms, call(step, at + ms));
-            builder.addMemcpy(other, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 8 * ms,
-                              call(prefetch, at + 2 * ms));
-            builder.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 13 * ms, at + 15 * ms,
-                              call(step, at + 13 * ms));
+            builder.addMemcpy(other, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 8 * ms, call(prefetch, at + 2 * ms));
+            builder.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 13 * ms, at + 15 * ms, call(step, at + 13 * ms));
         }
         const auto summary = summarizeRun(*builder.finish());
         QVERIFY(summary);
@@ -234,8 +222,7 @@ class tst_kernelKinds : public QObject {
         made.add(0, copies, 90 * ms);
         const Finding finding = findingOf(made, &dataMovementRule);
         QCOMPARE(finding.launched, copies.launched);
-        QVERIFY2(finding.sentence.find("in forward, launched at train.py:104 in with_new, ") !=
-                     std::string::npos,
+        QVERIFY2(finding.sentence.find("in forward, launched at train.py:104 in with_new, ") != std::string::npos,
                  finding.sentence.c_str());
     }
 
@@ -255,12 +242,11 @@ class tst_kernelKinds : public QObject {
         }
         Contributor waits =
             contributor(StepPart::LaunchBound, ContributorKind::Idle,
-                        idle(CauseKind::OutsideCalls, ThreadState::Gil, Observation::Alternating),
-                        20 * 35 * ms);
+                        idle(CauseKind::OutsideCalls, ThreadState::Gil, Observation::Alternating), 20 * 35 * ms);
         waits.waitedNs = waits.exposedNs;
         worker.contributors.push_back(waits);
-        worker.contributors.push_back(contributor(StepPart::LaunchBound, ContributorKind::Idle,
-                                                  idleIn("cuLaunchKernel"), 20 * 25 * ms));
+        worker.contributors.push_back(
+            contributor(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cuLaunchKernel"), 20 * 25 * ms));
         const std::vector<const Rule*> rules = rulesOf(made);
         QVERIFY(rules.size() >= 2);
         QCOMPARE(rules[0], &hostWaitsRule);

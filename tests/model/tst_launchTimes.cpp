@@ -38,10 +38,8 @@ struct Program : SimulatedTrace {
             addNvtx(defaultThread(), "step " + std::to_string(step), at, at + stepNs);
             for (int64_t each = 0; each < perStep; ++each) {
                 const int64_t kernelNs = at + each * everyNs + idleNs;
-                addApi(defaultThread(), "cuLaunchKernel", kernelNs - callNs, kernelNs,
-                       ++correlation);
-                addKernel(defaultStream(), "gemm", kernelNs, kernelNs + everyNs - idleNs,
-                          correlation);
+                addApi(defaultThread(), "cuLaunchKernel", kernelNs - callNs, kernelNs, ++correlation);
+                addKernel(defaultStream(), "gemm", kernelNs, kernelNs + everyNs - idleNs, correlation);
             }
         }
     }
@@ -62,9 +60,7 @@ struct Program : SimulatedTrace {
     }
 };
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::vector<uint32_t> threadsOf(const Trace& trace, uint32_t process) {
     std::vector<uint32_t> threads;
@@ -132,8 +128,8 @@ class tst_launchTimes : public QObject {
         WorkerSummary& worker = made.run().workers[0];
         worker.launches = {100 * MadeRun::steps, medianNs};
         QCOMPARE(recorderShareNs(made.run(), worker), 100 * eachNs);
-        for (const char* other : {"torch.profiler", "Nsight Systems 2026.2.1", "",
-                                  "Lanescope 0.1.0 and torch.profiler"}) {
+        for (const char* other :
+             {"torch.profiler", "Nsight Systems 2026.2.1", "", "Lanescope 0.1.0 and torch.profiler"}) {
             made.run().facts.producerKind = producerKindOf(other);
             QCOMPARE(recorderShareNs(made.run(), worker), int64_t{0});
         }
@@ -148,8 +144,7 @@ class tst_launchTimes : public QObject {
         QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), int64_t{0});
     }
 
-    /// The part subtracted from one finding is neither reported as another nor subtracted from
-    /// others.
+    /// The part subtracted from one finding is neither reported as another nor subtracted from others.
     void profilerShareIsNoOtherFinding() {
         // 10 us for each of 200 launches are a fifth of the step.
         const Explanation many = explain::explain(Program(12'450, 40 * us, 200).summary());
@@ -159,11 +154,9 @@ class tst_launchTimes : public QObject {
         // All launches are in time, however long they take.
         MadeRun ahead;
         ahead.run().facts.producerKind = ProducerKind::Lanescope;
-        ahead.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork),
-                  11'500 * us);
+        ahead.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork), 11'500 * us);
         ahead.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 3'300 * us);
-        ahead.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
-                  3'300 * us);
+        ahead.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 3'300 * us);
         ahead.add(StepPart::Compute, ContributorKind::Kernel, "gemm", 2 * ms);
         ahead.run().workers[0].launches = {4'000 * MadeRun::steps, 12'450};
         QCOMPARE(rulesOf(ahead), std::vector{&gpuIdleRule});
@@ -196,8 +189,7 @@ class tst_launchTimes : public QObject {
         const Explanation explanation = explain::explain(Program(60 * us, 40 * us).summary());
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence,
-                     "may be the recorder's: 10.00 us at most for each of 99.95 launches."),
+        QVERIFY2(has(found->sentence, "may be the recorder's: 10.00 us at most for each of 99.95 launches."),
                  found->sentence.c_str());
     }
 
@@ -214,8 +206,7 @@ class tst_launchTimes : public QObject {
         const Explanation explanation = explain::explain(run);
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence,
-                     "8 of its threads, ready to run, had no core for 2.00 s in each second"),
+        QVERIFY2(has(found->sentence, "8 of its threads, ready to run, had no core for 2.00 s in each second"),
                  found->sentence.c_str());
     }
 
@@ -248,16 +239,13 @@ class tst_launchTimes : public QObject {
         const TracePtr trace = sim.finish();
         const std::vector<TimeRange> part{{0, 5 * ms}}, elsewhere{{20 * ms, 30 * ms}};
         const StatesOfThreads states(*trace);
-        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), part),
-                 std::optional(CoreWaits{1, 5 * ms}));
-        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), elsewhere),
-                 std::optional<CoreWaits>());
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), part), std::optional(CoreWaits{1, 5 * ms}));
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), elsewhere), std::optional<CoreWaits>());
         QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 1), part), std::optional<CoreWaits>());
         QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), {}), std::optional<CoreWaits>());
         // Very short steps.
         const std::vector<TimeRange> tiny{{0, 1}};
-        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), tiny),
-                 std::optional(CoreWaits{1, 1}));
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), tiny), std::optional(CoreWaits{1, 1}));
     }
 
     /// Compared with a plain loop over random states and steps.
@@ -285,18 +273,14 @@ class tst_launchTimes : public QObject {
                 row.delayNs = upTo(wholeNs - row.cpuNs);
                 sim.add<kinds::CpuState>(row);
                 for (const TimeRange& step : steps)
-                    if (const TimeRange both = step.intersected({row.startNs, row.endNs});
-                        !both.isEmpty())
-                        plainNs += static_cast<double>(row.state == ThreadState::Runnable
-                                                           ? wholeNs - row.cpuNs
-                                                           : row.delayNs) *
-                                   static_cast<double>(both.durationNs()) /
-                                   static_cast<double>(wholeNs);
+                    if (const TimeRange both = step.intersected({row.startNs, row.endNs}); !both.isEmpty())
+                        plainNs += static_cast<double>(row.state == ThreadState::Runnable ? wholeNs - row.cpuNs
+                                                                                          : row.delayNs) *
+                                   static_cast<double>(both.durationNs()) / static_cast<double>(wholeNs);
                 at = row.endNs + upTo(20);
             }
             const TracePtr trace = sim.finish();
-            const auto waits =
-                coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), steps);
+            const auto waits = coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), steps);
             QVERIFY(waits.has_value());
             if (plainNs < 0.01 * static_cast<double>(allNs)) continue;
             QVERIFY(std::abs(static_cast<double>(waits->ns) - plainNs) < 1.5);
@@ -315,28 +299,24 @@ class tst_launchTimes : public QObject {
             sim.add<kinds::CpuState>(row);
             const TracePtr trace = sim.finish();
             const std::vector<TimeRange> all{{0, 10 * ms}};
-            QCOMPARE(coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), all),
-                     std::optional<CoreWaits>());
+            QCOMPARE(coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), all), std::optional<CoreWaits>());
         }
     }
 
     /// Threads throttled by a limit count as runnable: this is reported once.
     void cpuLimitIsReportedInsteadOfItsThreads() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                 60 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 60 * ms);
         WorkerSummary& worker = made.run().workers[0];
         worker.coreWaits = CoreWaits{8, 6 * worker.totalWallNs()};
         const auto sentence = [&] { return explain::explain(made.run()).findings[0].sentence; };
         QVERIFY2(has(sentence(), "8 of its threads"), sentence().c_str());
         worker.heldBackNs = 6 * worker.totalWallNs();
-        QVERIFY2(has(sentence(), "the limit of the control group held processors back for 6.00 s"),
-                 sentence().c_str());
+        QVERIFY2(has(sentence(), "the limit of the control group held processors back for 6.00 s"), sentence().c_str());
         QVERIFY2(!has(sentence(), "of its threads"), sentence().c_str());
         worker.heldBackNs.reset();
         worker.coreWaits = CoreWaits{1, worker.totalWallNs()};
-        QVERIFY2(has(sentence(), "one of its threads") && !has(sentence(), "OMP_NUM_THREADS"),
-                 sentence().c_str());
+        QVERIFY2(has(sentence(), "one of its threads") && !has(sentence(), "OMP_NUM_THREADS"), sentence().c_str());
     }
 };
 

@@ -28,8 +28,7 @@ QString healthNotesOf(const Trace& trace) {
 }
 
 /// Compares a column of texts that two traces intern in different orders.
-bool isSameText(const Trace& a, const Column<StringIndex>& x, const Trace& b,
-                const Column<StringIndex>& y) {
+bool isSameText(const Trace& a, const Column<StringIndex>& x, const Trace& b, const Column<StringIndex>& y) {
     if (x.size() != y.size()) return false;
     for (size_t i = 0; i < x.size(); ++i)
         if (a.strings.at(x[i]) != b.strings.at(y[i])) return false;
@@ -136,59 +135,56 @@ void tst_loadTrace::traceFileRoundTrips() {
         QCOMPARE(read->tracks[i].subtitle, written->tracks[i].subtitle);
         QCOMPARE(read->tracks[i].lanes.size(), written->tracks[i].lanes.size());
         for (size_t lane = 0; lane < read->tracks[i].lanes.size(); ++lane)
-            QVERIFY(read->tracks[i].lanes[lane].category ==
-                    written->tracks[i].lanes[lane].category);
+            QVERIFY(read->tracks[i].lanes[lane].category == written->tracks[i].lanes[lane].category);
     }
 }
 
 void tst_loadTrace::everyKindOfRowIsRead() {
-    write(
-        QString(
-            "INSERT INTO StringIds VALUES (0, 'void gemm<float>(float*)'), (1, 'gemm'),"
-            " (2, '_Z4gemm'), (3, 'cudaLaunchKernel_v7000'), (4, 'main'), (5, 'registered');"
-            "INSERT INTO PROCESSES VALUES (%1, 4242, 'python3');"
-            "INSERT INTO ThreadNames VALUES (4, 10, %2);"
-            "INSERT INTO LANESCOPE_PROCESSES VALUES (%1, 3, 0, 1000, 0, NULL, 'x.log', 1, 8);"
-            "INSERT INTO LANESCOPE_HEALTH VALUES (1, 'dropped', %1, NULL, 7, '7 were lost.');"
-            "INSERT INTO LANESCOPE_PROPERTIES VALUES (NULL, 'Command', 'python3 train.py'),"
-            " (%1, 'CUDA', '13.0');"
-            "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, 1, 3, 'It failed.', NULL),"
-            " (0, 1, 1, 1, 'It went well.', NULL);"
-            "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
-            "INSERT INTO TARGET_INFO_GPU (id, name, smCount, computeMajor, totalMemory)"
-            " VALUES (0, 'NVIDIA H200', 132, 9, 150754820096);"
-            "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0);"
-            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
-            " (100, 110, 0, %2, 9, 3, 2, NULL), (120, 130, 1, %2, 10, 3, 0, NULL);"
-            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId,"
-            " streamId, correlationId, globalPid, demangledName, shortName, mangledName,"
-            " registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,"
-            " staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal,"
-            " gridId, graphNodeId) VALUES (150, 250, 0, 1, 7, 9, %1, 0, 1, 2, 64, 4, 5, 6, 32,"
-            " 2, 1, 1024, 2048, 0, 0, 1, 77);")
-            .arg(pid)
-            .arg(tid) +
-        QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
-                " streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind,"
-                " srcDeviceId, dstDeviceId) VALUES (260, 300, 0, 1, 7, 10, %1, 4096, 10, 2, 2,"
-                " 0, 1);"
-                "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
-                " streamId, correlationId, globalPid, value, bytes, memKind)"
-                " VALUES (310, 320, 0, 1, 7, 11, %1, 255, 128, 2);"
-                "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
-                " contextId, streamId, globalPid, syncType, eventId)"
-                " VALUES (330, 340, 0, 1, 4294967295, %1, 4, 0);"
-                "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, textId, text, globalTid,"
-                " domainId, category, color, int64Value) VALUES"
-                " (0, NULL, 75, NULL, 'NCCL', %2, 3, NULL, NULL, NULL),"
-                " (0, NULL, 33, NULL, 'comms', %2, 3, 8, NULL, NULL),"
-                " (90, 240, 59, NULL, 'ncclAllReduce', %2, 3, 8, 4278190335, 42),"
-                " (95, NULL, 60, 5, NULL, %2, 0, NULL, NULL, NULL),"
-                " (99, NULL, 34, NULL, 'mark', %2, 0, NULL, NULL, NULL);"
-                "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES"
-                " (3, 'AllReduce', 1048576, -1, 0, NULL, NULL, %2);")
-            .arg(pid)
-            .arg(tid));
+    write(QString("INSERT INTO StringIds VALUES (0, 'void gemm<float>(float*)'), (1, 'gemm'),"
+                  " (2, '_Z4gemm'), (3, 'cudaLaunchKernel_v7000'), (4, 'main'), (5, 'registered');"
+                  "INSERT INTO PROCESSES VALUES (%1, 4242, 'python3');"
+                  "INSERT INTO ThreadNames VALUES (4, 10, %2);"
+                  "INSERT INTO LANESCOPE_PROCESSES VALUES (%1, 3, 0, 1000, 0, NULL, 'x.log', 1, 8);"
+                  "INSERT INTO LANESCOPE_HEALTH VALUES (1, 'dropped', %1, NULL, 7, '7 were lost.');"
+                  "INSERT INTO LANESCOPE_PROPERTIES VALUES (NULL, 'Command', 'python3 train.py'),"
+                  " (%1, 'CUDA', '13.0');"
+                  "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, 1, 3, 'It failed.', NULL),"
+                  " (0, 1, 1, 1, 'It went well.', NULL);"
+                  "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
+                  "INSERT INTO TARGET_INFO_GPU (id, name, smCount, computeMajor, totalMemory)"
+                  " VALUES (0, 'NVIDIA H200', 132, 9, 150754820096);"
+                  "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+                  " (100, 110, 0, %2, 9, 3, 2, NULL), (120, 130, 1, %2, 10, 3, 0, NULL);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId,"
+                  " streamId, correlationId, globalPid, demangledName, shortName, mangledName,"
+                  " registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,"
+                  " staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal,"
+                  " gridId, graphNodeId) VALUES (150, 250, 0, 1, 7, 9, %1, 0, 1, 2, 64, 4, 5, 6, 32,"
+                  " 2, 1, 1024, 2048, 0, 0, 1, 77);")
+              .arg(pid)
+              .arg(tid) +
+          QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
+                  " streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind,"
+                  " srcDeviceId, dstDeviceId) VALUES (260, 300, 0, 1, 7, 10, %1, 4096, 10, 2, 2,"
+                  " 0, 1);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
+                  " streamId, correlationId, globalPid, value, bytes, memKind)"
+                  " VALUES (310, 320, 0, 1, 7, 11, %1, 255, 128, 2);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
+                  " contextId, streamId, globalPid, syncType, eventId)"
+                  " VALUES (330, 340, 0, 1, 4294967295, %1, 4, 0);"
+                  "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, textId, text, globalTid,"
+                  " domainId, category, color, int64Value) VALUES"
+                  " (0, NULL, 75, NULL, 'NCCL', %2, 3, NULL, NULL, NULL),"
+                  " (0, NULL, 33, NULL, 'comms', %2, 3, 8, NULL, NULL),"
+                  " (90, 240, 59, NULL, 'ncclAllReduce', %2, 3, 8, 4278190335, 42),"
+                  " (95, NULL, 60, 5, NULL, %2, 0, NULL, NULL, NULL),"
+                  " (99, NULL, 34, NULL, 'mark', %2, 0, NULL, NULL, NULL);"
+                  "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES"
+                  " (3, 'AllReduce', 1048576, -1, 0, NULL, NULL, %2);")
+              .arg(pid)
+              .arg(tid));
     const TracePtr trace = load();
 
     QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'000'000'000});
@@ -308,10 +304,8 @@ void tst_loadTrace::badCellsAreSkippedAndReported() {
     QCOMPARE(trace->memsets.size(), 3u);
     QCOMPARE(trace->memsets.endNs[0], int64_t{30});
     QCOMPARE(trace->memsets.bytes[1], int64_t{0});
-    QVERIFY2(hasNote(*trace, "3 rows of CUPTI_ACTIVITY_KIND_MEMSET were skipped"),
-             qPrintable(healthNotesOf(*trace)));
-    QVERIFY2(hasNote(*trace, "values in CUPTI_ACTIVITY_KIND_MEMSET were ignored"),
-             qPrintable(healthNotesOf(*trace)));
+    QVERIFY2(hasNote(*trace, "3 rows of CUPTI_ACTIVITY_KIND_MEMSET were skipped"), qPrintable(healthNotesOf(*trace)));
+    QVERIFY2(hasNote(*trace, "values in CUPTI_ACTIVITY_KIND_MEMSET were ignored"), qPrintable(healthNotesOf(*trace)));
 }
 
 void tst_loadTrace::textsMayBeInlineOrById() {
@@ -334,8 +328,7 @@ void tst_loadTrace::memoryKindsAreTranslated_data() {
     QTest::addColumn<int>("pageable");
     QTest::addColumn<int>("device");
     QTest::newRow("our own numbers") << "" << 0 << 2;
-    QTest::newRow("numbers of the file")
-        << "UPDATE ENUM_CUDA_MEM_KIND SET id = id + 20;" << 20 << 22;
+    QTest::newRow("numbers of the file") << "UPDATE ENUM_CUDA_MEM_KIND SET id = id + 20;" << 20 << 22;
     QTest::newRow("no names, counted from 0") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 0 << 2;
     QTest::newRow("no names, CUPTI's numbers") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 1 << 3;
 }
@@ -391,8 +384,7 @@ void tst_loadTrace::openErrorGivesTheReason_data() {
     QTest::addColumn<QString>("fragment");
     QTest::newRow("missing") << QString() << QByteArray() << "no such file";
     QTest::newRow("empty") << QString() << QByteArray("") << "is empty";
-    QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n")
-                          << "not a trace in a supported format";
+    QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n") << "not a trace in a supported format";
     QTest::newRow("other database") << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray()
                                     << "not a trace in a supported format";
 }
@@ -416,8 +408,7 @@ void tst_loadTrace::truncatedFileNeverCrashes() {
     std::string bytes(size, '\0');
     std::ifstream(file(), std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(size));
     for (size_t kept = 0; kept < size; kept += kept < 200 ? 7 : 4093) {
-        std::ofstream(*folder_ / "cut", std::ios::binary | std::ios::trunc)
-            << bytes.substr(0, kept);
+        std::ofstream(*folder_ / "cut", std::ios::binary | std::ios::trunc) << bytes.substr(0, kept);
         const Result<TracePtr> trace = loadTrace(*folder_ / "cut");
         QVERIFY(!trace);
         QVERIFY(!trace.error().sentence.empty());
@@ -438,14 +429,12 @@ void tst_loadTrace::unfinishedTraceIsReported() {
     QVERIFY(createTraceTables(*writer));
     const Result<TracePtr> trace = loadTrace(file());
     QVERIFY(!trace);
-    QVERIFY2(trace.error().sentence.find("still being written") != std::string::npos,
-             trace.error().sentence.c_str());
+    QVERIFY2(trace.error().sentence.find("still being written") != std::string::npos, trace.error().sentence.c_str());
 }
 
 void tst_loadTrace::canBeCancelled() {
     QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), file()));
-    const Result<TracePtr> trace =
-        loadTrace(file(), [](double, std::string_view) { return false; });
+    const Result<TracePtr> trace = loadTrace(file(), [](double, std::string_view) { return false; });
     QVERIFY(!trace);
     QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
 }

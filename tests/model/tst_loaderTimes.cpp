@@ -24,9 +24,7 @@ namespace {
 
 constexpr int64_t steps = 20, stepNs = 10 * ms;
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -40,8 +38,7 @@ class tst_loaderTimes : public QObject {
             for (const size_t rank : {0u, 1u})
                 made.add(rank,
                          contributor(waitsForData ? StepPart::DataLoading : StepPart::LaunchBound,
-                                     ContributorKind::Idle,
-                                     idle(CauseKind::OutsideCalls, ThreadState::Poll), 0),
+                                     ContributorKind::Idle, idle(CauseKind::OutsideCalls, ThreadState::Poll), 0),
                          20 * ms);
             made.run().workers[0].loaders = {2, 1'000 * ms, 100 * ms, 0, 0};
             made.run().workers[1].loaders = {4, 2'000 * ms, 1'940 * ms, 60 * ms, 0};
@@ -51,11 +48,11 @@ class tst_loaderTimes : public QObject {
             for (const Finding& each : explanation.findings)
                 QCOMPARE(has(each.sentence, "loaders of rank"), &each == found);
             if (!found) continue;
-            const std::string whole =
-                found->worker == 1 ? "In its steps the 4 loaders of rank 1 ran 97.0 % of the time, "
-                                     "got no core for "
-                                     "3.0 %."
-                                   : "In its steps the 2 loaders of rank 0 ran 10.0 % of the time.";
+            const std::string whole = found->worker == 1
+                                          ? "In its steps the 4 loaders of rank 1 ran 97.0 % of the time, "
+                                            "got no core for "
+                                            "3.0 %."
+                                          : "In its steps the 2 loaders of rank 0 ran 10.0 % of the time.";
             QVERIFY2(has(found->sentence, whole), found->sentence.c_str());
         }
     }
@@ -66,17 +63,14 @@ class tst_loaderTimes : public QObject {
             SimulatedTrace program;
             for (int64_t step = 0; step < steps; ++step) {
                 const int64_t at = step * stepNs;
-                program.addNvtx(program.defaultThread(), "step " + std::to_string(step), at,
-                                at + stepNs);
-                program.launch(program.defaultThread(), program.defaultStream(), "gemm", at,
-                               at + 5'000, at + stepNs);
+                program.addNvtx(program.defaultThread(), "step " + std::to_string(step), at, at + stepNs);
+                program.launch(program.defaultThread(), program.defaultStream(), "gemm", at, at + 5'000, at + stepNs);
             }
             const uint32_t process = program.addProcess(777, "python3");
             program.processes()[process].facts.edit().parentPid = isStartedByOther ? 999 : 4242;
             const uint32_t loader = program.addThread(process, 777, "pt_data_worker");
             const uint32_t other = program.addThread(process, 778, "resource_tracker");
-            const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs,
-                                   int64_t endNs) {
+            const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs, int64_t endNs) {
                 kinds::CpuState::Row row;
                 row.startNs = startNs;
                 row.endNs = endNs;
@@ -138,8 +132,7 @@ class tst_loaderTimes : public QObject {
             program.add<kinds::CpuState>(row);
         }
         const TracePtr trace = program.finish();
-        const LoaderTimes found =
-            loaderTimes(StatesOfThreads(*trace), LoaderThreads(*trace).of(0), std::vector{all});
+        const LoaderTimes found = loaderTimes(StatesOfThreads(*trace), LoaderThreads(*trace).of(0), std::vector{all});
         QCOMPARE(found.threads, int64_t{3});
         QCOMPARE(found.knownNs, std::numeric_limits<int64_t>::max());
         QCOMPARE(found.inputNs, found.knownNs);

@@ -19,8 +19,7 @@ RunSummary runOf(int64_t stepNs) {
     for (int step = 0; step < 20; ++step) {
         const int64_t at = step * stepNs;
         builder.addNvtx(thread, "step " + std::to_string(step), at, at + stepNs - 1'000);
-        builder.launch(thread, stream, "gemm", at + 1'000, at + 10'000,
-                       at + stepNs - 20'000 - step % 5 * 1'000);
+        builder.launch(thread, stream, "gemm", at + 1'000, at + 10'000, at + stepNs - 20'000 - step % 5 * 1'000);
     }
     const Result<RunSummary> summary = summarizeRun(*builder.finish());
     if (!summary) qFatal("%s", summary.error().sentence.c_str());
@@ -37,9 +36,8 @@ class TestMachineDifferences : public QObject {
     Q_OBJECT
 
     static bool hasCaution(const RunComparison& comparison, const std::string& text) {
-        return std::ranges::any_of(comparison.answer.cautions, [&](const std::string& each) {
-            return each.find(text) != std::string::npos;
-        });
+        return std::ranges::any_of(comparison.answer.cautions,
+                                   [&](const std::string& each) { return each.find(text) != std::string::npos; });
     }
 
   private slots:
@@ -54,8 +52,8 @@ class TestMachineDifferences : public QObject {
         LargeVector<int64_t> times;
         LargeVector<double> values;
         // Half of the time each; time before the first kernel and after the last does not count.
-        for (const auto& [ns, hertz] : {std::pair(0, 345e6), std::pair(1'000'000, 2e9),
-                                        std::pair(3'000'000, 1e9), std::pair(5'000'000, 345e6)}) {
+        for (const auto& [ns, hertz] :
+             {std::pair(0, 345e6), std::pair(1'000'000, 2e9), std::pair(3'000'000, 1e9), std::pair(5'000'000, 345e6)}) {
             times.push_back(ns);
             values.push_back(hertz);
         }
@@ -114,8 +112,7 @@ class TestMachineDifferences : public QObject {
     void clockUsesReadingsAmongTheKernels() {
         SimulatedTrace builder;
         constexpr int64_t ms = 1'000'000;
-        builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'300 * ms,
-                       1'310 * ms, 1'900 * ms);
+        builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'300 * ms, 1'310 * ms, 1'900 * ms);
         CounterSeries clock;
         clock.key = "clock.sm";
         clock.gpu = 0;
@@ -161,8 +158,7 @@ class TestMachineDifferences : public QObject {
         QFETCH(int, before);
         QFETCH(int, after);
         QFETCH(QString, said);
-        const QString sentence =
-            sentenceOf(runOf(before * 1'000'000LL), runOf(after * 1'000'000LL));
+        const QString sentence = sentenceOf(runOf(before * 1'000'000LL), runOf(after * 1'000'000LL));
         QVERIFY2(sentence.contains(said), qPrintable(sentence));
     }
 };

@@ -45,8 +45,7 @@ class TestMainRanges : public QObject {
         trace.addNvtx(thread, "worker 1", 10, 90'000, NvtxStyle::StartEnd);
         trace.addNvtx(other, "worker 2", 20, 90'000, NvtxStyle::StartEnd);
         trace.addNvtx(thread, "mark", 50, 50, NvtxStyle::Mark);
-        for (int64_t each = 1; each < 3; ++each)
-            trace.addNvtx(other, "load", each * 1'000, each * 1'000 + 100);
+        for (int64_t each = 1; each < 3; ++each) trace.addNvtx(other, "load", each * 1'000, each * 1'000 + 100);
         trace.addOpenNvtx(other, "load", 5'000);
         const auto found = mainRanges(*trace.finish());
         QVERIFY(found);

@@ -41,8 +41,8 @@ struct Rank {
     void call(std::string_view operation, TimeRange kernel, const NcclFacts& facts) {
         sim.addNccl(sim.defaultThread(), operation, 1 << 20, shows(kernel.startNs - 30 * us),
                     shows(kernel.startNs - 5 * us), SimulatedTrace::someCommunicator, facts);
-        sim.launch(sim.defaultThread(), sim.defaultStream(), "ncclDevKernel",
-                   shows(kernel.startNs - 20 * us), shows(kernel.startNs), shows(kernel.endNs));
+        sim.launch(sim.defaultThread(), sim.defaultStream(), "ncclDevKernel", shows(kernel.startNs - 20 * us),
+                   shows(kernel.startNs), shows(kernel.endNs));
     }
     TracePtr finish() { return sim.finish("rank" + std::to_string(rank) + ".sqlite"); }
 
@@ -62,10 +62,8 @@ TracePtr collectives(int rank, std::string_view host, Clock clock) {
         NcclFacts facts;
         facts.rank = rank;
         facts.rankCount = 2;
-        made.call(
-            "AllReduce",
-            {atNs + begins[rank], atNs + std::max(begins[0], begins[1]) + 90 * us + ends[rank]},
-            facts);
+        made.call("AllReduce", {atNs + begins[rank], atNs + std::max(begins[0], begins[1]) + 90 * us + ends[rank]},
+                  facts);
     }
     return made.finish();
 }
@@ -84,8 +82,8 @@ TracePtr messages(int rank, std::string_view host, Clock clock, bool waits, bool
         facts.rankCount = 2;
         if (isNumbered) facts.rank = rank;
         facts.peer = 1 - rank;
-        made.call(each % 2 == rank ? "Send" : "Recv",
-                  {beginNs, waits ? atNs + apartNs + tookNs : beginNs + tookNs}, facts);
+        made.call(each % 2 == rank ? "Send" : "Recv", {beginNs, waits ? atNs + apartNs + tookNs : beginNs + tookNs},
+                  facts);
     }
     return made.finish();
 }
@@ -102,8 +100,7 @@ int64_t maxSpreadNs(const Trace& trace, size_t but = 0) {
     for (uint32_t row = 0; row < trace.kernels.size(); ++row)
         ends[trace.streams[trace.kernels.stream[row]].process].push_back(trace.kernels.endNs[row]);
     std::vector<int64_t> spreads;
-    for (size_t each = 0; each < ends[0].size(); ++each)
-        spreads.push_back(std::abs(ends[0][each] - ends[1][each]));
+    for (size_t each = 0; each < ends[0].size(); ++each) spreads.push_back(std::abs(ends[0][each] - ends[1][each]));
     std::sort(spreads.begin(), spreads.end());
     return spreads[spreads.size() - 1 - but];
 }
@@ -134,21 +131,20 @@ class tst_mergeClocks : public QObject {
 
 void tst_mergeClocks::clocksAreSynchronizedByMessages() {
     for (const bool isNumbered : {true, false}) {
-        const TracePtr whole = merged({messages(0, "a", aheadBy(0), true, isNumbered),
-                                       messages(1, "b", aheadBy(-6'543'210), true, isNumbered)});
+        const TracePtr whole = merged(
+            {messages(0, "a", aheadBy(0), true, isNumbered), messages(1, "b", aheadBy(-6'543'210), true, isNumbered)});
         QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
         const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
         const int64_t errorNs = clockErrorNs(whole->processes[1]);
         QVERIFY(std::abs(offsetNs - 6'543'210) <= errorNs && errorNs < 5 * us);
         QVERIFY(maxSpreadNs(*whole) <= 2 * us);
-        QVERIFY(
-            isSaid(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
+        QVERIFY(isSaid(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
     }
 }
 
 void tst_mergeClocks::bufferedMessagesDoNotSynchronize() {
-    const TracePtr whole = merged({messages(0, "a", aheadBy(0), false, true),
-                                   messages(1, "b", aheadBy(6 * ms), false, true)});
+    const TracePtr whole =
+        merged({messages(0, "a", aheadBy(0), false, true), messages(1, "b", aheadBy(6 * ms), false, true)});
     QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("base-time"));
     QVERIFY(hasNote(*whole, HealthCode::ClocksNotAligned));
 }
@@ -164,8 +160,7 @@ void tst_mergeClocks::changedClockIsRepairedAndReported() {
     QFETCH(int, who);
     QFETCH(qint64, byNs);
     constexpr int64_t atNs = 811 * ms;
-    const TracePtr whole =
-        merged({collectives(0, "a", aheadBy(0)), collectives(1, "b", setBy(byNs, atNs, 2 * ms))});
+    const TracePtr whole = merged({collectives(0, "a", aheadBy(0)), collectives(1, "b", setBy(byNs, atNs, 2 * ms))});
     const Process& process = whole->processes[static_cast<size_t>(who)];
     std::istringstream set(factOf(process, "clock.set"));
     int64_t foundNs = 0, afterNs = 0, beforeNs = 0, offsetNs = 0;

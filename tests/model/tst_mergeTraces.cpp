@@ -29,9 +29,8 @@ namespace {
 constexpr int64_t us = 1'000, ms = 1'000'000;
 constexpr int64_t startUtcNs = int64_t{1'700'000'000} * 1'000'000'000;
 
-/// The simulated trace of one rank, whose host clock is off by `offNs`: a collective every 20 ms,
-/// at which ranks arrive at different times and which all end together, and one event of every
-/// other kind.
+/// The simulated trace of one rank, whose host clock is off by `offNs`: a collective every 20 ms, at which ranks arrive
+/// at different times and which all end together, and one event of every other kind.
 TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectives = 50) {
     SimulatedTrace sim;
     Process& process = sim.processes()[0];
@@ -50,10 +49,9 @@ TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectiv
         NcclFacts facts;
         facts.rank = rank;
         facts.rankCount = 2;
-        sim.addNccl(thread, "AllReduce", 4096, beginNs - 30 * us, beginNs - 5 * us,
-                    SimulatedTrace::someCommunicator, facts);
-        sim.launch(thread, stream, "ncclDevKernel_AllReduce_Sum", beginNs - 20 * us, beginNs,
-                   endNs);
+        sim.addNccl(thread, "AllReduce", 4096, beginNs - 30 * us, beginNs - 5 * us, SimulatedTrace::someCommunicator,
+                    facts);
+        sim.launch(thread, stream, "ncclDevKernel_AllReduce_Sum", beginNs - 20 * us, beginNs, endNs);
     }
     const int64_t laterNs = offNs + 2'000 * ms;
     sim.addMemcpy(stream, MemcpyKind::HtoD, 64, laterNs, laterNs + 5);
@@ -72,10 +70,9 @@ TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectiv
 }
 
 std::vector<uint32_t> rowsOf(const Trace& trace) {
-    return {trace.kernels.size(),     trace.memcpys.size(),    trace.migrations.size(),
-            trace.memsets.size(),     trace.graphs.size(),     trace.memoryEvents.size(),
-            trace.allocations.size(), trace.pageFaults.size(), trace.apiCalls.size(),
-            trace.syncs.size(),       trace.nvtx.size(),       trace.nccl.size(),
+    return {trace.kernels.size(),    trace.memcpys.size(),      trace.migrations.size(),  trace.memsets.size(),
+            trace.graphs.size(),     trace.memoryEvents.size(), trace.allocations.size(), trace.pageFaults.size(),
+            trace.apiCalls.size(),   trace.syncs.size(),        trace.nvtx.size(),        trace.nccl.size(),
             trace.projections.size()};
 }
 
@@ -155,8 +152,7 @@ void tst_mergeTraces::mergeLosesNothingAndNamesHosts() {
         QCOMPARE(whole->threads[whole->apiCalls.thread[call.row()]].process,
                  whole->streams[whole->kernels.stream[row]].process);
     }
-    for (uint32_t row = 0; row < whole->nccl.size(); ++row)
-        QCOMPARE(whole->nccl.facts[row].operationCount, 1u);
+    for (uint32_t row = 0; row < whole->nccl.size(); ++row) QCOMPARE(whole->nccl.facts[row].operationCount, 1u);
 }
 
 void tst_mergeTraces::clocksOfHostsAreSynchronizedByCollectives() {
@@ -169,8 +165,8 @@ void tst_mergeTraces::clocksOfHostsAreSynchronizedByCollectives() {
     QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
     QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
     // With time of day requested, clocks stay unchanged.
-    const TracePtr asSet = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)},
-                                  {.method = ClockMethod::BaseTime});
+    const TracePtr asSet =
+        merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)}, {.method = ClockMethod::BaseTime});
     QCOMPARE(maxSpreadNs(*asSet), int64_t{7'654'321});
     QVERIFY(hasNote(*asSet, HealthCode::ClocksNotAligned));
 }
@@ -247,8 +243,7 @@ void tst_mergeTraces::gpusAreEqualIfTheirUuidsAre() {
     QCOMPARE(whole->gpus[whole->streams[1].gpu].uuid, std::string("v"));
     // Without UUIDs, two files that both use GPU 0 have two GPUs.
     QCOMPARE(merged({withGpus(10, {""}, 0), withGpus(11, {""}, 0)})->gpus.size(), size_t{2});
-    QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(),
-             size_t{2});
+    QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(), size_t{2});
 }
 
 void tst_mergeTraces::mergedFileIsANormalTrace() {
@@ -273,8 +268,8 @@ void tst_mergeTraces::mergedFileIsANormalTrace() {
     QVERIFY(!mergeFiles(files, output));
     QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
     QVERIFY(!fs::exists(folder_ / "one.sqlite"));
-    const auto cancelled = mergeFiles(files, folder_ / "never.sqlite", {},
-                                      [](double, std::string_view) { return false; });
+    const auto cancelled =
+        mergeFiles(files, folder_ / "never.sqlite", {}, [](double, std::string_view) { return false; });
     QVERIFY(!cancelled);
     QVERIFY(!fs::exists(folder_ / "never.sqlite"));
 }
@@ -323,8 +318,7 @@ void tst_mergeTraces::equalLossesOfSeveralFilesAreAllReported() {
     // Files of one name also show their folder.
     QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
     // A fact of every such file is reported once.
-    QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence),
-                                &HealthNote::sentence),
+    QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence), &HealthNote::sentence),
              std::ptrdiff_t{1});
 }
 
@@ -332,8 +326,7 @@ void tst_mergeTraces::corruptProfilesEachReportTheirRows() {
     std::vector<fs::path> files;
     for (const char* name : {"rank0.json", "rank1.json"}) {
         std::vector<std::string> events = smallRun();
-        for (int each = 0; each < 3; ++each)
-            events.push_back(R"({"ph": "E", "pid": 9, "tid": 9, "ts": 5})");
+        for (int each = 0; each < 3; ++each) events.push_back(R"({"ph": "E", "pid": 9, "tid": 9, "ts": 5})");
         files.push_back(folder_ / "bad" / name);
         fs::create_directories(files.back().parent_path());
         put(files.back(), traceOf(events, "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
@@ -357,8 +350,7 @@ void tst_mergeTraces::corruptProfilesEachReportTheirRows() {
 void tst_mergeTraces::compressedDuplicatesAreSkipped() {
     const fs::path folder = folder_ / "twins";
     fs::create_directories(folder);
-    for (const char* name :
-         {"a.json", "a.json.gz", "b-pid1.log.gz", "node-1-pid7.log", "node-1-pid7.log.gz"})
+    for (const char* name : {"a.json", "a.json.gz", "b-pid1.log.gz", "node-1-pid7.log", "node-1-pid7.log.gz"})
         put(folder / name, "x");
     const auto names = [](const std::vector<fs::path>& files) {
         QStringList list;
@@ -375,10 +367,9 @@ void tst_mergeTraces::compressedDuplicatesAreSkipped() {
     QCOMPARE(names(*fitting), QStringList{"a.json"});
     // A file named explicitly is included, and once.
     twins.clear();
-    const auto named =
-        filesMeantBy(std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(),
-                                 (folder / "a.json").string()},
-                     &twins);
+    const auto named = filesMeantBy(
+        std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(), (folder / "a.json").string()},
+        &twins);
     QVERIFY(named);
     QCOMPARE(names(*named), (QStringList{"a.json", "a.json.gz"}));
     QVERIFY(twins.empty());
@@ -389,8 +380,8 @@ void tst_mergeTraces::compressedDuplicatesAreSkipped() {
 void tst_mergeTraces::folderAndPatternSelectTheirTraces() {
     const fs::path folder = folder_ / "many";
     fs::create_directories(folder);
-    for (const char* name : {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt",
-                             ".hidden.json", "b.sqlite.gz"})
+    for (const char* name :
+         {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt", ".hidden.json", "b.sqlite.gz"})
         put(folder / name, "x");
     const auto names = [](const Result<std::vector<fs::path>>& files) {
         QStringList list;
@@ -399,10 +390,8 @@ void tst_mergeTraces::folderAndPatternSelectTheirTraces() {
         return list;
     };
     const auto meant = [&](std::vector<std::string> words) { return filesMeantBy(words); };
-    QCOMPARE(names(meant({folder.string()})),
-             (QStringList{"b.sqlite.gz", "rank9.json", "rank10.json"}));
-    QCOMPARE(names(meant({(folder / "rank*.json").string()})),
-             (QStringList{"rank9.json", "rank10.json"}));
+    QCOMPARE(names(meant({folder.string()})), (QStringList{"b.sqlite.gz", "rank9.json", "rank10.json"}));
+    QCOMPARE(names(meant({(folder / "rank*.json").string()})), (QStringList{"rank9.json", "rank10.json"}));
     QCOMPARE(names(meant({(folder / "b.sqlite.gz").string(), folder.string()})).size(), 3);
     QVERIFY(!meant({(folder / "nothing*").string()}));
     fs::create_directories(folder / "empty");
@@ -476,8 +465,7 @@ void tst_mergeTraces::threadStatesAreKept() {
 /// torch.profiler files that are not part of the project.
 void tst_mergeTraces::realRanksAreMerged() {
     const fs::path data = qgetenv("LANESCOPE_TEST_DATA").toStdString();
-    const std::vector<fs::path> files{data / "kineto" / "hta-rank0.json.gz",
-                                      data / "kineto" / "hta-rank1.json.gz"};
+    const std::vector<fs::path> files{data / "kineto" / "hta-rank0.json.gz", data / "kineto" / "hta-rank1.json.gz"};
     if (data.empty() || !fs::exists(files[0]))
         QSKIP("LANESCOPE_TEST_DATA names no folder with kineto/hta-rank0.json.gz.");
     const fs::path output = folder_ / "real.sqlite";

@@ -80,8 +80,7 @@ class TestParseCondition : public QObject {
     void namesMayBeQuoted() {
         QCOMPARE(onlyTest("kernel gemm > +3%").name, std::string("gemm"));
         QCOMPARE(onlyTest("kernel flash_fwd*.count > 3").name, std::string("flash_fwd*"));
-        const ConditionTest quoted =
-            onlyTest("kernel \"void f<float, 128>(float*, int)\".exposed > 1us");
+        const ConditionTest quoted = onlyTest("kernel \"void f<float, 128>(float*, int)\".exposed > 1us");
         QCOMPARE(quoted.name, std::string("void f<float, 128>(float*, int)"));
         QVERIFY(quoted.measure == Measure::Exposed);
         QCOMPARE(onlyTest("kernel 'a.b > c' > 1us").name, std::string("a.b > c"));
@@ -94,8 +93,7 @@ class TestParseCondition : public QObject {
     void partsHaveSeveralSpellings() {
         for (const char* text :
              {"part exposed_communication > +1ms", "part exposed-communication > +1ms",
-              "part \"Exposed Communication\" > +1ms", "part idle > 5%", "part copies.time > 5%",
-              "part compute > 5%"})
+              "part \"Exposed Communication\" > +1ms", "part idle > 5%", "part copies.time > 5%", "part compute > 5%"})
             QVERIFY2(parseCondition(text).has_value(), text);
     }
 
@@ -124,8 +122,7 @@ class TestParseCondition : public QObject {
         QTest::newRow("spaces") << "   " << 4 << "ends where";
         QTest::newRow("subject") << "steps > 3%" << 1 << "found \"steps\"";
         QTest::newRow("measure") << "step.p99 > 3%" << 6 << "p50, p95";
-        QTest::newRow("measure of another")
-            << "kernel k.p50 > 3%" << 10 << "time, exposed or count";
+        QTest::newRow("measure of another") << "kernel k.p50 > 3%" << 10 << "time, exposed or count";
         QTest::newRow("no measure") << "step. > 3%" << 7 << "found \">\"";
         QTest::newRow("no relation") << "step.p50" << 9 << "ends where >";
         QTest::newRow("equals") << "step.p50 = 3%" << 10 << "found \"=\"";
@@ -163,8 +160,7 @@ class TestParseCondition : public QObject {
         QVERIFY(!condition);
         const QString sentence = QString::fromStdString(condition.error().sentence);
         QVERIFY2(sentence.contains(mentions), qPrintable(sentence));
-        QVERIFY2(sentence.contains(QString("at character %1:").arg(character)),
-                 qPrintable(sentence));
+        QVERIFY2(sentence.contains(QString("at character %1:").arg(character)), qPrintable(sentence));
         QVERIFY(sentence.endsWith('.'));
         QVERIFY(!sentence.contains('\n'));
     }
@@ -172,8 +168,7 @@ class TestParseCondition : public QObject {
     void controlCharactersAreEscaped() {
         const Result<Condition> condition = parseCondition("step \x1b[31m\n> 3");
         QVERIFY(!condition);
-        for (const char c : condition.error().sentence)
-            QVERIFY(static_cast<unsigned char>(c) >= 0x20);
+        for (const char c : condition.error().sentence) QVERIFY(static_cast<unsigned char>(c) >= 0x20);
     }
 
     /// Pieces of valid conditions in any order, and bytes in any order: never a crash, always
@@ -223,8 +218,7 @@ class TestParseCondition : public QObject {
             if (condition) {
                 ++accepted;
                 QVERIFY(!condition->tests.empty());
-                for (const ConditionTest& test : condition->tests)
-                    QVERIFY(hasName(test.subject) == !test.name.empty());
+                for (const ConditionTest& test : condition->tests) QVERIFY(hasName(test.subject) == !test.name.empty());
             } else {
                 QVERIFY(condition.error().sentence.starts_with("In the condition \""));
                 QVERIFY(condition.error().sentence.ends_with('.'));

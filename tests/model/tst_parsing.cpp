@@ -80,9 +80,8 @@ class tst_parsing : public QObject {
     }
 
     void otherTextIsNoDuration() {
-        for (const char* text :
-             {"",    " ",   "s",   "soon", ".",    "-",   "--1",  "+1",          "1x",    "1 m s",
-              "1e3", "inf", "nan", "-inf", "1..2", "1s2", "0x10", "9100000000s", "1e400", "5 sec"})
+        for (const char* text : {"",    " ",   "s",   "soon", ".",    "-",   "--1",  "+1",          "1x",    "1 m s",
+                                 "1e3", "inf", "nan", "-inf", "1..2", "1s2", "0x10", "9100000000s", "1e400", "5 sec"})
             QVERIFY2(!parseDuration(text), text);
         QVERIFY(!nsPerUnit(""));
     }
@@ -91,10 +90,9 @@ class tst_parsing : public QObject {
         QCOMPARE(*parseStepRange("5-20"), (StepRange{5, 20}));
         QCOMPARE(*parseStepRange("7"), (StepRange{7, 7}));
         QCOMPARE(*parseStepRange("0-0"), (StepRange{0, 0}));
-        QCOMPARE(parseStepRange("0-9223372036854775807")->last,
-                 std::numeric_limits<int64_t>::max());
-        for (const char* text : {"", "-", "3-2", "-1", "1-", "-1-2", "a", "1-b", "1--2", " 1", "1 ",
-                                 "9223372036854775808"})
+        QCOMPARE(parseStepRange("0-9223372036854775807")->last, std::numeric_limits<int64_t>::max());
+        for (const char* text :
+             {"", "-", "3-2", "-1", "1-", "-1-2", "a", "1-b", "1--2", " 1", "1 ", "9223372036854775808"})
             QVERIFY2(!parseStepRange(text), text);
     }
 };

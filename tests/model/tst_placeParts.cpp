@@ -13,15 +13,13 @@ using namespace lanescope;
 
 namespace {
 
-/// A rank of host "box", and two workers that it started: only samplers recorded these, without a
-/// boot id.
+/// A rank of host "box", and two workers that it started: only samplers recorded these, without a boot id.
 TracePtr rankWithWorkers(int rank, std::string_view boot) {
     SimulatedTrace sim;
     const auto pid = static_cast<uint32_t>(100 + rank);
     const uint32_t process = sim.addProcess(pid, "python3", rank);
     sim.processes()[process].facts.edit().bootId = boot;
-    sim.launch(sim.addThread(process, pid), sim.addStream(process, sim.addGpu(), 7), "gemm", 0,
-               10'000, 60'000);
+    sim.launch(sim.addThread(process, pid), sim.addStream(process, sim.addGpu(), 7), "gemm", 0, 10'000, 60'000);
     const uint32_t worker = sim.addProcess(pid + 50, "python3", {});
     sim.addNvtx(sim.addThread(worker, pid + 50), "load", 0, 50'000);
     // The process of simulated traces has no event here.
@@ -68,8 +66,7 @@ class tst_placeParts : public QObject {
         QVERIFY(placed.has_value());
         QCOMPARE(placed->clocks.size(), size_t(2));
         for (const auto& part : placed->parts)
-            for (const int64_t id : part.globalPids)
-                QCOMPARE(hostOf(id), hostOf(part.globalPids.front()));
+            for (const int64_t id : part.globalPids) QCOMPARE(hostOf(id), hostOf(part.globalPids.front()));
         QVERIFY(hostOf(placed->parts[0].globalPids[0]) != hostOf(placed->parts[1].globalPids[0]));
     }
 
@@ -87,15 +84,12 @@ class tst_placeParts : public QObject {
 
     /// None is dropped, whatever the file names.
     void samplersOfOneNameAreNumbered() {
-        const std::vector<TracePtr> same{rankWithWorkers(0, "a"), rankWithWorkers(0, "b"),
-                                         rankWithWorkers(0, "c")};
-        QCOMPARE(samplersOf(same),
-                 (std::vector<std::string>{"", "box, rank 0", "box, rank 0 (2)"}));
+        const std::vector<TracePtr> same{rankWithWorkers(0, "a"), rankWithWorkers(0, "b"), rankWithWorkers(0, "c")};
+        QCOMPARE(samplersOf(same), (std::vector<std::string>{"", "box, rank 0", "box, rank 0 (2)"}));
     }
 
     void samplersOfOneHostAreDistinguishedByRank() {
-        const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a"),
-                                          rankWithWorkers(2, "a")};
+        const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a"), rankWithWorkers(2, "a")};
         QCOMPARE(samplersOf(ranks), (std::vector<std::string>{"", "box, rank 1", "box, rank 2"}));
     }
 };

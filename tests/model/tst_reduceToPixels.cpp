@@ -95,10 +95,8 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
         const int64_t fromNs = grid.edge(static_cast<int>(each.left));
         const int64_t toNs = grid.edge(static_cast<int>(each.right));
         int64_t busyNs = 0;
-        for (float p = each.left; p < each.right; ++p)
-            busyNs += plain[static_cast<size_t>(p)].busyNs;
-        const auto share =
-            static_cast<float>(static_cast<double>(busyNs) / static_cast<double>(toNs - fromNs));
+        for (float p = each.left; p < each.right; ++p) busyNs += plain[static_cast<size_t>(p)].busyNs;
+        const auto share = static_cast<float>(static_cast<double>(busyNs) / static_cast<double>(toNs - fromNs));
         if (each.coverage != std::max(share, 1.0f / 1024)) return "the busy share is wrong";
         const uint32_t widest = widestOf(lane, each);
         if (each.category != lane.category[widest] || each.name != lane.name[widest])
@@ -110,8 +108,7 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
         if (pixel.inside.empty()) continue;
         const PixelSlice& each = *at[p];
         if (pixel.starting.size() < 2) {
-            const uint32_t slice =
-                pixel.starting.empty() ? pixel.inside.front() : pixel.starting.front();
+            const uint32_t slice = pixel.starting.empty() ? pixel.inside.front() : pixel.starting.front();
             if (each.sliceCount != 1 || each.firstSlice != slice || widestOf(lane, each) != slice)
                 return QString("the single slice of pixel %1").arg(p);
             continue;
@@ -193,8 +190,7 @@ void tst_reduceToPixels::reductionMatchesPlainLoop() {
         if (range.startNs > range.endNs) std::swap(range.startNs, range.endNs);
         if (range.isEmpty()) continue;
         const int64_t widest = std::min<int64_t>(400, range.durationNs());
-        const auto width =
-            static_cast<int>(std::uniform_int_distribution<int64_t>(1, widest)(random));
+        const auto width = static_cast<int>(std::uniform_int_distribution<int64_t>(1, widest)(random));
         const QString fault = faultOf(lane, range, width);
         QVERIFY2(fault.isEmpty(), qPrintable(fault));
     }
@@ -210,8 +206,8 @@ void tst_reduceToPixels::reductionWithTilesMatchesPlainLoop() {
         const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
         for (int zoom = 0; zoom < 20; ++zoom) {
             const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
-            const int64_t startNs = firstNs - durationNs / 4 +
-                                    std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
+            const int64_t startNs =
+                firstNs - durationNs / 4 + std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
             const QString fault = faultOf(lane, {startNs, startNs + durationNs}, 300);
             QVERIFY2(fault.isEmpty(), qPrintable(QString("zoom %1: %2").arg(zoom).arg(fault)));
         }
@@ -224,12 +220,10 @@ void tst_reduceToPixels::extremeTimesAreHarmless() {
     Lane lane;
     constexpr int64_t farNs = int64_t{1} << 61;
     appendSlice(lane, -farNs, -farNs + 5, 1, EventRef(), SliceCategory::Kernel);
-    for (int64_t i = 0; i < 5000; ++i)
-        appendSlice(lane, i * 10, i * 10 + i % 7, 2, EventRef(), SliceCategory::Kernel);
+    for (int64_t i = 0; i < 5000; ++i) appendSlice(lane, i * 10, i * 10 + i % 7, 2, EventRef(), SliceCategory::Kernel);
     appendSlice(lane, farNs - 1, farNs, 3, EventRef(), SliceCategory::Kernel);
     lane.tiles = buildLaneTiles(lane);
-    for (const TimeRange range :
-         {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000}, TimeRange{farNs - 1000, farNs}}) {
+    for (const TimeRange range : {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000}, TimeRange{farNs - 1000, farNs}}) {
         const QString fault = faultOf(lane, range, 500);
         QVERIFY2(fault.isEmpty(), qPrintable(fault));
     }
@@ -242,8 +236,7 @@ void tst_reduceToPixels::unsortedTilesGiveOnlyExistingSlices() {
     // Content of a corrupt index.
     for (LaneTiles::Level& level : lane.tiles.edit().levels)
         for (size_t edge = 0; edge < level.slice.size(); ++edge) {
-            level.slice.set(edge,
-                            edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
+            level.slice.set(edge, edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
             level.overhangNs.set(edge, 1);
         }
     const TimeRange whole{lane.startNs.front(), lane.endNs(lane.size() - 1)};
@@ -266,8 +259,7 @@ void tst_reduceToPixels::widestSliceOfARunIsFound() {
             if (first == end) continue;
             uint32_t longest = first;
             for (uint32_t i = first; i < end; ++i)
-                if (lane.endNs(i) - lane.startNs[i] > lane.endNs(longest) - lane.startNs[longest])
-                    longest = i;
+                if (lane.endNs(i) - lane.startNs[i] > lane.endNs(longest) - lane.startNs[longest]) longest = i;
             QCOMPARE(longestSlice(lane, first, end), longest);
         }
     }
@@ -275,8 +267,7 @@ void tst_reduceToPixels::widestSliceOfARunIsFound() {
 
 void tst_reduceToPixels::coverageIsTheBusyShare() {
     Lane lane;
-    for (int64_t i = 0; i < 10; ++i)
-        appendSlice(lane, i * 100, i * 100 + 25, 0, EventRef(), SliceCategory::Kernel);
+    for (int64_t i = 0; i < 10; ++i) appendSlice(lane, i * 100, i * 100 + 25, 0, EventRef(), SliceCategory::Kernel);
     const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1024}, 1);
     QCOMPARE(pixels.size(), size_t{1});
     QCOMPARE(pixels[0].sliceCount, 10u);
@@ -335,14 +326,12 @@ void tst_reduceToPixels::emptyLaneDrawsNothing() {
 void tst_reduceToPixels::millionsOfSlicesAreFast() {
     Lane lane;
     constexpr int64_t count = 4'000'000;
-    for (int64_t i = 0; i < count; ++i)
-        appendSlice(lane, i * 3, i * 3 + 2, 0, EventRef(), SliceCategory::Kernel);
+    for (int64_t i = 0; i < count; ++i) appendSlice(lane, i * 3, i * 3 + 2, 0, EventRef(), SliceCategory::Kernel);
     QElapsedTimer timer;
     timer.start();
     lane.tiles = buildLaneTiles(lane);
     timer.start();
-    for (int i = 0; i < 20; ++i)
-        QCOMPARE(reduceToPixels(lane, {0, count * 3}, 2000).size(), size_t{2000});
+    for (int i = 0; i < 20; ++i) QCOMPARE(reduceToPixels(lane, {0, count * 3}, 2000).size(), size_t{2000});
     // A linear pass would take some hundred times as long, so the limit is far from both.
     QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
 }
@@ -359,8 +348,7 @@ void tst_reduceToPixels::sliceAtATimeIsFound() {
     std::mt19937 random(11);
     for (int round = 0; round < 40; ++round) {
         const Lane lane = randomLane(random, {60, round % 2 == 0 ? 0 : 30, 25});
-        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs(lane.size() - 1) + 20;
-             ++timeNs) {
+        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs(lane.size() - 1) + 20; ++timeNs) {
             const uint32_t found = sliceAt(lane, timeNs, toleranceNs);
             const uint32_t expected = plainSliceAt(lane, timeNs, toleranceNs);
             // Slices of no length may share a place; any of them is correct.

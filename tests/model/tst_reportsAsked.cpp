@@ -26,12 +26,10 @@ class TestReportsAsked : public QObject {
         const TracePtr trace = builder.finish();
         const std::vector<std::string> reports{"memcpy_bandwidth:range"};
         QVERIFY(checkSelection(*trace, reports, TimeRange{60'000, 80'000}, "first"));
-        const Result<void> refused =
-            checkSelection(*trace, reports, TimeRange{600'000, 800'000}, "first");
+        const Result<void> refused = checkSelection(*trace, reports, TimeRange{600'000, 800'000}, "first");
         QVERIFY(!refused);
         const std::string& sentence = refused.error().sentence;
-        QVERIFY2(sentence.find("No NVTX range \"first\" has GPU work in that time range") !=
-                     std::string::npos,
+        QVERIFY2(sentence.find("No NVTX range \"first\" has GPU work in that time range") != std::string::npos,
                  sentence.c_str());
     }
 };

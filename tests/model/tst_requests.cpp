@@ -29,7 +29,7 @@ struct Shape {
     bool isPoisson = false;  ///< Arrivals are independent of each other.
     std::string range = {};  ///< Around the work of each request.
     bool isNumbered = true;
-    int64_t kernelNames = 24;  ///< Number of kernel names; fewer if a model runs several times.
+    int64_t kernelNames = 24;       ///< Number of kernel names; fewer if a model runs several times.
     std::string kernel = "kernel";  ///< A letter is added.
     const char* file = "/srv/serve.py";
     bool doesAnotherRun = false;  ///< Another program runs during the wait.
@@ -68,13 +68,12 @@ TracePtr programOf(const Shape& shape) {
         for (int64_t kernel = 0; kernel < 24; ++kernel) {
             const int64_t launchNs = at + kernel * workNs / 24;
             for (const uint32_t stream : streams)
-                made.launch(main, stream, shape.kernel + char('a' + kernel % shape.kernelNames),
-                            launchNs, launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
+                made.launch(main, stream, shape.kernel + char('a' + kernel % shape.kernelNames), launchNs,
+                            launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
         }
         const int64_t endNs = at + workNs;
         if (!shape.range.empty())
-            made.addNvtx(main, shape.range + (shape.isNumbered ? " " + std::to_string(each) : ""),
-                         beginNs, endNs);
+            made.addNvtx(main, shape.range + (shape.isNumbered ? " " + std::to_string(each) : ""), beginNs, endNs);
         at = endNs + (shape.isPoisson     ? 10 * us + static_cast<int64_t>(pauses(random))
                       : shape.isIrregular ? 1 * ms + static_cast<int64_t>(random() % (30 * ms))
                                           : 15 * ms);
@@ -91,17 +90,14 @@ TracePtr programOf(const Shape& shape) {
         row.thread = main;
         row.state = shape.waits;
         row.stack = stack;
-        row.cpuNs =
-            static_cast<int64_t>(shape.coarseShare * static_cast<double>(row.endNs - row.startNs));
+        row.cpuNs = static_cast<int64_t>(shape.coarseShare * static_cast<double>(row.endNs - row.startNs));
         made.add<kinds::CpuState>(row);
     }
     if (shape.isTrained) made.addNvtx(main, "backward", 0, 100 * us);
     return made.finish();
 }
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -117,12 +113,11 @@ class TestRequests : public QObject {
             QVERIFY(run.kind == StepKind::Request);
             QVERIFY(run.source == StepSource::KernelPattern);
             const Explanation explanation = explain::explain(run);
-            for (const Rule* rule : {&hostWaitsRule, &idleBetweenStepsRule, &inputDataRule,
-                                     &gpuIdleRule, &oddStepsRule, &stepPatternRule})
+            for (const Rule* rule :
+                 {&hostWaitsRule, &idleBetweenStepsRule, &inputDataRule, &gpuIdleRule, &oddStepsRule, &stepPatternRule})
                 QVERIFY2(findingOf(explanation, rule) == nullptr, std::string(rule->id).c_str());
             QCOMPARE(explanation.what, std::string("request"));
-            QVERIFY2(has(explanation.sentence, "of the mean request of"),
-                     explanation.sentence.c_str());
+            QVERIFY2(has(explanation.sentence, "of the mean request of"), explanation.sentence.c_str());
             QVERIFY2(has(explanation.steps,
                          "Between two of them it was seen to wait on the main "
                          "thread at serve.py:10 in take"),
@@ -133,8 +128,7 @@ class TestRequests : public QObject {
         }
     }
 
-    /// Realistic samples: about ten per second show the same wait, and the kernel counts the core
-    /// time between them.
+    /// Realistic samples: about ten per second show the same wait, and the kernel counts the core time between them.
     void unresolvedWaitsAreDetectedTogether() {
         const RunSummary run = *summarizeRun(*programOf({.coarseShare = 0.15}));
         QVERIFY(run.kind == StepKind::Request);
@@ -148,15 +142,13 @@ class TestRequests : public QObject {
         QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6}))->kind == StepKind::Step);
         // Pauses of several GPUs at a time are not additional waiting time.
         QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6, .gpus = 4}))->kind == StepKind::Step);
-        QVERIFY(summarizeRun(*programOf({.coarseShare = 0.15, .gpus = 4}))->kind ==
-                StepKind::Request);
+        QVERIFY(summarizeRun(*programOf({.coarseShare = 0.15, .gpus = 4}))->kind == StepKind::Request);
     }
 
     void uncertainRequestsStaySteps_data() {
         QTest::addColumn<int>("which");
-        for (const char* name :
-             {"trained", "an optimizer's kernel", "regular", "another thread works",
-              "sleeps by itself", "a loader of data", "called iterations"})
+        for (const char* name : {"trained", "an optimizer's kernel", "regular", "another thread works",
+                                 "sleeps by itself", "a loader of data", "called iterations"})
             QTest::newRow(name) << 0;
     }
     void uncertainRequestsStaySteps() {
@@ -189,20 +181,14 @@ class TestRequests : public QObject {
         QVERIFY(findingOf(explanation, &idleBetweenStepsRule) == nullptr);
         QVERIFY2(has(explanation.steps, "of 40 requests \"request #\""), explanation.steps.c_str());
         // Not in a training, whatever their name.
-        QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind ==
-                StepKind::Step);
+        QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind == StepKind::Step);
     }
 
-    /// Less than half of exponential pauses lie within twice their median, so most such runs have
-    /// no regular period. Their model runs eight times per request, which does not show its end
-    /// either.
+    /// Less than half of exponential pauses lie within twice their median, so most such runs have no regular period.
+    /// Their model runs eight times per request, which does not show its end either.
     void rangeAroundEachRequestIsFoundAtAnyArrivalRate() {
         for (uint32_t seed = 1; seed <= 8; ++seed) {
-            Shape shape{.isPoisson = true,
-                        .range = "generate",
-                        .isNumbered = false,
-                        .kernelNames = 3,
-                        .seed = seed};
+            Shape shape{.isPoisson = true, .range = "generate", .isNumbered = false, .kernelNames = 3, .seed = seed};
             const TracePtr server = programOf(shape);
             for (const char* named : {"", "generate"}) {
                 StepSelection selection;
@@ -228,8 +214,7 @@ class TestRequests : public QObject {
     }
 
     void unsampledThreadMayHaveWaited() {
-        const Explanation explanation =
-            explain::explain(*summarizeRun(*programOf({.isSampled = false})));
+        const Explanation explanation = explain::explain(*summarizeRun(*programOf({.isSampled = false})));
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence, "is not known: if it waited"), found->sentence.c_str());
@@ -244,8 +229,7 @@ class TestRequests : public QObject {
                 made.addNvtx(main, name + " " + std::to_string(batch), at, at + 8 * ms);
                 made.launch(main, stream, "gemm", at + 1 * ms, at + 2 * ms, at + 7 * ms);
                 if (batch % every == every - 1)
-                    made.launch(main, stream, kernel, at + 8 * ms + 100 * us,
-                                at + 8 * ms + 200 * us, at + 9 * ms);
+                    made.launch(main, stream, kernel, at + 8 * ms + 100 * us, at + 8 * ms + 200 * us, at + 9 * ms);
             }
             return *findSteps(*made.finish());
         };
@@ -263,8 +247,7 @@ class TestRequests : public QObject {
             QVERIFY(std::abs(steps[step].range.durationNs() - 40 * ms) <= 1 * ms);
         }
         for (const RunSteps& alone :
-             {stepsOf("batch", 1, adam), stepsOf("step", 4, adam),
-              stepsOf("batch", 4, "log_kernel"),
+             {stepsOf("batch", 1, adam), stepsOf("step", 4, adam), stepsOf("batch", 4, "log_kernel"),
               stepsOf("batch", 4, "multi_tensor_apply_kernel<M, LpNormFunctor<float> >")}) {
             QCOMPARE(alone.rangesPerStep, int64_t{1});
             QVERIFY(alone.workers[0].steps.size() >= 40);
@@ -280,8 +263,7 @@ class TestRequests : public QObject {
             made.addNvtx(main, "batch " + std::to_string(batch), at, at + 8 * ms);
             made.launch(main, stream, "gemm", at + 1 * ms, at + 2 * ms, at + 7 * ms);
             if (batch % 3 == 2)
-                made.launch(main, stream, "FusedAdam", at + 8 * ms + 100 * us,
-                            at + 8 * ms + 200 * us, at + 9 * ms);
+                made.launch(main, stream, "FusedAdam", at + 8 * ms + 100 * us, at + 8 * ms + 200 * us, at + 9 * ms);
             at += 10 * ms;
             for (int64_t other = 0; batch % 3 == 1 && other < 20; ++other, at += 5 * ms)
                 made.launch(main, stream, "evaluate", at, at + 1 * ms, at + 4 * ms);
@@ -304,8 +286,7 @@ class TestRequests : public QObject {
         StepSelection named;
         named.rangeName = "batch #";
         const std::string steps = explain::explain(*summarizeRun(*trace, named)).steps;
-        QVERIFY2(has(steps, "the GPU worked for") && has(steps, "count for none of them"),
-                 steps.c_str());
+        QVERIFY2(has(steps, "the GPU worked for") && has(steps, "count for none of them"), steps.c_str());
         QVERIFY(!has(explain::explain(*summarizeRun(*trace)).steps, "count for none"));
     }
 
@@ -343,8 +324,7 @@ class TestRequests : public QObject {
         QCOMPARE(explanation.findings.front().rule, &hostWaitsRule);
         QVERIFY2(has(explanation.findings.front().sentence, "cannot have run meanwhile"),
                  explanation.findings.front().sentence.c_str());
-        // Its running time is too short for a launch finding; a larger one counts at most the
-        // running time.
+        // Its running time is too short for a launch finding; a larger one counts at most the running time.
         QVERIFY(findingOf(explanation, &launchBoundRule) == nullptr);
         const Explanation longer = explain::explain(*explained(40 * ms));
         QCOMPARE(longer.findings.front().rule, &hostWaitsRule);

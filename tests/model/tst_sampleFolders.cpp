@@ -19,8 +19,7 @@ class tst_sampleFolders : public QObject {
     static std::string unpacked(const QString& path) {
         std::string bytes(size_t{64} << 20, '\0');
         const gzFile file = ::gzopen(path.toUtf8().constData(), "rb");
-        const int count =
-            file ? ::gzread(file, bytes.data(), static_cast<unsigned>(bytes.size())) : -1;
+        const int count = file ? ::gzread(file, bytes.data(), static_cast<unsigned>(bytes.size())) : -1;
         if (file) ::gzclose(file);
         bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
         return bytes;
@@ -42,11 +41,10 @@ class tst_sampleFolders : public QObject {
         for (size_t at = bytes.find(workloads); at != std::string::npos; at = bytes.find(workloads))
             bytes.erase(at, workloads.size());
         QVERIFY(bytes.starts_with("SQLite format 3"));
-        for (const char* place : {"/home/", "/root/", "/work", "/tmp/", "/opt/", "/mnt/", "/data/",
-                                  "/srv/", "/Users/", "/scratch/", "workingDirectory"}) {
+        for (const char* place : {"/home/", "/root/", "/work", "/tmp/", "/opt/", "/mnt/", "/data/", "/srv/", "/Users/",
+                                  "/scratch/", "workingDirectory"}) {
             const size_t at = bytes.find(place);
-            QVERIFY2(at == std::string::npos,
-                     at == std::string::npos ? "" : bytes.substr(at, 80).c_str());
+            QVERIFY2(at == std::string::npos, at == std::string::npos ? "" : bytes.substr(at, 80).c_str());
         }
     }
 
@@ -54,12 +52,11 @@ class tst_sampleFolders : public QObject {
     void samplesMatchTheirChecksums() {
         QFETCH(QString, path);
         const std::string bytes = unpacked(path);
-        const PageSeal seal =
-            readSeal(bytes.size(), [&bytes](std::span<std::byte> to, uint64_t at) {
-                if (at > bytes.size() || to.size() > bytes.size() - at) return false;
-                std::memcpy(to.data(), bytes.data() + at, to.size());
-                return true;
-            });
+        const PageSeal seal = readSeal(bytes.size(), [&bytes](std::span<std::byte> to, uint64_t at) {
+            if (at > bytes.size() || to.size() > bytes.size() - at) return false;
+            std::memcpy(to.data(), bytes.data() + at, to.size());
+            return true;
+        });
         QVERIFY(seal.state == SealState::Whole);
         const auto all = std::as_bytes(std::span(bytes));
         const size_t pages = seal.checksums.size();

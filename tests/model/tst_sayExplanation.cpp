@@ -18,41 +18,35 @@ class TestSayExplanation : public QObject {
     /// The only evidence is that the copy of a batch came next.
     void guessIsCalledAGuess() {
         MadeRun made;
-        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy),
-                 20 * ms);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy), 20 * ms);
         const Explanation guessed = explain::explain(made.run());
         QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         MadeRun working;
         working.add(StepPart::DataLoading, ContributorKind::Idle,
-                    idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating),
-                    20 * ms);
-        QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") !=
-                std::string::npos);
+                    idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating), 20 * ms);
+        QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") != std::string::npos);
         MadeRun seen;
-        seen.add(StepPart::DataLoading, ContributorKind::Idle,
-                 idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 20 * ms);
-        QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") ==
-                std::string::npos);
+        seen.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Poll),
+                 20 * ms);
+        QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") == std::string::npos);
     }
 
     /// A wait for the GIL or for another process is no known wait for data.
     void otherWaitsAreNotDataWaits() {
-        for (const ThreadState state : {ThreadState::Gil, ThreadState::Child, ThreadState::Device,
-                                        ThreadState::Blocked, ThreadState::Running}) {
+        for (const ThreadState state :
+             {ThreadState::Gil, ThreadState::Child, ThreadState::Device, ThreadState::Blocked, ThreadState::Running}) {
             MadeRun made;
-            made.add(StepPart::DataLoading, ContributorKind::Idle,
-                     idle(CauseKind::BeforeBatchCopy, state), 20 * ms);
+            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, state), 20 * ms);
             const std::string sentence = explain::explain(made.run()).findings.front().sentence;
             QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         }
         // Knowledge of one half does not apply to the other.
         MadeRun half;
-        half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy),
+        half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy), 10 * ms);
+        half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Poll),
                  10 * ms);
-        half.add(StepPart::DataLoading, ContributorKind::Idle,
-                 idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 10 * ms);
         const std::string sentence = explain::explain(half.run()).findings.front().sentence;
         QVERIFY2(sentence.find("for the next batch: mostly ") != std::string::npos &&
                      sentence.find("For 50.0 % of it that is a guess") != std::string::npos,
@@ -61,10 +55,8 @@ class TestSayExplanation : public QObject {
 
     void sleepIsReportedAsSleep() {
         MadeRun made;
-        made.add(
-            StepPart::LaunchBound, ContributorKind::Idle,
-            onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 9, "pause"}),
-            20 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 9, "pause"}), 20 * ms);
         const std::string sentence = explain::explain(made.run()).findings.front().sentence;
         QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
     }
@@ -83,11 +75,8 @@ class TestSayExplanation : public QObject {
         IdleCause held = idle(CauseKind::OutsideCalls, ThreadState::Gil);
         held.activity.holder = {ThreadRole::Named, "logger"};
         held.activity.holderFrame = {"log.py", 9, "write"};
-        QTest::newRow("GIL") << held
-                             << "waits for the GIL that the thread logger has at log.py:9 in write"
-                             << true;
-        QTest::newRow("by turns") << idle(CauseKind::OutsideCalls, ThreadState::Sleep,
-                                          Observation::Alternating)
+        QTest::newRow("GIL") << held << "waits for the GIL that the thread logger has at log.py:9 in write" << true;
+        QTest::newRow("by turns") << idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating)
                                   << "by turns runs and sleeps" << false;
     }
     void waitingThreadIsNotAdvisedToLaunchLess() {
@@ -95,13 +84,11 @@ class TestSayExplanation : public QObject {
         QFETCH(QString, does);
         QFETCH(bool, isWait);
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle,
-                 onMain(cause, {"train.py", 9, "pause"}), 40 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, onMain(cause, {"train.py", 9, "pause"}), 40 * ms);
         // A thread that runs long at a time is not between launches.
         Contributor& longest = made.run().workers[0].contributors.back();
         if (does == "runs") longest.workedNs = longest.exposedNs;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle,
-                 onMain(idle(CauseKind::OutsideCalls)), 30 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, onMain(idle(CauseKind::OutsideCalls)), 30 * ms);
         const Explanation explanation = explain::explain(made.run());
         const bool isOther = isWait || does == "runs";
         const Rule* other = isWait ? &hostWaitsRule : &hostWorkRule;
@@ -111,8 +98,7 @@ class TestSayExplanation : public QObject {
         QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
         const std::string_view advice = finding.rule->advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
-        QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) !=
-                     std::string::npos,
+        QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) != std::string::npos,
                  finding.sentence.c_str());
     }
 
@@ -134,16 +120,13 @@ class TestSayExplanation : public QObject {
         QVERIFY(explanationAsHtml(report).find("80.0 % of the time from") != std::string::npos);
 
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
-        QCOMPARE(explain::explain(made.run()).steps,
-                 std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
+        QCOMPARE(explain::explain(made.run()).steps, std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
     }
 
     void runWithoutStepsIsReported() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                 30 * ms);
-        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaDeviceSynchronize"),
-                 20 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 30 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaDeviceSynchronize"), 20 * ms);
         RunSummary run = made.run();
         run.source = StepSource::WholeRun;
         run.pattern.clear();
@@ -169,8 +152,7 @@ class TestSayExplanation : public QObject {
         run.facts.healthWarnings.back().code = HealthCode::FileCut;
         run.facts.healthWarnings.back().sentence = "The file ends in the middle.";
         const report::ExplanationReport report{run, explain::explain(run)};
-        QCOMPARE(report.explanation.caveats,
-                 std::vector<std::string>{"The file ends in the middle."});
+        QCOMPARE(report.explanation.caveats, std::vector<std::string>{"The file ends in the middle."});
         for (const std::string& said :
              {explanationAsText(report), explanationAsHtml(report), explanationAsJson(report)}) {
             const size_t damage = said.find("The file ends in the middle.");
@@ -186,8 +168,7 @@ class TestSayExplanation : public QObject {
         odd.wallNs = 900 * ms;
         odd.excessNs = 800 * ms;
         made.run().workers[0].outliers.push_back(odd);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
-                 20 * ms);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 20 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), (std::vector{&oddStepsRule, &inputDataRule}));
         QVERIFY2(explanation.findings[0].sql.find("LIKE 'it''s batch %'") != std::string::npos,
@@ -213,8 +194,7 @@ class TestSayExplanation : public QObject {
         run.source = StepSource::KernelPattern;
         run.pattern = "void at::native::fill<" + std::string(4'000, 'x') + ">(int)";
         const std::string sentence = explain::explain(run).steps;
-        QVERIFY2(sentence.find("each from ") != std::string::npos && sentence.size() < 200,
-                 sentence.c_str());
+        QVERIFY2(sentence.find("each from ") != std::string::npos && sentence.size() < 200, sentence.c_str());
     }
 
     /// With the text of the trace's health notes, however the run ended.

@@ -59,8 +59,7 @@ Series heavyTails(double spread) {
     };
 }
 
-std::vector<StepSummary> stepsOf(const std::vector<double>& series,
-                                 StepPart part = StepPart::LaunchBound) {
+std::vector<StepSummary> stepsOf(const std::vector<double>& series, StepPart part = StepPart::LaunchBound) {
     std::vector<StepSummary> steps;
     for (const double each : series) {
         StepSummary step;
@@ -118,16 +117,13 @@ class TestStepPatterns : public QObject {
             worker.gpuId = static_cast<int64_t>(run.workers.size());
             worker.steps = steps;
             worker.foundSteps = static_cast<int64_t>(steps.size());
-            for (const StepPart part :
-                 {StepPart::Compute, StepPart::LaunchBound, StepPart::ExposedCommunication}) {
+            for (const StepPart part : {StepPart::Compute, StepPart::LaunchBound, StepPart::ExposedCommunication}) {
                 Contributor contributor;
                 contributor.part = part;
-                contributor.name = part == StepPart::LaunchBound
-                                       ? ContributorName(idle(CauseKind::OutsideCalls))
-                                       : ContributorName("gemm");
+                contributor.name = part == StepPart::LaunchBound ? ContributorName(idle(CauseKind::OutsideCalls))
+                                                                 : ContributorName("gemm");
                 contributor.path = part == StepPart::LaunchBound ? "tokenize" : "";
-                contributor.kind =
-                    part == StepPart::LaunchBound ? ContributorKind::Idle : ContributorKind::Kernel;
+                contributor.kind = part == StepPart::LaunchBound ? ContributorKind::Idle : ContributorKind::Kernel;
                 contributor.count = worker.foundSteps;
                 for (const StepSummary& step : steps) contributor.exposedNs += step.parts[part];
                 worker.contributors.push_back(contributor);
@@ -160,8 +156,7 @@ class TestStepPatterns : public QObject {
         constexpr int times = 2000;
         std::array<int, 4> found{};
         for (int time = 0; time < times; ++time)
-            if (const auto pattern = patternOf(stepsOf(series(random, size_t(count)))))
-                ++found[size_t(pattern->kind)];
+            if (const auto pattern = patternOf(stepsOf(series(random, size_t(count))))) ++found[size_t(pattern->kind)];
         const double all = double(found[0] + found[1] + found[2] + found[3]) / times;
         qInfo(
             "%s steps: a pattern in %.4f of 2,000 without (period %d, level %d, modes %d, drift "
@@ -174,8 +169,9 @@ class TestStepPatterns : public QObject {
         QTest::addColumn<Change>("change");
         QTest::addColumn<int>("kind");
         QTest::addColumn<double>("least");
-        const auto add = [](const char* name, const Change& change, PatternKind kind,
-                            double least) { QTest::newRow(name) << change << int(kind) << least; };
+        const auto add = [](const char* name, const Change& change, PatternKind kind, double least) {
+            QTest::newRow(name) << change << int(kind) << least;
+        };
         add("every third, 10 %", everyThird(0.1), PatternKind::Period, 0.99);
         add("every third, 6 %", everyThird(0.06), PatternKind::Period, 0.8);
         add("two modes, 20 %", someOf(0.3, 0.2), PatternKind::TwoModes, 0.95);
@@ -257,8 +253,7 @@ class TestStepPatterns : public QObject {
                  qPrintable(QString("%1 of %2").arg(pattern->costNs).arg(pattern->excessNs)));
     }
 
-    /// In growing steps, the last of every few is the longest, and the later half forms its own
-    /// mode.
+    /// In growing steps, the last of every few is the longest, and the later half forms its own mode.
     void growingStepsAreADrift() {
         Random random(11);
         std::vector<double> series = normal(0.03)(random, 110);
@@ -311,9 +306,8 @@ class TestStepPatterns : public QObject {
         std::vector<double> series = flat;
         everyThird(0.35)(series);
         const RunSummary before = runOf({stepsOf(flat), stepsOf(flat), stepsOf(flat)});
-        const RunSummary after =
-            runOf({stepsOf(series, StepPart::ExposedCommunication),
-                   stepsOf(series, StepPart::ExposedCommunication), stepsOf(series)});
+        const RunSummary after = runOf({stepsOf(series, StepPart::ExposedCommunication),
+                                        stepsOf(series, StepPart::ExposedCommunication), stepsOf(series)});
         const RunComparison comparison = compareRuns({before}, {after});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QCOMPARE(comparison.patterns.size(), size_t{1});

@@ -23,15 +23,12 @@ TracePtr withStreams(std::initializer_list<int64_t> streamIds) {
     return builder.finish();
 }
 
-std::string titleOf(const Trace& trace, uint32_t track) {
-    return track == noIndex ? "-" : trace.tracks[track].title;
-}
+std::string titleOf(const Trace& trace, uint32_t track) { return track == noIndex ? "-" : trace.tracks[track].title; }
 
 std::vector<std::string> titles(const Trace& baseline, const Trace& candidate) {
     std::vector<std::string> lines;
     for (const TrackPair& pair : pairTracks(baseline, candidate)) {
-        lines.push_back(titleOf(baseline, pair.baseline) + " = " +
-                        titleOf(candidate, pair.candidate));
+        lines.push_back(titleOf(baseline, pair.baseline) + " = " + titleOf(candidate, pair.candidate));
     }
     return lines;
 }
@@ -58,8 +55,7 @@ class TestTrackPairs : public QObject {
   private slots:
     void traceIsPairedWithItself() {
         const TracePtr trace = simulatedTraining({.steps = 2});
-        for (const TrackPair& pair : pairTracks(*trace, *trace))
-            QCOMPARE(pair.baseline, pair.candidate);
+        for (const TrackPair& pair : pairTracks(*trace, *trace)) QCOMPARE(pair.baseline, pair.candidate);
         checkOrder(*trace, *trace);
     }
 

@@ -72,8 +72,7 @@ class tst_unpackGzip : public QObject {
   private:
     std::filesystem::path file() const { return *folder_ / "run.sqlite.gz"; }
     void write(const Bytes& content) const {
-        std::ofstream(file(), std::ios::binary)
-            .write(content.data(), static_cast<long>(content.size()));
+        std::ofstream(file(), std::ios::binary).write(content.data(), static_cast<long>(content.size()));
     }
     QString errorOf(const UnpackLimits& limits) const {
         const auto unpacked = unpackGzip(file(), limits, {});
@@ -124,15 +123,13 @@ void tst_unpackGzip::contentDecidesInsteadOfTheName() {
     QVERIFY(loadTrace(file()));
     const auto pipe = *folder_ / "pipe";
     QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
-    for (const auto& other : {folder_->path(), *folder_ / "missing", pipe})
-        QVERIFY(!UnpackedStream::open(other));
+    for (const auto& other : {folder_->path(), *folder_ / "missing", pipe}) QVERIFY(!UnpackedStream::open(other));
 }
 
 void tst_unpackGzip::concatenatedGzipMembersAreRead() {
     const size_t cut = 37;  // Within SQLite's header.
-    write(gzipped(plain_.substr(0, cut)) + gzipped(plain_.substr(cut, 5000)) +
-          gzipped(plain_.substr(cut + 5000)) + Bytes(1000, '\0') +
-          "rubbish");  // as gzip itself does
+    write(gzipped(plain_.substr(0, cut)) + gzipped(plain_.substr(cut, 5000)) + gzipped(plain_.substr(cut + 5000)) +
+          Bytes(1000, '\0') + "rubbish");  // as gzip itself does
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
     QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
@@ -148,12 +145,10 @@ void tst_unpackGzip::trailingDataIsReported_data() {
         QTest::addRow("%s, nothing", kind) << content << QByteArray() << false;
         QTest::addRow("%s, zeros", kind) << content << QByteArray(1'000'000, '\0') << false;
         QTest::addRow("%s, a byte", kind) << content << QByteArray("x") << true;
-        QTest::addRow("%s, text behind zeros", kind)
-            << content << QByteArray(1'000'000, '\0') + "text" << true;
+        QTest::addRow("%s, text behind zeros", kind) << content << QByteArray(1'000'000, '\0') + "text" << true;
         QTest::addRow("%s, many zeros", kind) << content << QByteArray(2'000'000, '\0') << true;
         if (content == trace)
-            QTest::addRow("%s, another one", kind)
-                << content << QByteArray::fromStdString(packed_) << true;
+            QTest::addRow("%s, another one", kind) << content << QByteArray::fromStdString(packed_) << true;
         QTest::addRow("%s, half a mark", kind) << content << QByteArray("\x1f") << true;
     }
 }
@@ -165,9 +160,7 @@ void tst_unpackGzip::trailingDataIsReported() {
     write(gzipped(content.toStdString()) + behind.toStdString());
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
-    const auto isOfIt = [](const HealthNote& note) {
-        return note.code == HealthCode::BytesBehindPacked;
-    };
+    const auto isOfIt = [](const HealthNote& note) { return note.code == HealthCode::BytesBehindPacked; };
     QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isSaid ? 1 : 0);
 }
 
@@ -208,22 +201,19 @@ void tst_unpackGzip::errorsGiveTheReason_data() {
     const char* unknown =
         "%1: its compressed content is not a trace in a supported format. See format.md in the "
         "manual.";
-    row("cut in its header", packed_.substr(0, 5),
-        "%1: the compressed file is truncated. Copy it again.");
+    row("cut in its header", packed_.substr(0, 5), "%1: the compressed file is truncated. Copy it again.");
     row("cut in the middle", packed_.substr(0, packed_.size() / 2),
         "%1: the compressed file is truncated. Copy it again.");
     row("cut before its checksum", packed_.substr(0, packed_.size() - 8),
         "%1: the compressed file is truncated. Copy it again.");
-    row("wrong checksum", changed(packed_, packed_.size() - 8),
-        "%1: the compressed file is corrupt. Copy it again.");
+    row("wrong checksum", changed(packed_, packed_.size() - 8), "%1: the compressed file is corrupt. Copy it again.");
     row("rubbish inside", Bytes(packed_).replace(packed_.size() / 2, 200, 200, '\xff'),
         "%1: the compressed file is corrupt. Copy it again.");
     row("text", gzipped("a letter to nobody"), unknown);
     row("nothing", gzipped(""), "%1: empty, gzip compressed no data. Compress the trace again.");
     row("compressed twice", gzipped(packed_),
         "%1 is packed by gzip twice: unpack it once with \"gunzip -k\" and open the result.");
-    row("less than SQLite's header", gzipped(plain_.substr(0, 50)),
-        "%1: truncated inside its header. Copy it again.");
+    row("less than SQLite's header", gzipped(plain_.substr(0, 50)), "%1: truncated inside its header. Copy it again.");
     row("a trace that was cut before it was compressed", gzipped(plain_.substr(0, 40000)),
         qPrintable("%1: truncated, only 40000 of " + QString::number(plain_.size()) +
                    " bytes are there. Copy it again."));
@@ -235,16 +225,14 @@ void tst_unpackGzip::errorsGiveTheReason() {
     write(content.toStdString());
     const auto read = loadTrace(file());
     QVERIFY(!read);
-    QCOMPARE(QString::fromStdString(read.error().sentence),
-             sentence.arg(QString::fromStdString(file().string())));
+    QCOMPARE(QString::fromStdString(read.error().sentence), sentence.arg(QString::fromStdString(file().string())));
 }
 
 void tst_unpackGzip::corruptFilesNeverCrash() {
     std::mt19937 random(7);
     for (int round = 0; round < 60; ++round) {
         Bytes content = packed_;
-        for (int i = 0; i < 3; ++i)
-            content[3 + random() % (content.size() - 3)] = static_cast<char>(random());
+        for (int i = 0; i < 3; ++i) content[3 + random() % (content.size() - 3)] = static_cast<char>(random());
         if (round % 2 == 0) content.resize(random() % content.size());
         write(content);
         const auto read = loadTrace(file());
@@ -260,8 +248,7 @@ void tst_unpackGzip::unpackingStopsAtTheLimit() {
         write(gzipped(whole));
         UnpackLimits limits;
         limits.unpackedBytes = plain_.size() - 1;
-        QVERIFY2(errorOf(limits).contains("too large to open compressed (more than"),
-                 qPrintable(errorOf(limits)));
+        QVERIFY2(errorOf(limits).contains("too large to open compressed (more than"), qPrintable(errorOf(limits)));
         limits.unpackedBytes = plain_.size();
         QCOMPARE(errorOf(limits), QString());
     }
@@ -273,9 +260,9 @@ void tst_unpackGzip::unpackingIsRefusedBeforeTheDiskIsFull() {
     limits.folder = folder_->path();
     limits.spareBytes = INT64_MAX;
     const QString error = errorOf(limits);
-    QVERIFY2(error.startsWith(QString("%1: not enough space to unpack %2 (")
-                                  .arg(folder_->path().c_str(), file().c_str())),
-             qPrintable(error));
+    QVERIFY2(
+        error.startsWith(QString("%1: not enough space to unpack %2 (").arg(folder_->path().c_str(), file().c_str())),
+        qPrintable(error));
     QVERIFY2(error.endsWith("Free space, or set TMPDIR to a folder with more."), qPrintable(error));
 }
 
@@ -284,8 +271,7 @@ void tst_unpackGzip::unpackingNeedsAFolder() {
     UnpackLimits limits;
     limits.folder = *folder_ / "missing";
     const QString error = errorOf(limits);
-    QVERIFY2(error.contains("cannot be unpacked. ") &&
-                 error.contains(": cannot create a temporary file"),
+    QVERIFY2(error.contains("cannot be unpacked. ") && error.contains(": cannot create a temporary file"),
              qPrintable(error));
 }
 
@@ -317,8 +303,7 @@ void tst_unpackGzip::noTemporaryFileStays() {
         QVERIFY(second);
         QCOMPARE(second->tables(), first->tables());
     }
-    QCOMPARE(first->rowCount("CUPTI_ACTIVITY_KIND_KERNEL"),
-             static_cast<int64_t>(trace_->kernels.size()));
+    QCOMPARE(first->rowCount("CUPTI_ACTIVITY_KIND_KERNEL"), static_cast<int64_t>(trace_->kernels.size()));
     QCOMPARE(first->path(), file().string());
 }
 

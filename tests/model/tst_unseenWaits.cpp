@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-void add(SimulatedTrace& simulated, uint32_t thread, ThreadState state, TimeRange range,
-         int64_t cpuNs = 0, int64_t delayNs = 0) {
+void add(SimulatedTrace& simulated, uint32_t thread, ThreadState state, TimeRange range, int64_t cpuNs = 0,
+         int64_t delayNs = 0) {
     kinds::CpuState::Row row;
     row.startNs = range.startNs;
     row.endNs = range.endNs;
@@ -56,8 +56,7 @@ class tst_unseenWaits : public QObject {
         add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 20 * ms, 0 * ms);
         add(simulated, thread, ThreadState::Gil, {40 * ms, 50 * ms}, 0 * ms, 0 * ms);
         const TracePtr trace = simulated.finish();
-        const ThreadTimes times =
-            StatesOfThreads(*trace).during(thread, {0, 50 * ms}).withUnseenWaits();
+        const ThreadTimes times = StatesOfThreads(*trace).during(thread, {0, 50 * ms}).withUnseenWaits();
         QCOMPARE(times.of(ThreadState::Unknown), 20 * ms);
         QCOMPARE(times.of(ThreadState::Gil), 10 * ms);
     }
@@ -89,12 +88,8 @@ class tst_unseenWaits : public QObject {
             said.push_back(activityText(activities.at(id)));
         });
         QCOMPARE(said.size(), size_t{2});
-        QCOMPARE(
-            said[0],
-            std::string(", which by turns runs and waits for the GIL that the thread tally has"));
-        QCOMPARE(
-            said[1],
-            std::string(", which by turns runs and waits for the GIL that another thread has"));
+        QCOMPARE(said[0], std::string(", which by turns runs and waits for the GIL that the thread tally has"));
+        QCOMPARE(said[1], std::string(", which by turns runs and waits for the GIL that another thread has"));
         QVERIFY(causes[0].runsAndWaits());
         QVERIFY(!causes[0].isSeenRunning());
         QVERIFY(!causes[0].isMostlyWithoutCore());

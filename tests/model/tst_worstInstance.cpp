@@ -25,14 +25,12 @@ TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = tr
         int64_t nowNs = stepNs + 1'000;
         if (hasCopy) {
             builder.addApi(thread, "cudaMemcpyAsync", nowNs, nowNs + 500, correlation);
-            builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, nowNs + 1'000, nowNs + 9'000,
-                              correlation++);
+            builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, nowNs + 1'000, nowNs + 9'000, correlation++);
         }
         nowNs += 20'000;
         for (const int64_t durationNs : gemms[step]) {
             builder.addApi(thread, "cudaLaunchKernel", nowNs, nowNs + 500, correlation);
-            builder.addKernel(stream, "gemm", nowNs + 1'000, nowNs + 1'000 + durationNs,
-                              correlation++);
+            builder.addKernel(stream, "gemm", nowNs + 1'000, nowNs + 1'000 + durationNs, correlation++);
             nowNs += durationNs + 2'000;
         }
         stepNs += 1'000'000;
@@ -98,8 +96,7 @@ class TestWorstInstance : public QObject {
     }
 
     void unpairedInstanceHasNoCounterpart() {
-        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
-                        steps({{50'000}, {50'000}, {50'000, 20'000}}));
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {50'000}, {50'000, 20'000}}));
         const WorstInstance worst = runs.find(runs.kernelQuery());
         QCOMPARE(worst.step, size_t{2});
         QCOMPARE(worst.lostNs, 20'000);
@@ -108,12 +105,10 @@ class TestWorstInstance : public QObject {
     }
 
     void wholeGraphIsFound() {
-        const Runs runs(stepsOfGraphs({50'000, 50'000, 50'000}),
-                        stepsOfGraphs({50'000, 70'000, 50'000}));
+        const Runs runs(stepsOfGraphs({50'000, 50'000, 50'000}), stepsOfGraphs({50'000, 70'000, 50'000}));
         const auto& contributors = runs.baseline.workers.front().contributors;
-        const auto graphs = std::find_if(
-            contributors.begin(), contributors.end(),
-            [](const Contributor& each) { return each.kind == ContributorKind::Graph; });
+        const auto graphs = std::find_if(contributors.begin(), contributors.end(),
+                                         [](const Contributor& each) { return each.kind == ContributorKind::Graph; });
         QVERIFY(graphs != contributors.end());
         InstanceQuery query;
         query.kind = ContributorKind::Graph;
@@ -128,12 +123,10 @@ class TestWorstInstance : public QObject {
     }
 
     void instanceOfTheBaselineOnlyIsFoundThere() {
-        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
-                        steps({{50'000}, {50'000}, {50'000}}, false));
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {50'000}, {50'000}}, false));
         const auto& contributors = runs.baseline.workers.front().contributors;
-        const auto copy = std::find_if(
-            contributors.begin(), contributors.end(),
-            [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
+        const auto copy = std::find_if(contributors.begin(), contributors.end(),
+                                       [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
         QVERIFY(copy != contributors.end());
         InstanceQuery query;
         query.kind = ContributorKind::Copy;
@@ -148,8 +141,7 @@ class TestWorstInstance : public QObject {
     }
 
     void idleTimeLeadsToItsWorstStep() {
-        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
-                        steps({{50'000}, {50'000}, {50'000}}));
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {50'000}, {50'000}}));
         for (size_t part = 0; part < stepPartCount; ++part) {
             InstanceQuery query;
             query.kind = ContributorKind::Idle;
@@ -163,8 +155,7 @@ class TestWorstInstance : public QObject {
 
     /// The step whose idle time grew most, and in it the longest gap of that cause.
     void idleTimeIsFoundByTheWorkAfterIt() {
-        const Runs runs(steps({{50'000}, {50'000, 10'000}, {50'000}}),
-                        steps({{50'000}, {20'000, 10'000}, {50'000}}));
+        const Runs runs(steps({{50'000}, {50'000, 10'000}, {50'000}}), steps({{50'000}, {20'000, 10'000}, {50'000}}));
         InstanceQuery query;
         for (const Contributor& each : runs.baseline.workers.front().contributors) {
             if (each.kind != ContributorKind::Idle || each.part != StepPart::LaunchBound) continue;
@@ -180,19 +171,16 @@ class TestWorstInstance : public QObject {
         QVERIFY(worst.candidateGap.durationNs() > 0);
         QCOMPARE(runs.candidateTrace->rangeOf(worst.candidate).startNs, worst.candidateGap.endNs);
         const Evidence evidence =
-            evidenceOf({{}, ClauseKind::Cause, query},
-                       {*runs.baselineTrace, {}, runs.baseline.workers.front()},
+            evidenceOf({{}, ClauseKind::Cause, query}, {*runs.baselineTrace, {}, runs.baseline.workers.front()},
                        {*runs.candidateTrace, {}, runs.candidate.workers.front()});
         QCOMPARE(evidence.candidate.event, worst.candidate);
         QCOMPARE(evidence.candidate.range.startNs, worst.candidateGap.startNs);
     }
 
     void stepClauseLeadsToTheStepsNearestToTheMedians() {
-        const Runs runs(steps({{50'000}, {90'000}, {60'000}}),
-                        steps({{50'000}, {50'000}, {70'000}}));
+        const Runs runs(steps({{50'000}, {90'000}, {60'000}}), steps({{50'000}, {50'000}, {70'000}}));
         const Evidence evidence =
-            evidenceOf({"10 % longer", ClauseKind::Step},
-                       {*runs.baselineTrace, {}, runs.baseline.workers.front()},
+            evidenceOf({"10 % longer", ClauseKind::Step}, {*runs.baselineTrace, {}, runs.baseline.workers.front()},
                        {*runs.candidateTrace, {}, runs.candidate.workers.front()});
         QVERIFY(evidence.isFound());
         for (const EvidenceSide* side : {&evidence.baseline, &evidence.candidate})
@@ -203,8 +191,7 @@ class TestWorstInstance : public QObject {
     }
 
     void nameIsFoundOnAnotherPathIfItRunsThere() {
-        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
-                        steps({{50'000}, {60'000}, {50'000}}));
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {60'000}, {50'000}}));
         InstanceQuery query = runs.kernelQuery();
         query.baselinePath = "no such path";
         const WorstInstance worst = runs.find(query);
@@ -213,8 +200,7 @@ class TestWorstInstance : public QObject {
     }
 
     void unknownNameIsNotFound() {
-        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
-                        steps({{50'000}, {50'000}, {50'000}}));
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {50'000}, {50'000}}));
         InstanceQuery query;
         query.baselineName = query.candidateName = "no such kernel";
         QVERIFY(!runs.find(query).isFound);

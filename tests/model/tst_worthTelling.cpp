@@ -41,8 +41,7 @@ class TestWorthTelling : public QObject {
     void launchesAreReportedBeyondTheProfilerOverhead() {
         const auto with = [](int64_t ns) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                     ns);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), ns);
             return rulesOf(made);
         };
         QCOMPARE(with(20 * ms), std::vector{&launchBoundRule});
@@ -51,8 +50,7 @@ class TestWorthTelling : public QObject {
 
     void lateLaunchesInFewStepsAreNotLaunchBound() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                 30 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 30 * ms);
         QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
         // The same mean, caused by four steps of ten.
         auto& steps = made.run().workers[0].steps;
@@ -76,8 +74,7 @@ class TestWorthTelling : public QObject {
         const IdleCause guess = idle(CauseKind::BeforeBatchCopy);
         QVERIFY(with(guess, 10 * ms).empty());
         QCOMPARE(with(guess, 20 * ms), std::vector{&inputDataRule});
-        QCOMPARE(with(idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 10 * ms),
-                 std::vector{&inputDataRule});
+        QCOMPARE(with(idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 10 * ms), std::vector{&inputDataRule});
         QCOMPARE(with(idle(CauseKind::LoadingRange), 10 * ms), std::vector{&inputDataRule});
     }
 
@@ -121,8 +118,7 @@ class TestWorthTelling : public QObject {
     void causeOfLongerStepsComesBeforeTheirPattern() {
         const auto explained = [](const IdleCause& cause) {
             MadeRun made;
-            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
-                     1 * ms);
+            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 1 * ms);
             made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 9 * ms);
             WorkerSummary& worker = made.run().workers[0];
             lengthen(worker, 40, 40, StepPart::DataLoading, 0);
@@ -144,8 +140,7 @@ class TestWorthTelling : public QObject {
         };
         const Explanation same = explained(idle(CauseKind::LoadingRange));
         QVERIFY(placeOf(same, &stepPatternRule) >= 0);
-        const Finding& pattern =
-            same.findings[static_cast<size_t>(placeOf(same, &stepPatternRule))];
+        const Finding& pattern = same.findings[static_cast<size_t>(placeOf(same, &stepPatternRule))];
         QVERIFY(pattern.pattern->kind != PatternKind::Period);
         const Finding& data = same.findings[static_cast<size_t>(placeOf(same, &inputDataRule))];
         QVERIFY(pattern.maxGainNs > data.maxGainNs);
@@ -155,10 +150,8 @@ class TestWorthTelling : public QObject {
     void waitsComeBeforeLaunchesTheyDelay() {
         const auto explained = [](int64_t waits) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                     40 * ms);
-            made.add(StepPart::Synchronization, ContributorKind::Idle,
-                     idleIn("cudaStreamSynchronize"), 10 * ms);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 40 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
             made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
             return rulesOf(made);
         };
@@ -171,12 +164,9 @@ class TestWorthTelling : public QObject {
     void waitsComeBeforeTheIdleTimeTheyCause() {
         const auto explained = [](int64_t waits) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
-                     18 * ms);
-            made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork),
-                     10 * ms);
-            made.add(StepPart::Synchronization, ContributorKind::Idle,
-                     idleIn("cudaStreamSynchronize"), 10 * ms);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 18 * ms);
+            made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork), 10 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
             made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
             return rulesOf(made);
         };

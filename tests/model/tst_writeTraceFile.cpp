@@ -41,16 +41,13 @@ void tst_writeTraceFile::foreignTraceEqualsItsLanescopeCopy() {
                            R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,
                               "Group size": 2, "dtype": "Float", "Process Group Name": "0",
                               "Process Group Ranks": "[0, 1]", "Out msg nelems": 10)"));
-    events.push_back(
-        R"({"ph": "C", "name": "queue", "pid": 4000, "ts": 1000, "args": {"n": 2.5}})");
-    events.push_back(
-        R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
+    events.push_back(R"({"ph": "C", "name": "queue", "pid": 4000, "ts": 1000, "args": {"n": 2.5}})");
+    events.push_back(R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
     events.push_back(R"({"ph": "s", "id": 1, "ts": 1.5, "cat": "fwdbwd"})");
     events.push_back(R"({"ph": "f", "id": 1, "ts": 2.5, "cat": "fwdbwd"})");
-    const TracePtr foreign =
-        loaded(traceOf(events, "",
-                       ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
-                       "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
+    const TracePtr foreign = loaded(traceOf(events, "",
+                                            ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
+                                            "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
     const fs::path path = folder_ / "ours.sqlite";
     QVERIFY(writeTraceFile(*foreign, path));
     const Result<TracePtr> opened = loadTrace(path);
@@ -62,8 +59,7 @@ void tst_writeTraceFile::foreignTraceEqualsItsLanescopeCopy() {
     QCOMPARE(ours.processes[0].rank, std::optional<int>(1));
     QCOMPARE(eventsIn(ours), eventsIn(*foreign));
     QCOMPARE(ours.kernels.startNs[0], foreign->kernels.startNs[0]);
-    QCOMPARE(ours.launchConfigs[ours.kernels.config[0]].grid,
-             foreign->launchConfigs[foreign->kernels.config[0]].grid);
+    QCOMPARE(ours.launchConfigs[ours.kernels.config[0]].grid, foreign->launchConfigs[foreign->kernels.config[0]].grid);
     QVERIFY(ours.launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
     const uint32_t op = rangeCalled(ours, "aten::mm");
     QCOMPARE(ours.strings.at(ours.nvtx.domain[op]), operatorDomain);
@@ -155,8 +151,8 @@ void tst_writeTraceFile::fileCreatedMeanwhileIsKept() {
     }
     QVERIFY(!written);
     const std::string said = written.error().sentence;
-    QVERIFY2(said.find("another program created the file in the meantime. The trace is in " +
-                       partial.string()) != std::string::npos,
+    QVERIFY2(said.find("another program created the file in the meantime. The trace is in " + partial.string()) !=
+                 std::string::npos,
              said.c_str());
     QCOMPARE(fs::file_size(path), uintmax_t{6});
     const Result<TracePtr> kept = loadTrace(partial);
@@ -168,10 +164,8 @@ void tst_writeTraceFile::sqliteInputIsRecognized() {
     TraceBuilder builder;
     builder.setPath("run.sqlite");
     const uint32_t process = builder.process(int64_t{1} << 48);
-    builder.add<kinds::Graph>({.startNs = 1,
-                               .endNs = 2,
-                               .graph = 5,
-                               .stream = builder.stream(process, builder.gpu(0), 1, 7)});
+    builder.add<kinds::Graph>(
+        {.startNs = 1, .endNs = 2, .graph = 5, .stream = builder.stream(process, builder.gpu(0), 1, 7)});
     QVERIFY(builder.finish());
     const TracePtr trace = builder.take();
     QVERIFY(isOfSqlite(*trace));

@@ -21,14 +21,11 @@ class PlainStepParts {
     PlainStepParts(const Trace& trace, const std::vector<StepSpan>& steps) : trace_(trace) {
         for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
             const bool isNccl = trace.nameOf({EventKind::Kernel, row}).starts_with("ncclDevKernel");
-            add({EventKind::Kernel, row},
-                isNccl ? StepPart::ExposedCommunication : StepPart::Compute, 0);
+            add({EventKind::Kernel, row}, isNccl ? StepPart::ExposedCommunication : StepPart::Compute, 0);
         }
         for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
-            add({EventKind::Memcpy, row}, partOf(trace.memcpys.kind[row]),
-                trace.memcpys.bytes[row]);
-        for (uint32_t row = 0; row < trace.memsets.size(); ++row)
-            add({EventKind::Memset, row}, StepPart::Memset, 0);
+            add({EventKind::Memcpy, row}, partOf(trace.memcpys.kind[row]), trace.memcpys.bytes[row]);
+        for (uint32_t row = 0; row < trace.memsets.size(); ++row) add({EventKind::Memset, row}, StepPart::Memset, 0);
         for (const StepSpan& step : steps) findBatch(step);
         threads_.insert(0);  // the one with the steps
         findWaits(steps);
@@ -74,9 +71,8 @@ class PlainStepParts {
             if (trace_.apiCalls.thread[row] == thread)
                 calls.push_back({{trace_.apiCalls.startNs[row], trace_.apiCalls.endNs[row]},
                                  trace_.strings.at(trace_.apiCalls.name[row])});
-        std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
-            return a.range.startNs < b.range.startNs;
-        });
+        std::stable_sort(calls.begin(), calls.end(),
+                         [](const Call& a, const Call& b) { return a.range.startNs < b.range.startNs; });
         int64_t untilNs = INT64_MIN;
         for (Call& call : calls) {
             call.range.startNs = std::max(call.range.startNs, untilNs);
@@ -87,48 +83,41 @@ class PlainStepParts {
     }
     static bool isWait(const Call& call) { return call.name == "cudaStreamSynchronize"; }
 
-    /// For each gap that begins in a wait of the thread that ends it, finds the part caused by that
-    /// wait.
+    /// For each gap that begins in a wait of the thread that ends it, finds the part caused by that wait.
     void findWaits(const std::vector<StepSpan>& steps) {
         std::vector<const Work*> byStart;
         for (const Work& work : work_) byStart.push_back(&work);
-        std::stable_sort(byStart.begin(), byStart.end(), [](const Work* a, const Work* b) {
-            return a->range.startNs < b->range.startNs;
-        });
+        std::stable_sort(byStart.begin(), byStart.end(),
+                         [](const Work* a, const Work* b) { return a->range.startNs < b->range.startNs; });
         std::map<std::pair<uint32_t, int64_t>, int64_t> takenNs;  // by thread and step
         int64_t untilNs = INT64_MIN;
         for (const Work* next : byStart) {
             const TimeRange gap{untilNs, next->range.startNs};
             untilNs = std::max(untilNs, next->range.endNs);
-            if (gap.startNs == INT64_MIN || gap.endNs <= gap.startNs || !isLate(*next, gap.startNs))
-                continue;
+            if (gap.startNs == INT64_MIN || gap.endNs <= gap.startNs || !isLate(*next, gap.startNs)) continue;
             const uint32_t thread = trace_.apiCalls.thread[next->call];
             int64_t sinceNs = INT64_MIN;
             for (const StepSpan& step : steps)
-                if (step.range.startNs <= gap.startNs)
-                    sinceNs = std::max(sinceNs, step.range.startNs);
+                if (step.range.startNs <= gap.startNs) sinceNs = std::max(sinceNs, step.range.startNs);
             int64_t waitedNs = 0;
             bool isInWait = false;
             for (const Call& call : callsOf(thread)) {
                 if (call.range.startNs > gap.startNs) break;
                 isInWait = isWait(call) && call.range.endNs >= gap.startNs;
                 if (isWait(call))
-                    waitedNs += std::max<int64_t>(
-                        0, call.range.endNs - std::max(call.range.startNs, sinceNs));
+                    waitedNs += std::max<int64_t>(0, call.range.endNs - std::max(call.range.startNs, sinceNs));
             }
             if (!isInWait) continue;
             int64_t& taken = takenNs[{thread, sinceNs}];
             const bool isShort = gap.durationNs() < 100'000;
-            const int64_t ns =
-                isShort ? gap.durationNs() : std::min(gap.durationNs(), waitedNs - taken);
+            const int64_t ns = isShort ? gap.durationNs() : std::min(gap.durationNs(), waitedNs - taken);
             // At most the wait so far.
             taken = std::min(waitedNs, taken + ns);
             afterWaits_.push_back({gap.startNs, gap.startNs + ns});
         }
     }
     bool isLate(const Work& next, int64_t idleFromNs) const {
-        return next.call != noIndex &&
-               trace_.apiCalls.endNs[next.call] + WorkerTimeline::launchLatencyNs > idleFromNs;
+        return next.call != noIndex && trace_.apiCalls.endNs[next.call] + WorkerTimeline::launchLatencyNs > idleFromNs;
     }
     bool isAfterWait(int64_t timeNs, uint32_t thread) const {
         for (const Call& call : callsOf(thread))
@@ -146,24 +135,18 @@ class PlainStepParts {
 
     static StepPart partOf(MemcpyKind kind) {
         switch (kind) {
-            case MemcpyKind::HtoD:
-                return StepPart::ExposedHtoD;
-            case MemcpyKind::DtoH:
-                return StepPart::ExposedDtoH;
-            case MemcpyKind::DtoD:
-                return StepPart::ExposedDtoD;
-            case MemcpyKind::PtoP:
-                return StepPart::ExposedPtoP;
-            default:
-                return StepPart::ExposedOtherCopy;
+            case MemcpyKind::HtoD: return StepPart::ExposedHtoD;
+            case MemcpyKind::DtoH: return StepPart::ExposedDtoH;
+            case MemcpyKind::DtoD: return StepPart::ExposedDtoD;
+            case MemcpyKind::PtoP: return StepPart::ExposedPtoP;
+            default: return StepPart::ExposedOtherCopy;
         }
     }
 
     void add(EventRef event, StepPart part, int64_t bytes) {
         const EventRef call = trace_.launchingCall(event);
         if (call.isValid()) threads_.insert(trace_.apiCalls.thread[call.row()]);
-        work_.push_back(
-            {trace_.rangeOf(event), part, bytes, call.isValid() ? call.row() : noIndex, false});
+        work_.push_back({trace_.rangeOf(event), part, bytes, call.isValid() ? call.row() : noIndex, false});
     }
 
     void findBatch(const StepSpan& step) {
@@ -177,8 +160,7 @@ class PlainStepParts {
         for (const Work& work : work_)
             if (isCopy(work)) largest = std::max(largest, work.bytes);
         for (Work& work : work_)
-            if (isCopy(work) && work.bytes >= largest / 2 &&
-                (!batch || work.range.startNs < batch->range.startNs))
+            if (isCopy(work) && work.bytes >= largest / 2 && (!batch || work.range.startNs < batch->range.startNs))
                 batch = &work;
         if (batch) batch->isBatch = true;
     }
@@ -211,8 +193,7 @@ class PlainStepParts {
             for (uint32_t row = 0; row < trace_.nvtx.size(); ++row) {
                 const std::string text(trace_.strings.at(trace_.nvtx.text[row]));
                 const TimeRange range{trace_.nvtx.startNs[row], trace_.nvtx.endNs[row]};
-                if (trace_.nvtx.thread[row] == each && range.contains(timeNs) &&
-                    !text.starts_with("step"))
+                if (trace_.nvtx.thread[row] == each && range.contains(timeNs) && !text.starts_with("step"))
                     open.push_back(text);
             }
             if (!open.empty()) return open;
@@ -220,8 +201,7 @@ class PlainStepParts {
         return {};
     }
 
-    /// Returns true if the thread that launches `next` is in an activity that does not include the
-    /// launch.
+    /// Returns true if the thread that launches `next` is in an activity that does not include the launch.
     bool isElsewhere(int64_t timeNs, const Work& next) const {
         const uint32_t thread = trace_.apiCalls.thread[next.call];
         const auto now = openRanges(thread, timeNs);
@@ -235,14 +215,11 @@ class PlainStepParts {
         const bool isLate = isGap && this->isLate(*next, busyUntilNs);
         if (isKnown && !isLate) return StepPart::OtherIdle;
         if (isInDataRange(timeNs)) return StepPart::DataLoading;
-        const bool isByLoader =
-            isLate && trace_.threads[trace_.apiCalls.thread[next->call]].name == "DataLoader";
-        const bool isForBatch =
-            isLate && next->isBatch && !isInCall(timeNs, "") && !isElsewhere(timeNs, *next);
+        const bool isByLoader = isLate && trace_.threads[trace_.apiCalls.thread[next->call]].name == "DataLoader";
+        const bool isForBatch = isLate && next->isBatch && !isInCall(timeNs, "") && !isElsewhere(timeNs, *next);
         if (isByLoader || isForBatch) return StepPart::DataLoading;
         if (isInCall(timeNs, "Synchronize")) return StepPart::Synchronization;
-        if (isLate && isAfterWait(timeNs, trace_.apiCalls.thread[next->call]))
-            return StepPart::Synchronization;
+        if (isLate && isAfterWait(timeNs, trace_.apiCalls.thread[next->call])) return StepPart::Synchronization;
         return isLate ? StepPart::LaunchBound : StepPart::OtherIdle;
     }
 

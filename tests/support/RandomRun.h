@@ -70,14 +70,13 @@ class RandomRun {
     }
 
     void addCalls(uint32_t thread, int count) {
-        static constexpr std::array<const char*, 4> names{
-            "cudaLaunchKernel", "cudaMalloc", "cudaStreamSynchronize", "cudaMemcpyAsync"};
+        static constexpr std::array<const char*, 4> names{"cudaLaunchKernel", "cudaMalloc", "cudaStreamSynchronize",
+                                                          "cudaMemcpyAsync"};
         int64_t at = upTo(10);
         for (int index = 0; index < count && at < lengthUs; ++index) {
             const int64_t end = at + upTo(12);
             const uint32_t correlation = random_() % 4 == 0 ? 0 : ++correlation_;
-            builder_.addApi(thread, names[random_() % names.size()], at * us, end * us,
-                            correlation);
+            builder_.addApi(thread, names[random_() % names.size()], at * us, end * us, correlation);
             addWork(correlation, at * us);
             at = end + upTo(15);
         }
@@ -94,22 +93,17 @@ class RandomRun {
         starts_.erase(found);  // no two begin at once, or the first would be ambiguous
         const int64_t endNs = startNs + upTo(14) * us;
         const uint32_t stream = random_() % 3 == 0 ? other_ : compute_;
-        static constexpr std::array kinds{MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD,
-                                          MemcpyKind::PtoP, MemcpyKind::HtoH};
+        static constexpr std::array kinds{MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD, MemcpyKind::PtoP,
+                                          MemcpyKind::HtoH};
         switch (random_() % 5) {
             case 0:
-                builder_.addMemcpy(stream, kinds[random_() % kinds.size()], upTo(5000), startNs,
-                                   endNs, correlation);
+                builder_.addMemcpy(stream, kinds[random_() % kinds.size()], upTo(5000), startNs, endNs, correlation);
                 break;
-            case 1:
-                builder_.addMemset(stream, 8, startNs, endNs, correlation);
-                break;
+            case 1: builder_.addMemset(stream, 8, startNs, endNs, correlation); break;
             case 2:
-                builder_.addKernel(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", startNs,
-                                   endNs, correlation);
+                builder_.addKernel(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", startNs, endNs, correlation);
                 break;
-            default:
-                builder_.addKernel(stream, "gemm", startNs, endNs, correlation);
+            default: builder_.addKernel(stream, "gemm", startNs, endNs, correlation);
         }
     }
 

@@ -24,8 +24,7 @@ uint32_t SimulatedTrace::addGpu(std::string gpuName, int smCount) {
     return index;
 }
 
-uint32_t SimulatedTrace::addProcess(uint32_t pid, std::string processName,
-                                    std::optional<int> rank) {
+uint32_t SimulatedTrace::addProcess(uint32_t pid, std::string processName, std::optional<int> rank) {
     const uint32_t index = process(globalPid(pid));
     processes()[index].name = std::move(processName);
     processes()[index].rank = rank;
@@ -38,8 +37,7 @@ uint32_t SimulatedTrace::addThread(uint32_t process, uint32_t tid, std::string t
     return thread(id);
 }
 
-uint32_t SimulatedTrace::addStream(uint32_t process, uint32_t gpu, int64_t streamId,
-                                   bool isNullStream) {
+uint32_t SimulatedTrace::addStream(uint32_t process, uint32_t gpu, int64_t streamId, bool isNullStream) {
     const uint32_t index = stream(process, gpu, 1, streamId);
     streams()[index].isNullStream = isNullStream;
     return index;
@@ -67,8 +65,8 @@ uint32_t SimulatedTrace::launchOf(std::string_view kernelName) {
     return launchConfig(launch);
 }
 
-EventRef SimulatedTrace::addKernel(uint32_t stream, std::string_view kernelName, int64_t startNs,
-                                   int64_t endNs, uint32_t correlation) {
+EventRef SimulatedTrace::addKernel(uint32_t stream, std::string_view kernelName, int64_t startNs, int64_t endNs,
+                                   uint32_t correlation) {
     return add<kinds::Kernel>({.startNs = startNs,
                                .endNs = endNs,
                                .stream = stream,
@@ -76,9 +74,8 @@ EventRef SimulatedTrace::addKernel(uint32_t stream, std::string_view kernelName,
                                .config = launchOf(kernelName)});
 }
 
-EventRef SimulatedTrace::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t bytes, int64_t startNs,
-                                   int64_t endNs, uint32_t correlation, MemoryKind source,
-                                   MemoryKind destination) {
+EventRef SimulatedTrace::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t bytes, int64_t startNs, int64_t endNs,
+                                   uint32_t correlation, MemoryKind source, MemoryKind destination) {
     return add<kinds::Memcpy>({.startNs = startNs,
                                .endNs = endNs,
                                .bytes = bytes,
@@ -89,8 +86,8 @@ EventRef SimulatedTrace::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t byt
                                .correlation = correlation});
 }
 
-EventRef SimulatedTrace::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu,
-                                     int64_t bytes, int64_t startNs, int64_t endNs) {
+EventRef SimulatedTrace::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu, int64_t bytes, int64_t startNs,
+                                     int64_t endNs) {
     return add<kinds::Memcpy>({.startNs = startNs,
                                .endNs = endNs,
                                .bytes = bytes,
@@ -102,9 +99,8 @@ EventRef SimulatedTrace::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t
                                .stream = stream});
 }
 
-EventRef SimulatedTrace::addMigration(uint32_t stream, MemcpyKind kind, uint64_t address,
-                                      int64_t bytes, int64_t startNs, int64_t endNs,
-                                      MigrationCause cause) {
+EventRef SimulatedTrace::addMigration(uint32_t stream, MemcpyKind kind, uint64_t address, int64_t bytes,
+                                      int64_t startNs, int64_t endNs, MigrationCause cause) {
     return add<kinds::Memcpy>({.startNs = startNs,
                                .endNs = endNs,
                                .bytes = bytes,
@@ -128,31 +124,22 @@ EventRef SimulatedTrace::addMemset(uint32_t stream, int64_t bytes, int64_t start
 
 EventRef SimulatedTrace::addGraph(uint32_t stream, int64_t number, int64_t startNs, int64_t endNs,
                                   uint32_t correlation) {
-    return add<kinds::Graph>({.startNs = startNs,
-                              .endNs = endNs,
-                              .graph = number,
-                              .stream = stream,
-                              .correlation = correlation});
+    return add<kinds::Graph>(
+        {.startNs = startNs, .endNs = endNs, .graph = number, .stream = stream, .correlation = correlation});
 }
 
-void SimulatedTrace::addAllocation(uint32_t process, uint32_t gpu, MemoryKind kind,
-                                   uint64_t address, int64_t bytes, int64_t timeNs) {
-    add<kinds::MemoryEvent>({.timeNs = timeNs,
-                             .bytes = bytes,
-                             .address = address,
-                             .kind = kind,
-                             .process = process,
-                             .gpu = gpu});
+void SimulatedTrace::addAllocation(uint32_t process, uint32_t gpu, MemoryKind kind, uint64_t address, int64_t bytes,
+                                   int64_t timeNs) {
+    add<kinds::MemoryEvent>(
+        {.timeNs = timeNs, .bytes = bytes, .address = address, .kind = kind, .process = process, .gpu = gpu});
 }
 
 void SimulatedTrace::addFree(uint32_t process, uint32_t gpu, uint64_t address, int64_t timeNs) {
-    add<kinds::MemoryEvent>(
-        {.timeNs = timeNs, .address = address, .isFree = true, .process = process, .gpu = gpu});
+    add<kinds::MemoryEvent>({.timeNs = timeNs, .address = address, .isFree = true, .process = process, .gpu = gpu});
 }
 
-EventRef SimulatedTrace::addPageFault(uint32_t process, uint32_t gpu, uint64_t address,
-                                      int64_t count, FaultAccess access, int64_t startNs,
-                                      int64_t endNs) {
+EventRef SimulatedTrace::addPageFault(uint32_t process, uint32_t gpu, uint64_t address, int64_t count,
+                                      FaultAccess access, int64_t startNs, int64_t endNs) {
     return add<kinds::PageFault>({.startNs = startNs,
                                   .endNs = endNs,
                                   .address = address,
@@ -168,13 +155,12 @@ void SimulatedTrace::addWindow(uint32_t process, int64_t startNs, int64_t endNs)
     processes()[process].windows.push_back({startNs, endNs});
 }
 
-void SimulatedTrace::addGap(uint32_t process, Loss what, int64_t startNs, int64_t endNs,
-                            int64_t count) {
+void SimulatedTrace::addGap(uint32_t process, Loss what, int64_t startNs, int64_t endNs, int64_t count) {
     processes()[process].gaps.push_back({what, {startNs, endNs}, count});
 }
 
-EventRef SimulatedTrace::addApi(uint32_t thread, std::string_view callName, int64_t startNs,
-                                int64_t endNs, uint32_t correlation) {
+EventRef SimulatedTrace::addApi(uint32_t thread, std::string_view callName, int64_t startNs, int64_t endNs,
+                                uint32_t correlation) {
     return add<kinds::Api>({.startNs = startNs,
                             .endNs = endNs,
                             .name = intern(callName),
@@ -183,8 +169,7 @@ EventRef SimulatedTrace::addApi(uint32_t thread, std::string_view callName, int6
                             .isDriver = !callName.starts_with("cuda")});
 }
 
-EventRef SimulatedTrace::addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs,
-                                 uint32_t correlation) {
+EventRef SimulatedTrace::addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs, uint32_t correlation) {
     return add<kinds::Sync>({.startNs = startNs,
                              .endNs = endNs,
                              .type = type,
@@ -193,8 +178,8 @@ EventRef SimulatedTrace::addSync(uint32_t stream, SyncType type, int64_t startNs
                              .correlation = correlation});
 }
 
-EventRef SimulatedTrace::addNvtx(uint32_t thread, std::string_view text, int64_t startNs,
-                                 int64_t endNs, NvtxStyle style, std::string_view domain) {
+EventRef SimulatedTrace::addNvtx(uint32_t thread, std::string_view text, int64_t startNs, int64_t endNs,
+                                 NvtxStyle style, std::string_view domain) {
     return add<kinds::Nvtx>({.startNs = startNs,
                              .endNs = endNs,
                              .text = intern(text),
@@ -204,27 +189,20 @@ EventRef SimulatedTrace::addNvtx(uint32_t thread, std::string_view text, int64_t
 }
 
 EventRef SimulatedTrace::addOpenNvtx(uint32_t thread, std::string_view text, int64_t startNs) {
-    return add<kinds::Nvtx>(
-        {.startNs = startNs, .text = intern(text), .thread = thread, .isOpen = true});
+    return add<kinds::Nvtx>({.startNs = startNs, .text = intern(text), .thread = thread, .isOpen = true});
 }
 
-EventRef SimulatedTrace::addNccl(uint32_t thread, std::string_view operation, int64_t bytes,
-                                 int64_t startNs, int64_t endNs, uint64_t communicator,
-                                 const NcclFacts& facts) {
-    const EventRef range = addNvtx(thread, "nccl" + std::string(operation), startNs, endNs,
-                                   NvtxStyle::PushPop, "NCCL");
-    nccl(range, {.operation = intern(operation),
-                 .bytes = bytes,
-                 .communicator = communicator,
-                 .facts = facts});
+EventRef SimulatedTrace::addNccl(uint32_t thread, std::string_view operation, int64_t bytes, int64_t startNs,
+                                 int64_t endNs, uint64_t communicator, const NcclFacts& facts) {
+    const EventRef range = addNvtx(thread, "nccl" + std::string(operation), startNs, endNs, NvtxStyle::PushPop, "NCCL");
+    nccl(range, {.operation = intern(operation), .bytes = bytes, .communicator = communicator, .facts = facts});
     return range;
 }
 
-EventRef SimulatedTrace::launch(uint32_t thread, uint32_t stream, std::string_view kernelName,
-                                int64_t callStartNs, int64_t startNs, int64_t endNs) {
+EventRef SimulatedTrace::launch(uint32_t thread, uint32_t stream, std::string_view kernelName, int64_t callStartNs,
+                                int64_t startNs, int64_t endNs) {
     const uint32_t correlation = nextCorrelation_++;
-    addApi(thread, "cudaLaunchKernel", callStartNs, std::min(callStartNs + 4'000, startNs),
-           correlation);
+    addApi(thread, "cudaLaunchKernel", callStartNs, std::min(callStartNs + 4'000, startNs), correlation);
     return addKernel(stream, kernelName, startNs, endNs, correlation);
 }
 

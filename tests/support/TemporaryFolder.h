@@ -13,8 +13,7 @@ namespace lanescope {
 class TemporaryFolder {
   public:
     TemporaryFolder() {
-        std::string pattern =
-            (std::filesystem::temp_directory_path() / "lanescope-test-XXXXXX").string();
+        std::string pattern = (std::filesystem::temp_directory_path() / "lanescope-test-XXXXXX").string();
         if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
     }
     ~TemporaryFolder() {

@@ -31,8 +31,7 @@ class Terminal {
     /// Runs a program with this terminal as stdout; returns its output.
     QByteArray run(QProcess& process, const QString& program, const QStringList& arguments) const {
         process.setStandardInputFile(QProcess::nullDevice());
-        process.setChildProcessModifier(
-            [descriptor = programs_] { ::dup2(descriptor, STDOUT_FILENO); });
+        process.setChildProcessModifier([descriptor = programs_] { ::dup2(descriptor, STDOUT_FILENO); });
         process.start(program, arguments);
         QByteArray text;
         // A terminal's buffer is small, and a writer blocks when it is full.
@@ -48,8 +47,7 @@ class Terminal {
     QByteArray take() const {
         QByteArray text;
         char part[4096];
-        for (ssize_t count = 0; (count = ::read(own_, part, sizeof part)) > 0;)
-            text.append(part, count);
+        for (ssize_t count = 0; (count = ::read(own_, part, sizeof part)) > 0;) text.append(part, count);
         return text;
     }
 

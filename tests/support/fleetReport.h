@@ -21,9 +21,8 @@ inline void editReport(const std::filesystem::path& path, const std::string& sql
     sqlite3_close(database);
 }
 
-/// A report as written by `lanescope fleet`, with simulated numbers: all ranks take 60 ms per step
-/// themselves and 40 ms in communication, except the slow rank, which takes 20 % longer itself from
-/// the middle on.
+/// A report as written by `lanescope fleet`, with simulated numbers: all ranks take 60 ms per step themselves and 40 ms
+/// in communication, except the slow rank, which takes 20 % longer itself from the middle on.
 struct ReportMaker {
     int ranks = 8, perMachine = 4, steps = 20;
     int64_t firstStep = 100;
@@ -55,8 +54,8 @@ struct ReportMaker {
                 sql += fmt::format(
                     "INSERT INTO steps VALUES ({}, {}, 0, {}, 40000000, {}, 1000000, 5000000, "
                     "4000000, {});",
-                    rank, firstStep + step, isSlow ? 112'000'000 : 100'000'000,
-                    isSlow ? 62'000'000 : 50'000'000, isSlow ? 0.2 : 0.0);
+                    rank, firstStep + step, isSlow ? 112'000'000 : 100'000'000, isSlow ? 62'000'000 : 50'000'000,
+                    isSlow ? 0.2 : 0.0);
             }
         }
         if (culprit >= 0)
@@ -64,8 +63,7 @@ struct ReportMaker {
                 "INSERT INTO findings VALUES (1, 'rank', 'compute', '{0}', {1}, {2}, 120000000, "
                 "0.1, 9, 'Rank {0} on node{3} loses 12 ms a step.', 'lanescope view --merge "
                 "run.{0}.sqlite --ranks {0}', '{0},{4},1');",
-                culprit, firstStep + steps / 2, firstStep + steps / 2 + 4, culprit / perMachine,
-                culprit - 1);
+                culprit, firstStep + steps / 2, firstStep + steps / 2 + 4, culprit / perMachine, culprit - 1);
         editReport(path, sql + "COMMIT");
     }
 };

@@ -8,9 +8,7 @@
 namespace lanescope::analysis {
 
 /// Time in a call.
-inline IdleCause idleIn(std::string call) {
-    return {CauseKind::InCall, GpuApi::Cuda, std::move(call)};
-}
+inline IdleCause idleIn(std::string call) { return {CauseKind::InCall, GpuApi::Cuda, std::move(call)}; }
 
 /// Time of a kind, in which the thread was seen in a state.
 inline IdleCause idle(CauseKind kind, ThreadState state = ThreadState::Unknown,

@@ -15,8 +15,7 @@
 
 namespace lanescope::test {
 
-/// Maximum memory to open a file, as promised in the manual: a base for any small file, and a
-/// multiple of its bytes.
+/// Maximum memory to open a file, as promised in the manual: a base for any small file, and a multiple of its bytes.
 inline constexpr int64_t baseMemoryBytes = int64_t{32} << 20, memoryPerByte = 16;
 
 /// Returns a KiB value of /proc/self/status in bytes.

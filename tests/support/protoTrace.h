@@ -33,8 +33,7 @@ class Plane {
     explicit Plane(std::string_view name) { head_.bytes(2, name); }
 
     using Stats = std::vector<std::pair<std::string, std::string>>;
-    /// Returns a stat: a value beginning with a digit is a number, one with '>' a name of the
-    /// plane.
+    /// Returns a stat: a value beginning with a digit is a number, one with '>' a name of the plane.
     ProtoWriter stat(const std::string& name, const std::string& value) {
         ProtoWriter stat;
         stat.number(1, numberOf(stats_, name));
@@ -46,11 +45,8 @@ class Plane {
             stat.bytes(5, value);
         return stat;
     }
-    void own(const std::string& name, const std::string& value) {
-        tail_.message(6, stat(name, value));
-    }
-    ProtoWriter event(const std::string& name, uint64_t offsetPs, uint64_t durationPs,
-                      const Stats& stats = {}) {
+    void own(const std::string& name, const std::string& value) { tail_.message(6, stat(name, value)); }
+    ProtoWriter event(const std::string& name, uint64_t offsetPs, uint64_t durationPs, const Stats& stats = {}) {
         ProtoWriter event;
         event.number(1, numberOf(events_, name));
         event.number(2, offsetPs);
@@ -58,8 +54,7 @@ class Plane {
         for (const auto& [key, value] : stats) event.message(4, stat(key, value));
         return event;
     }
-    void line(uint64_t id, std::string_view name, int64_t timeNs,
-              const std::vector<ProtoWriter>& events) {
+    void line(uint64_t id, std::string_view name, int64_t timeNs, const std::vector<ProtoWriter>& events) {
         ProtoWriter line;
         line.number(1, id);
         line.bytes(2, name);
@@ -103,27 +98,24 @@ inline std::string smallXplane() {
     gpu.own("compute_cap_major", "9");
     gpu.own("memory_size", "150000000000");
     gpu.line(20, "Stream #20(MemcpyH2D,Kernel,Memset)", 1000,
-             {gpu.event(
-                  "MemcpyH2D", 5'000'500, 2'000'000,
-                  {{"correlation_id", "11"},
-                   {"memcpy_details", "kind_src:pinned kind_dst:device size:4096 dest:0 async:1"}}),
-              gpu.event("Memset", 8'000'000, 1'000'000,
-                        {{"memset_details", "kind:device num_bytes:64 async:1"}}),
+             {gpu.event("MemcpyH2D", 5'000'500, 2'000'000,
+                        {{"correlation_id", "11"},
+                         {"memcpy_details", "kind_src:pinned kind_dst:device size:4096 dest:0 async:1"}}),
+              gpu.event("Memset", 8'000'000, 1'000'000, {{"memset_details", "kind:device num_bytes:64 async:1"}}),
               gpu.event("_Z4gemmPfi", 10'000'000, 30'000'000,
                         {{"correlation_id", "12"},
-                         {"kernel_details",
-                          "regs:40 static_shared:16 dynamic_shared:400 grid:512,2,1 block:128,1,1"},
+                         {"kernel_details", "regs:40 static_shared:16 dynamic_shared:400 grid:512,2,1 block:128,1,1"},
                          {"hlo_op", ">dot.3"},
                          {"hlo_module", ">jit_step"}})});
     gpu.line(1, "Steps", 1000, {gpu.event("7", 5'000'000, 40'000'000)});
     Plane host("/host:CPU");
-    host.line(4242, "python/4242", 1000,
-              {host.event("train", 0, 60'000'000, {{"step_num", "7"}}),
-               host.event("$train.py:12 step", 500'000, 50'000'000),
-               host.event("PjitFunction(step)", 1'000'000, 40'000'000),
-               host.event("cuMemcpyHtoDAsync_v2", 2'000'000, 500'000, {{"correlation_id", "11"}}),
-               host.event("cudaLaunchKernel", 3'000'000, 700'000, {{"correlation_id", "12"}}),
-               host.event("Marked", 4'000'000, 0)});
+    host.line(
+        4242, "python/4242", 1000,
+        {host.event("train", 0, 60'000'000, {{"step_num", "7"}}), host.event("$train.py:12 step", 500'000, 50'000'000),
+         host.event("PjitFunction(step)", 1'000'000, 40'000'000),
+         host.event("cuMemcpyHtoDAsync_v2", 2'000'000, 500'000, {{"correlation_id", "11"}}),
+         host.event("cudaLaunchKernel", 3'000'000, 700'000, {{"correlation_id", "12"}}),
+         host.event("Marked", 4'000'000, 0)});
     Plane environment("Task Environment");
     environment.own("profile_start_time", "1771595639214724894");
     ProtoWriter space;
@@ -160,9 +152,8 @@ using Annotations = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns a track event: 1 begins a slice, 2 ends one, 3 is a mark. An annotation beginning with a
 /// digit is a number, one with '[' a list of numbers.
-inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs,
-                              std::string_view name = {}, std::string_view category = {},
-                              const Annotations& annotations = {}, uint64_t flow = 0) {
+inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs, std::string_view name = {},
+                              std::string_view category = {}, const Annotations& annotations = {}, uint64_t flow = 0) {
     ProtoWriter event, content;
     event.number(9, type);
     event.number(11, uuid);
@@ -191,14 +182,12 @@ inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs,
     return packet(content);
 }
 
-/// Simulated: a step in torch.profiler's Perfetto format, without categories; all slices begin
-/// before all of them end.
+/// Simulated: a step in torch.profiler's Perfetto format, without categories; all slices begin before all of them end.
 inline std::string smallPerfetto() {
     std::string trace = track(1, 4000, -1, "python") + track(2, 4000, 4001, "thread 4001 (main)") +
                         track(3, 0, -1, "GPU 0") + track(4, 0, 7, "stream 7");
     trace += trackEvent(1, 2, 1000, "ProfilerStep#1", {}, {{"External id", "1"}});
-    trace +=
-        trackEvent(1, 2, 1100, "aten::mm", {}, {{"External id", "5"}, {"Input Dims", "[8,16]"}});
+    trace += trackEvent(1, 2, 1100, "aten::mm", {}, {{"External id", "5"}, {"Input Dims", "[8,16]"}});
     trace += trackEvent(1, 2, 1200, "cudaLaunchKernel", {}, {{"correlation", "77"}}, 77);
     trace += trackEvent(2, 2, 3000) + trackEvent(2, 2, 2000) + trackEvent(2, 2, 1300);
     trace += trackEvent(1, 4, 1400, "void gemm<float>(float*, int)", {},
@@ -210,9 +199,8 @@ inline std::string smallPerfetto() {
                          {"grid", "[512,2,1]"},
                          {"block", "[128,1,1]"}},
                         77);
-    trace +=
-        trackEvent(1, 4, 1510, "Memcpy HtoD (Pinned -> Device)", {},
-                   {{"device", "0"}, {"stream", "7"}, {"correlation", "78"}, {"bytes", "4096"}});
+    trace += trackEvent(1, 4, 1510, "Memcpy HtoD (Pinned -> Device)", {},
+                        {{"device", "0"}, {"stream", "7"}, {"correlation", "78"}, {"bytes", "4096"}});
     trace += trackEvent(2, 4, 1500) + trackEvent(2, 4, 1600);
     return trace;
 }

@@ -8,9 +8,8 @@ namespace lanescope::test {
 /// Runs one test like its own `main`.
 using RunTest = int (*)(int argc, char** argv);
 
-/// Registers a test with the program it is linked into, which runs it by its file name: `test-model
-/// tst_Column`. Many tests share a program, because linking one for each took longer than compiling
-/// it.
+/// Registers a test with the program it is linked into, which runs it by its file name: `test-model tst_Column`. Many
+/// tests share a program, because linking one for each took longer than compiling it.
 struct TestRegistration {
     /// `file` is `__FILE__` of the test.
     TestRegistration(const char* file, RunTest run);

@@ -6,10 +6,9 @@
 
 namespace lanescope::test {
 
-/// Waits until nothing is left to do: no work on the pool's threads, and no events posted here by
-/// such work or by this thread. All pending effects have happened then, so that a test may check
-/// that an event did not occur, however slow the machine. GUI thread; a job that waits for this
-/// thread deadlocks.
+/// Waits until nothing is left to do: no work on the pool's threads, and no events posted here by such work or by this
+/// thread. All pending effects have happened then, so that a test may check that an event did not occur, however slow
+/// the machine. GUI thread; a job that waits for this thread deadlocks.
 inline void settle() {
     QThreadPool* const pool = QThreadPool::globalInstance();
     // Delivered events may start new work.

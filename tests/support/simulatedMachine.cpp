@@ -25,8 +25,7 @@ class Simulation {
         for (int gpu = 0; gpu < options_.gpuCount; ++gpu) addWorker(static_cast<uint32_t>(gpu));
         if (options_.hasTopology) addTopology();
         if (options_.hasCounters) {
-            for (int gpu = 0; gpu < options_.gpuCount; ++gpu)
-                addGpuCounters(static_cast<uint32_t>(gpu));
+            for (int gpu = 0; gpu < options_.gpuCount; ++gpu) addGpuCounters(static_cast<uint32_t>(gpu));
             addHostCounters();
         }
         return builder_.finish("simulated machine");
@@ -34,32 +33,27 @@ class Simulation {
 
   private:
     /// Small variation, equal in every run.
-    double jitter(double share) {
-        return 1 + share * (std::uniform_real_distribution<double>(-1, 1)(random_));
-    }
+    double jitter(double share) { return 1 + share * (std::uniform_real_distribution<double>(-1, 1)(random_)); }
 
-    int64_t copy(uint32_t stream, MemcpyKind kind, int64_t bytes, double gigabytesPerSecond,
-                 int64_t atNs, MemoryKind source, MemoryKind destination) {
-        const auto durationNs = static_cast<int64_t>(
-            2000 + static_cast<double>(bytes) / (gigabytesPerSecond * jitter(0.04)));
+    int64_t copy(uint32_t stream, MemcpyKind kind, int64_t bytes, double gigabytesPerSecond, int64_t atNs,
+                 MemoryKind source, MemoryKind destination) {
+        const auto durationNs =
+            static_cast<int64_t>(2000 + static_cast<double>(bytes) / (gigabytesPerSecond * jitter(0.04)));
         builder_.addMemcpy(stream, kind, bytes, atNs, atNs + durationNs, 0, source, destination);
         return atNs + durationNs + 3000;
     }
 
     void addWorker(uint32_t gpu) {
-        const uint32_t process =
-            gpu == 0 ? 0 : builder_.addProcess(4242 + gpu, "python3", static_cast<int>(gpu));
+        const uint32_t process = gpu == 0 ? 0 : builder_.addProcess(4242 + gpu, "python3", static_cast<int>(gpu));
         const uint32_t thread = builder_.addThread(process, 100 + gpu, "main");
         const uint32_t compute = builder_.addStream(process, gpu, 7);
         const uint32_t copies = builder_.addStream(process, gpu, 13);
         for (int step = 0; step < options_.steps; ++step) {
             const int64_t startNs = step * stepNs;
-            builder_.addNvtx(thread, "step " + std::to_string(step), startNs,
-                             startNs + stepNs - 1000);
+            builder_.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + stepNs - 1000);
             for (int kernel = 0; kernel < 30; ++kernel) {
                 const int64_t atNs = startNs + 4'000'000 + kernel * 400'000;
-                builder_.addKernel(compute, kernel % 3 == 0 ? "gemm" : "layer_norm", atNs,
-                                   atNs + 360'000);
+                builder_.addKernel(compute, kernel % 3 == 0 ? "gemm" : "layer_norm", atNs, atNs + 360'000);
             }
             addCopies(copies, startNs);
             addPeerCopies(copies, gpu, startNs);
@@ -71,16 +65,12 @@ class Simulation {
         for (int index = 0; index < options_.copiesPerStep; ++index) {
             const auto bytes = int64_t{1} << (8 + index * 7 % 15);
             const bool isPageable = index % 3 == 0;
-            atNs =
-                copy(stream, MemcpyKind::HtoD, bytes, isPageable ? pageableGBps : pinnedGBps, atNs,
-                     isPageable ? MemoryKind::Pageable : MemoryKind::Pinned, MemoryKind::Device);
+            atNs = copy(stream, MemcpyKind::HtoD, bytes, isPageable ? pageableGBps : pinnedGBps, atNs,
+                        isPageable ? MemoryKind::Pageable : MemoryKind::Pinned, MemoryKind::Device);
         }
-        atNs = copy(stream, MemcpyKind::HtoD, 24 << 20, pageableGBps, atNs, MemoryKind::Pageable,
-                    MemoryKind::Device);
-        atNs = copy(stream, MemcpyKind::DtoD, 64 << 20, 1900, atNs, MemoryKind::Device,
-                    MemoryKind::Device);
-        copy(stream, MemcpyKind::DtoH, 4 << 20, 50, startNs + stepNs - 900'000, MemoryKind::Device,
-             MemoryKind::Pinned);
+        atNs = copy(stream, MemcpyKind::HtoD, 24 << 20, pageableGBps, atNs, MemoryKind::Pageable, MemoryKind::Device);
+        atNs = copy(stream, MemcpyKind::DtoD, 64 << 20, 1900, atNs, MemoryKind::Device, MemoryKind::Device);
+        copy(stream, MemcpyKind::DtoH, 4 << 20, 50, startNs + stepNs - 900'000, MemoryKind::Device, MemoryKind::Pinned);
     }
 
     void addPeerCopies(uint32_t stream, uint32_t gpu, int64_t startNs) {
@@ -90,8 +80,7 @@ class Simulation {
         for (int index = 0; index < 4; ++index) {
             const int64_t bytes = int64_t{8 << 20} << (index % 3);
             const int64_t atNs = startNs + 9'000'000 + index * 1'500'000;
-            const auto durationNs =
-                static_cast<int64_t>(3000 + static_cast<double>(bytes) / (rate * jitter(0.05)));
+            const auto durationNs = static_cast<int64_t>(3000 + static_cast<double>(bytes) / (rate * jitter(0.05)));
             builder_.addPeerCopy(stream, gpu, peer, bytes, atNs, atNs + durationNs);
         }
     }
@@ -119,8 +108,7 @@ class Simulation {
                 links.peaks.push_back(nvlink);
             }
             const int64_t node = gpu * 2 / options_.gpuCount;
-            links.affinities.push_back(
-                {gpu, node == 0 ? "0-31,64-95" : "32-63,96-127", static_cast<int32_t>(node)});
+            links.affinities.push_back({gpu, node == 0 ? "0-31,64-95" : "32-63,96-127", static_cast<int32_t>(node)});
             for (int64_t peer = 0; peer < options_.gpuCount; ++peer)
                 if (peer != gpu) links.connections.push_back(connectionTo(gpu, peer));
         }
@@ -128,15 +116,13 @@ class Simulation {
 
     GpuConnection connectionTo(int64_t gpu, int64_t peer) const {
         if (options_.linksPerGpu > 0)
-            return {gpu, peer, options_.linksPerGpu, "NVSwitch",
-                    "NV" + std::to_string(options_.linksPerGpu)};
+            return {gpu, peer, options_.linksPerGpu, "NVSwitch", "NV" + std::to_string(options_.linksPerGpu)};
         const bool isSameNode = gpu * 2 / options_.gpuCount == peer * 2 / options_.gpuCount;
         return isSameNode ? GpuConnection{gpu, peer, 0, "host bridge", "PHB"}
                           : GpuConnection{gpu, peer, 0, "system", "SYS"};
     }
 
-    static CounterSeries series(const char* name, const char* key, const char* source,
-                                CounterUnit unit) {
+    static CounterSeries series(const char* name, const char* key, const char* source, CounterUnit unit) {
         CounterSeries series;
         series.name = name;
         series.key = key;
@@ -162,12 +148,11 @@ class Simulation {
 
     void addGpuCounters(uint32_t gpu) {
         const auto isBusy = [](int64_t ns) { return ns > 4'000'000 && ns < 16'000'000; };
-        const auto add = [&](const char* name, const char* key, const char* source,
-                             CounterUnit unit, double idle, double busy) {
+        const auto add = [&](const char* name, const char* key, const char* source, CounterUnit unit, double idle,
+                             double busy) {
             CounterSeries ofGpu = series(name, key, source, unit);
             ofGpu.gpu = gpu;
-            addSeries(std::move(ofGpu),
-                      [&](int64_t ns) { return (isBusy(ns) ? busy : idle) * jitter(0.06); });
+            addSeries(std::move(ofGpu), [&](int64_t ns) { return (isBusy(ns) ? busy : idle) * jitter(0.06); });
         };
         add("SM activity", "sm.activity", "gpm", CounterUnit::Percent, 2, 88);
         add("SM occupancy", "sm.occupancy", "gpm", CounterUnit::Percent, 1, 42);
@@ -178,16 +163,13 @@ class Simulation {
         add("Power", "power", "nvml", CounterUnit::Watts, 130, 640);
         add("Temperature", "temperature", "nvml", CounterUnit::Celsius, 52, 58);
         add("SM clock", "clock.sm", "nvml", CounterUnit::Hertz, 1.98e9, 1.755e9);
-        CounterSeries reasons =
-            series("Throttle reasons", "throttle.reasons", "nvml", CounterUnit::Flags);
+        CounterSeries reasons = series("Throttle reasons", "throttle.reasons", "nvml", CounterUnit::Flags);
         reasons.gpu = gpu;
-        addSeries(std::move(reasons),
-                  [&](int64_t ns) { return isBusy(ns) && ns > 10'000'000 ? 4.0 : 0.0; });
+        addSeries(std::move(reasons), [&](int64_t ns) { return isBusy(ns) && ns > 10'000'000 ? 4.0 : 0.0; });
         for (int link = 0; link < options_.linksPerGpu; ++link) {
             for (const bool isSent : {true, false}) {
-                CounterSeries ofLink =
-                    series(isSent ? "NVLink transmitted" : "NVLink received",
-                           isSent ? "nvlink.tx" : "nvlink.rx", "nvml", CounterUnit::BytesPerSecond);
+                CounterSeries ofLink = series(isSent ? "NVLink transmitted" : "NVLink received",
+                                              isSent ? "nvlink.tx" : "nvlink.rx", "nvml", CounterUnit::BytesPerSecond);
                 ofLink.gpu = gpu;
                 ofLink.link = link;
                 addSeries(std::move(ofLink), [&](int64_t ns) {
@@ -199,20 +181,17 @@ class Simulation {
     }
 
     void addHostCounters() {
-        addSeries(series("CPU", "cpu.share", "host", CounterUnit::Percent),
-                  [&](int64_t) { return 310 * jitter(0.2); });
+        addSeries(series("CPU", "cpu.share", "host", CounterUnit::Percent), [&](int64_t) { return 310 * jitter(0.2); });
         for (int core = 0; core < 8; ++core) {
             CounterSeries ofCore = series("CPU", "cpu.share", "host", CounterUnit::Percent);
             ofCore.core = core;
-            addSeries(std::move(ofCore),
-                      [&](int64_t) { return std::min(100.0, (20 + 11 * core) * jitter(0.4)); });
+            addSeries(std::move(ofCore), [&](int64_t) { return std::min(100.0, (20 + 11 * core) * jitter(0.4)); });
         }
         addSeries(series("Memory available", "memory.available", "host", CounterUnit::Bytes),
                   [&](int64_t) { return 410e9 * jitter(0.01); });
         CounterSeries disk = series("read", "disk.read", "host", CounterUnit::BytesPerSecond);
         disk.device = "nvme0n1";
-        addSeries(std::move(disk),
-                  [&](int64_t ns) { return ns < 6'000'000 ? 2.1e9 * jitter(0.3) : 0.0; });
+        addSeries(std::move(disk), [&](int64_t ns) { return ns < 6'000'000 ? 2.1e9 * jitter(0.3) : 0.0; });
         CounterSeries net = series("received", "net.rx", "host", CounterUnit::BytesPerSecond);
         net.device = "eth0";
         addSeries(std::move(net), [&](int64_t) { return 1.2e6 * jitter(0.8); });
@@ -225,8 +204,6 @@ class Simulation {
 
 }  // namespace
 
-TracePtr simulatedMachine(const SimulatedMachine& options) {
-    return Simulation(options).run();
-}
+TracePtr simulatedMachine(const SimulatedMachine& options) { return Simulation(options).run(); }
 
 }  // namespace lanescope

@@ -15,10 +15,9 @@ struct SimulatedMachine {
     int copiesPerStep = 40;   ///< From the host to each GPU.
 };
 
-/// Returns a simulated trace of training steps of 20 ms with one process per GPU: pageable and
-/// pinned copies of many sizes, copies between the GPUs, kernels, and counters like those of
-/// samplers, with an unknown interval. The same arguments give the same trace. Nothing in it was
-/// measured.
+/// Returns a simulated trace of training steps of 20 ms with one process per GPU: pageable and pinned copies of many
+/// sizes, copies between the GPUs, kernels, and counters like those of samplers, with an unknown interval. The same
+/// arguments give the same trace. Nothing in it was measured.
 TracePtr simulatedMachine(const SimulatedMachine& options = {});
 
 }  // namespace lanescope

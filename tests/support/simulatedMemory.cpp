@@ -32,12 +32,10 @@ void addStep(SimulatedTrace& builder, int64_t startNs, uint32_t step) {
     for (int fault = 0; fault < 4; ++fault) {
         const int64_t atNs = startNs + 15 * ms + fault * 500 * us;
         builder.addPageFault(0, 0, 0x500000u + static_cast<uint64_t>(fault) * 0x10000u, 8,
-                             fault % 2 == 0 ? FaultAccess::Write : FaultAccess::Read, atNs,
-                             atNs + 90 * us);
-        builder.addMigration(1, MemcpyKind::UvmHtoD, 0x500000u + uint64_t(fault) * 0x10000u,
-                             2 * mebibyte, atNs + 20 * us, atNs + 80 * us);
-        builder.addPageFault(0, noIndex, 0x900000u, 1, FaultAccess::Unknown, atNs + 300 * us,
-                             atNs + 300 * us);
+                             fault % 2 == 0 ? FaultAccess::Write : FaultAccess::Read, atNs, atNs + 90 * us);
+        builder.addMigration(1, MemcpyKind::UvmHtoD, 0x500000u + uint64_t(fault) * 0x10000u, 2 * mebibyte,
+                             atNs + 20 * us, atNs + 80 * us);
+        builder.addPageFault(0, noIndex, 0x900000u, 1, FaultAccess::Unknown, atNs + 300 * us, atNs + 300 * us);
     }
 }
 

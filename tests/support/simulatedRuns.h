@@ -30,9 +30,7 @@ struct NoiseSizes {
 inline std::vector<RunNoise> runNoises(const NoiseSizes& sizes) {
     using Random = std::mt19937;
     const auto normal = [](double spread) {
-        return [spread](Random& random) {
-            return std::normal_distribution<double>(0, spread)(random);
-        };
+        return [spread](Random& random) { return std::normal_distribution<double>(0, spread)(random); };
     };
     return {{"normal", false, normal(sizes.normal)},
             {"drifting", true, normal(sizes.spreadWithDrift)},
@@ -41,9 +39,8 @@ inline std::vector<RunNoise> runNoises(const NoiseSizes& sizes) {
                  const double mode = random() % 2 == 0 ? 0 : sizes.betweenModes;
                  return mode + std::normal_distribution<double>(0, sizes.withinModes)(random);
              }},
-            {"heavy-tailed", false, [sizes](Random& random) {
-                 return sizes.heavyTail * std::student_t_distribution<double>(3)(random);
-             }}};
+            {"heavy-tailed", false,
+             [sizes](Random& random) { return sizes.heavyTail * std::student_t_distribution<double>(3)(random); }}};
 }
 
 /// Adds test rows for each noise and some numbers of runs per side: "recipe" and "runs".

@@ -52,8 +52,7 @@ class Rank {
 
   private:
     int64_t jittered(double durationNs) {
-        return static_cast<int64_t>(durationNs *
-                                    std::uniform_real_distribution(0.95, 1.05)(random_));
+        return static_cast<int64_t>(durationNs * std::uniform_real_distribution(0.95, 1.05)(random_));
     }
 
     /// Adds a call of `name` on `thread` now and returns the correlation of its work.
@@ -71,14 +70,12 @@ class Rank {
         builder_.addKernel(compute_, name, startNs, gpuNs_, correlation);
     }
 
-    void copy(MemcpyKind kind, int64_t bytes, double gigabytesPerSecond, MemoryKind source,
-              MemoryKind destination) {
+    void copy(MemcpyKind kind, int64_t bytes, double gigabytesPerSecond, MemoryKind source, MemoryKind destination) {
         const int64_t calledNs = cpuNs_;
         const uint32_t correlation = call(main_, "cudaMemcpyAsync", 6'000);
         const int64_t startNs = std::max(gpuNs_ + 1'000, calledNs + queueNs);
         gpuNs_ = startNs + jittered(static_cast<double>(bytes) / gigabytesPerSecond);
-        builder_.addMemcpy(compute_, kind, bytes, startNs, gpuNs_, correlation, source,
-                           destination);
+        builder_.addMemcpy(compute_, kind, bytes, startNs, gpuNs_, correlation, source, destination);
     }
 
     void loadBatch() {
@@ -112,8 +109,7 @@ class Rank {
             kernel(autograd_, "sm90_xmma_gemm_bf16", 120'000);
             kernel(autograd_, "flash_bwd_kernel", 96'000);
             kernel(autograd_, "layer_norm_backward_kernel", 14'000);
-            builder_.addNvtx(autograd_, fmt::format("backward layer {}", layer), layerStartNs,
-                             cpuNs_);
+            builder_.addNvtx(autograd_, fmt::format("backward layer {}", layer), layerStartNs, cpuNs_);
             if (layer % 4 == 0) reduceGradients();
         }
         builder_.addNvtx(main_, "backward", startNs, cpuNs_);
@@ -122,13 +118,12 @@ class Rank {
     void reduceGradients() {
         const int64_t startNs = cpuNs_;
         const uint32_t correlation = call(autograd_, "cudaLaunchKernelExC", 7'000);
-        builder_.addNccl(autograd_, "AllReduce", bucketBytes, startNs, cpuNs_,
-                         SimulatedTrace::someCommunicator,
+        builder_.addNccl(autograd_, "AllReduce", bucketBytes, startNs, cpuNs_, SimulatedTrace::someCommunicator,
                          options_.ncclPlugin ? reductionFacts({startNs, cpuNs_}) : NcclFacts());
         const int64_t onGpuNs = std::max(communicationNs_ + 1'000, gpuNs_);
         communicationNs_ = onGpuNs + jittered(310'000);
-        builder_.addKernel(communication_, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", onGpuNs,
-                           communicationNs_, correlation);
+        builder_.addKernel(communication_, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", onGpuNs, communicationNs_,
+                           correlation);
     }
 
     NcclFacts reductionFacts(TimeRange launch) {
@@ -148,8 +143,7 @@ class Rank {
     void optimizer() {
         const int64_t startNs = cpuNs_;
         gpuNs_ = std::max(gpuNs_, communicationNs_);  // the optimizer waits for the gradients
-        if (options_.gpuCount > 1)
-            copy(MemcpyKind::PtoP, 32 << 20, 390.0, MemoryKind::Device, MemoryKind::Device);
+        if (options_.gpuCount > 1) copy(MemcpyKind::PtoP, 32 << 20, 390.0, MemoryKind::Device, MemoryKind::Device);
         for (int group = 0; group < 4; ++group) kernel(main_, "multi_tensor_apply_kernel", 52'000);
         const uint32_t correlation = call(main_, "cudaMemsetAsync");
         builder_.addMemset(compute_, 8 << 20, gpuNs_ + 1'000, gpuNs_ + 4'500, correlation);

@@ -15,9 +15,8 @@
 namespace lanescope::torchTrace {
 
 /// Returns one end of a flow event from an operator ("s") to its backward ("f").
-inline std::string arrowEnd(std::string_view phase, int id, std::string_view process,
-                            std::string_view thread, std::string_view time,
-                            std::string_view category = "fwdbwd") {
+inline std::string arrowEnd(std::string_view phase, int id, std::string_view process, std::string_view thread,
+                            std::string_view time, std::string_view category = "fwdbwd") {
     return fmt::format(R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "cat": "{}",
                             "name": "fwdbwd", "bp": "e"}})",
                        phase, id, process, thread, time, category);
@@ -30,8 +29,7 @@ inline std::string sequence(int number, int forwardThread = 0) {
 
 /// Returns two operators of a thread, and on another thread the backward of each, each with a
 /// kernel: aten::mm launches 10 us of work and its backward 20 us, aten::relu 2 us and 3 us.
-inline std::vector<std::string> forwardAndBackward(std::string_view process = "9",
-                                                   bool isNumbered = false) {
+inline std::vector<std::string> forwardAndBackward(std::string_view process = "9", bool isNumbered = false) {
     const std::string main(process), autograd = main + "1";
     std::vector<std::string> events;
     int correlation = 0;
@@ -43,8 +41,8 @@ inline std::vector<std::string> forwardAndBackward(std::string_view process = "9
     const auto launch = [&](const std::string& thread, int startUs, int kernelUs, int lastsUs) {
         ++correlation;
         const std::string said = "\"correlation\": " + std::to_string(correlation);
-        events.push_back(slice("cuda_runtime", "cudaLaunchKernel", main, thread,
-                               std::to_string(startUs) + ".500", "1.000", said));
+        events.push_back(
+            slice("cuda_runtime", "cudaLaunchKernel", main, thread, std::to_string(startUs) + ".500", "1.000", said));
         events.push_back(slice("kernel", "k", "0", "7", std::to_string(kernelUs) + ".000",
                                std::to_string(lastsUs) + ".000", said + ", \"device\": 0"));
     };
@@ -66,9 +64,8 @@ inline std::vector<std::string> forwardAndBackward(std::string_view process = "9
 /// Returns the flow events of these, in PyTorch's order: all forward ends first.
 inline std::vector<std::string> arrowsOf(std::string_view process = "9") {
     const std::string main(process), autograd = main + "1";
-    return {arrowEnd("f", 1, main, autograd, "202.250"),
-            arrowEnd("f", 2, main, autograd, "232.250"), arrowEnd("s", 2, main, main, "105.250"),
-            arrowEnd("s", 1, main, main, "140.250")};
+    return {arrowEnd("f", 1, main, autograd, "202.250"), arrowEnd("f", 2, main, autograd, "232.250"),
+            arrowEnd("s", 2, main, main, "105.250"), arrowEnd("s", 1, main, main, "140.250")};
 }
 
 /// Returns "aten::mm > MmBackward0" of all pairs, in order of the forward.
@@ -80,8 +77,7 @@ inline std::vector<std::string> pairNames(const Trace& trace) {
     return names;
 }
 
-inline std::vector<std::string> with(std::vector<std::string> events,
-                                     const std::vector<std::string>& more) {
+inline std::vector<std::string> with(std::vector<std::string> events, const std::vector<std::string>& more) {
     events.insert(events.end(), more.begin(), more.end());
     return events;
 }

@@ -45,9 +45,8 @@ inline std::string joined(const std::vector<std::string>& events) {
 
 inline std::string traceOf(const std::vector<std::string>& events, std::string_view before = "",
                            std::string_view after = "") {
-    return "\n{\n  \"schemaVersion\": 1,\n" + std::string(before) + "  \"traceEvents\": [\n" +
-           joined(events) + "\n  ]" + std::string(after) +
-           ",\n  \"traceName\": \"/tmp/it [1].json\"\n}";
+    return "\n{\n  \"schemaVersion\": 1,\n" + std::string(before) + "  \"traceEvents\": [\n" + joined(events) +
+           "\n  ]" + std::string(after) + ",\n  \"traceName\": \"/tmp/it [1].json\"\n}";
 }
 
 /// Simulated: a step of a training run, of any version.
@@ -84,8 +83,8 @@ inline std::string sentenceOf(const Trace& trace, HealthCode code) {
 }
 
 inline size_t eventsIn(const Trace& trace) {
-    return size_t{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() +
-           trace.apiCalls.size() + trace.nvtx.size();
+    return size_t{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() + trace.apiCalls.size() +
+           trace.nvtx.size();
 }
 
 inline uint32_t rangeCalled(const Trace& trace, std::string_view name) {

@@ -23,8 +23,7 @@ inline Result<void> writeClosedTrace(const Trace& trace, const std::filesystem::
         Result<Database> database = openForWriting(path);
         if (!database) return fail(database.error());
         if (const Result<void> announced = announceSeal(*database); !announced) return announced;
-        if (const Result<void> stored = analysis::writeRunSummary(*database, *summary); !stored)
-            return stored;
+        if (const Result<void> stored = analysis::writeRunSummary(*database, *summary); !stored) return stored;
     }
     return sealPages(path);
 }

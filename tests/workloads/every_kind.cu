@@ -137,8 +137,7 @@ void launchScale(float* values, int count, cudaStream_t stream) {
     tally.add("kernel");
 }
 
-/// Copies COPIES times by `copy(stream)`, each of COPY_BYTES, and prints the speed of all except
-/// the first.
+/// Copies COPIES times by `copy(stream)`, each of COPY_BYTES, and prints the speed of all except the first.
 template <typename Copy>
 void timeCopies(const char* kind, cudaStream_t stream, Copy copy) {
     nvtxRangePushA(kind);

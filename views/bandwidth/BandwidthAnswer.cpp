@@ -19,14 +19,11 @@ constexpr size_t maxRangeNames = 500;
 
 CopyGrouping groupingOf(BandwidthRows rows) {
     switch (rows) {
-        case BandwidthRows::Size:
-            return CopyGrouping::Size;
-        case BandwidthRows::Device:
-            return CopyGrouping::Device;
+        case BandwidthRows::Size: return CopyGrouping::Size;
+        case BandwidthRows::Device: return CopyGrouping::Device;
         case BandwidthRows::Memory:
         case BandwidthRows::Range:
-        case BandwidthRows::Instance:
-            break;
+        case BandwidthRows::Instance: break;
     }
     return CopyGrouping::Memory;
 }
@@ -56,8 +53,7 @@ const std::vector<std::string>& SharedCopyIndex::rangeNames() {
     return rangeNames_;
 }
 
-std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
-                                                       const BandwidthQuestion& question) {
+std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies, const BandwidthQuestion& question) {
     const CopyIndex& index = copies.get();
     auto answer = std::make_shared<BandwidthAnswer>();
     answer->trace = copies.trace();
@@ -70,11 +66,10 @@ std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
         const bool isEach = question.rows == BandwidthRows::Instance;
         const CopyGrouping grouping = isEach ? CopyGrouping::Kind : CopyGrouping::Memory;
         answer->rangeNames = copies.rangeNames();
-        answer->instances = copiesByRange(index, rangeInstances(*answer->trace, question.rangeName),
-                                          grouping, question.range);
+        answer->instances =
+            copiesByRange(index, rangeInstances(*answer->trace, question.rangeName), grouping, question.range);
         if (!isEach) {
-            answer->ranges =
-                copiesOfAllInstances(index, answer->instances, grouping, question.range);
+            answer->ranges = copiesOfAllInstances(index, answer->instances, grouping, question.range);
             answer->instances.clear();
         }
         answer->peaks = distinctPeaks(index.statistics(byMemory));
@@ -105,8 +100,7 @@ QString gpuNumber(const Trace& trace, uint32_t gpu) {
 QString kindText(const Trace& trace, const CopyGroup& group) {
     const QString kind = toQString(group.kindName());
     if (group.gpu == noIndex || group.gpu == group.peer) return kind;
-    return QStringLiteral("%1 GPU %2").arg(kind, gpuNumber(trace, group.gpu)) + arrow +
-           gpuNumber(trace, group.peer);
+    return QStringLiteral("%1 GPU %2").arg(kind, gpuNumber(trace, group.gpu)) + arrow + gpuNumber(trace, group.peer);
 }
 
 QString memoryText(const CopyGroup& group) {
@@ -129,8 +123,7 @@ QString groupText(const Trace& trace, const CopyGroup& group) {
         return kind + QLatin1Char(' ') + toQString(name(group.source));
     if (group.kind == MemcpyKind::DtoH && group.source == MemoryKind::Device)
         return kind + QLatin1Char(' ') + toQString(name(group.destination));
-    const bool isWithinGpus =
-        group.source == MemoryKind::Device && group.destination == MemoryKind::Device;
+    const bool isWithinGpus = group.source == MemoryKind::Device && group.destination == MemoryKind::Device;
     const QString memory = memoryText(group);
     return memory.isEmpty() || isWithinGpus ? kind : kind + QStringLiteral(", ") + memory;
 }
@@ -141,26 +134,17 @@ QString rateText(double gigabytesPerSecond) {
 
 QString copyText(const Trace& trace, const CopyGroup& group, const CopyPoint& copy) {
     return QStringLiteral("%1: %2 at %3 in %4, at %5")
-        .arg(groupText(trace, group), toQString(formatBytes(copy.bytes)),
-             rateText(copy.gigabytesPerSecond),
+        .arg(groupText(trace, group), toQString(formatBytes(copy.bytes)), rateText(copy.gigabytesPerSecond),
              toQString(formatDuration(copy.endNs - copy.startNs)), formatTime(copy.startNs));
 }
 
 QString peakText(const CopyPeak& peak) {
     QString link;
     switch (peak.link) {
-        case LinkKind::Pcie:
-            link = QStringLiteral("PCIe");
-            break;
-        case LinkKind::NvLink:
-            link = QStringLiteral("NVLink");
-            break;
-        case LinkKind::Dram:
-            link = QStringLiteral("GPU memory");
-            break;
-        case LinkKind::HostCopy:
-            link = QStringLiteral("Host copy");
-            break;
+        case LinkKind::Pcie: link = QStringLiteral("PCIe"); break;
+        case LinkKind::NvLink: link = QStringLiteral("NVLink"); break;
+        case LinkKind::Dram: link = QStringLiteral("GPU memory"); break;
+        case LinkKind::HostCopy: link = QStringLiteral("Host copy"); break;
     }
     return link + QStringLiteral(", ") + toQString(name(peak.origin));
 }
@@ -168,8 +152,7 @@ QString peakText(const CopyPeak& peak) {
 QString peakOriginText(const CopyPeak& peak) {
     const QString rate = rateText(peak.gigabytesPerSecond);
     if (peak.origin == PeakOrigin::Measured)
-        return QStringLiteral("Peak: %1, measured on this machine by lanescope doctor --measure.")
-            .arg(rate);
+        return QStringLiteral("Peak: %1, measured on this machine by lanescope doctor --measure.").arg(rate);
     switch (peak.link) {
         case LinkKind::NvLink:
             return QStringLiteral(
@@ -182,8 +165,7 @@ QString peakOriginText(const CopyPeak& peak) {
                        "copy reads and writes each byte.")
                 .arg(rate);
         case LinkKind::Pcie:
-        case LinkKind::HostCopy:
-            break;
+        case LinkKind::HostCopy: break;
     }
     return QStringLiteral(
                "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope "
@@ -202,30 +184,22 @@ constexpr auto peakColumn = "Of Peak";
 constexpr auto medianBytesColumn = "Bytes Each";
 constexpr auto medianBusyColumn = "Busy Each";
 
-Cell textCell(const QString& text) {
-    return text.toStdString();
-}
+Cell textCell(const QString& text) { return text.toStdString(); }
 
-Cell numberCell(std::optional<double> number) {
-    return number ? Cell(*number) : Cell();
-}
+Cell numberCell(std::optional<double> number) { return number ? Cell(*number) : Cell(); }
 
 void addFigures(std::vector<Cell>& cells, const CopyStatistics& row) {
     cells.insert(cells.end(), {row.count, row.knownBytes() ? Cell(row.bytes) : Cell(), row.busyNs,
                                numberCell(row.meanGBps()), numberCell(row.peakPercent())});
-    const auto rate = [&](double CopyRates::*member) {
-        return row.rates ? Cell((*row.rates).*member) : Cell();
-    };
-    cells.insert(cells.end(), {rate(&CopyRates::minimum), rate(&CopyRates::p10),
-                               rate(&CopyRates::median), rate(&CopyRates::p90),
-                               rate(&CopyRates::maximum), numberCell(row.overlappedPercent())});
+    const auto rate = [&](double CopyRates::*member) { return row.rates ? Cell((*row.rates).*member) : Cell(); };
+    cells.insert(cells.end(), {rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
+                               rate(&CopyRates::p90), rate(&CopyRates::maximum), numberCell(row.overlappedPercent())});
 }
 
 std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
     std::vector<ReportColumn> columns;
     if (rows == BandwidthRows::Range) columns = {{"Range", Unit::Text}, {"Instances", Unit::Count}};
-    if (rows == BandwidthRows::Instance)
-        columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
+    if (rows == BandwidthRows::Instance) columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
     if (rows == BandwidthRows::Device) columns.push_back({"GPUs", Unit::Text});
     columns.push_back({"Kind", Unit::Text});
     if (rows != BandwidthRows::Instance) columns.push_back({"Memory", Unit::Text});
@@ -234,18 +208,17 @@ std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
         columns.push_back({medianBusyColumn, Unit::Nanoseconds});
     }
     if (rows == BandwidthRows::Size) columns.push_back({sizeColumn, Unit::Text});
-    for (const ReportColumn& column :
-         std::initializer_list<ReportColumn>{{"Count", Unit::Count},
-                                             {"Bytes", Unit::Bytes},
-                                             {"Busy", Unit::Nanoseconds},
-                                             {"Mean", Unit::GigabytesPerSecond},
-                                             {peakColumn, Unit::Percent},
-                                             {"Min", Unit::GigabytesPerSecond},
-                                             {"P10", Unit::GigabytesPerSecond},
-                                             {"Median", Unit::GigabytesPerSecond},
-                                             {"P90", Unit::GigabytesPerSecond},
-                                             {"Max", Unit::GigabytesPerSecond},
-                                             {"Beside Kernels", Unit::Percent}})
+    for (const ReportColumn& column : std::initializer_list<ReportColumn>{{"Count", Unit::Count},
+                                                                          {"Bytes", Unit::Bytes},
+                                                                          {"Busy", Unit::Nanoseconds},
+                                                                          {"Mean", Unit::GigabytesPerSecond},
+                                                                          {peakColumn, Unit::Percent},
+                                                                          {"Min", Unit::GigabytesPerSecond},
+                                                                          {"P10", Unit::GigabytesPerSecond},
+                                                                          {"Median", Unit::GigabytesPerSecond},
+                                                                          {"P90", Unit::GigabytesPerSecond},
+                                                                          {"Max", Unit::GigabytesPerSecond},
+                                                                          {"Beside Kernels", Unit::Percent}})
         columns.push_back(column);
     return columns;
 }
@@ -291,8 +264,7 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
     }
     for (const CopiesOfRange& range : answer.instances) {
         for (const CopyStatistics& row : range.rows) {
-            std::vector<Cell> cells{range.instance.name, range.instance.number,
-                                    textCell(kindText(trace, row.group))};
+            std::vector<Cell> cells{range.instance.name, range.instance.number, textCell(kindText(trace, row.group))};
             addFigures(cells, row);
             table.searches.emplace_back();  // The row leads to the instance.
             table.rows.push_back(std::move(cells));
@@ -342,22 +314,18 @@ QVariant BandwidthModel::data(const QModelIndex& index, int role) const {
     if (role == SortRole && row && column == sizeColumn) return row->group.sizeBucket;
     const bool isPeak = row && column == peakColumn;
     if (isPeak && role == Qt::ToolTipRole) {
-        if (!row->peak)
-            return plainToolTip(tr("The trace does not tell how fast this link can be."));
+        if (!row->peak) return plainToolTip(tr("The trace does not tell how fast this link can be."));
         const QString why = toQString(row->whyBeyondPeak());
         const QString origin = peakOriginText(*row->peak);
-        return plainToolTip(why.isEmpty() ? origin
-                                          : tr("More than the peak: %1. %2").arg(why, origin));
+        return plainToolTip(why.isEmpty() ? origin : tr("More than the peak: %1. %2").arg(why, origin));
     }
-    // A share above 100 % is impossible and is not shown; the rates next to it show the
-    // measurement.
+    // A share above 100 % is impossible and is not shown; the rates next to it show the measurement.
     if (isPeak && role == Qt::DisplayRole && !row->whyBeyondPeak().empty()) return tr("> 100 %");
     return ReportModel::data(index, role);
 }
 
 QVariant BandwidthModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role == Qt::ToolTipRole && orientation == Qt::Horizontal && section >= 0 &&
-        section < columnCount())
+    if (role == Qt::ToolTipRole && orientation == Qt::Horizontal && section >= 0 && section < columnCount())
         return plainToolTip(columnTip(table().columns[static_cast<size_t>(section)].name));
     return ReportModel::headerData(section, orientation, role);
 }

@@ -69,8 +69,7 @@ struct BandwidthAnswer {
 };
 
 /// Computes the answer. Any thread. O(copies in the range).
-std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
-                                                       const BandwidthQuestion& question);
+std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies, const BandwidthQuestion& question);
 
 /// Returns, for example, "HtoD", "UVM HtoD", "memset"; "PtoP GPU 0 → 1" if the group has the GPUs.
 QString kindText(const Trace& trace, const CopyGroup& group);
@@ -110,8 +109,7 @@ class BandwidthModel : public ReportModel {
     explicit BandwidthModel(QObject* parent = nullptr) : ReportModel(parent) {}
     void setAnswer(std::shared_ptr<const BandwidthAnswer> answer) { answer_ = std::move(answer); }
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation,
-                        int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   private:
     std::shared_ptr<const BandwidthAnswer> answer_;

@@ -29,9 +29,8 @@ namespace {
 constexpr size_t maxLines = 2;
 
 bool isSame(const std::vector<BandwidthAdvice>& a, const std::vector<BandwidthAdvice>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x.sentence == y.sentence && x.example == y.example;
-    });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.sentence == y.sentence && x.example == y.example; });
 }
 
 }  // namespace
@@ -56,24 +55,19 @@ void AdviceCard::setTheme(const Theme& theme) {
     style();
 }
 
-QStringList AdviceCard::sentences() const {
-    return sentences_;
-}
+QStringList AdviceCard::sentences() const { return sentences_; }
 
-QToolButton* AdviceCard::button(int index) const {
-    return buttons_.at(static_cast<size_t>(index));
-}
+QToolButton* AdviceCard::button(int index) const { return buttons_.at(static_cast<size_t>(index)); }
 
 void AdviceCard::style() {
     const QColor back = Theme::mix(theme_.canvas, theme_.warning, 0.10);
-    setStyleSheet(
-        QStringLiteral("#advice { background: %1; border: none; border-left: 3px solid "
-                       "%2; } #advice QLabel { color: %3; background: transparent; } "
-                       "#advice QToolButton { color: %4; border: 1px solid transparent; "
-                       "background: transparent; padding: 1px 4px; } "
-                       "#advice QToolButton:hover, #advice QToolButton:focus "
-                       "{ border-color: %4; border-radius: 3px; }")
-            .arg(back.name(), theme_.warning.name(), theme_.text.name(), theme_.accent.name()));
+    setStyleSheet(QStringLiteral("#advice { background: %1; border: none; border-left: 3px solid "
+                                 "%2; } #advice QLabel { color: %3; background: transparent; } "
+                                 "#advice QToolButton { color: %4; border: 1px solid transparent; "
+                                 "background: transparent; padding: 1px 4px; } "
+                                 "#advice QToolButton:hover, #advice QToolButton:focus "
+                                 "{ border-color: %4; border-radius: 3px; }")
+                      .arg(back.name(), theme_.warning.name(), theme_.text.name(), theme_.accent.name()));
 }
 
 void AdviceCard::rebuild() {
@@ -93,8 +87,7 @@ void AdviceCard::rebuild() {
     for (size_t index = 0; index < shown; ++index) addLine(advice_[index]);
     if (advice_.size() > maxLines) {
         auto* more = new QToolButton(page_);
-        more->setText(showsAll_ ? tr("Show fewer")
-                                : tr("%n more", nullptr, static_cast<int>(advice_.size() - shown)));
+        more->setText(showsAll_ ? tr("Show fewer") : tr("%n more", nullptr, static_cast<int>(advice_.size() - shown)));
         connect(more, &QToolButton::clicked, this, [this] {
             showsAll_ = !showsAll_;
             rebuild();
@@ -117,8 +110,7 @@ void AdviceCard::addLine(const BandwidthAdvice& advice) {
     button->setAccessibleName(tr("Show the copy: %1").arg(sentence));
     button->setToolTip(tr("Shows the copy that tells this best on the timeline"));
     button->setEnabled(advice.example.isValid());
-    connect(button, &QToolButton::clicked, this,
-            [this, example = advice.example] { emit exampleActivated(example); });
+    connect(button, &QToolButton::clicked, this, [this, example = advice.example] { emit exampleActivated(example); });
     row->addWidget(text, 1);
     row->addWidget(button, 0, Qt::AlignTop);
     static_cast<QVBoxLayout*>(page_->layout())->addLayout(row);
@@ -219,8 +211,8 @@ QWidget* BandwidthPanel::makeControls() {
     rowsChoice_ = new QComboBox(controls);
     rowsChoice_->setObjectName("rows");
     rowsChoice_->setAccessibleName(tr("Rows of the table"));
-    rowsChoice_->addItems({tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range"),
-                           tr("Each step or range")});
+    rowsChoice_->addItems(
+        {tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range"), tr("Each step or range")});
     rangeNameChoice_ = new RangeNameChoice(controls);
     rangeNameChoice_->hide();
     scopeChoice_ = new ScopeChoice(controls);
@@ -229,19 +221,16 @@ QWidget* BandwidthPanel::makeControls() {
     pairButton_->setFocusPolicy(Qt::StrongFocus);
     pairButton_->setToolTip(tr("Shows all copies again"));
     pairButton_->hide();
-    for (QWidget* control :
-         {static_cast<QWidget*>(rowsChoice_), static_cast<QWidget*>(rangeNameChoice_),
-          static_cast<QWidget*>(scopeChoice_), static_cast<QWidget*>(pairButton_)})
+    for (QWidget* control : {static_cast<QWidget*>(rowsChoice_), static_cast<QWidget*>(rangeNameChoice_),
+                             static_cast<QWidget*>(scopeChoice_), static_cast<QWidget*>(pairButton_)})
         row->addWidget(control);
     connect(rowsChoice_, &QComboBox::currentIndexChanged, this, [this] {
         pairButton_->hide();
-        rangeNameChoice_->setVisible(rowsChoice_->currentIndex() >=
-                                     static_cast<int>(BandwidthRows::Range));
+        rangeNameChoice_->setVisible(rowsChoice_->currentIndex() >= static_cast<int>(BandwidthRows::Range));
         view_->filter().setGroups({});
         invalidate();
     });
-    connect(rangeNameChoice_, &RangeNameChoice::rangeNameChanged, this,
-            &BandwidthPanel::invalidate);
+    connect(rangeNameChoice_, &RangeNameChoice::rangeNameChanged, this, &BandwidthPanel::invalidate);
     connect(scopeChoice_, &ScopeChoice::countedChanged, this, &BandwidthPanel::follow);
     connect(pairButton_, &QToolButton::clicked, this, [this] { setRows(BandwidthRows::Memory); });
     return controls;
@@ -289,26 +278,18 @@ void BandwidthPanel::setTrace(TracePtr trace) {
     invalidate();
 }
 
-void BandwidthPanel::setRange(std::optional<TimeRange> range) {
-    scopeChoice_->setSelectedRange(range);
-}
+void BandwidthPanel::setRange(std::optional<TimeRange> range) { scopeChoice_->setSelectedRange(range); }
 
-void BandwidthPanel::setVisibleRange(TimeRange range) {
-    scopeChoice_->setVisibleRange(range);
-}
+void BandwidthPanel::setVisibleRange(TimeRange range) { scopeChoice_->setVisibleRange(range); }
 
 void BandwidthPanel::setTheme(const Theme& theme) {
     advice_->setTheme(theme);
     for (CopyChart* chart : charts_) chart->setTheme(theme);
 }
 
-void BandwidthPanel::setRows(BandwidthRows rows) {
-    rowsChoice_->setCurrentIndex(static_cast<int>(rows));
-}
+void BandwidthPanel::setRows(BandwidthRows rows) { rowsChoice_->setCurrentIndex(static_cast<int>(rows)); }
 
-void BandwidthPanel::setChart(BandwidthChart chart) {
-    chartTabs_->setCurrentIndex(static_cast<int>(chart));
-}
+void BandwidthPanel::setChart(BandwidthChart chart) { chartTabs_->setCurrentIndex(static_cast<int>(chart)); }
 
 void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
     if (!trace_) return;
@@ -323,9 +304,7 @@ void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
     pairButton_->show();
 }
 
-QString BandwidthPanel::hint() const {
-    return hint_->text();
-}
+QString BandwidthPanel::hint() const { return hint_->text(); }
 
 void BandwidthPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
@@ -370,8 +349,7 @@ void BandwidthPanel::refresh(LatestJob::Older older) {
         return;
     }
     job_->start(
-        [this, copies = copies_, question = question(),
-         remark = scopeChoice_->remark()]() -> LatestJob::Publish {
+        [this, copies = copies_, question = question(), remark = scopeChoice_->remark()]() -> LatestJob::Publish {
             auto answer = answerBandwidth(*copies, question);
             // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, answer, remark] { showAnswer(answer, remark); };
@@ -379,13 +357,11 @@ void BandwidthPanel::refresh(LatestJob::Older older) {
         older);
 }
 
-void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer,
-                                const QString& remark) {
+void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer, const QString& remark) {
     isStale_ = job_->isOutdated();
     answer_ = answer;
     advice_->setAdvice(answer->advice);
-    if (answer->question.rows >= BandwidthRows::Range)
-        rangeNameChoice_->setNames(answer->rangeNames);
+    if (answer->question.rows >= BandwidthRows::Range) rangeNameChoice_->setNames(answer->rangeNames);
     showWhyEmpty(*answer);
     model_->setAnswer(answer);
     view_->setTable(bandwidthTable(*answer));
@@ -409,8 +385,7 @@ void BandwidthPanel::showWhyEmpty(const BandwidthAnswer& answer) {
 
 void BandwidthPanel::activateRow(int row) {
     if (!answer_) return;
-    if (const RangeInstance* instance = rangeOfRow(*answer_, row))
-        emit rangeActivated(instance->range);
+    if (const RangeInstance* instance = rangeOfRow(*answer_, row)) emit rangeActivated(instance->range);
 }
 
 }  // namespace lanescope::views

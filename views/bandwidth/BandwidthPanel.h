@@ -94,9 +94,8 @@ class RangeNameChoice;
 class ReportView;
 class ScopeChoice;
 
-/// The rates of memory copies compared with the peaks of the links: suggestions, a table and
-/// charts. Counts off the GUI thread and only while visible. The newest answer wins while a range
-/// is dragged.
+/// The rates of memory copies compared with the peaks of the links: suggestions, a table and charts. Counts off the GUI
+/// thread and only while visible. The newest answer wins while a range is dragged.
 class BandwidthPanel : public Panel {
     Q_OBJECT
   public:
@@ -109,8 +108,7 @@ class BandwidthPanel : public Panel {
     void setTheme(const Theme& theme) override;
     void setRows(BandwidthRows rows);
     void setChart(BandwidthChart chart);
-    /// Shows only the copies from one GPU to another (indices into `Trace::gpus`) until the user
-    /// resets the filter.
+    /// Shows only the copies from one GPU to another (indices into `Trace::gpus`) until the user resets the filter.
     void showPair(uint32_t gpu, uint32_t peer);
 
     /// Returns the description of the mark under the pointer or chosen in a chart.

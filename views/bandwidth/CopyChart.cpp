@@ -47,9 +47,7 @@ CopyGrid CopyChart::grid() const {
     return grid;
 }
 
-int CopyChart::binCount() const {
-    return std::clamp(static_cast<int>(width() / pixelsPerBin), 10, 60);
-}
+int CopyChart::binCount() const { return std::clamp(static_cast<int>(width() / pixelsPerBin), 10, 60); }
 
 void CopyChart::rebuild() {
     plot_->clearPlottables();
@@ -61,14 +59,13 @@ void CopyChart::rebuild() {
     plot_->legend->setVisible(false);
     if (answer_) marks_ = copyMarks(*answer_);
     if (marks_.empty())
-        showEmpty(*plot_, theme_, font(),
-                  answer_ ? tr("No copy with bytes and time lies here") : QString());
+        showEmpty(*plot_, theme_, font(), answer_ ? tr("No copy with bytes and time lies here") : QString());
     else
         plotCopies(*plot_, *answer_, marks_, theme_, font());
     setAccessibleDescription(
-        answer_ ? tr("%n points or bars; the arrow keys choose one, Enter shows it on the timeline",
-                     nullptr, markCount())
-                : QString());
+        answer_
+            ? tr("%n points or bars; the arrow keys choose one, Enter shows it on the timeline", nullptr, markCount())
+            : QString());
     if (chosen_ && *chosen_ >= markCount()) chosen_.reset();
     showChosen();
     plot_->replot(QCustomPlot::rpQueuedReplot);
@@ -78,9 +75,7 @@ QPoint CopyChart::markPosition(int mark) const {
     const CopyMark& at = marks_[static_cast<size_t>(mark)];
     const bool isBar = kind_ == BandwidthChart::Histogram;
     const double x = isBar ? at.x + at.width / 2 : at.x;
-    return QPointF(plot_->xAxis->coordToPixel(x),
-                   plot_->yAxis->coordToPixel((at.low + at.high) / 2))
-        .toPoint();
+    return QPointF(plot_->xAxis->coordToPixel(x), plot_->yAxis->coordToPixel((at.low + at.high) / 2)).toPoint();
 }
 
 std::optional<int> CopyChart::markAt(QPointF position) const {
@@ -115,8 +110,8 @@ void CopyChart::showChosen() {
         ring_->removeFromLegend();
         ring_->setLayer(QStringLiteral("overlay"));
         ring_->setLineStyle(QCPGraph::lsNone);
-        ring_->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme_.text, 2),
-                                               Qt::NoBrush, copyPointSize + 7));
+        ring_->setScatterStyle(
+            QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme_.text, 2), Qt::NoBrush, copyPointSize + 7));
     }
     QVector<double> keys, values;
     if (chosen_) {
@@ -130,8 +125,8 @@ void CopyChart::showChosen() {
 }
 
 int64_t CopyChart::timeAt(double pixel) const {
-    const double offset = std::clamp(plot_->xAxis->pixelToCoord(pixel), 0.0,
-                                     static_cast<double>(answer_->shown.durationNs()));
+    const double offset =
+        std::clamp(plot_->xAxis->pixelToCoord(pixel), 0.0, static_cast<double>(answer_->shown.durationNs()));
     return answer_->shown.startNs + static_cast<int64_t>(offset);
 }
 
@@ -158,8 +153,7 @@ void CopyChart::move(const QMouseEvent& event) {
     band_->topLeft->setCoords(key(pressedAt_->x()), 0);
     band_->bottomRight->setCoords(key(event.pos().x()), 1);
     const auto [from, to] = std::minmax({timeAt(pressedAt_->x()), timeAt(event.pos().x())});
-    emit described(
-        tr("Selects %1 from %2").arg(toQString(formatDuration(to - from)), formatTime(from)));
+    emit described(tr("Selects %1 from %2").arg(toQString(formatDuration(to - from)), formatTime(from)));
     plot_->layer(QStringLiteral("overlay"))->replot();
 }
 
@@ -183,22 +177,14 @@ void CopyChart::release(const QMouseEvent& event) {
 
 bool CopyChart::plotEvent(QEvent* event) {
     switch (event->type()) {
-        case QEvent::MouseButtonPress:
-            press(*static_cast<QMouseEvent*>(event));
-            return true;
-        case QEvent::MouseMove:
-            move(*static_cast<QMouseEvent*>(event));
-            return true;
-        case QEvent::MouseButtonRelease:
-            release(*static_cast<QMouseEvent*>(event));
-            return true;
-        case QEvent::MouseButtonDblClick:
-            return true;
+        case QEvent::MouseButtonPress: press(*static_cast<QMouseEvent*>(event)); return true;
+        case QEvent::MouseMove: move(*static_cast<QMouseEvent*>(event)); return true;
+        case QEvent::MouseButtonRelease: release(*static_cast<QMouseEvent*>(event)); return true;
+        case QEvent::MouseButtonDblClick: return true;
         case QEvent::Leave:
             if (!hasFocus()) choose(std::nullopt);
             return false;
-        default:
-            return false;
+        default: return false;
     }
 }
 
@@ -206,14 +192,10 @@ void CopyChart::keyPressEvent(QKeyEvent* event) {
     if (marks_.empty()) return QWidget::keyPressEvent(event);
     const int last = markCount() - 1;
     switch (event->key()) {
-        case Qt::Key_Left:
-            return choose(chosen_ ? std::max(0, *chosen_ - 1) : last);
-        case Qt::Key_Right:
-            return choose(chosen_ ? std::min(last, *chosen_ + 1) : 0);
-        case Qt::Key_Home:
-            return choose(0);
-        case Qt::Key_End:
-            return choose(last);
+        case Qt::Key_Left: return choose(chosen_ ? std::max(0, *chosen_ - 1) : last);
+        case Qt::Key_Right: return choose(chosen_ ? std::min(last, *chosen_ + 1) : 0);
+        case Qt::Key_Home: return choose(0);
+        case Qt::Key_End: return choose(last);
         case Qt::Key_Escape:
             if (!chosen_) break;
             return choose(std::nullopt);
@@ -222,8 +204,7 @@ void CopyChart::keyPressEvent(QKeyEvent* event) {
             if (!chosen_) break;
             emit copyActivated(copyOf(*chosen_).event);
             return;
-        default:
-            break;
+        default: break;
     }
     QWidget::keyPressEvent(event);
 }

@@ -25,13 +25,11 @@ std::vector<CopyMark> pointMarks(const BandwidthAnswer& answer) {
         mark.bytes = cell.largest.bytes;
         mark.low = mark.high = cell.largest.gigabytesPerSecond;
         const int64_t startNs = std::max(cell.largest.startNs, answer.shown.startNs);
-        mark.x = isTime ? static_cast<double>(startNs - answer.shown.startNs)
-                        : static_cast<double>(cell.largest.bytes);
+        mark.x = isTime ? static_cast<double>(startNs - answer.shown.startNs) : static_cast<double>(cell.largest.bytes);
         if (isTime) mark.width = static_cast<double>(cell.largest.endNs - startNs);
         marks.push_back(mark);
     }
-    std::stable_sort(marks.begin(), marks.end(),
-                     [](const CopyMark& a, const CopyMark& b) { return a.x < b.x; });
+    std::stable_sort(marks.begin(), marks.end(), [](const CopyMark& a, const CopyMark& b) { return a.x < b.x; });
     return marks;
 }
 
@@ -58,13 +56,11 @@ std::vector<CopyMark> barMarks(const RateHistogram& histogram) {
 }  // namespace
 
 std::vector<CopyMark> copyMarks(const BandwidthAnswer& answer) {
-    return answer.question.chart == BandwidthChart::Histogram ? barMarks(answer.histogram)
-                                                              : pointMarks(answer);
+    return answer.question.chart == BandwidthChart::Histogram ? barMarks(answer.histogram) : pointMarks(answer);
 }
 
 const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer) {
-    return answer.question.chart == BandwidthChart::Histogram ? answer.histogram.groups
-                                                              : answer.cells.groups;
+    return answer.question.chart == BandwidthChart::Histogram ? answer.histogram.groups : answer.cells.groups;
 }
 
 QString markText(const BandwidthAnswer& answer, const CopyMark& mark) {
@@ -83,7 +79,7 @@ namespace {
 /// Peaks closer together than the height of their names.
 struct Cluster {
     std::vector<const CopyPeak*> peaks;  ///< Ascending.
-    double place = 0;  ///< Position of the greatest peak and of the name, in pixels.
+    double place = 0;                    ///< Position of the greatest peak and of the name, in pixels.
 };
 
 /// Returns, for example, "GPU memory, nominal: 2407 / 4814 · NVLink, nominal: 450"; only the rates
@@ -108,28 +104,23 @@ void addLine(QCustomPlot& plot, QCPAxis& rates, double rate, const Theme& theme)
     line->setPen(QPen(theme.mutedText, 1, Qt::DashLine));
     const bool isVertical = rates.orientation() == Qt::Horizontal;
     for (QCPItemPosition* point : {line->point1, line->point2}) {
-        point->setTypeX(isVertical ? QCPItemPosition::ptPlotCoords
-                                   : QCPItemPosition::ptAxisRectRatio);
-        point->setTypeY(isVertical ? QCPItemPosition::ptAxisRectRatio
-                                   : QCPItemPosition::ptPlotCoords);
+        point->setTypeX(isVertical ? QCPItemPosition::ptPlotCoords : QCPItemPosition::ptAxisRectRatio);
+        point->setTypeY(isVertical ? QCPItemPosition::ptAxisRectRatio : QCPItemPosition::ptPlotCoords);
     }
     line->point1->setCoords(isVertical ? rate : 0, isVertical ? 0 : rate);
     line->point2->setCoords(isVertical ? rate : 1, isVertical ? 1 : rate);
 }
 
-void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double room,
-             const Theme& theme, const QFont& font) {
+void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double room, const Theme& theme,
+             const QFont& font) {
     const bool isVertical = rates.orientation() == Qt::Horizontal;
     auto* text = new QCPItemText(&plot);
     text->setLayer(QStringLiteral("overlay"));  // above the points
-    text->position->setTypeX(isVertical ? QCPItemPosition::ptPlotCoords
-                                        : QCPItemPosition::ptAxisRectRatio);
-    text->position->setTypeY(isVertical ? QCPItemPosition::ptAxisRectRatio
-                                        : QCPItemPosition::ptPlotCoords);
+    text->position->setTypeX(isVertical ? QCPItemPosition::ptPlotCoords : QCPItemPosition::ptAxisRectRatio);
+    text->position->setTypeY(isVertical ? QCPItemPosition::ptAxisRectRatio : QCPItemPosition::ptPlotCoords);
     const double rate = cluster.peaks.back()->gigabytesPerSecond;
     text->position->setCoords(isVertical ? rate : 0.995, isVertical ? 0.01 : rate);
-    text->setPositionAlignment(isVertical ? Qt::AlignRight | Qt::AlignTop
-                                          : Qt::AlignRight | Qt::AlignBottom);
+    text->setPositionAlignment(isVertical ? Qt::AlignRight | Qt::AlignTop : Qt::AlignRight | Qt::AlignBottom);
     text->setPadding({3, 1, 3, 1});
     text->setText(nameOf(cluster, room - 8, QFontMetricsF(font)));
     text->setFont(font);
@@ -141,25 +132,22 @@ void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double r
 
 }  // namespace
 
-void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks,
-                  const Theme& theme, const QFont& font) {
+void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks, const Theme& theme,
+                  const QFont& font) {
     std::vector<const CopyPeak*> sorted;
     for (const CopyPeak& peak : peaks) sorted.push_back(&peak);
-    std::sort(sorted.begin(), sorted.end(), [](const CopyPeak* a, const CopyPeak* b) {
-        return a->gigabytesPerSecond < b->gigabytesPerSecond;
-    });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const CopyPeak* a, const CopyPeak* b) { return a->gigabytesPerSecond < b->gigabytesPerSecond; });
     // Names are stacked vertically, or side by side in one row.
     const bool areInRow = rates.orientation() == Qt::Horizontal;
     const QFontMetricsF metrics(font);
-    const double apart =
-        areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
+    const double apart = areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
     std::vector<Cluster> clusters;
     for (const CopyPeak* peak : sorted) {
         if (!rates.range().contains(peak->gigabytesPerSecond)) continue;
         addLine(plot, rates, peak->gigabytesPerSecond, theme);
         const double place = rates.coordToPixel(peak->gigabytesPerSecond);
-        if (clusters.empty() || std::abs(place - clusters.back().place) > apart)
-            clusters.emplace_back();
+        if (clusters.empty() || std::abs(place - clusters.back().place) > apart) clusters.emplace_back();
         clusters.back().peaks.push_back(peak);
         clusters.back().place = place;
     }
@@ -195,12 +183,9 @@ constexpr int minWidthForLegendPx = 340;
 
 /// Shapes distinguish the kinds of memory where colours do not.
 QCPScatterStyle::ScatterShape shapeOf(const CopyGroup& group) {
-    const auto has = [&](MemoryKind kind) {
-        return group.source == kind || group.destination == kind;
-    };
+    const auto has = [&](MemoryKind kind) { return group.source == kind || group.destination == kind; };
     if (has(MemoryKind::Pageable)) return QCPScatterStyle::ssTriangle;
-    if (has(MemoryKind::Managed) || has(MemoryKind::ManagedStatic))
-        return QCPScatterStyle::ssDiamond;
+    if (has(MemoryKind::Managed) || has(MemoryKind::ManagedStatic)) return QCPScatterStyle::ssDiamond;
     if (has(MemoryKind::Pinned)) return QCPScatterStyle::ssDisc;
     return QCPScatterStyle::ssSquare;
 }
@@ -225,8 +210,8 @@ QString sizeLabel(double bytes) {
 /// Draws one answer into one plot.
 class CopyPlotter {
   public:
-    CopyPlotter(QCustomPlot& plot, const BandwidthAnswer& answer,
-                const std::vector<CopyMark>& marks, const Theme& theme, const QFont& font)
+    CopyPlotter(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
+                const Theme& theme, const QFont& font)
         : plot_(&plot), answer_(&answer), marks_(marks), theme_(theme), font_(font) {}
 
     void plot() {
@@ -239,9 +224,7 @@ class CopyPlotter {
                 setUpSizeAxis();
                 setUpRates(true);
                 return addPoints();
-            case BandwidthChart::Histogram:
-                setUpHistogramAxes();
-                return addBars();
+            case BandwidthChart::Histogram: setUpHistogramAxes(); return addBars();
         }
     }
 
@@ -274,8 +257,8 @@ void CopyPlotter::setUpHistogramAxes() {
     const RateHistogram& histogram = answer_->histogram;
     double maxValue = 1;
     for (const CopyMark& mark : marks_) maxValue = std::max(maxValue, mark.high);
-    setUpRateAxis(*plot_->xAxis, histogram.rates.minGBps, histogram.rates.maxGBps,
-                  histogram.rates.isLogarithmic(), answer_->peaks);
+    setUpRateAxis(*plot_->xAxis, histogram.rates.minGBps, histogram.rates.maxGBps, histogram.rates.isLogarithmic(),
+                  answer_->peaks);
     plot_->yAxis->setScaleType(QCPAxis::stLinear);
     plot_->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
     plot_->yAxis->setNumberFormat(QStringLiteral("f"));
@@ -287,16 +270,14 @@ void CopyPlotter::setUpHistogramAxes() {
 void CopyPlotter::setUpTimeAxis() {
     const TimeRange& shown = answer_->shown;
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    const TimeTicks ticks =
-        timeTicks(shown, std::max(200, plot_->axisRect()->width()), 9.0 * characterWidth() + 24);
+    const TimeTicks ticks = timeTicks(shown, std::max(200, plot_->axisRect()->width()), 9.0 * characterWidth() + 24);
     for (const TimeTick& tick : ticks.ticks)
         if (tick.isMajor && tick.timeNs >= shown.startNs && tick.timeNs <= shown.endNs)
             ticker->addTick(static_cast<double>(tick.timeNs - shown.startNs), tick.label);
     plot_->xAxis->setScaleType(QCPAxis::stLinear);
     plot_->xAxis->setTicker(ticker);
     plot_->xAxis->setRange(0, std::max<double>(1, static_cast<double>(shown.durationNs())));
-    plot_->xAxis->setLabel(ticks.hasAnchor ? QObject::tr("time from %1").arg(ticks.anchorLabel)
-                                           : QString());
+    plot_->xAxis->setLabel(ticks.hasAnchor ? QObject::tr("time from %1").arg(ticks.anchorLabel) : QString());
 }
 
 void CopyPlotter::setUpSizeAxis() {
@@ -318,8 +299,7 @@ void CopyPlotter::setUpSizeAxis() {
 
 void CopyPlotter::addPoints() {
     const bool isTime = answer_->question.chart == BandwidthChart::OverTime;
-    const double nsPerPixel =
-        plot_->xAxis->range().size() / std::max(1, plot_->axisRect()->width());
+    const double nsPerPixel = plot_->xAxis->range().size() / std::max(1, plot_->axisRect()->width());
     for (const size_t group : groupsByBytes()) {
         QVector<double> keys, values, lineKeys, lineValues;
         for (const CopyMark& mark : marks_) {
@@ -364,8 +344,7 @@ void CopyPlotter::addBars() {
         QCPGraph* graph = plot_->addGraph();
         const QColor color = colorOf(theme_, groups()[group]);
         graph->setLineStyle(QCPGraph::lsNone);
-        graph->setScatterStyle(
-            QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
+        graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
         graph->setName(groupText(*answer_->trace, groups()[group]));
     }
     addLegend();
@@ -383,8 +362,7 @@ std::vector<size_t> CopyPlotter::groupsByBytes() const {
     std::vector<size_t> order;
     for (size_t group = 0; group < isShown.size(); ++group)
         if (isShown[group]) order.push_back(group);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
     return order;
 }
 
@@ -428,15 +406,14 @@ void CopyPlotter::fitLegend() {
 
 /// Lays out with the final font sizes, because names of peaks are fitted to them.
 void CopyPlotter::layOut() {
-    for (const auto phase :
-         {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
+    for (const auto phase : {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
         plot_->plotLayout()->update(phase);
 }
 
 }  // namespace
 
-void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer,
-                const std::vector<CopyMark>& marks, const Theme& theme, const QFont& font) {
+void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
+                const Theme& theme, const QFont& font) {
     CopyPlotter(plot, answer, marks, theme, font).plot();
 }
 

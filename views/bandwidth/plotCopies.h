@@ -38,8 +38,8 @@ namespace lanescope::views {
 
 /// Adds dashed, named lines at the peak rates of the links of a trace. Peaks with overlapping names
 /// share a name. `rates` is the axis of GB/s with its range set; the lines cross it.
-void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks,
-                  const Theme& theme, const QFont& font);
+void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks, const Theme& theme,
+                  const QFont& font);
 
 /// Sets up the axis of GB/s from below `minValue` to above `maxValue` and the peaks.
 void setUpRateAxis(QCPAxis& axis, double minValue, double maxValue, bool isLogarithmic,
@@ -56,7 +56,7 @@ inline constexpr double copyPointSize = 7;
 
 /// Adds axes, marks, legend and peaks of a chart of copies to a styled, empty plot. Requires marks;
 /// they must be those of the answer.
-void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer,
-                const std::vector<CopyMark>& marks, const Theme& theme, const QFont& font);
+void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
+                const Theme& theme, const QFont& font);
 
 }  // namespace lanescope::views

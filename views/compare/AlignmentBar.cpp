@@ -57,8 +57,7 @@ void AlignmentBar::build() {
     numberEdit_->setObjectName("numbers");
     numberEdit_->setPlaceholderText(tr("all"));
     numberEdit_->setMaximumWidth(12 * fontMetrics().averageCharWidth());
-    numberEdit_->setToolTip(
-        tr("Only these steps, counted from 0: 5-20 or 7. Empty for all but the warm-up."));
+    numberEdit_->setToolTip(tr("Only these steps, counted from 0: 5-20 or 7. Empty for all but the warm-up."));
     numberEdit_->setAccessibleName(tr("Numbers of steps"));
     anchor_->addItem(tr("step"), int(Anchor::Step));
     anchor_->addItem(tr("start of the run"), int(Anchor::RunStart));
@@ -80,8 +79,7 @@ void AlignmentBar::build() {
     swap_->setToolTip(tr("Swap baseline and candidate"));
     swap_->setAccessibleName(tr("Swap sides"));
     baselineOverlay_->setCheckable(true);
-    baselineOverlay_->setToolTip(
-        tr("Outline in the candidate's lanes what the baseline did there (G)"));
+    baselineOverlay_->setToolTip(tr("Outline in the candidate's lanes what the baseline did there (G)"));
     baselineOverlay_->setAccessibleName(tr("Ghost of the baseline"));
     message_->setTextFormat(Qt::PlainText);
     message_->setWordWrap(true);
@@ -130,9 +128,8 @@ void AlignmentBar::connectControls() {
     connect(step_, &QSpinBox::valueChanged, this, &AlignmentBar::alignmentChanged);
     connect(candidates_, &QComboBox::currentIndexChanged, this, &AlignmentBar::candidateChosen);
     for (QComboBox* box : {baselineRuns_, candidateRuns_})
-        connect(box, &QComboBox::currentIndexChanged, this, [this] {
-            emit runsChosen(baselineRuns_->currentIndex(), candidateRuns_->currentIndex());
-        });
+        connect(box, &QComboBox::currentIndexChanged, this,
+                [this] { emit runsChosen(baselineRuns_->currentIndex(), candidateRuns_->currentIndex()); });
     connect(workers_, &QComboBox::currentIndexChanged, this, &AlignmentBar::workerChosen);
     connect(swap_, &QPushButton::clicked, this, &AlignmentBar::swapRequested);
     connect(baselineOverlay_, &QPushButton::toggled, this, &AlignmentBar::baselineOverlayToggled);
@@ -156,8 +153,7 @@ void AlignmentBar::addRangeNames(const std::vector<std::string>& names) {
 }
 
 void AlignmentBar::setFoundPattern(const QString& pattern) {
-    names_->setItemText(
-        0, pattern.isEmpty() ? tr("found by themselves") : tr("%1 (found)").arg(pattern));
+    names_->setItemText(0, pattern.isEmpty() ? tr("found by themselves") : tr("%1 (found)").arg(pattern));
 }
 
 QString AlignmentBar::rangeName() const {
@@ -165,9 +161,7 @@ QString AlignmentBar::rangeName() const {
     return name == foundSteps || name == wholeRun ? QString() : name;
 }
 
-bool AlignmentBar::isWholeRun() const {
-    return names_->currentData().toString() == wholeRun;
-}
+bool AlignmentBar::isWholeRun() const { return names_->currentData().toString() == wholeRun; }
 
 void AlignmentBar::readNumbers() {
     const std::string text = numberEdit_->text().simplified().toStdString();
@@ -190,17 +184,13 @@ void AlignmentBar::setSteps(std::vector<int64_t> numbers) {
     if (steps_.empty()) {
         step_->setRange(0, 0);
     } else {
-        const auto clamped = [](int64_t number) {
-            return int(std::clamp<int64_t>(number, 0, 1'000'000'000));
-        };
+        const auto clamped = [](int64_t number) { return int(std::clamp<int64_t>(number, 0, 1'000'000'000)); };
         step_->setRange(clamped(steps_.front()), clamped(steps_.back()));
     }
     showStep(before);
 }
 
-AlignmentBar::Anchor AlignmentBar::anchor() const {
-    return static_cast<Anchor>(anchor_->currentData().toInt());
-}
+AlignmentBar::Anchor AlignmentBar::anchor() const { return static_cast<Anchor>(anchor_->currentData().toInt()); }
 
 int AlignmentBar::step() const {
     const auto at = std::lower_bound(steps_.begin(), steps_.end(), int64_t{step_->value()});
@@ -236,8 +226,7 @@ void AlignmentBar::setCandidates(const QStringList& titles, int shown) {
 }
 
 void AlignmentBar::setRuns(const QStringList& baseline, const QStringList& candidate) {
-    for (const auto& [box, titles] :
-         {std::pair(baselineRuns_, &baseline), std::pair(candidateRuns_, &candidate)}) {
+    for (const auto& [box, titles] : {std::pair(baselineRuns_, &baseline), std::pair(candidateRuns_, &candidate)}) {
         const QSignalBlocker blocker(box);
         box->clear();
         box->addItems(*titles);
@@ -246,8 +235,7 @@ void AlignmentBar::setRuns(const QStringList& baseline, const QStringList& candi
 }
 
 void AlignmentBar::setRunsShown(int baseline, int candidate) {
-    for (const auto& [box, index] :
-         {std::pair(baselineRuns_, baseline), std::pair(candidateRuns_, candidate)}) {
+    for (const auto& [box, index] : {std::pair(baselineRuns_, baseline), std::pair(candidateRuns_, candidate)}) {
         const QSignalBlocker blocker(box);
         box->setCurrentIndex(index);
     }
@@ -261,21 +249,15 @@ void AlignmentBar::setWorkers(const QStringList& labels, int shown) {
     workers_->setVisible(labels.size() > 1);
 }
 
-void AlignmentBar::setBaselineOverlayVisible(bool isVisible) {
-    baselineOverlay_->setChecked(isVisible);
-}
+void AlignmentBar::setBaselineOverlayVisible(bool isVisible) { baselineOverlay_->setChecked(isVisible); }
 
 void AlignmentBar::setMessage(const QString& text) {
     message_->setText(text);
     message_->setVisible(!text.isEmpty());
 }
 
-QString AlignmentBar::message() const {
-    return message_->text();
-}
+QString AlignmentBar::message() const { return message_->text(); }
 
-void AlignmentBar::updateVisibility() {
-    step_->setVisible(anchor() == Anchor::Step);
-}
+void AlignmentBar::updateVisibility() { step_->setVisible(anchor() == Anchor::Step); }
 
 }  // namespace lanescope::views

@@ -50,8 +50,7 @@ class AlignmentBar : public QWidget {
     bool setAlignment(const QString& rangeName, int step);
 
     void setCandidates(const QStringList& titles, int shown);
-    /// Sets the runs to choose from with several runs per side, and chooses the first of each;
-    /// empty for none.
+    /// Sets the runs to choose from with several runs per side, and chooses the first of each; empty for none.
     void setRuns(const QStringList& baseline, const QStringList& candidate);
     void setRunsShown(int baseline, int candidate);
     void setWorkers(const QStringList& labels, int shown);

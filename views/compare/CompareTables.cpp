@@ -29,14 +29,12 @@ void DifferenceModel::setComparison(compare::ComparisonTable table) {
 void DifferenceModel::setTheme(const Theme& theme) {
     theme_ = theme;
     if (rowCount() > 0) {
-        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1),
-                         {Qt::ForegroundRole, BarColorRole});
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {Qt::ForegroundRole, BarColorRole});
     }
 }
 
 bool DifferenceModel::isLostColumn(int column) const {
-    return column >= 0 && column < std::ssize(comparison_.columns) &&
-           comparison_.isLoss(size_t(column));
+    return column >= 0 && column < std::ssize(comparison_.columns) && comparison_.isLoss(size_t(column));
 }
 
 int DifferenceModel::lostColumn() const {
@@ -56,18 +54,15 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
     const int64_t lostNs = isLost ? lostNsAt(index.row(), index.column()) : 0;
     switch (role) {
         case Qt::DisplayRole:
-            if (!cellAt(index.row(), index.column()) || index.row() >= std::ssize(comparison_.rows))
-                return {};
+            if (!cellAt(index.row(), index.column()) || index.row() >= std::ssize(comparison_.rows)) return {};
             return toQString(comparison_.text(size_t(index.row()), size_t(index.column())));
         case Qt::ForegroundRole:
-        case BarColorRole:
-            return lostNs != 0 ? QVariant(lostNs > 0 ? theme_.slower : theme_.faster) : QVariant();
+        case BarColorRole: return lostNs != 0 ? QVariant(lostNs > 0 ? theme_.slower : theme_.faster) : QVariant();
         case ShareRole:
             if (!isLost) return ReportModel::data(index, role);
             if (lostNs == 0) return {};
             return double(std::abs(lostNs)) / double(maxLossNs_[size_t(index.column())]);
-        default:
-            return ReportModel::data(index, role);
+        default: return ReportModel::data(index, role);
     }
 }
 
@@ -93,14 +88,11 @@ enum PageNumber : size_t {
 
 /// Returns the columns for contributors; rates only for those that move bytes.
 Layout contributorColumns(bool hasRates) {
-    Layout layout{{Field::Part}, {Field::Name},     {Field::Range},
-                  {Field::Lost}, {Field::Baseline}, {Field::Candidate}};
+    Layout layout{{Field::Part}, {Field::Name}, {Field::Range}, {Field::Lost}, {Field::Baseline}, {Field::Candidate}};
     if (hasRates)
-        for (const Field field :
-             {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate, Field::CandidateRate})
+        for (const Field field : {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate, Field::CandidateRate})
             layout.push_back({field});
-    for (const Field field :
-         {Field::BaselineCount, Field::CandidateCount, Field::Match, Field::OtherLost})
+    for (const Field field : {Field::BaselineCount, Field::CandidateCount, Field::Match, Field::OtherLost})
         layout.push_back({field});
     return layout;
 }
@@ -126,8 +118,7 @@ CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new
     connect(partBox_, &QComboBox::currentIndexChanged, this, [this] {
         applyPart();
         const QVariant part = partBox_->currentData();
-        emit partChosen(part.isValid() ? std::optional(static_cast<StepPart>(part.toInt()))
-                                       : std::nullopt);
+        emit partChosen(part.isValid() ? std::optional(static_cast<StepPart>(part.toInt())) : std::nullopt);
     });
     connect(this, &QTabWidget::currentChanged, this, &CompareTables::fillVisible);
     clearTables();
@@ -144,9 +135,9 @@ void CompareTables::fillPartBox() {
 
 void CompareTables::addPage(const QString& title, const QString& toolTip) {
     const size_t number = pages_.size();
-    auto* tab = new PanelTab<ReportView>([this, number] { return makeView(number); },
-                                         [](ReportView& view) { return &view; },
-                                         [this, number](ReportView& view) { fill(number, view); });
+    auto* tab =
+        new PanelTab<ReportView>([this, number] { return makeView(number); }, [](ReportView& view) { return &view; },
+                                 [this, number](ReportView& view) { fill(number, view); });
     setTabToolTip(addTab(tab, title), toolTip);
     pages_.push_back({title, tab, {}, {}, false});
 }
@@ -158,12 +149,10 @@ ReportView* CompareTables::makeView(size_t number) {
     view->setEmptyText(tr("Nothing to compare here."));
     view->table().setAccessibleName(pages_[number].title);
     const auto choose = [this, number](int row) {
-        if (row >= 0 && size_t(row) < pages_[number].leads.size())
-            emit rowChosen(pages_[number].leads[size_t(row)]);
+        if (row >= 0 && size_t(row) < pages_[number].leads.size()) emit rowChosen(pages_[number].leads[size_t(row)]);
     };
-    connect(&view->table(), &QTableView::clicked, this, [view, choose](const QModelIndex& clicked) {
-        choose(view->filter().mapToSource(clicked).row());
-    });
+    connect(&view->table(), &QTableView::clicked, this,
+            [view, choose](const QModelIndex& clicked) { choose(view->filter().mapToSource(clicked).row()); });
     connect(view, &ReportView::rowActivated, this, choose);
     if (number == ContributorsPage) {
         view->addControl(partBox_);
@@ -212,8 +201,7 @@ void CompareTables::setPage(size_t number, ComparisonTable table) {
 void CompareTables::setPair(const ComparedPair& shown) {
     const ComparisonView view = shown.view();
     const RunComparison& comparison = shown.runs.comparisons[shown.candidate];
-    const auto setRows = [&](size_t page, const std::vector<ComparisonRow>& rows,
-                             const Layout& layout) {
+    const auto setRows = [&](size_t page, const std::vector<ComparisonRow>& rows, const Layout& layout) {
         setPage(page, tableOf(view, rows, layout, Wording::Wide));
     };
     setRows(PartsPage, partRows(view),
@@ -232,18 +220,13 @@ void CompareTables::setPair(const ComparedPair& shown) {
         return rows;
     };
     setRows(ContributorsPage, contributors(std::nullopt), contributorColumns(false));
-    for (const auto& [page, group] : {std::pair(KernelsPage, PartGroup::Kernels),
-                                      std::pair(CollectivesPage, PartGroup::Collectives),
-                                      std::pair(CopiesPage, PartGroup::Copies)})
+    for (const auto& [page, group] :
+         {std::pair(KernelsPage, PartGroup::Kernels), std::pair(CollectivesPage, PartGroup::Collectives),
+          std::pair(CopiesPage, PartGroup::Copies)})
         setRows(page, contributors(group), contributorColumns(hasBandwidth(group)));
     setPage(CountersPage, counterTable(shown.runs.counters[shown.candidate]));
     setRows(RangesPage, rangeRows(view, true),
-            {{Field::Range},
-             {Field::Part},
-             {Field::Baseline},
-             {Field::Candidate},
-             {Field::Lost},
-             {Field::OtherLost}});
+            {{Field::Range}, {Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}, {Field::OtherLost}});
     std::vector<ComparisonRow> unmatched = unmatchedRows(view, true);
     const std::vector<ComparisonRow> added = unmatchedRows(view, false);
     unmatched.insert(unmatched.end(), added.begin(), added.end());
@@ -258,8 +241,7 @@ void CompareTables::setPair(const ComparedPair& shown) {
              {Field::OnlyTotal},
              {Field::Lost}});
     setPage(StepsPage, stepTable(shown.baselineWorker(), shown.candidateWorker()));
-    setPage(OutliersPage, outlierTable(comparison, Wording::Wide, &shown.baselineWorker(),
-                                       &shown.candidateWorker()));
+    setPage(OutliersPage, outlierTable(comparison, Wording::Wide, &shown.baselineWorker(), &shown.candidateWorker()));
     setPage(WorkersPage, workerTable(comparison));
     setPage(JudgedPage, judgedTable(shown.workers()));
     fillVisible();
@@ -274,8 +256,7 @@ void CompareTables::clearTables() {
 void CompareTables::setTheme(const Theme& theme) {
     theme_ = theme;
     for (const Page& page : pages_)
-        if (const ReportView* view = page.tab->panel())
-            static_cast<DifferenceModel&>(view->model()).setTheme(theme);
+        if (const ReportView* view = page.tab->panel()) static_cast<DifferenceModel&>(view->model()).setTheme(theme);
 }
 
 void CompareTables::setPart(std::optional<StepPart> part) {
@@ -297,9 +278,7 @@ void CompareTables::filterByPart(ReportView& view) const {
     view.filter().setGroups(isAll ? QStringList() : QStringList(partBox_->currentText()));
 }
 
-LazyTab* CompareTables::currentTab() const {
-    return qobject_cast<LazyTab*>(currentWidget());
-}
+LazyTab* CompareTables::currentTab() const { return qobject_cast<LazyTab*>(currentWidget()); }
 
 LazyTab* CompareTables::findTab(const QString& title) const {
     for (const Page& page : pages_)

@@ -47,10 +47,9 @@ namespace lanescope::views {
 
 class ReportView;
 
-/// The differences between two runs as tables sorted by lost time: one tab each for parts,
-/// contributors, kernels, collectives, copies, ranges and so on. Tabs without rows are hidden; the
-/// others are filled when first shown. A click or Enter on a row requests its place on the
-/// timelines.
+/// The differences between two runs as tables sorted by lost time: one tab each for parts, contributors, kernels,
+/// collectives, copies, ranges and so on. Tabs without rows are hidden; the others are filled when first shown. A click
+/// or Enter on a row requests its place on the timelines.
 class CompareTables : public QTabWidget {
     Q_OBJECT
   public:

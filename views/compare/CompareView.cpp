@@ -118,8 +118,7 @@ void CompareView::build() {
 /// Parts side by side keep a readable width; in a narrow window they are stacked.
 void CompareView::arrangeForWidth() {
     const int character = fontMetrics().averageCharWidth();
-    const bool isTopNarrow =
-        width() < minHeadlineCharacters * character + alignment_->sizeHint().width();
+    const bool isTopNarrow = width() < minHeadlineCharacters * character + alignment_->sizeHint().width();
     const auto direction = isTopNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
     if (top_->direction() != direction) top_->setDirection(direction);
     const bool areChartsNarrow = width() < 2 * minChartCharacters * character;
@@ -128,21 +127,18 @@ void CompareView::arrangeForWidth() {
 
 bool CompareView::event(QEvent* event) {
     // The choices and their widths depend on the runs.
-    if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)
-        arrangeForWidth();
+    if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest) arrangeForWidth();
     return QWidget::event(event);
 }
 
 void CompareView::connectParts() {
     connect(job_, &ComparisonJob::progressed, headline_, &HeadlineCard::setProgress);
     connect(job_, &ComparisonJob::compared, this, &CompareView::showRuns);
-    connect(job_, &ComparisonJob::failed, this,
-            [this](const QString& sentence) { headline_->setMessage(sentence); });
+    connect(job_, &ComparisonJob::failed, this, [this](const QString& sentence) { headline_->setMessage(sentence); });
     connect(job_, &ComparisonJob::finished, this, [this] { headline_->setProgress(-1); });
     connect(headline_, &HeadlineCard::cancelRequested, this, [this] {
         job_->cancel();
-        if (!runs_ && headline_->headline().isEmpty())
-            headline_->setMessage(tr("The comparison was stopped."));
+        if (!runs_ && headline_->headline().isEmpty()) headline_->setMessage(tr("The comparison was stopped."));
     });
     connect(headline_, &HeadlineCard::clauseChosen, this, &CompareView::showClause);
     connect(alignment_, &AlignmentBar::selectionChanged, this, [this] {
@@ -182,11 +178,9 @@ void CompareView::addShortcuts() {
     };
     add(tr("&Previous step in both runs"), Qt::Key_BracketLeft,
         [this] { showStep(std::max(0, alignment_->step() - 1)); });
-    add(tr("&Next step in both runs"), Qt::Key_BracketRight,
-        [this] { showStep(alignment_->step() + 1); });
-    add(tr("&Outline the baseline in the candidate's lanes"), Qt::Key_G, [this] {
-        alignment_->setBaselineOverlayVisible(!baseline_->timeline().isBaselineOverlayVisible());
-    });
+    add(tr("&Next step in both runs"), Qt::Key_BracketRight, [this] { showStep(alignment_->step() + 1); });
+    add(tr("&Outline the baseline in the candidate's lanes"), Qt::Key_G,
+        [this] { alignment_->setBaselineOverlayVisible(!baseline_->timeline().isBaselineOverlayVisible()); });
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
@@ -241,9 +235,7 @@ void CompareView::beginTraces() {
 void CompareView::findRangeNames() {
     alignment_->clearRangeNames();
     names_->start([this, baseline = baselineTrace_, candidate = candidateTraces_.front()] {
-        return [this, names = commonRangeNames(*baseline, *candidate)] {
-            alignment_->addRangeNames(names);
-        };
+        return [this, names = commonRangeNames(*baseline, *candidate)] { alignment_->addRangeNames(names); };
     });
 }
 
@@ -261,8 +253,7 @@ void CompareView::pairTimelines() {
     const TracePtr& candidate = candidateTraces_[shown_];
     if (baseline_->timeline().trace() != baselineTrace_) baseline_->setTrace(baselineTrace_);
     candidate_->setTrace(candidate);
-    baseline_->timeline().setCompanion(candidate_->timeline(),
-                                       pairTracks(*baselineTrace_, *candidate));
+    baseline_->timeline().setCompanion(candidate_->timeline(), pairTracks(*baselineTrace_, *candidate));
     showDetails(baselineTrace_, {});
 }
 
@@ -302,17 +293,11 @@ void CompareView::setTheme(const Theme& theme) {
     tables_->setTheme(theme);
 }
 
-QByteArray CompareView::saveState() const {
-    return parts_->saveState();
-}
+QByteArray CompareView::saveState() const { return parts_->saveState(); }
 
-void CompareView::restoreState(const QByteArray& state) {
-    parts_->restoreState(state);
-}
+void CompareView::restoreState(const QByteArray& state) { parts_->restoreState(state); }
 
-bool CompareView::isBusy() const {
-    return job_->isRunning() || names_->isRunning() || finder_->isRunning();
-}
+bool CompareView::isBusy() const { return job_->isRunning() || names_->isRunning() || finder_->isRunning(); }
 
 void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceRange) {
     if (isMirroring_) return;
@@ -320,8 +305,8 @@ void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceR
     CompareSide* other = from == baseline_ ? candidate_ : baseline_;
     selectedRange_.reset();
     if (traceRange) selectedRange_ = from->toAxis(*traceRange);
-    other->timeline().state().selection().setRange(
-        selectedRange_ ? std::optional(other->toTrace(*selectedRange_)) : std::nullopt);
+    other->timeline().state().selection().setRange(selectedRange_ ? std::optional(other->toTrace(*selectedRange_))
+                                                                  : std::nullopt);
     startComparison();
 }
 
@@ -343,8 +328,7 @@ void CompareView::startComparison() {
     // A selected range belongs to the visible runs; the other runs have no matching range.
     if (hasSets() && !selectedRange_) return startSets();
     std::vector<ComparisonJob::Run> candidates;
-    for (const TracePtr& trace : candidateTraces_)
-        candidates.push_back({trace, selectionFor(*trace, *candidate_)});
+    for (const TracePtr& trace : candidateTraces_) candidates.push_back({trace, selectionFor(*trace, *candidate_)});
     headline_->setProgress(0);
     job_->start({baselineTrace_, selectionFor(*baselineTrace_, *baseline_)}, candidates);
 }
@@ -356,8 +340,8 @@ void CompareView::startSets() {
         return runs;
     };
     headline_->setProgress(0);
-    job_->startPrograms(runsOf(baselineRuns_, *baseline_), runsOf(candidateRuns_, *candidate_),
-                        shownBaselineRun_, shownCandidateRun_);
+    job_->startPrograms(runsOf(baselineRuns_, *baseline_), runsOf(candidateRuns_, *candidate_), shownBaselineRun_,
+                        shownCandidateRun_);
 }
 
 void CompareView::showRunsOf(int baseline, int candidate) {
@@ -383,8 +367,7 @@ void CompareView::showRuns(ComparedRunsPtr runs) {
     runs_ = std::move(runs);
     if (!isPairChosen_) shownPair_ = runs_->comparisons[shown_].critical;
     const bool isFirst = isFirstResult_;
-    if (runs_->baseline.selection.isDefault())
-        alignment_->setFoundPattern(toQString(runs_->baseline.summary.pattern));
+    if (runs_->baseline.selection.isDefault()) alignment_->setFoundPattern(toQString(runs_->baseline.summary.pattern));
     showPair();
     if (isFirst) scrollToWorker();
     emit compared();
@@ -415,18 +398,16 @@ void CompareView::showPair() {
     waterfall_->setPair(pair ? &pair->workers() : nullptr);
     const WorkerSummary* before = workerOf(false);
     const WorkerSummary* after = workerOf(true);
-    steps_->setSteps({before, pair ? pair->workers().baseline : StepDistribution{},
-                      pair ? pair->baselineBand() : RunBand{}},
-                     {after, pair ? pair->workers().candidate : StepDistribution{},
-                      pair ? pair->candidateBand() : RunBand{}});
+    steps_->setSteps(
+        {before, pair ? pair->workers().baseline : StepDistribution{}, pair ? pair->baselineBand() : RunBand{}},
+        {after, pair ? pair->workers().candidate : StepDistribution{}, pair ? pair->candidateBand() : RunBand{}});
     if (pair) {
         tables_->setPair(*pair);
     } else {
         tables_->clearTables();
     }
     std::vector<int64_t> numbers;
-    for (size_t step = 0; after && step < std::min(before->steps.size(), after->steps.size());
-         ++step)
+    for (size_t step = 0; after && step < std::min(before->steps.size(), after->steps.size()); ++step)
         numbers.push_back(after->steps[step].number);
     if (selectedRange_) numbers.clear();
     alignment_->setSteps(std::move(numbers));
@@ -456,8 +437,7 @@ void CompareView::swapSides() {
     }
     std::vector<TracePtr> candidates = candidateTraces_;
     TracePtr next = std::exchange(candidates[shown_], baselineTrace_);
-    std::rotate(candidates.begin(), candidates.begin() + ptrdiff_t(shown_),
-                candidates.begin() + ptrdiff_t(shown_) + 1);
+    std::rotate(candidates.begin(), candidates.begin() + ptrdiff_t(shown_), candidates.begin() + ptrdiff_t(shown_) + 1);
     setTraces(std::move(next), std::move(candidates));
     emit titleChanged();
 }
@@ -467,26 +447,20 @@ void CompareView::align() {
     const WorkerSummary* after = workerOf(true);
     const auto step = size_t(alignment_->step());
     alignment_->setMessage({});
-    const auto startOf = [](const TracePtr& trace, EventRef event) {
-        return trace->rangeOf(event).startNs;
-    };
+    const auto startOf = [](const TracePtr& trace, EventRef event) { return trace->rangeOf(event).startNs; };
     const TracePtr& candidate = candidateTraces_[shown_];
     switch (alignment_->anchor()) {
         case AlignmentBar::Anchor::Step:
             if (before && after && step < before->steps.size() && step < after->steps.size())
                 setOrigins(before->steps[step].startNs, after->steps[step].startNs);
             return;
-        case AlignmentBar::Anchor::RunStart:
-            return setOrigins(baselineTrace_->range.startNs, candidate->range.startNs);
+        case AlignmentBar::Anchor::RunStart: return setOrigins(baselineTrace_->range.startNs, candidate->range.startNs);
         case AlignmentBar::Anchor::SelectedSlice:
             if (!lastBaselineEvent_.isValid() || !lastCandidateEvent_.isValid())
-                return alignment_->setMessage(
-                    tr("Select a slice of each run first; B goes to the other run."));
-            return setOrigins(startOf(baselineTrace_, lastBaselineEvent_),
-                              startOf(candidate, lastCandidateEvent_));
+                return alignment_->setMessage(tr("Select a slice of each run first; B goes to the other run."));
+            return setOrigins(startOf(baselineTrace_, lastBaselineEvent_), startOf(candidate, lastCandidateEvent_));
         case AlignmentBar::Anchor::SelectedRange:
-            if (!selectedRange_)
-                return alignment_->setMessage(tr("Select a range first: drag along the ruler."));
+            if (!selectedRange_) return alignment_->setMessage(tr("Select a range first: drag along the ruler."));
             const int64_t byNs = selectedRange_->startNs;
             return setOrigins(baseline_->timeline().state().range().origin() + byNs,
                               candidate_->timeline().state().range().origin() + byNs);
@@ -501,8 +475,7 @@ void CompareView::setOrigins(int64_t baselineNs, int64_t candidateNs) {
     baseline.setOrigin(baselineNs);
     candidate.setOrigin(candidateNs);
     visibleRange_->setRange(shown);
-    // A selected range is trace time on each side; it is wrong once the sides have moved against
-    // each other.
+    // A selected range is trace time on each side; it is wrong once the sides have moved against each other.
     TimelineSelection& selection = baseline_->timeline().state().selection();
     const std::optional<TimeRange> selected = selection.range();
     if (selected && movedNs == 0) selectedRange_ = baseline_->toAxis(*selected);
@@ -530,8 +503,7 @@ void CompareView::scrollToWorker() {
     if (!worker) return;
     for (uint32_t track = 0; track < baselineTrace_->tracks.size(); ++track) {
         const Track& each = baselineTrace_->tracks[track];
-        const bool isGpu =
-            each.kind == TrackKind::Gpu && each.subject < baselineTrace_->gpus.size();
+        const bool isGpu = each.kind == TrackKind::Gpu && each.subject < baselineTrace_->gpus.size();
         if (!isGpu || baselineTrace_->gpus[each.subject].id != worker->gpuId) continue;
         return TimelineNavigator(baseline_->timeline().state()).scrollToTrack(track);
     }
@@ -540,14 +512,11 @@ void CompareView::scrollToWorker() {
 void CompareView::showCompared() {
     const WorkerSummary* before = workerOf(false);
     const WorkerSummary* after = workerOf(true);
-    if (!before || !after || before->steps.empty() || after->steps.empty())
-        return visibleRange_->fit();
+    if (!before || !after || before->steps.empty() || after->steps.empty()) return visibleRange_->fit();
     const auto rangeOf = [](const WorkerSummary& worker) {
-        return TimeRange{worker.steps.front().startNs,
-                         worker.steps.back().startNs + worker.steps.back().wallNs};
+        return TimeRange{worker.steps.front().startNs, worker.steps.back().startNs + worker.steps.back().wallNs};
     };
-    const TimeRange both =
-        baseline_->toAxis(rangeOf(*before)).united(candidate_->toAxis(rangeOf(*after)));
+    const TimeRange both = baseline_->toAxis(rangeOf(*before)).united(candidate_->toAxis(rangeOf(*after)));
     const int64_t marginNs = both.durationNs() / 50;
     visibleRange_->setRange({both.startNs - marginNs, both.endNs + marginNs});
 }
@@ -594,13 +563,11 @@ void CompareView::showClause(int index) {
 void CompareView::findEvidence(const Clause& clause) {
     const std::optional<ComparedPair> pair = shownPair();
     if (!pair) return;
-    finder_->start([this, runs = runs_, candidate = shown_, workers = pair->workers(),
-                    clause]() -> LatestJob::Publish {
+    finder_->start([this, runs = runs_, candidate = shown_, workers = pair->workers(), clause]() -> LatestJob::Publish {
         const ComparedRuns::Side& a = runs->baseline;
         const ComparedRuns::Side& b = runs->candidates[candidate];
-        const Evidence evidence =
-            evidenceOf(clause, {*a.trace, a.selection, a.summary.workers[workers.baselineWorker]},
-                       {*b.trace, b.selection, b.summary.workers[workers.candidateWorker]});
+        const Evidence evidence = evidenceOf(clause, {*a.trace, a.selection, a.summary.workers[workers.baselineWorker]},
+                                             {*b.trace, b.selection, b.summary.workers[workers.candidateWorker]});
         return [this, evidence, runs] {
             if (runs == runs_) showEvidence(evidence);
         };
@@ -614,8 +581,7 @@ void CompareView::showEvidence(const Evidence& evidence) {
         showStep(int(*before.step));
     } else if (before.step && after.step && !selectedRange_) {
         // Steps with different indices, aligned.
-        setOrigins(workerOf(false)->steps[*before.step].startNs,
-                   workerOf(true)->steps[*after.step].startNs);
+        setOrigins(workerOf(false)->steps[*before.step].startNs, workerOf(true)->steps[*after.step].startNs);
         steps_->setChosen(int(*after.step));
     }
     selectBoth(before.event, after.event);
@@ -665,8 +631,7 @@ void CompareView::selectBoth(EventRef baseline, EventRef candidate) {
         candidate_->timeline().state().selection().setEvent({});
     }
     const bool isCandidate = candidate.isValid();
-    showDetails((isCandidate ? candidate_ : baseline_)->timeline().trace(),
-                isCandidate ? candidate : baseline);
+    showDetails((isCandidate ? candidate_ : baseline_)->timeline().trace(), isCandidate ? candidate : baseline);
 }
 
 }  // namespace lanescope::views

@@ -32,10 +32,9 @@ class TimelineView;
 class VisibleRange;
 class WaterfallChart;
 
-/// The comparison of a baseline with one or more candidates: the answer in words on top, the parts
-/// and durations of the steps, both timelines track by track on one time axis, and tables of the
-/// differences. A range selected on the timeline limits the comparison to it. Compares off the GUI
-/// thread.
+/// The comparison of a baseline with one or more candidates: the answer in words on top, the parts and durations of the
+/// steps, both timelines track by track on one time axis, and tables of the differences. A range selected on the
+/// timeline limits the comparison to it. Compares off the GUI thread.
 class CompareView : public QWidget {
     Q_OBJECT
   public:

@@ -21,10 +21,7 @@
 namespace lanescope::views {
 
 CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
-    : QWidget(parent),
-      role_(role),
-      healthBar_(new HealthBar(this)),
-      timeline_(new TimelineView(this)) {
+    : QWidget(parent), role_(role), healthBar_(new HealthBar(this)), timeline_(new TimelineView(this)) {
     timeline_->state().range().setAxis(range);
     timeline_->setAccessibleName(role == Role::Baseline ? tr("Timeline of both runs")
                                                         : tr("Timeline of the candidate"));
@@ -51,8 +48,7 @@ void CompareSide::setTrace(TracePtr trace) {
 void CompareSide::setTheme(const Theme& theme) {
     theme_ = theme;
     timeline_->state().options().setTheme(theme);
-    timeline_->state().options().setMark(role_ == Role::Baseline ? theme.baseline
-                                                                 : theme.candidate);
+    timeline_->state().options().setMark(role_ == Role::Baseline ? theme.baseline : theme.candidate);
     healthBar_->setTheme(theme);
 }
 
@@ -67,8 +63,7 @@ TimeRange CompareSide::toTrace(TimeRange axisRange) const {
 void CompareSide::showHealth() {
     auto* dialog = new QDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(role_ == Role::Baseline ? tr("Health of the baseline")
-                                                   : tr("Health of the candidate"));
+    dialog->setWindowTitle(role_ == Role::Baseline ? tr("Health of the baseline") : tr("Health of the candidate"));
     auto* panel = new HealthPanel(dialog);
     panel->setTrace(timeline_->trace());
     panel->setTheme(theme_);
@@ -91,8 +86,7 @@ constexpr double minSegmentPx = 0.5;     // of the line, in pixels
 
 }  // namespace
 
-DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent)
-    : QWidget(parent), range_(range) {
+DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent) : QWidget(parent), range_(range) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(tr("Time lost per step and in all"));
     connect(&range_, &VisibleRange::changed, this, [this] { update(); });
@@ -109,8 +103,8 @@ void DifferenceLane::setSteps(std::vector<StepDifference> steps, int64_t originN
     }
     maxShare_ = minShare_ = 0;
     for (const StepDifference& step : steps_) {
-        for (const double share : {double(step.lostNs()) / double(maxLostNs_),
-                                   double(step.lostInAllNs) / double(maxAccumulatedNs_)}) {
+        for (const double share :
+             {double(step.lostNs()) / double(maxLostNs_), double(step.lostInAllNs) / double(maxAccumulatedNs_)}) {
             maxShare_ = std::max(maxShare_, share);
             minShare_ = std::min(minShare_, share);
         }
@@ -132,8 +126,7 @@ int DifferenceLane::stepAt(int x) const {
     const TimeScale scale{range_.range(), double(width()), 0};
     const int64_t timeNs = scale.toTimeNs(x + 0.5) + originNs_;
     const auto after = std::partition_point(
-        steps_.begin(), steps_.end(),
-        [timeNs](const StepDifference& step) { return step.candidateStartNs <= timeNs; });
+        steps_.begin(), steps_.end(), [timeNs](const StepDifference& step) { return step.candidateStartNs <= timeNs; });
     if (after == steps_.begin()) return -1;
     const StepDifference& step = *(after - 1);
     if (timeNs >= step.candidateStartNs + step.candidateNs) return -1;
@@ -177,10 +170,8 @@ void DifferenceLane::paintColumns(QPainter& painter) const {
         const double tall = std::max(1.0, std::abs(end - yOf(0)));
         const bool isLost = step.lostNs() > 0;
         // Up means slower: more time.
-        const QRectF column(left, isLost ? yOf(0) - tall : yOf(0), std::max(1.0, right - left - 1),
-                            tall);
-        painter.fillRect(column,
-                         Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
+        const QRectF column(left, isLost ? yOf(0) - tall : yOf(0), std::max(1.0, right - left - 1), tall);
+        painter.fillRect(column, Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
     }
 }
 
@@ -191,23 +182,19 @@ std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
         const double right = toX(step.candidateStartNs + step.candidateNs);
         if (right < 0 || left > width() || right - left < minTextWidthPx) continue;
         // Small next to the losses elsewhere: noise.
-        if (std::abs(double(step.lostNs())) >= minNumberShare * double(maxLostNs_))
-            numbered.push_back(&step);
+        if (std::abs(double(step.lostNs())) >= minNumberShare * double(maxLostNs_)) numbered.push_back(&step);
     }
-    std::stable_sort(numbered.begin(), numbered.end(), [](const auto* a, const auto* b) {
-        return std::abs(a->lostNs()) > std::abs(b->lostNs());
-    });
+    std::stable_sort(numbered.begin(), numbered.end(),
+                     [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
     const QFontMetrics metrics(font());
     std::vector<Number> numbers;
     for (const StepDifference* step : numbered) {
         const QString text = toQString(timeDifferenceText(double(step->lostNs())));
         const double left = std::max(0.0, toX(step->candidateStartNs));
-        const double right =
-            std::min<double>(width(), toX(step->candidateStartNs + step->candidateNs));
+        const double right = std::min<double>(width(), toX(step->candidateStartNs + step->candidateNs));
         const int textWidth = metrics.horizontalAdvance(text);
         if (textWidth > width()) continue;
-        const double from = std::clamp((left + right - textWidth) / 2, 0.0,
-                                       static_cast<double>(width() - textWidth));
+        const double from = std::clamp((left + right - textWidth) / 2, 0.0, static_cast<double>(width() - textWidth));
         const QRectF place(from, numbersArea().top() + 1, textWidth, metrics.height());
         const QRectF free = place.adjusted(-6, 0, 6, 0);
         if (std::none_of(numbers.begin(), numbers.end(),
@@ -220,8 +207,7 @@ std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
 void DifferenceLane::paintNumbers(QPainter& painter) const {
     painter.setPen(theme_.text);
     const int ascent = fontMetrics().ascent();
-    for (const Number& number : numbers())
-        painter.drawText(number.place.topLeft() + QPointF(0, ascent), number.text);
+    for (const Number& number : numbers()) painter.drawText(number.place.topLeft() + QPointF(0, ascent), number.text);
 }
 
 void DifferenceLane::paintLine(QPainter& painter) const {
@@ -254,8 +240,7 @@ void DifferenceLane::mousePressEvent(QMouseEvent* event) {
 void DifferenceLane::wheelEvent(QWheelEvent* event) {
     const TimeScale scale{range_.range(), double(width()), 0};
     const int angle = event->angleDelta().y();
-    if (angle != 0)
-        range_.zoomAt(scale.toTimeNs(event->position().x()), angle > 0 ? wheelZoom : 1 / wheelZoom);
+    if (angle != 0) range_.zoomAt(scale.toTimeNs(event->position().x()), angle > 0 ? wheelZoom : 1 / wheelZoom);
     event->accept();
 }
 
@@ -273,13 +258,12 @@ bool DifferenceLane::event(QEvent* event) {
         return true;
     }
     const StepDifference& step = steps_[size_t(at)];
-    QToolTip::showText(
-        help->globalPos(),
-        plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
-                         .arg(step.number)
-                         .arg(toQString(timeDifferenceText(double(step.lostNs()))),
-                              toQString(timeDifferenceText(double(step.lostInAllNs))))),
-        this);
+    QToolTip::showText(help->globalPos(),
+                       plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
+                                        .arg(step.number)
+                                        .arg(toQString(timeDifferenceText(double(step.lostNs()))),
+                                             toQString(timeDifferenceText(double(step.lostInAllNs))))),
+                       this);
     return true;
 }
 

@@ -21,13 +21,9 @@ compare::RunBand bandOf(const std::vector<ComparedRuns::Side>& runs, uint32_t wo
 
 }  // namespace
 
-compare::RunBand ComparedPair::baselineBand() const {
-    return bandOf(runs.baselineRuns, workers().baselineWorker);
-}
+compare::RunBand ComparedPair::baselineBand() const { return bandOf(runs.baselineRuns, workers().baselineWorker); }
 
-compare::RunBand ComparedPair::candidateBand() const {
-    return bandOf(runs.candidateRuns, workers().candidateWorker);
-}
+compare::RunBand ComparedPair::candidateBand() const { return bandOf(runs.candidateRuns, workers().candidateWorker); }
 
 compare::ComparisonView ComparedPair::view() const {
     compare::ComparisonView view;
@@ -66,14 +62,12 @@ TimeRange comparedRange(const WorkerSummary& worker) {
     return {worker.steps.front().startNs, last.startNs + last.wallNs};
 }
 
-std::vector<CounterDifference> countersOf(const ComparedRuns::Side& baseline,
-                                          const ComparedRuns::Side& candidate,
+std::vector<CounterDifference> countersOf(const ComparedRuns::Side& baseline, const ComparedRuns::Side& candidate,
                                           const RunComparison& comparison) {
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair || pair->baselineWorker == noIndex || pair->candidateWorker == noIndex) return {};
-    return counterDifferences(
-        *baseline.trace, comparedRange(baseline.summary.workers[pair->baselineWorker]),
-        *candidate.trace, comparedRange(candidate.summary.workers[pair->candidateWorker]));
+    return counterDifferences(*baseline.trace, comparedRange(baseline.summary.workers[pair->baselineWorker]),
+                              *candidate.trace, comparedRange(candidate.summary.workers[pair->candidateWorker]));
 }
 
 /// Summarizes runs one after the other.
@@ -86,14 +80,12 @@ class Summing {
         const double done = done_++;
         if (const RunSummary* summary = knownSummary(known_, run))
             return ComparedRuns::Side{run.trace, run.selection, *summary};
-        Result<RunSummary> summary = summarizeRun(*run.trace, run.selection, [&](double fraction) {
-            return progress_((done + fraction) / count_);
-        });
+        Result<RunSummary> summary = summarizeRun(
+            *run.trace, run.selection, [&](double fraction) { return progress_((done + fraction) / count_); });
         if (!summary) return fail(summary.error());
         return ComparedRuns::Side{run.trace, run.selection, std::move(*summary)};
     }
-    Result<std::vector<ComparedRuns::Side>> operator()(
-        const std::vector<ComparisonJob::Run>& runs) {
+    Result<std::vector<ComparedRuns::Side>> operator()(const std::vector<ComparisonJob::Run>& runs) {
         std::vector<ComparedRuns::Side> sides;
         for (const ComparisonJob::Run& run : runs) {
             Result<ComparedRuns::Side> side = (*this)(run);
@@ -111,8 +103,8 @@ class Summing {
 };
 
 Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
-                                   const std::vector<ComparisonJob::Run>& candidates,
-                                   const ComparedRunsPtr& known, const SummaryProgress& progress) {
+                                   const std::vector<ComparisonJob::Run>& candidates, const ComparedRunsPtr& known,
+                                   const SummaryProgress& progress) {
     auto runs = std::make_shared<ComparedRuns>();
     Summing sumUp(known, progress, candidates.size() + 1);
     Result<ComparedRuns::Side> first = sumUp(baseline);
@@ -122,8 +114,7 @@ Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
     if (!others) return fail(others.error());
     runs->candidates = std::move(*others);
     for (const ComparedRuns::Side& side : runs->candidates) {
-        runs->comparisons.push_back(
-            compareRuns(BaselineRun{runs->baseline.summary}, CandidateRun{side.summary}));
+        runs->comparisons.push_back(compareRuns(BaselineRun{runs->baseline.summary}, CandidateRun{side.summary}));
         runs->counters.push_back(countersOf(runs->baseline, side, runs->comparisons.back()));
     }
     return ComparedRunsPtr(std::move(runs));
@@ -135,8 +126,7 @@ std::vector<RunSummary> summariesOf(const std::vector<ComparedRuns::Side>& sides
     return summaries;
 }
 
-/// Sorts the ranks of every run like those of the first, because the comparison matches them by
-/// index.
+/// Sorts the ranks of every run like those of the first, because the comparison matches them by index.
 void putInOrder(std::vector<ComparedRuns::Side>& sides) {
     for (ComparedRuns::Side& side : sides) {
         std::vector<WorkerSummary> ordered(side.summary.workers.size());
@@ -168,8 +158,7 @@ Result<ComparedRunsPtr> compareSets(const Programs& programs, const ComparedRuns
     runs->baselineRuns = std::move(*before);
     runs->candidateRuns = std::move(*after);
     runs->comparisons.push_back(std::move(compared->comparison));
-    runs->counters.push_back(
-        countersOf(runs->baseline, runs->candidates.front(), runs->comparisons.front()));
+    runs->counters.push_back(countersOf(runs->baseline, runs->candidates.front(), runs->comparisons.front()));
     return ComparedRunsPtr(std::move(runs));
 }
 
@@ -191,11 +180,10 @@ void ComparisonJob::start(const Run& baseline, const std::vector<Run>& candidate
     });
 }
 
-void ComparisonJob::startPrograms(const std::vector<Run>& baseline,
-                                  const std::vector<Run>& candidate, size_t shownBaseline,
-                                  size_t shownCandidate) {
-    start([programs = Programs{baseline, candidate, shownBaseline, shownCandidate}](
-              const ComparedRunsPtr& known, const SummaryProgress& progress) {
+void ComparisonJob::startPrograms(const std::vector<Run>& baseline, const std::vector<Run>& candidate,
+                                  size_t shownBaseline, size_t shownCandidate) {
+    start([programs = Programs{baseline, candidate, shownBaseline, shownCandidate}](const ComparedRunsPtr& known,
+                                                                                    const SummaryProgress& progress) {
         return compareSets(programs, known, progress);
     });
 }
@@ -204,8 +192,7 @@ void ComparisonJob::start(const Compare& compare) {
     if (isCancelled_) isCancelled_->store(true);
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     // The worker thread may outlive this object, so it reports through the application.
-    const auto report = [guard = QPointer<ComparisonJob>(this),
-                         isCancelled = isCancelled_](double fraction) {
+    const auto report = [guard = QPointer<ComparisonJob>(this), isCancelled = isCancelled_](double fraction) {
         if (QCoreApplication* application = QCoreApplication::instance()) {
             QMetaObject::invokeMethod(
                 application,
@@ -235,8 +222,6 @@ void ComparisonJob::cancel() {
     emit finished();
 }
 
-bool ComparisonJob::isRunning() const {
-    return job_->isRunning();
-}
+bool ComparisonJob::isRunning() const { return job_->isRunning(); }
 
 }  // namespace lanescope::views

@@ -24,8 +24,7 @@ struct ComparedRuns {
     };
     Side baseline;  ///< With several runs per side, the visible one.
     std::vector<Side> candidates;
-    /// All runs of both programs if a side has several; else empty. Their ranks are in the order of
-    /// the first run's.
+    /// All runs of both programs if a side has several; else empty. Their ranks are in the order of the first run's.
     std::vector<Side> baselineRuns, candidateRuns;
     std::vector<compare::RunComparison> comparisons;  ///< By candidate.
     /// By candidate, over the compared steps of the pair in its answer.
@@ -40,17 +39,14 @@ struct ComparedPair {
     size_t candidate = 0;
     uint32_t pair = 0;
 
-    const compare::WorkerComparison& workers() const {
-        return runs.comparisons[candidate].workers[pair];
-    }
+    const compare::WorkerComparison& workers() const { return runs.comparisons[candidate].workers[pair]; }
     const analysis::WorkerSummary& baselineWorker() const {
         return runs.baseline.summary.workers[workers().baselineWorker];
     }
     const analysis::WorkerSummary& candidateWorker() const {
         return runs.candidates[candidate].summary.workers[workers().candidateWorker];
     }
-    /// With several runs per side, returns the spread of the median steps of these ranks; else
-    /// empty.
+    /// With several runs per side, returns the spread of the median steps of these ranks; else empty.
     compare::RunBand baselineBand() const;
     compare::RunBand candidateBand() const;
     /// Returns the visible candidate first, then all others; candidates without a counterpart of
@@ -73,13 +69,12 @@ class ComparisonJob : public QObject {
     explicit ComparisonJob(QObject* parent = nullptr);
     ~ComparisonJob() override;
 
-    /// Cancels the running job. Reuses summaries of runs that were summarized with the same
-    /// options.
+    /// Cancels the running job. Reuses summaries of runs that were summarized with the same options.
     void start(const Run& baseline, const std::vector<Run>& candidates);
     /// Compares two programs by several runs per side, with the run as the unit. The visible runs
     /// are those with these indices.
-    void startPrograms(const std::vector<Run>& baseline, const std::vector<Run>& candidate,
-                       size_t shownBaseline, size_t shownCandidate);
+    void startPrograms(const std::vector<Run>& baseline, const std::vector<Run>& candidate, size_t shownBaseline,
+                       size_t shownCandidate);
     /// Stops at the next cancellation point; publishes nothing.
     void cancel();
     bool isRunning() const;
@@ -94,8 +89,8 @@ class ComparisonJob : public QObject {
     void finished();
 
   private:
-    using Compare = std::function<Result<ComparedRunsPtr>(const ComparedRunsPtr& known,
-                                                          const analysis::SummaryProgress&)>;
+    using Compare =
+        std::function<Result<ComparedRunsPtr>(const ComparedRunsPtr& known, const analysis::SummaryProgress&)>;
     void start(const Compare& compare);
 
     LatestJob* job_;

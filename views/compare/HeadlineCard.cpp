@@ -49,8 +49,7 @@ void HeadlineCard::build() {
     headline_->setTextFormat(Qt::RichText);  // its names are escaped
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
                                        Qt::LinksAccessibleByKeyboard);
-    connect(headline_, &QLabel::linkActivated, this,
-            [this](const QString& link) { emit clauseChosen(link.toInt()); });
+    connect(headline_, &QLabel::linkActivated, this, [this](const QString& link) { emit clauseChosen(link.toInt()); });
     caution_->setAutoFillBackground(true);
     caution_->setContentsMargins(8, 2, 8, 2);
     caution_->setAccessibleName(tr("What makes the comparison doubtful"));
@@ -113,13 +112,9 @@ void HeadlineCard::setTheme(const Theme& theme) {
     updateTexts();
 }
 
-QString HeadlineCard::shownHeadline() const {
-    return shownHeadline_;
-}
+QString HeadlineCard::shownHeadline() const { return shownHeadline_; }
 
-QString HeadlineCard::reasons() const {
-    return reasons_->text();
-}
+QString HeadlineCard::reasons() const { return reasons_->text(); }
 
 void HeadlineCard::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
@@ -150,9 +145,7 @@ void HeadlineCard::updateTexts() {
     if (!cautionTexts_.isEmpty()) {
         caution = QStringLiteral("\u26a0  ") + cautionTexts_.front();
         if (cautionTexts_.size() > 1)
-            caution = tr("\u26a0  %1 cautions: %2")
-                          .arg(cautionTexts_.size())
-                          .arg(cautionTexts_.join(QLatin1Char(' ')));
+            caution = tr("\u26a0  %1 cautions: %2").arg(cautionTexts_.size()).arg(cautionTexts_.join(QLatin1Char(' ')));
     }
     caution_->setText(cut(caution_, caution));
     caution_->setToolTip(plainToolTip(cautionTexts_.join(QLatin1Char('\n'))));
@@ -181,11 +174,10 @@ QString HeadlineCard::linked(const QStringList& lines) const {
             if (from >= to) continue;
             const QString text = line.mid(from - lineStart, to - from).toHtmlEscaped();
             written = to;
-            html += pieces_[index].isLink
-                        ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
-                              .arg(index)
-                              .arg(headlineColor().name(), text)
-                        : text;
+            html += pieces_[index].isLink ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
+                                                .arg(index)
+                                                .arg(headlineColor().name(), text)
+                                          : text;
         }
         html += line.mid(written - lineStart).toHtmlEscaped();  // without pieces: the whole line
         lineStart = lineEnd + 1;                                // a space stands for the break
@@ -260,8 +252,6 @@ void AnswerPreview::setTheme(const Theme& theme) {
     origin_->setPalette(colors);
 }
 
-QString AnswerPreview::originText() const {
-    return origin_->text();
-}
+QString AnswerPreview::originText() const { return origin_->text(); }
 
 }  // namespace lanescope::views

@@ -42,9 +42,7 @@ void StepChart::setChosen(int step) {
     rebuild();
 }
 
-int StepChart::stepCount() const {
-    return int(bars_.stepCount);
-}
+int StepChart::stepCount() const { return int(bars_.stepCount); }
 
 void StepChart::rebuild() {
     plot_->clearPlottables();
@@ -102,8 +100,7 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
     bars->setPen(Qt::NoPen);
     bars->setBrush(Theme::mix(theme_.canvas, color, 0.75));
     for (const StepBars::Bar& bar : run.bars)
-        bars->addData(double(bar.first) + (perBar - 1) / 2 + offset * perBar,
-                      double(bar.longestNs) / nsPerUnit_);
+        bars->addData(double(bar.first) + (perBar - 1) / 2 + offset * perBar, double(bar.longestNs) / nsPerUnit_);
     markOutliers(run, offset);
     // The spread of the medians of this side's runs.
     if (run.band.runs > 1) {
@@ -122,8 +119,7 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
     line->setPen(QPen(Theme::mix(color, theme_.text, 0.3), 1.4, Qt::DashLine));
 }
 
-/// Returns the longest text of which two fit side by side; tool tips and the description have the
-/// full text.
+/// Returns the longest text of which two fit side by side; tool tips and the description have the full text.
 QString StepChart::legendOf(const QString& side, const StepBars::Run& run, int detail) const {
     const QString median = toQString(timeText(run.steps.medianNs));
     if (detail == 0) return median;
@@ -132,8 +128,7 @@ QString StepChart::legendOf(const QString& side, const StepBars::Run& run, int d
     if (detail == 2 || run.band.runs < 2) return text;
     return text + tr(" (%1 runs: %2 to %3)")
                       .arg(run.band.runs)
-                      .arg(toQString(timeText(run.band.lowestNs)),
-                           toQString(timeText(run.band.highestNs)));
+                      .arg(toQString(timeText(run.band.lowestNs)), toQString(timeText(run.band.highestNs)));
 }
 
 void StepChart::addLegend() {
@@ -146,9 +141,7 @@ void StepChart::addLegend() {
     std::pair<QString, QString> texts;
     for (int detail = 3; detail >= 0; --detail) {
         texts = textsOf(detail);
-        if (fontMetrics().horizontalAdvance(texts.first + texts.second) + 5 * padding <=
-            width() - aroundAxis)
-            break;
+        if (fontMetrics().horizontalAdvance(texts.first + texts.second) + 5 * padding <= width() - aroundAxis) break;
     }
     const auto add = [this](double place, const QString& said, const QColor& color) {
         auto* text = new QCPItemText(plot_);
@@ -168,8 +161,7 @@ void StepChart::addLegend() {
 void StepChart::markOutliers(const StepBars::Run& run, double offset) {
     for (const StepBars::Mark& each : run.marks) {
         auto* mark = new QCPItemText(plot_);
-        mark->position->setCoords(double(each.step) + offset,
-                                  double(each.outlier.wallNs) / nsPerUnit_);
+        mark->position->setCoords(double(each.step) + offset, double(each.outlier.wallNs) / nsPerUnit_);
         mark->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
         mark->setText(QStringLiteral("\u25bc"));
         mark->setColor(theme_.slower);
@@ -198,8 +190,7 @@ QString StepChart::tipAt(int step) const {
         for (const StepBars::Mark& mark : run.marks)
             if (mark.step == size_t(step))
                 line += tr(" (%1 more than the median, most of it %2)")
-                            .arg(toQString(formatDuration(mark.outlier.excessNs)),
-                                 toQString(name(mark.outlier.part)));
+                            .arg(toQString(formatDuration(mark.outlier.excessNs)), toQString(name(mark.outlier.part)));
         lines << line;
     };
     add(bars_.runs.front(), tr("Baseline"));
@@ -208,9 +199,7 @@ QString StepChart::tipAt(int step) const {
 }
 
 bool StepChart::plotEvent(QEvent* event) {
-    const auto stepAt = [this](QPoint position) {
-        return int(std::lround(plot_->xAxis->pixelToCoord(position.x())));
-    };
+    const auto stepAt = [this](QPoint position) { return int(std::lround(plot_->xAxis->pixelToCoord(position.x()))); };
     if (event->type() == QEvent::MouseButtonPress) {
         setFocus(Qt::MouseFocusReason);
         const int step = stepAt(static_cast<QMouseEvent*>(event)->pos());
@@ -220,8 +209,7 @@ bool StepChart::plotEvent(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
         const int step = stepAt(help->pos());
-        if (step >= 0 && step < stepCount())
-            QToolTip::showText(help->globalPos(), plainToolTip(tipAt(step)), plot_);
+        if (step >= 0 && step < stepCount()) QToolTip::showText(help->globalPos(), plainToolTip(tipAt(step)), plot_);
         return true;
     }
     return false;

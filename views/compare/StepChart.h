@@ -23,9 +23,7 @@ class StepChart : public PlotWidget {
     int stepCount() const;
 
     QSize sizeHint() const override { return {520, 190}; }
-    QSize minimumSizeHint() const override {
-        return {320, std::max(110, 7 * fontMetrics().height())};
-    }
+    QSize minimumSizeHint() const override { return {320, std::max(110, 7 * fontMetrics().height())}; }
 
   signals:
     void stepChosen(int step);

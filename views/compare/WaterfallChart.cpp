@@ -23,8 +23,7 @@ namespace {
 QString inLines(QString text) {
     const qsizetype middle = text.size() / 2;
     qsizetype best = -1;
-    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
-         at = text.indexOf(QLatin1Char(' '), at + 1)) {
+    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0; at = text.indexOf(QLatin1Char(' '), at + 1)) {
         if (best < 0 || std::abs(at - middle) < std::abs(best - middle)) best = at;
     }
     if (best >= 0) text[best] = QLatin1Char('\n');
@@ -96,9 +95,7 @@ std::vector<StepPart> WaterfallChart::parts() const {
     return parts;
 }
 
-size_t WaterfallChart::columnCount() const {
-    return bars_ ? bars_->bars.size() + 2 : 0;
-}
+size_t WaterfallChart::columnCount() const { return bars_ ? bars_->bars.size() + 2 : 0; }
 
 void WaterfallChart::rebuild() {
     plot_->clearPlottables();
@@ -148,12 +145,10 @@ void WaterfallChart::setUpAxes() {
 QString WaterfallChart::axisTitle(const char* unit, double maxLinePx) const {
     const QString what = tr("%1 a step").arg(QLatin1String(unit));
     if (!isTruncated()) return what;
-    // Written vertically, so that the height limits it; the mark across the columns shows the
-    // truncation too.
+    // Written vertically, so that the height limits it; the mark across the columns shows the truncation too.
     const QString cut = tr("cut at %1").arg(beginText());
-    return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > maxLinePx
-               ? what
-               : what + QLatin1Char('\n') + cut;
+    return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > maxLinePx ? what
+                                                                                      : what + QLatin1Char('\n') + cut;
 }
 
 void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {
@@ -162,9 +157,7 @@ void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {
     if (isTruncated()) addTruncationMark(column);
 }
 
-bool WaterfallChart::isTruncated() const {
-    return plot_->yAxis->range().lower > 0;
-}
+bool WaterfallChart::isTruncated() const { return plot_->yAxis->range().lower > 0; }
 
 QString WaterfallChart::beginText() const {
     return toQString(bars_->scale.text(std::llround(plot_->yAxis->range().lower * nsPerUnit_)));
@@ -182,8 +175,7 @@ void WaterfallChart::addTruncationMark(size_t column) {
 
 void WaterfallChart::addBar(size_t column, const WaterfallBars::Bar& bar) {
     const bool isChosen = bar.part && bar.part == chosen_;
-    addRectangle(column, double(std::min(bar.fromNs, bar.toNs)),
-                 double(std::max(bar.fromNs, bar.toNs)),
+    addRectangle(column, double(std::min(bar.fromNs, bar.toNs)), double(std::max(bar.fromNs, bar.toNs)),
                  bar.lostNs() > 0 ? theme_.slower : theme_.faster, isChosen, isChosen,
                  bars_->scale.differenceText(bar.lostNs()));
     addInterval(column, bar);
@@ -201,8 +193,8 @@ void WaterfallChart::addInterval(size_t column, const WaterfallBars::Bar& bar) {
     }
 }
 
-void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
-                                  bool isChosen, bool isBold, const std::string& text) {
+void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, const QColor& color, bool isChosen,
+                                  bool isBold, const std::string& text) {
     auto* rectangle = new QCPItemRect(plot_);
     rectangle->topLeft->setCoords(double(column) - 0.33, topNs / nsPerUnit_);
     rectangle->bottomRight->setCoords(double(column) + 0.33, bottomNs / nsPerUnit_);
@@ -262,8 +254,7 @@ bool WaterfallChart::plotEvent(QEvent* event) {
             QToolTip::showText(
                 help->globalPos(),
                 plainToolTip(tr("%1: %2 against %3 a step. Click to see what it is made of.")
-                                 .arg(toQString(name(part.part)),
-                                      toQString(bars_->scale.text(part.candidateNs)),
+                                 .arg(toQString(name(part.part)), toQString(bars_->scale.text(part.candidateNs)),
                                       toQString(bars_->scale.text(part.baselineNs)))),
                 plot_);
         }
@@ -280,8 +271,7 @@ void WaterfallChart::keyPressEvent(QKeyEvent* event) {
     const int step = event->key() == Qt::Key_Right ? 1 : -1;
     const auto at = chosen_ ? std::find(all.begin(), all.end(), *chosen_) : all.end();
     int64_t next = step > 0 ? 0 : std::ssize(all) - 1;
-    if (at != all.end())
-        next = std::clamp<int64_t>(at - all.begin() + step, 0, std::ssize(all) - 1);
+    if (at != all.end()) next = std::clamp<int64_t>(at - all.begin() + step, 0, std::ssize(all) - 1);
     if (chosen_ != all[size_t(next)]) choose(all[size_t(next)]);
 }
 

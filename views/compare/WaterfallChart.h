@@ -11,9 +11,8 @@
 
 namespace lanescope::views {
 
-/// From the baseline's mean step to the candidate's: a column per run and, between them, one per
-/// changed part of the step, most significant first. A click, or the arrow keys and Enter, choose a
-/// part.
+/// From the baseline's mean step to the candidate's: a column per run and, between them, one per changed part of the
+/// step, most significant first. A click, or the arrow keys and Enter, choose a part.
 class WaterfallChart : public PlotWidget {
     Q_OBJECT
   public:
@@ -28,9 +27,7 @@ class WaterfallChart : public PlotWidget {
     std::vector<analysis::StepPart> parts() const;
 
     QSize sizeHint() const override { return {520, 190}; }
-    QSize minimumSizeHint() const override {
-        return {320, std::max(110, 7 * fontMetrics().height())};
-    }
+    QSize minimumSizeHint() const override { return {320, std::max(110, 7 * fontMetrics().height())}; }
 
   signals:
     /// Emitted when the user chose this part; nullopt if it was chosen already.
@@ -55,11 +52,10 @@ class WaterfallChart : public PlotWidget {
     QString beginText() const;
     void addTruncationMark(size_t column);
     void addBar(size_t column, const compare::WaterfallBars::Bar& bar);
-    /// Adds the 95 % confidence interval of the part with several runs per side; dotted if the
-    /// change is not certain.
+    /// Adds the 95 % confidence interval of the part with several runs per side; dotted if the change is not certain.
     void addInterval(size_t column, const compare::WaterfallBars::Bar& bar);
-    void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
-                      bool isChosen, bool isBold, const std::string& text);
+    void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color, bool isChosen, bool isBold,
+                      const std::string& text);
     void choose(std::optional<analysis::StepPart> part);
     /// Returns the part under the pointer.
     std::optional<analysis::StepPart> partAt(QPoint position) const;

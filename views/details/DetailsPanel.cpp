@@ -112,9 +112,7 @@ void FactSheet::addTitle(const QString& text, const QColor& swatch) {
     cursor.insertText(breakable(text), format);
 }
 
-void FactSheet::addCaption(const QString& text) {
-    newBlock(0, 8).insertText(text, colored(dimmed()));
-}
+void FactSheet::addCaption(const QString& text) { newBlock(0, 8).insertText(text, colored(dimmed())); }
 
 void FactSheet::addHeading(const QString& text) {
     QTextCharFormat format = colored(dimmed());
@@ -137,8 +135,8 @@ void FactSheet::addFacts(const std::vector<Property>& facts) {
     format.setCellPadding(2);
     format.setCellSpacing(0);
     format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
-    format.setColumnWidthConstraints({QTextLength(QTextLength::PercentageLength, 36),
-                                      QTextLength(QTextLength::PercentageLength, 64)});
+    format.setColumnWidthConstraints(
+        {QTextLength(QTextLength::PercentageLength, 36), QTextLength(QTextLength::PercentageLength, 64)});
     QTextTable* table = cursor.insertTable(static_cast<int>(facts.size()), 2, format);
     for (int row = 0; row < table->rows(); ++row) {
         const Property& fact = facts[size_t(row)];
@@ -146,10 +144,8 @@ void FactSheet::addFacts(const std::vector<Property>& facts) {
         label.setPadding(format.cellPadding());
         label.setRightPadding(labelGap);
         table->cellAt(row, 0).setFormat(label);
-        table->cellAt(row, 0).firstCursorPosition().insertText(toQString(fact.name),
-                                                               colored(dimmed()));
-        table->cellAt(row, 1).firstCursorPosition().insertText(breakable(toQString(fact.value)),
-                                                               QTextCharFormat());
+        table->cellAt(row, 0).firstCursorPosition().insertText(toQString(fact.name), colored(dimmed()));
+        table->cellAt(row, 1).firstCursorPosition().insertText(breakable(toQString(fact.value)), QTextCharFormat());
     }
 }
 
@@ -165,9 +161,7 @@ void FactSheet::addLink(const QString& text, quint32 bits, const QString& remark
     }
 }
 
-QString FactSheet::text() const {
-    return toPlainText().remove(mayBreak);
-}
+QString FactSheet::text() const { return toPlainText().remove(mayBreak); }
 
 QMimeData* FactSheet::createMimeDataFromSelection() const {
     // Copied names do not contain the extra break points.
@@ -187,9 +181,7 @@ namespace {
 constexpr size_t maxLinks = 20;
 
 /// Keeps a number and its unit on one line.
-QString unbroken(const std::string& value) {
-    return toQString(value).replace(' ', QChar(QChar::Nbsp));
-}
+QString unbroken(const std::string& value) { return toQString(value).replace(' ', QChar(QChar::Nbsp)); }
 
 }  // namespace
 
@@ -254,8 +246,7 @@ void DetailsPanel::addFlowLinks() {
     }
     addLinks(tr("Forward operator"), forwardOf(*trace_, event_));
     addLinks(tr("Backward operator"), backwardOf(*trace_, event_));
-    if (const EventRef call = trace_->launchingCall(event_); call.isValid())
-        addLinks(tr("Launched by"), {call});
+    if (const EventRef call = trace_->launchingCall(event_); call.isValid()) addLinks(tr("Launched by"), {call});
     addLinks(tr("Waited for, in other streams"), awaitedWork(*trace_, event_));
     addLinks(tr("Held up, in other streams"), waitingWork(*trace_, event_));
 }
@@ -271,10 +262,9 @@ void DetailsPanel::addLinks(const QString& heading, const std::vector<EventRef>&
 void DetailsPanel::addLinkTo(EventRef event) {
     const TimeRange range = trace_->rangeOf(event);
     const std::string name = trace_->nameOf(event);
-    sheet_->addLink(toQString(name.empty() ? "(no name)" : name), event.bits(),
-                    tr("%1 at %2")
-                        .arg(unbroken(formatDuration(range.durationNs())),
-                             unbroken(formatDuration(range.startNs))));
+    sheet_->addLink(
+        toQString(name.empty() ? "(no name)" : name), event.bits(),
+        tr("%1 at %2").arg(unbroken(formatDuration(range.durationNs())), unbroken(formatDuration(range.startNs))));
 }
 
 }  // namespace lanescope::views

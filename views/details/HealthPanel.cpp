@@ -54,8 +54,7 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
         return;
     }
     const auto worst = std::max_element(
-        notes.begin(), notes.end(),
-        [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
+        notes.begin(), notes.end(), [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
     worst_ = worst->severity;
     worstNote_ = *worst;
     // Sentences of other tools may contain line breaks.
@@ -65,9 +64,7 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
     updateColors();
 }
 
-QString HealthBar::text() const {
-    return label_->text();
-}
+QString HealthBar::text() const { return label_->text(); }
 
 void HealthBar::setPlaceKnown(bool isKnown) {
     place_->setVisible(isKnown);
@@ -100,12 +97,10 @@ void HealthBar::updateColors() {
 void HealthBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), palette().color(QPalette::Window));
-    painter.fillRect(QRect(0, 0, 4, height()),
-                     worst_ == Severity::Error ? theme_.error : theme_.warning);
+    painter.fillRect(QRect(0, 0, 4, height()), worst_ == Severity::Error ? theme_.error : theme_.warning);
 }
 
-HealthPanel::HealthPanel(QWidget* parent)
-    : Panel(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
+HealthPanel::HealthPanel(QWidget* parent) : Panel(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);

@@ -61,8 +61,7 @@ namespace lanescope::views {
 
 class FactSheet;
 
-/// The result of `describeTrace`: losses and caveats, the recorded data, the machine and the
-/// method.
+/// The result of `describeTrace`: losses and caveats, the recorded data, the machine and the method.
 class HealthPanel : public Panel {
     Q_OBJECT
   public:

@@ -88,9 +88,7 @@ int EventTableModel::rowOf(EventRef event) const {
     return row < rows_ ? static_cast<int>(row) : -1;
 }
 
-int EventTableModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : rows_;
-}
+int EventTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : rows_; }
 
 int EventTableModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(eventColumnCount);
@@ -123,9 +121,7 @@ QVariant EventTableModel::headerData(int section, Qt::Orientation orientation, i
     return {};
 }
 
-void EventTableModel::sort(int column, Qt::SortOrder order) {
-    emit sortRequested(column, order);
-}
+void EventTableModel::sort(int column, Qt::SortOrder order) { emit sortRequested(column, order); }
 
 namespace {
 
@@ -145,9 +141,7 @@ const std::vector<EventKind>& kindsOffered() {
     return kinds;
 }
 
-QString number(int64_t count) {
-    return toQString(formatCount(count));
-}
+QString number(int64_t count) { return toQString(formatCount(count)); }
 
 }  // namespace
 
@@ -184,15 +178,13 @@ EventsPanel::EventsPanel(QWidget* parent)
     });
     connect(copy_, &QPushButton::clicked, this, &EventsPanel::copyAll);
     connect(save_, &QPushButton::clicked, this, &EventsPanel::saveRequested);
-    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& index) {
-                if (isSilent_ || !index.isValid()) return;
-                event_ = model_->eventAt(index.row());
-                emit eventSelected(event_);
-            });
-    connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
-        emit eventActivated(model_->eventAt(index.row()));
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+        if (isSilent_ || !index.isValid()) return;
+        event_ = model_->eventAt(index.row());
+        emit eventSelected(event_);
     });
+    connect(table_, &QTableView::activated, this,
+            [this](const QModelIndex& index) { emit eventActivated(model_->eventAt(index.row())); });
 }
 
 void EventsPanel::build() {
@@ -233,8 +225,7 @@ void EventsPanel::build() {
     connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
 }
 
-/// Makes columns of numbers and kinds as wide as their widest possible value, so that they are
-/// never truncated.
+/// Makes columns of numbers and kinds as wide as their widest possible value, so that they are never truncated.
 void EventsPanel::sizeColumns() {
     const auto widthOf = [this](const std::string& text) {
         return fontMetrics().horizontalAdvance(toQString(text)) + aroundText;
@@ -248,8 +239,7 @@ void EventsPanel::sizeColumns() {
         if (column == EventColumn::Kind)
             for (const EventKind kind : kindsOffered())
                 wanted = std::max(wanted, widthOf(std::string(nameOfKind(kind))));
-        if (column == EventColumn::Line)
-            wanted = std::max(wanted, lettersOfLine * fontMetrics().averageCharWidth());
+        if (column == EventColumn::Line) wanted = std::max(wanted, lettersOfLine * fontMetrics().averageCharWidth());
         if (column == EventColumn::Duration || column == EventColumn::Bytes)
             wanted = std::max(wanted, widthOf("1,023.99 MiB"));
         if (column == EventColumn::Rate) wanted = std::max(wanted, widthOf("9,999.99 GB/s"));
@@ -319,12 +309,10 @@ void EventsPanel::updateKindsText() {
     kinds_->setText(count == kindsOffered().size() ? tr("All kinds")
                     : count == 0                   ? tr("No kind")
                     : count == 1                   ? names.front()
-                                 : tr("%1 of %2 kinds").arg(count).arg(kindsOffered().size()));
+                                                   : tr("%1 of %2 kinds").arg(count).arg(kindsOffered().size()));
 }
 
-QString EventsPanel::remark() const {
-    return remark_->text();
-}
+QString EventsPanel::remark() const { return remark_->text(); }
 
 void EventsPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
@@ -393,8 +381,7 @@ void EventsPanel::refresh() {
     }
     // Other questions cancelled their jobs; the list of another range is only out of date.
     job_->start(
-        [this, trace = trace_, request = request_,
-         isSelected = selected_.has_value()]() -> LatestJob::Publish {
+        [this, trace = trace_, request = request_, isSelected = selected_.has_value()]() -> LatestJob::Publish {
             auto list = std::make_shared<std::optional<EventList>>(listEvents(*trace, request));
             return [this, list, isSelected] {
                 if (*list) showEvents(**list, isSelected);
@@ -414,13 +401,11 @@ void EventsPanel::showEvents(const EventList& list, bool isSelected) {
 
 void EventsPanel::updateRemark(int64_t inRange, int64_t scanned, int64_t shown, bool isSelected) {
     const QString where = isSelected ? tr("in the selected range") : tr("in the visible range");
-    QString text =
-        inRange == 1 ? tr("1 event %1").arg(where) : tr("%1 events %2").arg(number(inRange), where);
+    QString text = inRange == 1 ? tr("1 event %1").arg(where) : tr("%1 events %2").arg(number(inRange), where);
     const bool isFiltered = !request_.words.empty();
     if (isFiltered) text = tr("%1 of %2").arg(number(shown), text);
     if (scanned < inRange)
-        text +=
-            tr("; only the first %1 were looked at: zoom in for the others").arg(number(scanned));
+        text += tr("; only the first %1 were looked at: zoom in for the others").arg(number(scanned));
     else if (!isFiltered && shown < inRange)
         text += request_.isDescending ? tr("; the last %1 are listed").arg(number(shown))
                                       : tr("; the first %1 are listed").arg(number(shown));
@@ -447,8 +432,7 @@ void EventsPanel::restoreSelection() {
 void EventsPanel::copySelection() {
     if (!trace_) return;
     std::vector<int> rows;
-    for (const QModelIndex& index : table_->selectionModel()->selectedRows())
-        rows.push_back(index.row());
+    for (const QModelIndex& index : table_->selectionModel()->selectedRows()) rows.push_back(index.row());
     if (rows.empty()) return copyAll();
     std::sort(rows.begin(), rows.end());
     std::vector<EventRef> events;

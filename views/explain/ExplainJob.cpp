@@ -28,8 +28,7 @@ ExplainedRun::ExplainedRun(RunSummary made)
 
 bool ExplainedRun::hasPlainSteps() const {
     constexpr size_t minUnnamedSteps = 3;
-    return steady && (summary.source != StepSource::NvtxRange ||
-                      minStepsOf(summary.pattern) < minUnnamedSteps);
+    return steady && (summary.source != StepSource::NvtxRange || minStepsOf(summary.pattern) < minUnnamedSteps);
 }
 
 void ExplainedRun::findRanges(const Trace& trace) {
@@ -79,9 +78,7 @@ void ExplainJob::start(TracePtr trace) {
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     job_->start([this, trace = std::move(trace), flag = isCancelled_]() -> LatestJob::Publish {
         Result<RunSummary> summary = summaryOf(*trace, *flag);
-        if (!summary)
-            return
-                [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
+        if (!summary) return [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
         auto made = std::make_shared<ExplainedRun>(std::move(*summary));
         if (!made->hasPlainSteps()) made->findRanges(*trace);
         auto run = withHealthOf(made, *trace);
@@ -89,8 +86,6 @@ void ExplainJob::start(TracePtr trace) {
     });
 }
 
-bool ExplainJob::isRunning() const {
-    return job_->isRunning();
-}
+bool ExplainJob::isRunning() const { return job_->isRunning(); }
 
 }  // namespace lanescope::views

@@ -35,15 +35,13 @@ QString idleText(const RunSummary& summary, const explain::Explanation& explanat
         if (each.worker != summary.criticalWorker() || each.meanNs <= 0) continue;
         int64_t idleNs = 0;
         for (size_t index = 0; index < stepPartCount; ++index)
-            if (const auto part = static_cast<StepPart>(index); isIdle(part))
-                idleNs += each.parts[part];
+            if (const auto part = static_cast<StepPart>(index); isIdle(part)) idleNs += each.parts[part];
         // For a server, adds the time between its requests.
         const WorkerSummary& worker = summary.workers[each.worker];
         const auto steps = static_cast<int64_t>(worker.steps.size());
         const StepPauses& pauses = worker.pauses;
         const bool isServer = summary.kind == StepKind::Request;
-        const double share = 100.0 *
-                             static_cast<double>(idleNs + (isServer ? pauses.idleNs / steps : 0)) /
+        const double share = 100.0 * static_cast<double>(idleNs + (isServer ? pauses.idleNs / steps : 0)) /
                              static_cast<double>(each.meanNs + (isServer ? pauses.ns / steps : 0));
         return AboutRun::tr("; its GPU is idle %1 % of the time").arg(share, 0, 'f', 1);
     }
@@ -63,10 +61,9 @@ QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanatio
     if (!run.ranges) return {};
     return AboutRun::tr("%1 ranges \"%2\": median %3, longest %4, one every %5 in the median%6.")
         .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
-             shortened(toQString(printable(run.ranges->name))),
-             toQString(formatDuration(run.ranges->medianNs)),
-             toQString(formatDuration(run.ranges->longestNs)),
-             toQString(formatDuration(run.ranges->paceNs)), idleText(run.summary, explanation));
+             shortened(toQString(printable(run.ranges->name))), toQString(formatDuration(run.ranges->medianNs)),
+             toQString(formatDuration(run.ranges->longestNs)), toQString(formatDuration(run.ranges->paceNs)),
+             idleText(run.summary, explanation));
 }
 
 namespace {
@@ -84,8 +81,8 @@ FindingButton::FindingButton(Gain gain, QString sentence, const QString& advice,
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(gain_.whole + QStringLiteral(": ") + sentence_);
     setAccessibleDescription(advice);
-    setToolTip(plainToolTip(sentence_ + QLatin1Char('\n') + tr("Try: %1").arg(advice) +
-                            QLatin1Char('\n') + tr("Click to see where it costs most.")));
+    setToolTip(plainToolTip(sentence_ + QLatin1Char('\n') + tr("Try: %1").arg(advice) + QLatin1Char('\n') +
+                            tr("Click to see where it costs most.")));
 }
 
 void FindingButton::setTheme(const Theme& theme) {
@@ -105,17 +102,11 @@ QSize FindingButton::sizeHint() const {
     return {width, heightOf(1)};
 }
 
-QSize FindingButton::minimumSizeHint() const {
-    return {120, heightOf(1)};
-}
+QSize FindingButton::minimumSizeHint() const { return {120, heightOf(1)}; }
 
-int FindingButton::heightOf(int lines) const {
-    return lines * fontMetrics().height() + margin;
-}
+int FindingButton::heightOf(int lines) const { return lines * fontMetrics().height() + margin; }
 
-int FindingButton::linesIn(int width) const {
-    return static_cast<int>(linesOf(width, maxLines).size());
-}
+int FindingButton::linesIn(int width) const { return static_cast<int>(linesOf(width, maxLines).size()); }
 
 void FindingButton::setLines(int lines) {
     lines_ = lines;
@@ -146,19 +137,16 @@ void FindingButton::paintEvent(QPaintEvent*) {
     }
     const QStringList lines = linesOf(width(), lines_);
     const int lineHeight = fontMetrics().height();
-    QRect line(margin, (height() - lineHeight * static_cast<int>(lines.size())) / 2,
-               width() - 2 * margin, lineHeight);
+    QRect line(margin, (height() - lineHeight * static_cast<int>(lines.size())) / 2, width() - 2 * margin, lineHeight);
     painter.setFont(strong());
     painter.setPen(theme_.accent);
-    const QString gain =
-        painter.fontMetrics().elidedText(gainIn(line.width()), Qt::ElideRight, line.width());
+    const QString gain = painter.fontMetrics().elidedText(gainIn(line.width()), Qt::ElideRight, line.width());
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, gain);
     const int indent = painter.fontMetrics().horizontalAdvance(gain) + space;
     painter.setFont(font());
     painter.setPen(theme_.text);
     for (qsizetype each = 0; each < lines.size(); ++each, line.translate(0, lineHeight))
-        painter.drawText(line.adjusted(each == 0 ? indent : 0, 0, 0, 0),
-                         Qt::AlignLeft | Qt::AlignVCenter, lines[each]);
+        painter.drawText(line.adjusted(each == 0 ? indent : 0, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, lines[each]);
 }
 
 void FindingButton::keyPressEvent(QKeyEvent* event) {
@@ -169,13 +157,9 @@ void FindingButton::keyPressEvent(QKeyEvent* event) {
     QAbstractButton::keyPressEvent(event);
 }
 
-void FindingButton::enterEvent(QEnterEvent*) {
-    update();
-}
+void FindingButton::enterEvent(QEnterEvent*) { update(); }
 
-void FindingButton::leaveEvent(QEvent*) {
-    update();
-}
+void FindingButton::leaveEvent(QEvent*) { update(); }
 
 using namespace explain;
 
@@ -291,13 +275,9 @@ void ExplanationCard::focusFirst() {
     first->setFocus(Qt::ShortcutFocusReason);
 }
 
-QString ExplanationCard::sentence() const {
-    return sentence_->text();
-}
+QString ExplanationCard::sentence() const { return sentence_->text(); }
 
-QString ExplanationCard::about() const {
-    return about_->text();
-}
+QString ExplanationCard::about() const { return about_->text(); }
 
 void ExplanationCard::refresh() {
     explanation_ = run_ ? explain::explain(run_->summary, muted_) : Explanation();
@@ -313,9 +293,8 @@ void ExplanationCard::refresh() {
         if (doubt != shownCaveat_) caveats << toQString(printable(doubt));
     doubts_->setVisible(!caveats.isEmpty());
     if (!caveats.isEmpty())
-        doubts_->setText(
-            QStringLiteral("\u26a0 ") + caveats.front() +
-            (caveats.size() > 1 ? tr(" (%1 more)").arg(caveats.size() - 1) : QString()));
+        doubts_->setText(QStringLiteral("\u26a0 ") + caveats.front() +
+                         (caveats.size() > 1 ? tr(" (%1 more)").arg(caveats.size() - 1) : QString()));
     doubts_->setToolTip(plainToolTip(caveats.join(QLatin1Char('\n'))));
     while (QLayoutItem* line = rows_->takeAt(0)) {
         // It may be the one whose menu is open.
@@ -336,9 +315,8 @@ void ExplanationCard::addLine(const Finding& finding) {
     auto* layout = new QHBoxLayout(line);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(rowSpacing);
-    auto* button =
-        new FindingButton(gainText(explanation_, finding), toQString(printable(finding.sentence)),
-                          toQString(finding.rule->advice), line);
+    auto* button = new FindingButton(gainText(explanation_, finding), toQString(printable(finding.sentence)),
+                                     toQString(finding.rule->advice), line);
     layout->addWidget(button, 1);
     const auto index = static_cast<int>(buttons_.size());
     buttons_.push_back(button);
@@ -363,8 +341,7 @@ void ExplanationCard::addLine(const Finding& finding) {
         query->setFocusPolicy(Qt::StrongFocus);
         query->setToolTip(tr("Ask the trace: a query that shows it"));
         query->setAccessibleName(tr("Query that shows it"));
-        connect(query, &QToolButton::clicked, this,
-                [this, sql = toQString(finding.sql)] { emit queryRequested(sql); });
+        connect(query, &QToolButton::clicked, this, [this, sql = toQString(finding.sql)] { emit queryRequested(sql); });
         layout->addWidget(query);
     }
     queries_.push_back(query);
@@ -378,8 +355,7 @@ void ExplanationCard::showMenu(int finding, QPoint place) {
         FindingButton* button = buttons_[index];
         const Rule* rule = explanation_.findings[index].rule;
         menu.addAction(tr("Show where it costs most"), button, &FindingButton::click);
-        if (queries_[index])
-            menu.addAction(tr("Ask the trace in SQL"), queries_[index], &QToolButton::click);
+        if (queries_[index]) menu.addAction(tr("Ask the trace in SQL"), queries_[index], &QToolButton::click);
         menu.addAction(tr("Copy the sentence"), this,
                        [button] { QApplication::clipboard()->setText(button->sentence()); });
         menu.addSeparator();
@@ -395,9 +371,7 @@ void ExplanationCard::showMenu(int finding, QPoint place) {
     menu.exec(place);
 }
 
-void ExplanationCard::contextMenuEvent(QContextMenuEvent* event) {
-    showMenu(-1, event->globalPos());
-}
+void ExplanationCard::contextMenuEvent(QContextMenuEvent* event) { showMenu(-1, event->globalPos()); }
 
 void ExplanationCard::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape) return emit closed();

@@ -17,8 +17,7 @@ namespace lanescope::views {
 /// steps and without ranges. Contains names of the trace.
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation);
 
-/// A finding as a link: its gain, then as much of its sentence as fits its lines. The tool tip has
-/// the full text.
+/// A finding as a link: its gain, then as much of its sentence as fits its lines. The tool tip has the full text.
 class FindingButton : public QAbstractButton {
     Q_OBJECT
   public:
@@ -90,8 +89,7 @@ class ExplanationCard : public QWidget {
     /// Sets a caveat that is already shown next to the card and is not repeated; empty for none.
     void setShownCaveat(std::string doubt);
     void setTheme(const Theme& theme);
-    /// Limits the visible lines of findings; the first is always shown in full, and the others are
-    /// scrolled to.
+    /// Limits the visible lines of findings; the first is always shown in full, and the others are scrolled to.
     void setMaxLines(int lines);
 
     /// Sets the keyboard focus to the first finding.
@@ -105,8 +103,7 @@ class ExplanationCard : public QWidget {
     QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
     /// Returns true if the card has content. The owner decides about its visibility.
     bool hasContent() const { return run_ && (!run_->summary.isEmpty() || run_->ranges); }
-    /// Returns the description of what the program repeats if that is not called a step; else
-    /// empty.
+    /// Returns the description of what the program repeats if that is not called a step; else empty.
     QString about() const;
 
   signals:

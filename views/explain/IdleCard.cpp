@@ -24,10 +24,9 @@ constexpr uint32_t smallTrace = 1'000'000;  // pieces of GPU work
 }  // namespace
 
 QString causeText(const GapCause& cause) {
-    QString text = toQString(name(cause.part)) + QStringLiteral(": ") +
-                   toQString(shortContributorName(cause.name.text()));
-    if (!cause.path.empty())
-        text += IdleFinder::tr(", in %1").arg(toQString(printable(cause.path)));
+    QString text =
+        toQString(name(cause.part)) + QStringLiteral(": ") + toQString(shortContributorName(cause.name.text()));
+    if (!cause.path.empty()) text += IdleFinder::tr(", in %1").arg(toQString(printable(cause.path)));
     return text;
 }
 
@@ -47,9 +46,7 @@ void IdleFinder::setTrace(TracePtr trace) {
     isRequested_ = false;
 }
 
-bool IdleFinder::isBusy() const {
-    return job_->isRunning();
-}
+bool IdleFinder::isBusy() const { return job_->isRunning(); }
 
 void IdleFinder::demand() {
     if (isRequested_ || !trace_) return;
@@ -61,21 +58,19 @@ void IdleFinder::demand() {
         if (!made) return [] {};
         // The gaps refer to the trace.
         auto kept = std::make_shared<std::pair<TracePtr, IdleGaps>>(trace, std::move(*made));
-        std::shared_ptr<const IdleGaps> gaps =
-            freedInBackground(std::shared_ptr<const IdleGaps>(kept, &kept->second));
+        std::shared_ptr<const IdleGaps> gaps = freedInBackground(std::shared_ptr<const IdleGaps>(kept, &kept->second));
         return [this, gaps] { gaps_ = gaps; };
     });
 }
 
 void IdleFinder::demandIfSmall() {
     if (!trace_) return;
-    const uint64_t count = uint64_t{trace_->kernels.size()} + trace_->memcpys.size() +
-                           trace_->memsets.size() + trace_->graphs.size();
+    const uint64_t count =
+        uint64_t{trace_->kernels.size()} + trace_->memcpys.size() + trace_->memsets.size() + trace_->graphs.size();
     if (count <= smallTrace) demand();
 }
 
-bool IdleFinder::partsOf(uint32_t gpu, TimeRange time, size_t count,
-                         std::vector<StepParts>& columns) const {
+bool IdleFinder::partsOf(uint32_t gpu, TimeRange time, size_t count, std::vector<StepParts>& columns) const {
     const PartTimeline* parts = nullptr;
     for (size_t worker = 0; gaps_ && worker < gaps_->workerCount(); ++worker) {
         if (gaps_->gpuOf(worker) != gpu) continue;
@@ -126,8 +121,7 @@ std::optional<EmptyPlace> IdleFinder::placeAt(uint32_t track, int64_t timeNs) {
     for (const GapCause& cause : causes) {
         if (static_cast<size_t>(lines.size()) == maxCauses) break;
         const QString text = causeText(cause);
-        lines << (causes.size() == 1 ? text
-                                     : tr("%1  %2").arg(toQString(formatDuration(cause.ns)), text));
+        lines << (causes.size() == 1 ? text : tr("%1  %2").arg(toQString(formatDuration(cause.ns)), text));
     }
     if (causes.size() > maxCauses) lines << tr("and %1 more").arg(causes.size() - maxCauses);
     if (gap.call != noIndex)
@@ -159,8 +153,7 @@ IdleCard::IdleCard(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this
             [this](quint32 bits) { emit eventActivated(EventRef::fromBits(bits)); });
 }
 
-void IdleCard::setGap(const TracePtr& trace, std::shared_ptr<const IdleGaps> gaps,
-                      IdleGaps::Place place) {
+void IdleCard::setGap(const TracePtr& trace, std::shared_ptr<const IdleGaps> gaps, IdleGaps::Place place) {
     trace_ = trace;
     gaps_ = std::move(gaps);
     place_ = place;
@@ -189,9 +182,9 @@ void IdleCard::refresh() {
         const IdleGaps::Likes likes = gaps_->likesOf(place_);
         if (!causes.empty() && likes.count > 0) {
             sheet_->addHeading(tr("In the whole run"));
-            sheet_->addParagraph(tr("%1 gaps of this GPU are mostly that; %2 in all.")
-                                     .arg(toQString(formatCount(likes.count)),
-                                          toQString(timeText(static_cast<double>(likes.ns)))));
+            sheet_->addParagraph(
+                tr("%1 gaps of this GPU are mostly that; %2 in all.")
+                    .arg(toQString(formatCount(likes.count)), toQString(timeText(static_cast<double>(likes.ns)))));
         }
         sheet_->addParagraph(tr("I goes to the next-longest gap of the steps."));
     }
@@ -199,20 +192,18 @@ void IdleCard::refresh() {
 }
 
 void IdleCard::addCauses(const std::vector<GapCause>& causes, TimeRange gap) {
-    std::vector<Property> facts{{"From", formatTimestamp(gap.startNs)},
-                                {"To", formatTimestamp(gap.endNs)}};
+    std::vector<Property> facts{{"From", formatTimestamp(gap.startNs)}, {"To", formatTimestamp(gap.endNs)}};
     if (gaps_->at(place_).call != noIndex) {
         const Thread& thread = trace_->threads[trace_->apiCalls.thread[gaps_->at(place_).call]];
-        facts.push_back({"Waits for", thread.name.empty() ? "TID " + std::to_string(thread.tid)
-                                                          : printable(thread.name) + ", TID " +
-                                                                std::to_string(thread.tid)});
+        facts.push_back({"Waits for", thread.name.empty()
+                                          ? "TID " + std::to_string(thread.tid)
+                                          : printable(thread.name) + ", TID " + std::to_string(thread.tid)});
     }
     sheet_->addFacts(facts);
     sheet_->addHeading(tr("Why"));
     for (const GapCause& cause : causes)
-        sheet_->addParagraph(
-            tr("%1  %2").arg(toQString(formatDuration(cause.ns)), causeText(cause)),
-            theme_.colorOf(cause.part));
+        sheet_->addParagraph(tr("%1  %2").arg(toQString(formatDuration(cause.ns)), causeText(cause)),
+                             theme_.colorOf(cause.part));
 }
 
 void IdleCard::addThreads(const IdleGap& gap) {
@@ -221,13 +212,11 @@ void IdleCard::addThreads(const IdleGap& gap) {
     sheet_->addHeading(tr("What threads did"));
     for (const IdleGaps::ThreadInGap& each : threads) {
         const Thread& thread = trace_->threads[each.thread];
-        const std::string which =
-            each.isAwaited
-                ? threadRef(*trace_, each.thread).text()
-                : thread.name + ", PID " + std::to_string(trace_->processes[thread.process].pid);
+        const std::string which = each.isAwaited
+                                      ? threadRef(*trace_, each.thread).text()
+                                      : thread.name + ", PID " + std::to_string(trace_->processes[thread.process].pid);
         sheet_->addParagraph(tr("%1: %2").arg(
-            toQString(printable(which)),
-            toQString(printable(timesText(*trace_, each.times, gap.range.durationNs())))));
+            toQString(printable(which)), toQString(printable(timesText(*trace_, each.times, gap.range.durationNs())))));
     }
 }
 
@@ -244,10 +233,9 @@ void IdleCard::addLink(const QString& heading, EventRef event) {
     sheet_->addHeading(heading);
     const TimeRange range = trace_->rangeOf(event);
     const std::string name = trace_->nameOf(event);
-    sheet_->addLink(toQString(name.empty() ? "(no name)" : name), event.bits(),
-                    tr("%1 at %2")
-                        .arg(toQString(formatDuration(range.durationNs())),
-                             toQString(formatDuration(range.startNs))));
+    sheet_->addLink(
+        toQString(name.empty() ? "(no name)" : name), event.bits(),
+        tr("%1 at %2").arg(toQString(formatDuration(range.durationNs())), toQString(formatDuration(range.startNs))));
 }
 
 }  // namespace lanescope::views

@@ -17,8 +17,7 @@ namespace lanescope::views {
 
 class LatestJob;
 
-/// Explains the empty places of GPU lanes. Computes the gaps off the GUI thread on first use. GUI
-/// thread.
+/// Explains the empty places of GPU lanes. Computes the gaps off the GUI thread on first use. GUI thread.
 class IdleFinder : public QObject {
     Q_OBJECT
   public:
@@ -38,8 +37,7 @@ class IdleFinder : public QObject {
     const std::shared_ptr<const analysis::IdleGaps>& gaps() const { return gaps_; }
     bool isBusy() const;
 
-    /// Returns the explanation of a place of a track; nullopt for tracks of no GPU and while the
-    /// GPU works. O(log n).
+    /// Returns the explanation of a place of a track; nullopt for tracks of no GPU and while the GPU works. O(log n).
     std::optional<EmptyPlace> placeAt(uint32_t track, int64_t timeNs);
     /// Returns the gap there if it is known.
     std::optional<Place> gapAt(uint32_t track, int64_t timeNs) const;
@@ -47,8 +45,7 @@ class IdleFinder : public QObject {
     std::optional<Place> gapOf(uint32_t gpu, int64_t timeNs) const;
     /// Computes the parts of a GPU's time in `count` columns. Returns false if they are unknown or
     /// several processes shared the GPU.
-    bool partsOf(uint32_t gpu, TimeRange time, size_t count,
-                 std::vector<analysis::StepParts>& columns) const;
+    bool partsOf(uint32_t gpu, TimeRange time, size_t count, std::vector<analysis::StepParts>& columns) const;
     /// Returns the mark of a gap on the tracks of its GPU.
     GapMark markOf(Place place) const;
 
@@ -80,8 +77,7 @@ class IdleCard : public QWidget {
     explicit IdleCard(QWidget* parent = nullptr);
 
     /// `gaps` belongs to `trace`.
-    void setGap(const TracePtr& trace, std::shared_ptr<const analysis::IdleGaps> gaps,
-                analysis::IdleGaps::Place place);
+    void setGap(const TracePtr& trace, std::shared_ptr<const analysis::IdleGaps> gaps, analysis::IdleGaps::Place place);
     void setTheme(const Theme& theme);
 
   signals:

@@ -22,8 +22,7 @@ namespace {
 
 constexpr int markHeight = 6;  // over the bars
 constexpr int border = 2;
-// A bar longer than this many medians is truncated; otherwise a single stall would flatten all
-// others.
+// A bar longer than this many medians is truncated; otherwise a single stall would flatten all others.
 constexpr double maxMedians = 3;
 constexpr int minRowHeight = 6, maxRowHeight = 44;  // of a row
 constexpr int wholeHeight = 96;                     // of all rows
@@ -49,10 +48,9 @@ void StepStrip::setRun(ExplainedRunPtr run) {
         for (size_t row = 0; row < std::min(count, maxRows); ++row) rows_.push_back(row);
         const size_t critical = run_->grid.rowOf(run_->summary.criticalWorker());
         if (critical >= maxRows && critical < count) rows_.back() = critical;
-        setAccessibleDescription(
-            (areRequests() ? tr("%1 requests of %2 workers") : tr("%1 steps of %2 workers"))
-                .arg(run_->grid.columnCount())
-                .arg(count));
+        setAccessibleDescription((areRequests() ? tr("%1 requests of %2 workers") : tr("%1 steps of %2 workers"))
+                                     .arg(run_->grid.columnCount())
+                                     .arg(count));
     }
     updateGeometry();
     invalidate();
@@ -103,19 +101,16 @@ QSize StepStrip::sizeHint() const {
     return {600, std::max(rows, labelLines() * fontMetrics().height() + 2 * border)};
 }
 
-int StepStrip::labelLines() const {
-    return maxHeight_ < wholeHeight ? 1 : 2;
-}
+int StepStrip::labelLines() const { return maxHeight_ < wholeHeight ? 1 : 2; }
 
 QRect StepStrip::rowArea(size_t shown) const {
-    return {left_, border + markHeight + static_cast<int>(shown) * rowHeight(),
-            std::max(1, width() - left_ - right_), rowHeight()};
+    return {left_, border + markHeight + static_cast<int>(shown) * rowHeight(), std::max(1, width() - left_ - right_),
+            rowHeight()};
 }
 
 double StepStrip::columnWidth() const {
     const int room = std::max(1, width() - left_ - right_);
-    return std::min(maxColumnWidth,
-                    double(room) / double(std::max<size_t>(1, run_->grid.columnCount())));
+    return std::min(maxColumnWidth, double(room) / double(std::max<size_t>(1, run_->grid.columnCount())));
 }
 
 size_t StepStrip::columnsPerBar() const {
@@ -164,8 +159,8 @@ void StepStrip::renderBars() {
             const double width = each * double(together);
             // Wide bars have a gap.
             const double gap = width >= 4 ? 1 : 0;
-            const QRectF bar(area.left() + each * double(first), area.top(),
-                             std::max(1.0, width - gap), area.height() - 1);
+            const QRectF bar(area.left() + each * double(first), area.top(), std::max(1.0, width - gap),
+                             area.height() - 1);
             paintBar(painter, {rows_[shown], *column}, bar);
             paintMark(painter, {rows_[shown], *column}, bar);
         }
@@ -183,8 +178,7 @@ void StepStrip::paintBar(QPainter& painter, Cell cell, const QRectF& area) const
         const auto part = static_cast<StepPart>(index);
         if (step.parts[part] <= 0) continue;
         const double top = std::max(area.top(), bottom - double(step.parts[part]) / nsPerPixel);
-        painter.fillRect(QRectF(area.left(), top, area.width(), bottom - top),
-                         theme_.colorOf(part));
+        painter.fillRect(QRectF(area.left(), top, area.width(), bottom - top), theme_.colorOf(part));
         bottom = top;
     }
     // A line through bars that are higher than the strip.
@@ -193,14 +187,11 @@ void StepStrip::paintBar(QPainter& painter, Cell cell, const QRectF& area) const
 }
 
 void StepStrip::paintMark(QPainter& painter, Cell cell, const QRectF& area) const {
-    const bool isSlowest =
-        cell.row == run_->grid.slowestRow() && cell.column == run_->grid.slowestColumn();
+    const bool isSlowest = cell.row == run_->grid.slowestRow() && cell.column == run_->grid.slowestColumn();
     if (!isSlowest && !run_->grid.isOdd(cell.row, cell.column)) return;
     // A triangle that points at the bar; filled for the slowest.
     const double tip = area.top(), middle = area.center().x(), half = markHeight / 2.0;
-    const QPolygonF mark({{middle - half, tip - markHeight + 1},
-                          {middle + half, tip - markHeight + 1},
-                          {middle, tip}});
+    const QPolygonF mark({{middle - half, tip - markHeight + 1}, {middle + half, tip - markHeight + 1}, {middle, tip}});
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(theme_.slower, 1));
@@ -238,21 +229,18 @@ void StepStrip::paintLabels(QPainter& painter) const {
     const size_t all = run_->grid.rowCount();
     // Several GPUs of one process without a rank are not ranks.
     const auto& workers = run_->summary.workers;
-    const bool haveRanks = std::any_of(workers.begin(), workers.end(),
-                                       [](const auto& each) { return each.rank.has_value(); });
+    const bool haveRanks =
+        std::any_of(workers.begin(), workers.end(), [](const auto& each) { return each.rank.has_value(); });
     const QString what = haveRanks ? tr("ranks") : tr("GPUs");
-    const QString count =
-        (areRequests() ? tr("%1 requests") : tr("%1 steps")).arg(run_->grid.columnCount());
+    const QString count = (areRequests() ? tr("%1 requests") : tr("%1 steps")).arg(run_->grid.columnCount());
     write({0, top, left_, line},
-          all == 1 ? count
-          : all > rows_.size()
-              ? tr("%1, %2 of %3 %4").arg(count).arg(rows_.size()).arg(all).arg(what)
-              : tr("%1 of %2 %3").arg(count).arg(all).arg(what),
+          all == 1             ? count
+          : all > rows_.size() ? tr("%1, %2 of %3 %4").arg(count).arg(rows_.size()).arg(all).arg(what)
+                               : tr("%1 of %2 %3").arg(count).arg(all).arg(what),
           theme_.text);
     if (labelLines() < 2) return;
     write({0, top + line, left_, line},
-          tr("median %1").arg(toQString(timeText(double(run_->grid.medianNs(rows_.front()))))),
-          theme_.mutedText);
+          tr("median %1").arg(toQString(timeText(double(run_->grid.medianNs(rows_.front()))))), theme_.mutedText);
 }
 
 void StepStrip::paintView(QPainter& painter) const {
@@ -261,9 +249,9 @@ void StepStrip::paintView(QPainter& painter) const {
         const auto [first, end] = run_->grid.columnsIn(rows_[shown], visible_);
         if (first >= end) continue;
         const QRect area = rowArea(shown);
-        painter.fillRect(QRectF(area.left() + each * double(first), area.bottom(),
-                                std::max(2.0, each * double(end - first)), 2),
-                         theme_.accent);
+        painter.fillRect(
+            QRectF(area.left() + each * double(first), area.bottom(), std::max(2.0, each * double(end - first)), 2),
+            theme_.accent);
     }
 }
 
@@ -301,8 +289,7 @@ void StepStrip::paintEvent(QPaintEvent*) {
 }
 
 std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
-    if (!hasContent() || position.x() < left_ || position.x() >= width() - right_)
-        return std::nullopt;
+    if (!hasContent() || position.x() < left_ || position.x() >= width() - right_) return std::nullopt;
     const int down = position.y() - border - markHeight;
     const auto shown = static_cast<size_t>(std::max(0, down) / rowHeight());
     if (down < -markHeight || shown >= rows_.size()) return std::nullopt;
@@ -313,9 +300,7 @@ std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
     return longest ? run_->grid.at(rows_[shown], *longest) : std::nullopt;
 }
 
-bool StepStrip::areRequests() const {
-    return run_->summary.kind == StepKind::Request;
-}
+bool StepStrip::areRequests() const { return run_->summary.kind == StepKind::Request; }
 
 QString StepStrip::tipAt(StepPlace place) const {
     const StepSummary& step = stepOf(place);
@@ -330,8 +315,7 @@ QString StepStrip::tipAt(StepPlace place) const {
         if (step.parts[part] <= 0 || step.wallNs <= 0) continue;
         lines << tr("%1: %2, %3 %")
                      .arg(toQString(name(part)), toQString(timeText(double(step.parts[part]))),
-                          toQString(
-                              percentText(100 * double(step.parts[part]) / double(step.wallNs))));
+                          toQString(percentText(100 * double(step.parts[part]) / double(step.wallNs))));
     }
     for (const OutlierStep& odd : worker.outliers)
         if (odd.number == step.number)
@@ -339,11 +323,9 @@ QString StepStrip::tipAt(StepPlace place) const {
                          .arg(toQString(timeText(double(odd.excessNs))), toQString(name(odd.part)),
                               odd.contributor.empty()
                                   ? QString()
-                                  : tr(", %1").arg(
-                                        toQString(shortContributorName(odd.contributor.text()))));
+                                  : tr(", %1").arg(toQString(shortContributorName(odd.contributor.text()))));
     if (columnsPerBar() > 1)
-        lines << (areRequests() ? tr("the longest of %1 requests here")
-                                : tr("the longest of %1 steps here"))
+        lines << (areRequests() ? tr("the longest of %1 requests here") : tr("the longest of %1 steps here"))
                      .arg(columnsPerBar());
     return lines.join(QLatin1Char('\n'));
 }
@@ -388,34 +370,24 @@ bool StepStrip::walk(int key) {
     if (!hasContent()) return false;
     const size_t last = run_->grid.columnCount() - 1;
     const size_t row = chosen_ ? chosen_->row : rows_.front();
-    const size_t column =
-        chosen_ ? chosen_->column : run_->grid.columnsIn(rows_.front(), visible_).first;
+    const size_t column = chosen_ ? chosen_->column : run_->grid.columnsIn(rows_.front(), visible_).first;
     const auto shown = std::find(rows_.begin(), rows_.end(), row);
     switch (key) {
         case Qt::Key_Left:
             if (column > 0) choose(row, column - 1, -1);
             return true;
-        case Qt::Key_Right:
-            choose(row, chosen_ ? column + 1 : column, 1);
-            return true;
+        case Qt::Key_Right: choose(row, chosen_ ? column + 1 : column, 1); return true;
         case Qt::Key_Up:
             if (shown != rows_.begin() && shown != rows_.end()) choose(*(shown - 1), column, 1);
             return true;
         case Qt::Key_Down:
             if (shown != rows_.end() && shown + 1 != rows_.end()) choose(*(shown + 1), column, 1);
             return true;
-        case Qt::Key_Home:
-            choose(row, 0, 1);
-            return true;
-        case Qt::Key_End:
-            choose(row, last, -1);
-            return true;
+        case Qt::Key_Home: choose(row, 0, 1); return true;
+        case Qt::Key_End: choose(row, last, -1); return true;
         case Qt::Key_Return:
-        case Qt::Key_Enter:
-            choose(row, column, 1);
-            return true;
-        default:
-            return false;
+        case Qt::Key_Enter: choose(row, column, 1); return true;
+        default: return false;
     }
 }
 
@@ -431,8 +403,7 @@ bool StepStrip::event(QEvent* event) {
         const auto* key = static_cast<QKeyEvent*>(event);
         constexpr std::array keys{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,     Qt::Key_Down,
                                   Qt::Key_Home, Qt::Key_End,   Qt::Key_Return, Qt::Key_Enter};
-        if (key->modifiers() == Qt::NoModifier &&
-            std::find(keys.begin(), keys.end(), key->key()) != keys.end())
+        if (key->modifiers() == Qt::NoModifier && std::find(keys.begin(), keys.end(), key->key()) != keys.end())
             event->accept();
     }
     if (event->type() == QEvent::ToolTip) {
@@ -447,17 +418,11 @@ bool StepStrip::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-void StepStrip::resizeEvent(QResizeEvent*) {
-    invalidate();
-}
+void StepStrip::resizeEvent(QResizeEvent*) { invalidate(); }
 
-void StepStrip::focusInEvent(QFocusEvent*) {
-    update();
-}
+void StepStrip::focusInEvent(QFocusEvent*) { update(); }
 
-void StepStrip::focusOutEvent(QFocusEvent*) {
-    update();
-}
+void StepStrip::focusOutEvent(QFocusEvent*) { update(); }
 
 void StepStrip::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);

@@ -22,8 +22,7 @@ class StepStrip : public QWidget {
     /// Shows nothing for null.
     void setRun(ExplainedRunPtr run);
     void setTheme(const Theme& theme);
-    /// Aligns the bars with the tracks below: `left` is the width of the labels, `right` that of
-    /// the scroll bar.
+    /// Aligns the bars with the tracks below: `left` is the width of the labels, `right` that of the scroll bar.
     void setMargins(int left, int right);
     /// Limits the height of the rows, unless they would become indistinguishable.
     void setMaxHeight(int height);
@@ -34,8 +33,7 @@ class StepStrip : public QWidget {
     std::optional<explain::StepPlace> chosen() const;
     bool hasContent() const { return run_ && run_->grid.columnCount() > 1; }
 
-    /// Returns the shown rows: all, or the first ones and that of the rank that the others wait
-    /// for.
+    /// Returns the shown rows: all, or the first ones and that of the rank that the others wait for.
     const std::vector<size_t>& rows() const { return rows_; }
     static constexpr size_t maxRows = 16;
     /// Returns the step at this place; nullopt outside the bars.

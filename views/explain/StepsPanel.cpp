@@ -79,20 +79,16 @@ QRect RankLens::mapArea() const {
 void RankLens::measureLabels() {
     labelWidth_ = 0;
     for (size_t row = 0; !isEmpty() && row < run_->grid.rowCount(); ++row)
-        labelWidth_ = std::max(
-            labelWidth_, fontMetrics().horizontalAdvance(
-                             toQString(run_->summary.workers[run_->grid.workerOf(row)].label())));
+        labelWidth_ = std::max(labelWidth_, fontMetrics().horizontalAdvance(
+                                                toQString(run_->summary.workers[run_->grid.workerOf(row)].label())));
 }
 
 int RankLens::rowHeight() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return std::clamp((height() - 20 - fontMetrics().height()) / rows, minMapRowHeight,
-                      maxMapRowHeight);
+    return std::clamp((height() - 20 - fontMetrics().height()) / rows, minMapRowHeight, maxMapRowHeight);
 }
 
-double RankLens::columnWidth() const {
-    return double(mapArea().width()) / double(run_->grid.columnCount());
-}
+double RankLens::columnWidth() const { return double(mapArea().width()) / double(run_->grid.columnCount()); }
 
 size_t RankLens::columnsPerCell() const {
     return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
@@ -105,14 +101,12 @@ const analysis::StepSummary& RankLens::stepOf(StepPlace place) const {
 QRectF RankLens::cellOf(size_t row, size_t column) const {
     const QRect area = mapArea();
     const size_t first = column / columnsPerCell() * columnsPerCell();
-    return QRectF(area.left() + columnWidth() * double(first),
-                  area.top() + double(row) * rowHeight(),
+    return QRectF(area.left() + columnWidth() * double(first), area.top() + double(row) * rowHeight(),
                   std::max(1.0, columnWidth() * double(columnsPerCell())), rowHeight());
 }
 
 QColor RankLens::colorOf(StepPlace place) const {
-    const QColor strong =
-        measure_.kind == LensMeasure::Kind::Part ? theme_.colorOf(measure_.part) : theme_.slower;
+    const QColor strong = measure_.kind == LensMeasure::Kind::Part ? theme_.colorOf(measure_.part) : theme_.slower;
     const double share = scale_.shareOf(valueOf(stepOf(place), measure_));
     return heatColor(theme_, strong, share);
 }
@@ -141,8 +135,7 @@ void RankLens::paintEvent(QPaintEvent* event) {
             const auto longest = run_->grid.longestIn(row, first, columnsPerCell());
             if (!longest) continue;
             const QRectF cell = cellOf(row, first);
-            painter.fillRect(cell.adjusted(0, 0, -gap, high > 6 ? -1 : 0),
-                             colorOf(*run_->grid.at(row, *longest)));
+            painter.fillRect(cell.adjusted(0, 0, -gap, high > 6 ? -1 : 0), colorOf(*run_->grid.at(row, *longest)));
         }
     }
     if (hasChosen_) {
@@ -161,8 +154,7 @@ void RankLens::paintLegend(QPainter& painter) const {
     const int top = height() - fontMetrics().height() - 8;
     const QString low = toQString(analysis::timeText(double(scale_.lowNs)));
     const QString high = toQString(analysis::timeText(double(scale_.highNs)));
-    const QColor strong =
-        measure_.kind == LensMeasure::Kind::Part ? theme_.colorOf(measure_.part) : theme_.slower;
+    const QColor strong = measure_.kind == LensMeasure::Kind::Part ? theme_.colorOf(measure_.part) : theme_.slower;
     int x = area.left();
     painter.setPen(theme_.mutedText);
     const auto write = [&](const QString& text) {
@@ -175,9 +167,8 @@ void RankLens::paintLegend(QPainter& painter) const {
     paintHeatBar(painter, bar, heatColor(theme_, strong, 0), {}, strong);
     x = bar.right() + 8;
     write(high);
-    const QString steps = tr("steps %1 to %2")
-                              .arg(run_->grid.numberOf(0))
-                              .arg(run_->grid.numberOf(run_->grid.columnCount() - 1));
+    const QString steps =
+        tr("steps %1 to %2").arg(run_->grid.numberOf(0)).arg(run_->grid.numberOf(run_->grid.columnCount() - 1));
     const int wide = fontMetrics().horizontalAdvance(steps);
     if (area.right() - wide > x) {
         x = area.right() - wide;
@@ -188,8 +179,7 @@ void RankLens::paintLegend(QPainter& painter) const {
 std::optional<StepPlace> RankLens::stepAt(QPoint position) const {
     if (isEmpty()) return std::nullopt;
     const QRect area = mapArea();
-    if (position.x() < area.left() || position.x() > area.right() || position.y() < area.top())
-        return std::nullopt;
+    if (position.x() < area.left() || position.x() > area.right() || position.y() < area.top()) return std::nullopt;
     const auto row = static_cast<size_t>((position.y() - area.top()) / rowHeight());
     if (row >= run_->grid.rowCount()) return std::nullopt;
     const auto column = static_cast<size_t>((position.x() - area.left() + 0.5) / columnWidth());
@@ -198,9 +188,7 @@ std::optional<StepPlace> RankLens::stepAt(QPoint position) const {
     return longest ? run_->grid.at(row, *longest) : std::nullopt;
 }
 
-std::optional<StepPlace> RankLens::chosen() const {
-    return hasChosen_ ? run_->grid.at(row_, column_) : std::nullopt;
-}
+std::optional<StepPlace> RankLens::chosen() const { return hasChosen_ ? run_->grid.at(row_, column_) : std::nullopt; }
 
 QString RankLens::tipAt(StepPlace place) const {
     const analysis::StepSummary& step = stepOf(place);
@@ -243,27 +231,20 @@ void RankLens::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Left:
             if (column_ > 0) choose(row_, column_ - 1, -1);
             return;
-        case Qt::Key_Right:
-            choose(row_, hasChosen_ ? column_ + 1 : 0, 1);
-            return;
+        case Qt::Key_Right: choose(row_, hasChosen_ ? column_ + 1 : 0, 1); return;
         case Qt::Key_Up:
             if (row_ > 0) choose(row_ - 1, column_, 1);
             return;
         case Qt::Key_Down:
             if (row_ + 1 < run_->grid.rowCount()) choose(row_ + 1, column_, 1);
             return;
-        case Qt::Key_Home:
-            choose(row_, 0, 1);
-            return;
-        case Qt::Key_End:
-            choose(row_, last, -1);
-            return;
+        case Qt::Key_Home: choose(row_, 0, 1); return;
+        case Qt::Key_End: choose(row_, last, -1); return;
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (const auto place = chosen()) emit stepActivated(*place);
             return;
-        default:
-            QWidget::keyPressEvent(event);
+        default: QWidget::keyPressEvent(event);
     }
 }
 
@@ -287,13 +268,9 @@ void RankLens::changeEvent(QEvent* event) {
     update();
 }
 
-void RankLens::focusInEvent(QFocusEvent*) {
-    update();
-}
+void RankLens::focusInEvent(QFocusEvent*) { update(); }
 
-void RankLens::focusOutEvent(QFocusEvent*) {
-    update();
-}
+void RankLens::focusOutEvent(QFocusEvent*) { update(); }
 
 namespace {
 
@@ -368,8 +345,7 @@ ReportPanel* StepsPanel::addLateness(const QString& title, const QString& report
         if (row < 0 || static_cast<size_t>(row) >= table.rows.size()) return;
         for (size_t column = 0; column < table.columns.size(); ++column)
             if (table.columns[column].unit == Unit::Timestamp)
-                if (const auto* timeNs =
-                        std::get_if<int64_t>(&table.rows[static_cast<size_t>(row)][column]))
+                if (const auto* timeNs = std::get_if<int64_t>(&table.rows[static_cast<size_t>(row)][column]))
                     return emit timeActivated(*timeNs);
     });
     return panel;
@@ -384,14 +360,13 @@ void StepsPanel::showPage(int page) {
 ReportView* StepsPanel::table() const {
     const int page = choice_->currentIndex();
     if (page == tablePage) return table_;
-    return page >= firstLateness ? &lateness_[static_cast<size_t>(page - firstLateness)]->view()
-                                 : nullptr;
+    return page >= firstLateness ? &lateness_[static_cast<size_t>(page - firstLateness)]->view() : nullptr;
 }
 
 bool StepsPanel::isStale() const {
     const int page = choice_->currentIndex();
-    return job_->isRunning() || (page >= firstLateness &&
-                                 lateness_[static_cast<size_t>(page - firstLateness)]->isStale());
+    return job_->isRunning() ||
+           (page >= firstLateness && lateness_[static_cast<size_t>(page - firstLateness)]->isStale());
 }
 
 void StepsPanel::setTrace(TracePtr trace) {
@@ -402,16 +377,13 @@ void StepsPanel::setRange(std::optional<TimeRange> range) {
     for (ReportPanel* panel : lateness_) panel->setRange(range);
 }
 
-void StepsPanel::setTheme(const Theme& theme) {
-    lens_->setTheme(theme);
-}
+void StepsPanel::setTheme(const Theme& theme) { lens_->setTheme(theme); }
 
 void StepsPanel::fillMeasures() {
     const QSignalBlocker blocker(measure_);
     measure_->clear();
     if (!run_) return;
-    for (const LensMeasure& each : measuresOf(run_->summary))
-        measure_->addItem(toQString(name(each)));
+    for (const LensMeasure& each : measuresOf(run_->summary)) measure_->addItem(toQString(name(each)));
 }
 
 void StepsPanel::setRun(ExplainedRunPtr run) {

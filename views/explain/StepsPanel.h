@@ -80,8 +80,7 @@ class RankLens;
 class ReportPanel;
 class ReportView;
 
-/// The steps of a run: a table of steps and ranks, a map of them, and the delays of ranks at
-/// collectives.
+/// The steps of a run: a table of steps and ranks, a map of them, and the delays of ranks at collectives.
 class StepsPanel : public Panel {
     Q_OBJECT
   public:

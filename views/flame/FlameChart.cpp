@@ -31,30 +31,19 @@ QString percent(int64_t part, int64_t whole) {
     return QStringLiteral("%1 %").arg(share, 0, 'f', share < 1 && share > 0 ? 2 : 1);
 }
 
-QString duration(int64_t ns) {
-    return toQString(formatDuration(ns));
-}
+QString duration(int64_t ns) { return toQString(formatDuration(ns)); }
 
 QString kindOf(FrameKind kind) {
     switch (kind) {
-        case FrameKind::All:
-            return Translated::tr("All work of GPUs");
-        case FrameKind::Function:
-            return Translated::tr("Python function");
-        case FrameKind::LibraryFunction:
-            return Translated::tr("Python function of a package");
-        case FrameKind::Thread:
-            return Translated::tr("Thread that launched for the stack above");
-        case FrameKind::Step:
-            return Translated::tr("Step");
-        case FrameKind::Range:
-            return Translated::tr("NVTX range");
-        case FrameKind::Operator:
-            return Translated::tr("Operator");
-        case FrameKind::Work:
-            return Translated::tr("Ran on a GPU");
-        case FrameKind::Unknown:
-            break;
+        case FrameKind::All: return Translated::tr("All work of GPUs");
+        case FrameKind::Function: return Translated::tr("Python function");
+        case FrameKind::LibraryFunction: return Translated::tr("Python function of a package");
+        case FrameKind::Thread: return Translated::tr("Thread that launched for the stack above");
+        case FrameKind::Step: return Translated::tr("Step");
+        case FrameKind::Range: return Translated::tr("NVTX range");
+        case FrameKind::Operator: return Translated::tr("Operator");
+        case FrameKind::Work: return Translated::tr("Ran on a GPU");
+        case FrameKind::Unknown: break;
     }
     return Translated::tr("Nothing is known of what launched it");
 }
@@ -72,12 +61,10 @@ QString detailOf(const FlameTree& tree, uint32_t node, uint32_t root) {
     lines << Translated::tr("GPU time: %1, %2 of all")
                  .arg(duration(frame.totalNs), percent(frame.totalNs, tree.totalNs()));
     if (root != 0 && node != root)
-        lines << Translated::tr("%1 of what is shown")
-                     .arg(percent(frame.totalNs, tree.nodes()[root].totalNs));
+        lines << Translated::tr("%1 of what is shown").arg(percent(frame.totalNs, tree.nodes()[root].totalNs));
     if (frame.frame.kind != FrameKind::Work && frame.selfNs > 0)
         lines << Translated::tr("in no frame below: %1").arg(duration(frame.selfNs));
-    if (frame.childCount > 0)
-        lines << Translated::tr("%n frame(s) below", nullptr, static_cast<int>(frame.childCount));
+    if (frame.childCount > 0) lines << Translated::tr("%n frame(s) below", nullptr, static_cast<int>(frame.childCount));
     return lines.join(QLatin1Char('\n'));
 }
 
@@ -93,8 +80,7 @@ QString stackOf(const FlameTree& tree, uint32_t node) {
 QString textOf(const FlameTree& tree, const FlameMatches& matches) {
     return Translated::tr("%1, %2, %3 of GPU time")
         .arg(matches.frames == 1 ? Translated::tr("1 frame")
-                                 : Translated::tr("%1 frames")
-                                       .arg(QLocale(QLocale::English).toString(matches.frames)),
+                                 : Translated::tr("%1 frames").arg(QLocale(QLocale::English).toString(matches.frames)),
              duration(matches.ns), percent(matches.ns, tree.totalNs()));
 }
 
@@ -102,8 +88,7 @@ QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool
     const FlameTree::Frame& frame = tree.nodes()[node].frame;
     const QString name = toQString(tree.nameOf(node));
     switch (frame.kind) {
-        case FrameKind::Work:
-            return name;
+        case FrameKind::Work: return name;
         case FrameKind::Step:
         case FrameKind::Range:
         case FrameKind::Operator: {
@@ -115,11 +100,9 @@ QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool
             if (frame.stack >= trace.stacks.size()) return {};
             if (isByLine && trace.stacks.file[frame.stack] != 0)
                 return QStringLiteral("line:") + toQString(placeText(trace, frame.stack));
-            return QStringLiteral("function:") +
-                   toQString(trace.strings.at(trace.stacks.function[frame.stack]));
+            return QStringLiteral("function:") + toQString(trace.strings.at(trace.stacks.function[frame.stack]));
         }
-        default:
-            return {};
+        default: return {};
     }
 }
 
@@ -176,16 +159,13 @@ QRect FlamePlaces::rectOf(uint32_t node) const {
 
 uint32_t FlamePlaces::frameAt(QPoint position) const {
     if (position.x() < 0 || position.x() >= width || position.y() < 0) return noIndex;
-    const uint32_t depth =
-        tree->nodes()[root].depth + static_cast<uint32_t>(position.y() / rowHeight);
+    const uint32_t depth = tree->nodes()[root].depth + static_cast<uint32_t>(position.y() / rowHeight);
     const std::span<const uint32_t> frames = row(depth);
-    auto found = std::partition_point(frames.begin(), frames.end(), [&](uint32_t node) {
-        return rectOf(node).right() < position.x();
-    });
+    auto found = std::partition_point(frames.begin(), frames.end(),
+                                      [&](uint32_t node) { return rectOf(node).right() < position.x(); });
     uint32_t best = noIndex;
     for (; found != frames.end() && rectOf(*found).left() <= position.x(); ++found)
-        if (best == noIndex || tree->nodes()[*found].totalNs > tree->nodes()[best].totalNs)
-            best = *found;
+        if (best == noIndex || tree->nodes()[*found].totalNs > tree->nodes()[best].totalNs) best = *found;
     return best;
 }
 
@@ -205,9 +185,8 @@ std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth) {
             continue;
         }
         // Includes all frames that end within this pixel.
-        const auto end = std::partition_point(frame, frames.end(), [&](uint32_t each) {
-            return places.xOf(nodes[each].endNs()) <= left;
-        });
+        const auto end = std::partition_point(frame, frames.end(),
+                                              [&](uint32_t each) { return places.xOf(nodes[each].endNs()) <= left; });
         if (left < places.width) drawn.push_back({*frame, left, 1, end - frame > 1});
         nextX = left + 1;
         frame = end;
@@ -219,23 +198,16 @@ QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme) {
     const FlameTree::Frame& frame = tree.nodes()[node].frame;
     const std::string_view name = tree.nameOf(node);
     switch (frame.kind) {
-        case FrameKind::All:
-            return theme.band;
-        case FrameKind::Function:
-            return shadeOf(theme.colorOf(SliceCategory::CpuFrame), name, theme);
+        case FrameKind::All: return theme.band;
+        case FrameKind::Function: return shadeOf(theme.colorOf(SliceCategory::CpuFrame), name, theme);
         case FrameKind::LibraryFunction:
-            return shadeOf(
-                Theme::mix(theme.canvas, theme.colorOf(SliceCategory::CpuFrame), libraryShare),
-                name, theme);
-        case FrameKind::Thread:
-            return theme.colorOf(SliceCategory::CpuLock);
-        case FrameKind::Unknown:
-            return theme.colorOf(SliceCategory::ApiOther);
+            return shadeOf(Theme::mix(theme.canvas, theme.colorOf(SliceCategory::CpuFrame), libraryShare), name, theme);
+        case FrameKind::Thread: return theme.colorOf(SliceCategory::CpuLock);
+        case FrameKind::Unknown: return theme.colorOf(SliceCategory::ApiOther);
         case FrameKind::Step:
         case FrameKind::Range:
         case FrameKind::Operator:
-        case FrameKind::Work:
-            break;
+        case FrameKind::Work: break;
     }
     return theme.colorOf(frame.category, name);
 }
@@ -254,27 +226,22 @@ void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32
             const int gap = each.width > 3 ? 1 : 0;
             const QRect frame(area.left() + each.x, y, each.width - gap, places.rowHeight - 1);
             painter.fillRect(frame, fill);
-            if (isMatch)
-                painter.fillRect(QRect(frame.left(), frame.bottom() - 2, frame.width(), 3),
-                                 theme.searchHit);
-            if (!each.isSeveral)
-                paintLabel(painter, frame, toQString(tree.nameOf(each.node)), theme.textOn(fill));
+            if (isMatch) painter.fillRect(QRect(frame.left(), frame.bottom() - 2, frame.width(), 3), theme.searchHit);
+            if (!each.isSeveral) paintLabel(painter, frame, toQString(tree.nameOf(each.node)), theme.textOn(fill));
         }
     }
 }
 
 namespace {
 
-/// Returns the frame of `to` at the path of `node` in `from`, or at the longest existing part of
-/// that path.
+/// Returns the frame of `to` at the path of `node` in `from`, or at the longest existing part of that path.
 uint32_t samePlace(const FlameTree& from, uint32_t node, const FlameTree& to) {
     uint32_t place = 0;
     for (const uint32_t each : from.pathTo(node)) {
         if (each == 0) continue;
         const auto children = to.childrenOf(place);
-        const auto found = std::find_if(children.begin(), children.end(), [&](uint32_t child) {
-            return to.nameOf(child) == from.nameOf(each);
-        });
+        const auto found = std::find_if(children.begin(), children.end(),
+                                        [&](uint32_t child) { return to.nameOf(child) == from.nameOf(each); });
         if (found == children.end()) break;
         place = *found;
     }
@@ -291,13 +258,9 @@ FlameChart::FlameChart(QWidget* parent) : QAbstractScrollArea(parent) {
     viewport()->setMouseTracking(true);
 }
 
-int FlameChart::rowHeight() const {
-    return fontMetrics().height() + 4;
-}
+int FlameChart::rowHeight() const { return fontMetrics().height() + 4; }
 
-FlamePlaces FlameChart::places() const {
-    return {tree_.get(), root_, viewport()->width(), rowHeight()};
-}
+FlamePlaces FlameChart::places() const { return {tree_.get(), root_, viewport()->width(), rowHeight()}; }
 
 uint32_t FlameChart::deepest() const {
     // The depth is at most that of the tree; rows end where they have no frames.
@@ -361,12 +324,10 @@ bool FlameChart::goUp() {
 void FlameChart::setCurrent(uint32_t node) {
     current_ = node;
     if (tree_ && node != noIndex) {
-        setAccessibleDescription(toQString(tree_->nameOf(node)) + QStringLiteral(", ") +
-                                 timeOf(*tree_, node));
+        setAccessibleDescription(toQString(tree_->nameOf(node)) + QStringLiteral(", ") + timeOf(*tree_, node));
         const QRect frame = rectOf(node);
         if (frame.top() < 0 || frame.bottom() >= viewport()->height())
-            verticalScrollBar()->setValue(verticalScrollBar()->value() + frame.center().y() -
-                                          viewport()->height() / 2);
+            verticalScrollBar()->setValue(verticalScrollBar()->value() + frame.center().y() - viewport()->height() / 2);
     }
     viewport()->update();
 }
@@ -408,10 +369,8 @@ void FlameChart::paintEvent(QPaintEvent*) {
         inner.setFont(font());
         const int scrolled = verticalScrollBar()->value();
         const int firstRow = scrolled / rowHeight();
-        const QRect area(0, firstRow * rowHeight() - scrolled, viewport()->width(),
-                         viewport()->height() + rowHeight());
-        paintFlame(inner, area, places(), tree_->nodes()[root_].depth + uint32_t(firstRow),
-                   matches_, theme_);
+        const QRect area(0, firstRow * rowHeight() - scrolled, viewport()->width(), viewport()->height() + rowHeight());
+        paintFlame(inner, area, places(), tree_->nodes()[root_].depth + uint32_t(firstRow), matches_, theme_);
     }
     painter.drawPixmap(0, 0, picture_);
     if (hovered_ != noIndex) painter.fillRect(rectOf(hovered_).adjusted(0, 0, 0, -1), theme_.hover);
@@ -474,8 +433,7 @@ void FlameChart::contextMenuEvent(QContextMenuEvent* event) {
     if (node == noIndex) node = root_;
     setCurrent(node);
     const QRect frame = rectOf(node);
-    emit menuRequested(node, isByKey ? viewport()->mapToGlobal(frame.bottomLeft() + QPoint(8, 0))
-                                     : event->globalPos());
+    emit menuRequested(node, isByKey ? viewport()->mapToGlobal(frame.bottomLeft() + QPoint(8, 0)) : event->globalPos());
 }
 
 void FlameChart::stepTo(uint32_t node) {
@@ -515,29 +473,23 @@ void FlameChart::keyPressEvent(QKeyEvent* event) {
             if (!begin() && current_ != root_) stepTo(tree_->nodes()[current_].parent);
             return;
         case Qt::Key_Down:
-            if (!begin() && !tree_->childrenOf(current_).empty())
-                stepTo(tree_->childrenOf(current_).front());
+            if (!begin() && !tree_->childrenOf(current_).empty()) stepTo(tree_->childrenOf(current_).front());
             return;
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (current_ != noIndex) zoomTo(current_);
             return;
-        case Qt::Key_Home:
-            zoomTo(0);
-            return;
+        case Qt::Key_Home: zoomTo(0); return;
         case Qt::Key_Escape:
         case Qt::Key_Backspace:
             if (goUp()) return;
             break;
-        default:
-            break;
+        default: break;
     }
     QAbstractScrollArea::keyPressEvent(event);
 }
 
-void FlameChart::focusInEvent(QFocusEvent*) {
-    viewport()->update();
-}
+void FlameChart::focusInEvent(QFocusEvent*) { viewport()->update(); }
 
 void FlameChart::focusOutEvent(QFocusEvent*) {
     card_.hide();

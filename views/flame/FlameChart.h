@@ -23,8 +23,7 @@ namespace lanescope::views {
 QString timeOf(const FlameTree& tree, uint32_t node);
 /// Returns the lines of the card: kind, time, shares of the tree and of the shown part, self time.
 QString detailOf(const FlameTree& tree, uint32_t node, uint32_t root);
-/// Returns the frame and its ancestors, innermost first, one per line, then its times: for the
-/// clipboard.
+/// Returns the frame and its ancestors, innermost first, one per line, then its times: for the clipboard.
 QString stackOf(const FlameTree& tree, uint32_t node);
 /// Returns, for example, "3 frames, 12.3 ms, 4.5 % of GPU time".
 QString textOf(const FlameTree& tree, const FlameMatches& matches);
@@ -38,8 +37,7 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// The places of a tree's frames on the screen: a row per depth, `root` at the top over the whole
-/// width.
+/// The places of a tree's frames on the screen: a row per depth, `root` at the top over the whole width.
 struct FlamePlaces {
     const FlameTree* tree = nullptr;
     uint32_t root = 0;
@@ -52,8 +50,7 @@ struct FlamePlaces {
     QRect rectOf(uint32_t node) const;
     /// Returns the pixel of a time on the axis of `FlameTree::Node::startNs`.
     int xOf(int64_t ns) const;
-    /// Returns the deepest frame that covers this pixel, the longest of several; `noIndex` for
-    /// none.
+    /// Returns the deepest frame that covers this pixel, the longest of several; `noIndex` for none.
     uint32_t frameAt(QPoint position) const;
 };
 
@@ -64,9 +61,8 @@ struct DrawnFrame {
     bool isSeveral = false;
 };
 
-/// Returns the drawn frames of a row: at most one per pixel, so that the cost does not grow with
-/// the tree. Each pixel shows all frames at least as wide; narrower ones share one. O(width * log
-/// n).
+/// Returns the drawn frames of a row: at most one per pixel, so that the cost does not grow with the tree. Each pixel
+/// shows all frames at least as wide; narrower ones share one. O(width * log n).
 std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth);
 
 /// Returns the colour of a frame: GPU work as on the timeline, the program's own functions stronger

@@ -34,9 +34,7 @@ namespace {
 constexpr int left = 8;
 constexpr int maxCrumbWidth = 260;  // pixels
 
-QString divider() {
-    return QStringLiteral(" › ");
-}
+QString divider() { return QStringLiteral(" › "); }
 
 }  // namespace
 
@@ -66,15 +64,10 @@ void FlameTrail::layOut() {
     const std::vector<uint32_t> path = tree_->pathTo(node_);
     const QFontMetrics metrics = fontMetrics();
     const auto crumbOf = [&](uint32_t node) {
-        return Crumb{
-            node,
-            metrics.elidedText(toQString(tree_->nameOf(node)), Qt::ElideRight, maxCrumbWidth),
-            {}};
+        return Crumb{node, metrics.elidedText(toQString(tree_->nameOf(node)), Qt::ElideRight, maxCrumbWidth), {}};
     };
     const int between = metrics.horizontalAdvance(divider());
-    const auto widthOf = [&](const Crumb& crumb) {
-        return metrics.horizontalAdvance(crumb.text) + between;
-    };
+    const auto widthOf = [&](const Crumb& crumb) { return metrics.horizontalAdvance(crumb.text) + between; };
     const Crumb omitted{noIndex, QStringLiteral("…"), {}};
     int room = width() - left - widthOf(crumbOf(0)) - widthOf(omitted);
     std::vector<Crumb> inner;
@@ -121,11 +114,8 @@ void FlameTrail::paintEvent(QPaintEvent*) {
     for (size_t index = 0; index < crumbs_.size(); ++index) {
         const Crumb& crumb = crumbs_[index];
         const bool isHere = crumb.node == node_;
-        painter.setPen(crumb.node == noIndex ? theme_.mutedText
-                       : isHere              ? theme_.text
-                                             : theme_.accent);
-        painter.drawText(crumb.area, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                         crumb.text);
+        painter.setPen(crumb.node == noIndex ? theme_.mutedText : isHere ? theme_.text : theme_.accent);
+        painter.drawText(crumb.area, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, crumb.text);
         if (index + 1 == crumbs_.size()) continue;
         painter.setPen(theme_.mutedText);
         painter.drawText(QRect(crumb.area.right() + 1, 0, maxCrumbWidth, height()),
@@ -133,9 +123,7 @@ void FlameTrail::paintEvent(QPaintEvent*) {
     }
 }
 
-void FlameTrail::resizeEvent(QResizeEvent*) {
-    layOut();
-}
+void FlameTrail::resizeEvent(QResizeEvent*) { layOut(); }
 
 void FlameTrail::mouseMoveEvent(QMouseEvent* event) {
     const Crumb* crumb = crumbAt(event->pos());
@@ -156,8 +144,7 @@ bool FlameTrail::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
     const Crumb* crumb = crumbAt(help->pos());
-    QToolTip::showText(help->globalPos(),
-                       crumb ? plainToolTip(toQString(tree_->nameOf(crumb->node))) : QString(),
+    QToolTip::showText(help->globalPos(), crumb ? plainToolTip(toQString(tree_->nameOf(crumb->node))) : QString(),
                        this);
     return true;
 }
@@ -211,8 +198,7 @@ FlamePanel::FlamePanel(QWidget* parent)
     pages_->addWidget(empty_);
     layout->addLayout(pages_, 1);
     connect(trail_, &FlameTrail::frameChosen, chart_, &FlameChart::zoomTo);
-    connect(chart_, &FlameChart::zoomed, this,
-            [this] { trail_->setPlace(chart_->tree(), chart_->root()); });
+    connect(chart_, &FlameChart::zoomed, this, [this] { trail_->setPlace(chart_->tree(), chart_->root()); });
     connect(chart_, &FlameChart::copyRequested, this, &FlamePanel::copyFrame);
     connect(chart_, &FlameChart::menuRequested, this, [this](quint32 node, QPoint at) {
         QMenu* menu = menuFor(node);
@@ -269,13 +255,9 @@ QWidget* FlamePanel::makeControls() {
     return controls;
 }
 
-FlameBase FlamePanel::base() const {
-    return static_cast<FlameBase>(baseChoice_->currentIndex());
-}
+FlameBase FlamePanel::base() const { return static_cast<FlameBase>(baseChoice_->currentIndex()); }
 
-void FlamePanel::setBase(FlameBase base) {
-    baseChoice_->setCurrentIndex(static_cast<int>(base));
-}
+void FlamePanel::setBase(FlameBase base) { baseChoice_->setCurrentIndex(static_cast<int>(base)); }
 
 void FlamePanel::setTrace(TracePtr trace) {
     const bool isFirst = trace_ == nullptr;
@@ -291,13 +273,9 @@ void FlamePanel::choosePossibleBase() {
     if (hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
 }
 
-void FlamePanel::setRange(std::optional<TimeRange> range) {
-    scopeChoice_->setSelectedRange(range);
-}
+void FlamePanel::setRange(std::optional<TimeRange> range) { scopeChoice_->setSelectedRange(range); }
 
-void FlamePanel::setVisibleRange(TimeRange range) {
-    scopeChoice_->setVisibleRange(range);
-}
+void FlamePanel::setVisibleRange(TimeRange range) { scopeChoice_->setVisibleRange(range); }
 
 void FlamePanel::setTheme(const Theme& theme) {
     theme_ = theme;
@@ -328,12 +306,10 @@ void FlamePanel::follow() {
 void FlamePanel::refresh(LatestJob::Older older) {
     if (!trace_) return showTree(nullptr);
     job_->start(
-        [this, trace = trace_, base = base(),
-         range = scopeChoice_->counted()]() -> LatestJob::Publish {
+        [this, trace = trace_, base = base(), range = scopeChoice_->counted()]() -> LatestJob::Publish {
             FlameTreePtr tree;
             if (hasBase(*trace, base))
-                tree = freedInBackground(
-                    std::make_shared<const FlameTree>(makeFlame(*trace, base, range)));
+                tree = freedInBackground(std::make_shared<const FlameTree>(makeFlame(*trace, base, range)));
             // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, tree] { showTree(tree); };
         },
@@ -357,8 +333,8 @@ void FlamePanel::showWhyEmpty() {
     if (!trace_) {
         text = tr("No trace.");
     } else if (chart_->tree()) {
-        text = scopeChoice_->counted() ? tr("Nothing ran on a GPU in this range.")
-                                       : tr("No work of a GPU was recorded.");
+        text =
+            scopeChoice_->counted() ? tr("Nothing ran on a GPU in this range.") : tr("No work of a GPU was recorded.");
     } else if (base() == FlameBase::Ranges) {
         text =
             tr("No NVTX ranges in this trace. Mark the program's steps and layers with NVTX, or "
@@ -376,13 +352,9 @@ void FlamePanel::showWhyEmpty() {
     empty_->setText(text);
 }
 
-QString FlamePanel::emptyText() const {
-    return pages_->currentWidget() == empty_ ? empty_->text() : QString();
-}
+QString FlamePanel::emptyText() const { return pages_->currentWidget() == empty_ ? empty_->text() : QString(); }
 
-QString FlamePanel::remark() const {
-    return remark_->text();
-}
+QString FlamePanel::remark() const { return remark_->text(); }
 
 void FlamePanel::search() {
     const QString text = searchEdit_->text().trimmed();
@@ -406,10 +378,9 @@ void FlamePanel::showRemark() {
     else if (isSearched_)
         remark_->setText(textOf(*tree, matches_));
     else
-        remark_->setText(
-            tr("%1 on GPUs, %2 frames")
-                .arg(toQString(formatDuration(tree->totalNs())),
-                     QLocale(QLocale::English).toString(qulonglong(tree->nodes().size() - 1))));
+        remark_->setText(tr("%1 on GPUs, %2 frames")
+                             .arg(toQString(formatDuration(tree->totalNs())),
+                                  QLocale(QLocale::English).toString(qulonglong(tree->nodes().size() - 1))));
 }
 
 void FlamePanel::showMessage(const QString& sentence) {
@@ -424,10 +395,9 @@ void FlamePanel::showMessage(const QString& sentence) {
 std::string FlamePanel::svg() const {
     const FlameTreePtr& tree = chart_->tree();
     if (!tree || tree->isEmpty()) return {};
-    const std::string title = trace_->title + ": " + std::string(describe(base())) + ", " +
-                              scopeChoice_->remark().toStdString();
-    return textFrom(
-        [&](const TextSink& sink) { writeFlameSvg(*tree, chart_->root(), title, sink); });
+    const std::string title =
+        trace_->title + ": " + std::string(describe(base())) + ", " + scopeChoice_->remark().toStdString();
+    return textFrom([&](const TextSink& sink) { writeFlameSvg(*tree, chart_->root(), title, sink); });
 }
 
 std::string FlamePanel::folded() const {
@@ -443,9 +413,7 @@ void FlamePanel::copyFrame() {
     QApplication::clipboard()->setText(stackOf(*tree, node));
 }
 
-void FlamePanel::copyFolded() {
-    QApplication::clipboard()->setText(toQString(folded()));
-}
+void FlamePanel::copyFolded() { QApplication::clipboard()->setText(toQString(folded())); }
 
 QMenu* FlamePanel::menuFor(uint32_t node) {
     auto* menu = new QMenu(this);
@@ -458,11 +426,9 @@ QMenu* FlamePanel::menuFor(uint32_t node) {
     add(tr("Show all"), chart_->root() != 0, [this] { chart_->zoomTo(0); });
     menu->addSeparator();
     const QString wanted = searchFor(*trace_, *tree, node, base() == FlameBase::Lines);
-    add(tr("Find on the timeline"), !wanted.isEmpty(),
-        [this, wanted] { emit nameActivated(wanted); });
+    add(tr("Find on the timeline"), !wanted.isEmpty(), [this, wanted] { emit nameActivated(wanted); });
     const QString name = toQString(tree->nameOf(node));
-    add(tr("Find all frames of this name"), node != 0,
-        [this, name] { searchEdit_->setText(name); });
+    add(tr("Find all frames of this name"), node != 0, [this, name] { searchEdit_->setText(name); });
     menu->addSeparator();
     add(tr("Copy the frame and what led to it"), true, [this, node] {
         chart_->setCurrent(node);

@@ -70,9 +70,8 @@ namespace lanescope::views {
 class FlameTrail;
 class ScopeChoice;
 
-/// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a
-/// range. Counts off the GUI thread and only while visible. Writes no files: the owner receives
-/// `fileRequested`.
+/// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a range. Counts off
+/// the GUI thread and only while visible. Writes no files: the owner receives `fileRequested`.
 class FlamePanel : public Panel {
     Q_OBJECT
 
@@ -92,8 +91,7 @@ class FlamePanel : public Panel {
     QString emptyText() const;
     bool isStale() const override { return isStale_; }
 
-    /// Returns the chart as text for a file: a picture, or folded stacks. Empty if nothing is
-    /// shown.
+    /// Returns the chart as text for a file: a picture, or folded stacks. Empty if nothing is shown.
     std::string svg() const;
     std::string folded() const;
     /// Shows the result of a file operation for a while.

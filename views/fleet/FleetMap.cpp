@@ -27,8 +27,7 @@ constexpr int lossWidth = 92, gap = 10;
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 QString duration(double ns) {
-    return std::isnan(ns) ? QStringLiteral("unknown")
-                          : toQString(formatDuration(std::llround(std::abs(ns))));
+    return std::isnan(ns) ? QStringLiteral("unknown") : toQString(formatDuration(std::llround(std::abs(ns))));
 }
 
 }  // namespace
@@ -48,9 +47,8 @@ void FleetMap::setReport(FleetReportPtr report) {
     if (!isEmpty()) {
         for (size_t row = 0; row < report_->ranks.size(); ++row)
             if (report_->ranks[row].lostNs > 0) worst_.push_back(row);
-        std::stable_sort(worst_.begin(), worst_.end(), [this](size_t a, size_t b) {
-            return report_->ranks[a].lostNs > report_->ranks[b].lostNs;
-        });
+        std::stable_sort(worst_.begin(), worst_.end(),
+                         [this](size_t a, size_t b) { return report_->ranks[a].lostNs > report_->ranks[b].lostNs; });
         worst_.resize(std::min(worst_.size(), std::min(maxWorstRanks, report_->ranks.size() / 2)));
         std::set<size_t> named;
         for (const ReportFinding& finding : report_->findings)
@@ -74,8 +72,7 @@ void FleetMap::setOrder(RowOrder order) {
     order_ = order;
     ordered_ = isEmpty() ? OrderedRows() : ordered(*report_, order);
     places_.assign(ordered_.rows.size(), 0);
-    for (size_t place = 0; place < ordered_.rows.size(); ++place)
-        places_[ordered_.rows[place]] = place;
+    for (size_t place = 0; place < ordered_.rows.size(); ++place) places_[ordered_.rows[place]] = place;
     arrange();
     refresh();
 }
@@ -126,15 +123,12 @@ FleetMap::Band FleetMap::band(bool isWorst) const {
     return all;
 }
 
-float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t first,
-                        size_t end) const {
+float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t first, size_t end) const {
     float strongest = unknown;
     for (size_t place = firstRow; place < endRow; ++place)
         for (size_t column = first; column < end; ++column) {
-            const float share =
-                scale_.shareOf(report_->valueOf(measure_, band.rows[place], column));
-            if (!std::isnan(share) &&
-                (std::isnan(strongest) || std::abs(share) > std::abs(strongest)))
+            const float share = scale_.shareOf(report_->valueOf(measure_, band.rows[place], column));
+            if (!std::isnan(share) && (std::isnan(strongest) || std::abs(share) > std::abs(strongest)))
                 strongest = share;
         }
     return strongest;
@@ -142,8 +136,7 @@ float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t
 
 namespace {
 
-/// Returns which of `count` things share the pixel `at` of `pixels`: the first, and one past the
-/// last.
+/// Returns which of `count` things share the pixel `at` of `pixels`: the first, and one past the last.
 std::pair<size_t, size_t> sharing(int at, int pixels, size_t count) {
     const auto of = [&](int pixel) {
         return static_cast<size_t>(static_cast<double>(pixel) * static_cast<double>(count) /
@@ -157,9 +150,7 @@ std::pair<size_t, size_t> sharing(int at, int pixels, size_t count) {
 
 QColor FleetMap::colorOf(float share) const {
     if (std::isnan(share)) return Theme::mix(theme_.canvas, theme_.mutedText, 0.25);
-    const QColor strong = share < 0                   ? theme_.faster
-                          : measure_ == Measure::Late ? theme_.slower
-                                                      : theme_.accent;
+    const QColor strong = share < 0 ? theme_.faster : measure_ == Measure::Late ? theme_.slower : theme_.accent;
     if (measure_ != Measure::Late) return heatColor(theme_, strong, share);
     // Ordinary differences between ranks stay faint, so that outliers stand out.
     return Theme::mix(theme_.canvas, strong, std::pow(std::abs(share), 1.4F));
@@ -171,8 +162,7 @@ QImage FleetMap::imageOf(const Band& band) const {
     const int high = std::min(band.area.height(), static_cast<int>(band.rows.size()));
     QImage image(wide, high, QImage::Format_RGB32);
     std::array<QRgb, 513> colors{};
-    for (size_t at = 0; at < colors.size(); ++at)
-        colors[at] = colorOf((static_cast<float>(at) - 256) / 256).rgb();
+    for (size_t at = 0; at < colors.size(); ++at) colors[at] = colorOf((static_cast<float>(at) - 256) / 256).rgb();
     const QRgb nothing = colorOf(unknown).rgb();
     for (int y = 0; y < high; ++y) {
         const auto [firstRow, endRow] = sharing(y, high, band.rows.size());
@@ -180,9 +170,7 @@ QImage FleetMap::imageOf(const Band& band) const {
         for (int x = 0; x < wide; ++x) {
             const auto [first, end] = sharing(x, wide, columns);
             const float share = shareIn(band, firstRow, endRow, first, end);
-            line[x] = std::isnan(share)
-                          ? nothing
-                          : colors[static_cast<size_t>(std::lround(share * 256)) + 256];
+            line[x] = std::isnan(share) ? nothing : colors[static_cast<size_t>(std::lround(share * 256)) + 256];
         }
     }
     return image;
@@ -191,15 +179,13 @@ QImage FleetMap::imageOf(const Band& band) const {
 std::optional<FleetCell> FleetMap::cellIn(const Band& band, QPoint position) const {
     if (!band.area.contains(position)) return std::nullopt;
     const size_t columns = report_->steps.size();
-    const auto [firstRow, endRow] =
-        sharing(position.y() - band.area.top(), band.area.height(), band.rows.size());
+    const auto [firstRow, endRow] = sharing(position.y() - band.area.top(), band.area.height(), band.rows.size());
     const auto [first, end] = sharing(position.x() - band.area.left(), band.area.width(), columns);
     FleetCell found{band.rows[firstRow], first};
     float strongest = -1;
     for (size_t place = firstRow; place < endRow; ++place)
         for (size_t column = first; column < end; ++column) {
-            const float share =
-                std::abs(scale_.shareOf(report_->valueOf(measure_, band.rows[place], column)));
+            const float share = std::abs(scale_.shareOf(report_->valueOf(measure_, band.rows[place], column)));
             if (share > strongest) {
                 strongest = share;
                 found = {band.rows[place], column};
@@ -217,8 +203,7 @@ std::optional<FleetCell> FleetMap::cellAt(QPoint position) const {
 QRectF FleetMap::rectIn(const Band& band, size_t place, size_t first, size_t last) const {
     const double wide = band.area.width() / static_cast<double>(report_->steps.size());
     const double high = band.area.height() / static_cast<double>(band.rows.size());
-    return {band.area.left() + wide * static_cast<double>(first),
-            band.area.top() + high * static_cast<double>(place),
+    return {band.area.left() + wide * static_cast<double>(first), band.area.top() + high * static_cast<double>(place),
             wide * static_cast<double>(last - first + 1), high};
 }
 
@@ -229,15 +214,12 @@ QRectF FleetMap::rectOf(FleetCell cell) const {
 QRectF FleetMap::worstRectOf(FleetCell cell) const {
     const auto found = std::find(worst_.begin(), worst_.end(), cell.row);
     if (found == worst_.end()) return {};
-    return rectIn(band(true), static_cast<size_t>(found - worst_.begin()), cell.column,
-                  cell.column);
+    return rectIn(band(true), static_cast<size_t>(found - worst_.begin()), cell.column, cell.column);
 }
 
 QString FleetMap::textOf(FleetCell cell) const {
     const ReportRank& rank = report_->ranks[cell.row];
-    const auto value = [&](Measure measure) {
-        return duration(report_->valueOf(measure, cell.row, cell.column));
-    };
+    const auto value = [&](Measure measure) { return duration(report_->valueOf(measure, cell.row, cell.column)); };
     QString text = tr("Rank %1 on %2").arg(rank.rank).arg(toQString(rank.machine));
     if (rank.localRank) text += tr(", local rank %1").arg(*rank.localRank);
     text += tr(", step %1").arg(report_->steps[cell.column]);
@@ -250,19 +232,17 @@ QString FleetMap::textOf(FleetCell cell) const {
         text += tr(", %1%2 (%1%3 %) against its role")
                     .arg(late < 0 ? QStringLiteral("−") : QStringLiteral("+"), duration(late))
                     .arg(std::abs(share) * 100, 0, 'f', 1);
-    text += tr("; waiting and communication %1; whole step %2")
-                .arg(value(Measure::Waiting), value(Measure::Time));
-    text += tr("\nkernels %1, copies %2, next batch %3, idle for its CPU %4")
-                .arg(value(Measure::Compute), value(Measure::Copies), value(Measure::Loading),
-                     value(Measure::Launching));
+    text += tr("; waiting and communication %1; whole step %2").arg(value(Measure::Waiting), value(Measure::Time));
+    text +=
+        tr("\nkernels %1, copies %2, next batch %3, idle for its CPU %4")
+            .arg(value(Measure::Compute), value(Measure::Copies), value(Measure::Loading), value(Measure::Launching));
     return text;
 }
 
 void FleetMap::select(FleetSelection selection) {
     if (isEmpty()) return;
     std::sort(selection.rows.begin(), selection.rows.end());
-    selection.rows.erase(std::unique(selection.rows.begin(), selection.rows.end()),
-                         selection.rows.end());
+    selection.rows.erase(std::unique(selection.rows.begin(), selection.rows.end()), selection.rows.end());
     std::erase_if(selection.rows, [this](size_t row) { return row >= report_->ranks.size(); });
     const size_t last = report_->steps.size() - 1;
     selection.lastColumn = std::min(selection.lastColumn, last);
@@ -300,8 +280,7 @@ void FleetMap::selectFromDrag(QPoint position) {
             made.rows.push_back(there.rows[at]);
         const size_t columns = report_->steps.size();
         made.firstColumn = sharing(rubber_->left() - inside.left(), inside.width(), columns).first;
-        made.lastColumn =
-            sharing(rubber_->right() - inside.left(), inside.width(), columns).second - 1;
+        made.lastColumn = sharing(rubber_->right() - inside.left(), inside.width(), columns).second - 1;
     }
     select(std::move(made));
     update();
@@ -333,14 +312,12 @@ void FleetMap::mouseDoubleClickEvent(QMouseEvent* event) {
     emit openRequested();
 }
 
-void FleetMap::leaveEvent(QEvent*) {
-    emit pointed({});
-}
+void FleetMap::leaveEvent(QEvent*) { emit pointed({}); }
 
 void FleetMap::moveCursor(int rows, int columns, bool extends) {
     const auto moved = [](size_t from, int by, size_t count) {
-        return static_cast<size_t>(std::clamp<int64_t>(static_cast<int64_t>(from) + by, 0,
-                                                       static_cast<int64_t>(count) - 1));
+        return static_cast<size_t>(
+            std::clamp<int64_t>(static_cast<int64_t>(from) + by, 0, static_cast<int64_t>(count) - 1));
     };
     const FleetCell anchor = extends ? anchor_ : FleetCell();
     if (!selection_.isEmpty())
@@ -363,22 +340,14 @@ void FleetMap::keyPressEvent(QKeyEvent* event) {
     const bool extends = event->modifiers() & Qt::ShiftModifier;
     const int columns = static_cast<int>(report_->steps.size());
     switch (event->key()) {
-        case Qt::Key_Left:
-            return moveCursor(0, -1, extends);
-        case Qt::Key_Right:
-            return moveCursor(0, 1, extends);
-        case Qt::Key_Up:
-            return moveCursor(-1, 0, extends);
-        case Qt::Key_Down:
-            return moveCursor(1, 0, extends);
-        case Qt::Key_PageUp:
-            return moveCursor(-page, 0, extends);
-        case Qt::Key_PageDown:
-            return moveCursor(page, 0, extends);
-        case Qt::Key_Home:
-            return moveCursor(0, -columns, extends);
-        case Qt::Key_End:
-            return moveCursor(0, columns, extends);
+        case Qt::Key_Left: return moveCursor(0, -1, extends);
+        case Qt::Key_Right: return moveCursor(0, 1, extends);
+        case Qt::Key_Up: return moveCursor(-1, 0, extends);
+        case Qt::Key_Down: return moveCursor(1, 0, extends);
+        case Qt::Key_PageUp: return moveCursor(-page, 0, extends);
+        case Qt::Key_PageDown: return moveCursor(page, 0, extends);
+        case Qt::Key_Home: return moveCursor(0, -columns, extends);
+        case Qt::Key_End: return moveCursor(0, columns, extends);
         case Qt::Key_Escape:
             if (!selection_.isEmpty()) return select({});
             break;
@@ -386,8 +355,7 @@ void FleetMap::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Enter:
             if (!selection_.isEmpty()) emit openRequested();
             return;
-        default:
-            break;
+        default: break;
     }
     QWidget::keyPressEvent(event);
 }
@@ -422,8 +390,7 @@ namespace {
 size_t stepBetweenMarks(double pixelsPerColumn, int room) {
     for (size_t power = 1;; power *= 10)
         for (const size_t factor : {1, 2, 5})
-            if (pixelsPerColumn * static_cast<double>(power * factor) >= room)
-                return power * factor;
+            if (pixelsPerColumn * static_cast<double>(power * factor) >= room) return power * factor;
 }
 
 QString valueText(double value, Measure measure) {
@@ -451,8 +418,7 @@ void FleetMap::paintEvent(QPaintEvent*) {
     painter.drawRect(all.area.adjusted(-1, -1, 0, 0));
     painter.setPen(theme_.mutedText);
     const int line = fontMetrics().height();
-    const QString title =
-        tr("All %1 ranks").arg(toQString(formatCount(static_cast<int64_t>(report_->ranks.size()))));
+    const QString title = tr("All %1 ranks").arg(toQString(formatCount(static_cast<int64_t>(report_->ranks.size()))));
     painter.drawText(QRect(all.area.left(), all.area.top() - line - 4, all.area.width(), line),
                      Qt::AlignLeft | Qt::AlignVCenter, title);
     paintLabels(painter);
@@ -493,13 +459,12 @@ void FleetMap::paintWorst(QPainter& painter) const {
         painter.setFont(font);
         painter.setPen(isNamed ? theme_.slower : theme_.text);
         const QRectF label(0, whole.top(), few.area.left() - 6, whole.height());
-        painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
-                         QFontMetrics(font).elidedText(labelOf(few.rows[place]), Qt::ElideRight,
-                                                       static_cast<int>(label.width())));
         painter.drawText(
-            QRectF(few.area.right() + 8, whole.top(), width(), whole.height()),
-            Qt::AlignLeft | Qt::AlignVCenter,
-            toQString(formatDuration(std::llround(report_->ranks[few.rows[place]].lostNs))));
+            label, Qt::AlignRight | Qt::AlignVCenter,
+            QFontMetrics(font).elidedText(labelOf(few.rows[place]), Qt::ElideRight, static_cast<int>(label.width())));
+        painter.drawText(QRectF(few.area.right() + 8, whole.top(), width(), whole.height()),
+                         Qt::AlignLeft | Qt::AlignVCenter,
+                         toQString(formatDuration(std::llround(report_->ranks[few.rows[place]].lostNs))));
     }
     painter.setFont(font());
     painter.setPen(theme_.separator);
@@ -536,15 +501,13 @@ void FleetMap::paintLabels(QPainter& painter) const {
         const double high = all.area.height() / static_cast<double>(all.rows.size());
         if (high >= line)
             for (size_t place = 0; place < all.rows.size(); ++place)
-                write(rectIn(all, place, 0, last).center().y(), labelOf(all.rows[place]),
-                      theme_.mutedText);
+                write(rectIn(all, place, 0, last).center().y(), labelOf(all.rows[place]), theme_.mutedText);
         return;
     }
     for (size_t number = 0; number < ordered_.groups.size(); ++number) {
         const RowGroup& group = ordered_.groups[number];
         const QRectF from = rectIn(all, group.first, 0, last);
-        const QRectF whole(from.left(), from.top(), from.width(),
-                           from.height() * static_cast<double>(group.count));
+        const QRectF whole(from.left(), from.top(), from.width(), from.height() * static_cast<double>(group.count));
         if (number > 0 && whole.height() >= 6) {
             painter.setPen(QPen(theme_.separator, 1));
             painter.drawLine(whole.topLeft() - QPointF(6, 0), whole.topRight());
@@ -563,8 +526,7 @@ void FleetMap::paintLosses(QPainter& painter) const {
     for (int y = 0; y < all.area.height(); ++y) {
         const size_t first = static_cast<size_t>(y) * rows / static_cast<size_t>(all.area.height());
         const size_t end =
-            std::clamp(static_cast<size_t>(y + 1) * rows / static_cast<size_t>(all.area.height()),
-                       first + 1, rows);
+            std::clamp(static_cast<size_t>(y + 1) * rows / static_cast<size_t>(all.area.height()), first + 1, rows);
         double lost = 0;
         bool isNamed = false;
         for (size_t place = first; place < end; ++place) {
@@ -573,9 +535,8 @@ void FleetMap::paintLosses(QPainter& painter) const {
         }
         const double length = wide * lost / maximum;
         if (length >= 1)
-            painter.fillRect(
-                QRectF(left, all.area.top() + y, length, 1),
-                isNamed ? theme_.slower : Theme::mix(theme_.canvas, theme_.mutedText, 0.55));
+            painter.fillRect(QRectF(left, all.area.top() + y, length, 1),
+                             isNamed ? theme_.slower : Theme::mix(theme_.canvas, theme_.mutedText, 0.55));
     }
 }
 
@@ -616,15 +577,14 @@ void FleetMap::paintLegend(QPainter& painter) const {
     write(valueText(scale_.low, measure_));
     const QRect bar(x, top + 2, 110, line - 4);
     const bool isSigned = measure_ == Measure::Late;
-    paintHeatBar(painter, bar, colorOf(isSigned ? -1.0F : 0.0F), isSigned ? colorOf(0) : QColor(),
-                 colorOf(1));
+    paintHeatBar(painter, bar, colorOf(isSigned ? -1.0F : 0.0F), isSigned ? colorOf(0) : QColor(), colorOf(1));
     painter.setPen(theme_.separator);
     painter.drawRect(bar.adjusted(0, 0, -1, -1));
     painter.setPen(theme_.mutedText);
     x = bar.right() + 8;
     write(valueText(scale_.high, measure_));
-    const QString what = isSigned ? tr("own time against the median of its role in that step")
-                                  : toQString(name(measure_));
+    const QString what =
+        isSigned ? tr("own time against the median of its role in that step") : toQString(name(measure_));
     if (x + fontMetrics().horizontalAdvance(what) < all.area.right()) write(what);
     const QRect grey(x + 8, top + 2, line - 4, line - 4);
     const QString nothing = tr("not recorded");

@@ -25,12 +25,11 @@ struct FleetSelection {
     bool operator==(const FleetSelection&) const = default;
 };
 
-/// Every rank of a job in every step. On top, the ranks with the greatest losses, one line of text
-/// high each. Below, all ranks in the chosen order, as high as there is room: ranks that share a
-/// pixel show the strongest. On the right, the total loss of each rank.
+/// Every rank of a job in every step. On top, the ranks with the greatest losses, one line of text high each. Below,
+/// all ranks in the chosen order, as high as there is room: ranks that share a pixel show the strongest. On the right,
+/// the total loss of each rank.
 ///
-/// A rubber band, or the arrow keys with Shift, mark ranks and steps; Enter or a double click
-/// requests to open them.
+/// A rubber band, or the arrow keys with Shift, mark ranks and steps; Enter or a double click requests to open them.
 class FleetMap : public QWidget {
     Q_OBJECT
   public:

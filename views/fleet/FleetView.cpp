@@ -31,28 +31,22 @@ namespace {
 constexpr int margin = 9;
 
 QString costText(const ReportFinding& finding) {
-    return finding.lostNs > 0
-               ? FindingList::tr("%1 lost").arg(toQString(formatDuration(finding.lostNs)))
-               : QString();
+    return finding.lostNs > 0 ? FindingList::tr("%1 lost").arg(toQString(formatDuration(finding.lostNs))) : QString();
 }
 
 QString whereText(const ReportFinding& finding) {
-    QString text = finding.ranks.size() == 1
-                       ? FindingList::tr("rank %1").arg(finding.ranks.front())
-                       : FindingList::tr("%1 ranks").arg(finding.ranks.size());
+    QString text = finding.ranks.size() == 1 ? FindingList::tr("rank %1").arg(finding.ranks.front())
+                                             : FindingList::tr("%1 ranks").arg(finding.ranks.size());
     if (finding.steps)
         text += finding.steps->first == finding.steps->last
                     ? FindingList::tr(", step %1").arg(finding.steps->first)
-                    : FindingList::tr(", most in steps %1–%2")
-                          .arg(finding.steps->first)
-                          .arg(finding.steps->last);
+                    : FindingList::tr(", most in steps %1–%2").arg(finding.steps->first).arg(finding.steps->last);
     return text;
 }
 
 class Findings : public QAbstractListModel {
   public:
-    Findings(FleetReportPtr report, QObject* parent)
-        : QAbstractListModel(parent), report_(std::move(report)) {}
+    Findings(FleetReportPtr report, QObject* parent) : QAbstractListModel(parent), report_(std::move(report)) {}
 
     int rowCount(const QModelIndex& parent = {}) const override {
         return parent.isValid() || !report_ ? 0 : static_cast<int>(report_->findings.size());
@@ -61,15 +55,11 @@ class Findings : public QAbstractListModel {
         if (!index.isValid() || index.row() >= rowCount()) return {};
         const ReportFinding& each = finding(index.row());
         if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
-            return QStringList({toQString(each.sentence), costText(each), whereText(each)})
-                .join(QStringLiteral(" "));
-        if (role == Qt::ToolTipRole && !each.command.empty())
-            return plainToolTip(toQString(each.command));
+            return QStringList({toQString(each.sentence), costText(each), whereText(each)}).join(QStringLiteral(" "));
+        if (role == Qt::ToolTipRole && !each.command.empty()) return plainToolTip(toQString(each.command));
         return {};
     }
-    const ReportFinding& finding(int row) const {
-        return report_->findings[static_cast<size_t>(row)];
-    }
+    const ReportFinding& finding(int row) const { return report_->findings[static_cast<size_t>(row)]; }
 
   private:
     FleetReportPtr report_;
@@ -77,26 +67,23 @@ class Findings : public QAbstractListModel {
 
 class FindingDelegate : public QStyledItemDelegate {
   public:
-    FindingDelegate(const Theme& theme, QObject* parent)
-        : QStyledItemDelegate(parent), theme_(theme) {}
+    FindingDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const auto* list = qobject_cast<const QListView*>(option.widget);
         const int wide = (list ? list->viewport()->width() : option.rect.width()) - 2 * margin;
-        return {wide, sentenceBox(option.fontMetrics, wide, index).height() +
-                          option.fontMetrics.height() + 2 * margin + 2};
+        return {wide,
+                sentenceBox(option.fontMetrics, wide, index).height() + option.fontMetrics.height() + 2 * margin + 2};
     }
 
-    void paint(QPainter* painter, const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override {
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const auto& finding = static_cast<const Findings*>(index.model())->finding(index.row());
         const bool isChosen = option.state & QStyle::State_Selected;
         painter->save();
         const QRect box = option.rect.adjusted(1, 1, -1, -1);
-        painter->fillRect(box, isChosen ? Theme::mix(theme_.card, theme_.accent, 0.14)
-                               : option.state & QStyle::State_MouseOver
-                                   ? Theme::mix(theme_.card, theme_.accent, 0.06)
-                                   : theme_.card);
+        painter->fillRect(box, isChosen                                 ? Theme::mix(theme_.card, theme_.accent, 0.14)
+                               : option.state & QStyle::State_MouseOver ? Theme::mix(theme_.card, theme_.accent, 0.06)
+                                                                        : theme_.card);
         painter->fillRect(QRect(box.left(), box.top(), 3, box.height()),
                           finding.lostNs > 0 ? theme_.slower : theme_.warning);
         if (isChosen && (option.state & QStyle::State_HasFocus)) {
@@ -104,12 +91,10 @@ class FindingDelegate : public QStyledItemDelegate {
             painter->drawRect(box.adjusted(0, 0, -1, -1));
         }
         const QRect inside = option.rect.adjusted(margin + 2, margin, -margin, -margin);
-        const QRect sentence =
-            sentenceBox(option.fontMetrics, inside.width(), index).translated(inside.topLeft());
+        const QRect sentence = sentenceBox(option.fontMetrics, inside.width(), index).translated(inside.topLeft());
         painter->setPen(theme_.text);
         painter->drawText(sentence, Qt::TextWordWrap, toQString(finding.sentence));
-        QRect line(inside.left(), sentence.bottom() + 3, inside.width(),
-                   option.fontMetrics.height());
+        QRect line(inside.left(), sentence.bottom() + 3, inside.width(), option.fontMetrics.height());
         if (const QString cost = costText(finding); !cost.isEmpty()) {
             QFont bold = option.font;
             bold.setBold(true);
@@ -120,9 +105,8 @@ class FindingDelegate : public QStyledItemDelegate {
             painter->setFont(option.font);
         }
         painter->setPen(theme_.mutedText);
-        painter->drawText(
-            line, Qt::AlignLeft | Qt::AlignVCenter,
-            option.fontMetrics.elidedText(whereText(finding), Qt::ElideRight, line.width()));
+        painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
+                          option.fontMetrics.elidedText(whereText(finding), Qt::ElideRight, line.width()));
         painter->restore();
     }
 
@@ -228,8 +212,7 @@ FleetView::FleetView(QWidget* parent)
       splitter_(new QSplitter(this)),
       map_(new FleetMap(this)),
       findings_(new FindingList(this)) {
-    for (size_t each = 0; each < measureCount; ++each)
-        measure_->addItem(toQString(name(static_cast<Measure>(each))));
+    for (size_t each = 0; each < measureCount; ++each) measure_->addItem(toQString(name(static_cast<Measure>(each))));
     for (const QString& each : {tr("by machine"), tr("by role"), tr("by time lost"), tr("by rank")})
         order_->addItem(each);
     measure_->setObjectName("measure");
@@ -313,23 +296,19 @@ void FleetView::setReport(FleetReportPtr report) {
                              countText(machines.size(), "machine", "machines"),
                              countText(report_->steps.size(), "step", "steps"),
                              toQString(formatDuration(std::llround(report_->medianStepNs())))));
-    headline_->setText(report_->findings.empty()
-                           ? tr("No rank, link or host stands out, and no rank is missing.")
-                           : toQString(report_->findings.front().sentence));
-    heading_->setText(report_->findings.empty()
-                          ? tr("Nothing costs time")
-                          : tr("What costs time (%1)").arg(report_->findings.size()));
+    headline_->setText(report_->findings.empty() ? tr("No rank, link or host stands out, and no rank is missing.")
+                                                 : toQString(report_->findings.front().sentence));
+    heading_->setText(report_->findings.empty() ? tr("Nothing costs time")
+                                                : tr("What costs time (%1)").arg(report_->findings.size()));
     QStringList notes;
     for (const std::string& note : report_->notes) notes << toQString(note);
     notes_->setVisible(!notes.isEmpty());
-    notes_->setText(notes.size() > 2
-                        ? tr("%1\nand %2 more notes").arg(notes[0]).arg(notes.size() - 1)
-                        : notes.join(QLatin1Char('\n')));
+    notes_->setText(notes.size() > 2 ? tr("%1\nand %2 more notes").arg(notes[0]).arg(notes.size() - 1)
+                                     : notes.join(QLatin1Char('\n')));
     notes_->setToolTip(plainToolTip(notes.mid(0, 40).join(QLatin1Char('\n'))));
     map_->setReport(report_);
     findings_->setReport(report_);
-    measure_->setCurrentIndex(
-        report_->findings.empty() ? 0 : static_cast<int>(measureOf(report_->findings.front())));
+    measure_->setCurrentIndex(report_->findings.empty() ? 0 : static_cast<int>(measureOf(report_->findings.front())));
     openFindings_->setEnabled(tellingPart(*report_).has_value());
     copy_->setEnabled(!report_->findings.empty());
     showMarked();
@@ -345,13 +324,9 @@ void FleetView::setTheme(const Theme& theme) {
     }
 }
 
-QString FleetView::headline() const {
-    return headline_->text();
-}
+QString FleetView::headline() const { return headline_->text(); }
 
-QByteArray FleetView::saveState() const {
-    return splitter_->saveState();
-}
+QByteArray FleetView::saveState() const { return splitter_->saveState(); }
 
 void FleetView::restoreState(const QByteArray& state) {
     if (state.isEmpty() || !splitter_->restoreState(state)) splitter_->setSizes({1000, 340});
@@ -362,14 +337,12 @@ void FleetView::showMarked() {
     openMarked_->setEnabled(!marked.isEmpty());
     if (marked.isEmpty()) {
         openMarked_->setText(tr("Open marked ranks"));
-        if (report_)
-            pointed_->setText(tr("Draw a box around ranks and steps to open them as one trace."));
+        if (report_) pointed_->setText(tr("Draw a box around ranks and steps to open them as one trace."));
         return;
     }
     const size_t steps = marked.lastColumn - marked.firstColumn + 1;
-    openMarked_->setText(tr("Open %1 in %2")
-                             .arg(countText(marked.rows.size(), "rank", "ranks"),
-                                  countText(steps, "step", "steps")));
+    openMarked_->setText(
+        tr("Open %1 in %2").arg(countText(marked.rows.size(), "rank", "ranks"), countText(steps, "step", "steps")));
 }
 
 void FleetView::showFinding() {
@@ -378,8 +351,8 @@ void FleetView::showFinding() {
     FleetSelection made;
     for (const int64_t rank : finding->ranks)
         if (const auto row = report_->rowOf(rank)) made.rows.push_back(*row);
-    const auto [first, end] = finding->steps ? report_->columnsOf(*finding->steps)
-                                             : std::pair(size_t{0}, report_->steps.size());
+    const auto [first, end] =
+        finding->steps ? report_->columnsOf(*finding->steps) : std::pair(size_t{0}, report_->steps.size());
     made.firstColumn = first;
     made.lastColumn = std::max(end, first + 1) - 1;
     measure_->setCurrentIndex(static_cast<int>(measureOf(*finding)));
@@ -405,8 +378,7 @@ void FleetView::openFindings() {
 void FleetView::openSelection() {
     const FleetSelection& marked = map_->selection();
     if (marked.isEmpty()) return;
-    emit openRequested(marked.rows, StepRange{report_->steps[marked.firstColumn],
-                                              report_->steps[marked.lastColumn]});
+    emit openRequested(marked.rows, StepRange{report_->steps[marked.firstColumn], report_->steps[marked.lastColumn]});
 }
 
 }  // namespace lanescope::views

@@ -51,25 +51,22 @@ QRect NameHistogram::timeArea() const {
 
 QRect NameHistogram::durationArea() const {
     const QRect time = timeArea();
-    return {width() * 3 / 5 + margin, time.top(), std::max(1, width() * 2 / 5 - 2 * margin),
-            time.height()};
+    return {width() * 3 / 5 + margin, time.top(), std::max(1, width() * 2 / 5 - 2 * margin), time.height()};
 }
 
 void NameHistogram::rebuild() {
     histogram_ = {};
     longestAt_.clear();
     if (occurrences_ && !occurrences_->isEmpty()) {
-        histogram_ = durationHistogram(
-            *occurrences_, static_cast<size_t>(std::max(1, durationArea().width() / pixelsPerBar)));
+        histogram_ =
+            durationHistogram(*occurrences_, static_cast<size_t>(std::max(1, durationArea().width() / pixelsPerBar)));
         const size_t count = occurrences_->events.size();
         longestAt_.assign(static_cast<size_t>(std::max(1, timeArea().width())), count);
         for (size_t index = 0; index < count; ++index) {
-            const auto pixel = static_cast<size_t>(
-                std::clamp<int>(xOf(occurrences_->startNs[index]) - timeArea().left(), 0,
-                                static_cast<int>(longestAt_.size()) - 1));
+            const auto pixel = static_cast<size_t>(std::clamp<int>(
+                xOf(occurrences_->startNs[index]) - timeArea().left(), 0, static_cast<int>(longestAt_.size()) - 1));
             size_t& longest = longestAt_[pixel];
-            if (longest == count ||
-                occurrences_->durationNs[longest] < occurrences_->durationNs[index])
+            if (longest == count || occurrences_->durationNs[longest] < occurrences_->durationNs[index])
                 longest = index;
         }
     }
@@ -77,15 +74,15 @@ void NameHistogram::rebuild() {
 }
 
 int NameHistogram::xOf(int64_t timeNs) const {
-    const double share = static_cast<double>(timeNs - trace_.startNs) /
-                         static_cast<double>(std::max<int64_t>(1, trace_.durationNs()));
+    const double share =
+        static_cast<double>(timeNs - trace_.startNs) / static_cast<double>(std::max<int64_t>(1, trace_.durationNs()));
     return timeArea().left() + static_cast<int>(std::floor(share * timeArea().width()));
 }
 
 /// From 0, so that double height is double time.
 int NameHistogram::yOf(int64_t durationNs) const {
-    const double share = static_cast<double>(durationNs) /
-                         static_cast<double>(std::max<int64_t>(1, occurrences_->maxNs));
+    const double share =
+        static_cast<double>(durationNs) / static_cast<double>(std::max<int64_t>(1, occurrences_->maxNs));
     return timeArea().bottom() - static_cast<int>(std::lround(share * (timeArea().height() - 3)));
 }
 
@@ -97,9 +94,8 @@ QRect NameHistogram::barArea(size_t bar) const {
     const double share = static_cast<double>(histogram_.bars[bar].count) /
                          static_cast<double>(std::max<int64_t>(1, histogram_.maxBarCount));
     // A single occurrence is still visible.
-    const int high = histogram_.bars[bar].count == 0
-                         ? 0
-                         : std::max(2, static_cast<int>(std::lround(share * area.height())));
+    const int high =
+        histogram_.bars[bar].count == 0 ? 0 : std::max(2, static_cast<int>(std::lround(share * area.height())));
     return {left, area.bottom() - high + 1, std::max(1, right - left - 1), high};
 }
 
@@ -133,10 +129,10 @@ void NameHistogram::paintOverTime(QPainter& painter) const {
     }
     painter.setPen(theme_.mutedText);
     const int baseline = margin + fontMetrics().ascent() - 2;
-    painter.drawText(area.left(), baseline,
-                     tr("how long, over time; highest %1, line: median %2")
-                         .arg(toQString(formatDuration(occurrences_->maxNs)),
-                              toQString(formatDuration(occurrences_->medianNs))));
+    painter.drawText(
+        area.left(), baseline,
+        tr("how long, over time; highest %1, line: median %2")
+            .arg(toQString(formatDuration(occurrences_->maxNs)), toQString(formatDuration(occurrences_->medianNs))));
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
     painter.drawText(area.left(), foot, toQString(formatTimestamp(trace_.startNs)));
     const QString end = toQString(formatTimestamp(trace_.endNs));
@@ -150,16 +146,14 @@ void NameHistogram::paintByDuration(QPainter& painter) const {
         const bool isCurrent =
             current_ && histogram_.bars[bar].count > 0 &&
             occurrences_->durationNs[*current_] >= histogram_.bars[bar].fromNs &&
-            (occurrences_->durationNs[*current_] < histogram_.bars[bar].untilNs ||
-             bar + 1 == histogram_.bars.size());
-        painter.fillRect(barArea(bar),
-                         isCurrent ? theme_.accent : theme_.colorOf(SliceCategory::Kernel));
+            (occurrences_->durationNs[*current_] < histogram_.bars[bar].untilNs || bar + 1 == histogram_.bars.size());
+        painter.fillRect(barArea(bar), isCurrent ? theme_.accent : theme_.colorOf(SliceCategory::Kernel));
     }
     painter.setPen(theme_.mutedText);
     const QString scale = histogram_.isLogarithmic ? tr(", logarithmic") : QString();
-    painter.drawText(area.left(), margin + fontMetrics().ascent() - 2,
-                     tr("how many took how long%1; most in one bar: %2")
-                         .arg(scale, toQString(formatCount(histogram_.maxBarCount))));
+    painter.drawText(
+        area.left(), margin + fontMetrics().ascent() - 2,
+        tr("how many took how long%1; most in one bar: %2").arg(scale, toQString(formatCount(histogram_.maxBarCount))));
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
     painter.drawText(area.left(), foot, toQString(formatDuration(occurrences_->minNs)));
     const QString end = toQString(formatDuration(occurrences_->maxNs));
@@ -172,8 +166,7 @@ std::optional<size_t> NameHistogram::occurrenceAt(QPoint position) const {
         for (size_t bar = 0; bar < histogram_.bars.size(); ++bar) {
             const QRect area = barArea(bar);
             if (position.x() >= area.left() && position.x() <= area.right() + 1)
-                return histogram_.bars[bar].count > 0 ? std::optional(histogram_.bars[bar].longest)
-                                                      : std::nullopt;
+                return histogram_.bars[bar].count > 0 ? std::optional(histogram_.bars[bar].longest) : std::nullopt;
         }
         return std::nullopt;
     }
@@ -212,9 +205,7 @@ void NameHistogram::mouseMoveEvent(QMouseEvent* event) {
 void NameHistogram::step(int direction) {
     if (!occurrences_ || occurrences_->isEmpty()) return;
     const auto last = static_cast<int64_t>(occurrences_->events.size()) - 1;
-    const int64_t next = current_        ? static_cast<int64_t>(*current_) + direction
-                         : direction > 0 ? 0
-                                         : last;
+    const int64_t next = current_ ? static_cast<int64_t>(*current_) + direction : direction > 0 ? 0 : last;
     current_ = static_cast<size_t>(std::clamp<int64_t>(next, 0, last));
     setAccessibleDescription(textOf(*current_));
     update();
@@ -222,10 +213,8 @@ void NameHistogram::step(int direction) {
 
 void NameHistogram::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
-        case Qt::Key_Left:
-            return step(-1);
-        case Qt::Key_Right:
-            return step(+1);
+        case Qt::Key_Left: return step(-1);
+        case Qt::Key_Right: return step(+1);
         case Qt::Key_End:
             if (occurrences_ && !occurrences_->isEmpty()) current_ = occurrences_->longest();
             return update();
@@ -233,20 +222,13 @@ void NameHistogram::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Enter:
             if (current_) emit eventActivated(occurrences_->events[*current_]);
             return;
-        default:
-            QWidget::keyPressEvent(event);
+        default: QWidget::keyPressEvent(event);
     }
 }
 
-void NameHistogram::resizeEvent(QResizeEvent*) {
-    rebuild();
-}
-void NameHistogram::focusInEvent(QFocusEvent*) {
-    update();
-}
-void NameHistogram::focusOutEvent(QFocusEvent*) {
-    update();
-}
+void NameHistogram::resizeEvent(QResizeEvent*) { rebuild(); }
+void NameHistogram::focusInEvent(QFocusEvent*) { update(); }
+void NameHistogram::focusOutEvent(QFocusEvent*) { update(); }
 
 namespace {
 
@@ -260,10 +242,7 @@ QString sentenceOf(const NameOccurrences& found) {
 }  // namespace
 
 NamePanel::NamePanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
-      headline_(new WrappedLabel(this)),
-      histogram_(new NameHistogram(this)) {
+    : Panel(parent), job_(new LatestJob(this)), headline_(new WrappedLabel(this)), histogram_(new NameHistogram(this)) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
     auto* layout = new QVBoxLayout(this);
@@ -300,16 +279,10 @@ void NamePanel::showNameOf(EventRef event) {
     });
 }
 
-void NamePanel::setTheme(const Theme& theme) {
-    histogram_->setTheme(theme);
-}
+void NamePanel::setTheme(const Theme& theme) { histogram_->setTheme(theme); }
 
-QString NamePanel::headline() const {
-    return headline_->text();
-}
+QString NamePanel::headline() const { return headline_->text(); }
 
-bool NamePanel::isStale() const {
-    return job_->isRunning();
-}
+bool NamePanel::isStale() const { return job_->isRunning(); }
 
 }  // namespace lanescope::views

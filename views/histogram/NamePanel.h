@@ -14,9 +14,8 @@ namespace lanescope::views {
 
 using NameOccurrencesPtr = std::shared_ptr<const NameOccurrences>;
 
-/// Two charts of all events of one name: durations over trace time on the left, a histogram of
-/// durations on the right. A click on either, or Enter, leads to an event; if several share a
-/// place, to the longest.
+/// Two charts of all events of one name: durations over trace time on the left, a histogram of durations on the right.
+/// A click on either, or Enter, leads to an event; if several share a place, to the longest.
 class NameHistogram : public QWidget {
     Q_OBJECT
 

@@ -18,9 +18,7 @@ Courier::Courier(std::function<void()> arrive)
 
 Courier::~Courier() = default;
 
-void Courier::send() noexcept {
-    QCoreApplication::postEvent(this, event_.release());
-}
+void Courier::send() noexcept { QCoreApplication::postEvent(this, event_.release()); }
 
 void Courier::customEvent(QEvent*) {
     // The captured objects may be gone when the application deletes this.
@@ -47,23 +45,21 @@ void LatestJob::cancel() {
 
 void LatestJob::launch(quint64 number, Work work) {
     isRunning_ = true;
-    // The worker must not touch `this`, which may be gone by then; the guard is checked on
-    // delivery.
+    // The worker must not touch `this`, which may be gone by then; the guard is checked on delivery.
     auto answer = std::make_shared<Answer>();
     auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
         if (guard) guard->finish(number, *answer);
     });
-    QThreadPool::globalInstance()->start(
-        [courier, answer = std::move(answer), work = std::move(work)]() mutable {
-            try {
-                answer->publish = work();
-                answer->isThere = true;
-            } catch (const std::bad_alloc&) {
-                // An answer that ran out of memory is not shown; everything else goes on.
-            }
-            answer.reset();  // its content is deleted on the GUI thread
-            courier->send();
-        });
+    QThreadPool::globalInstance()->start([courier, answer = std::move(answer), work = std::move(work)]() mutable {
+        try {
+            answer->publish = work();
+            answer->isThere = true;
+        } catch (const std::bad_alloc&) {
+            // An answer that ran out of memory is not shown; everything else goes on.
+        }
+        answer.reset();  // its content is deleted on the GUI thread
+        courier->send();
+    });
 }
 
 void LatestJob::finish(quint64 number, const Answer& answer) {

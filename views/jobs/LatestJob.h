@@ -50,9 +50,8 @@ std::shared_ptr<T> freedInBackground(std::shared_ptr<T> value) {
     });
 }
 
-/// Runs work off the GUI thread, one job at a time, and publishes no answer after a newer one. Only
-/// the newest further job waits, so that a dragged selection never builds a queue. Construct, start
-/// and destroy on the GUI thread.
+/// Runs work off the GUI thread, one job at a time, and publishes no answer after a newer one. Only the newest further
+/// job waits, so that a dragged selection never builds a queue. Construct, start and destroy on the GUI thread.
 class LatestJob : public QObject {
     Q_OBJECT
   public:

@@ -22,9 +22,7 @@ PageArea::PageArea(QWidget* page, QWidget* parent) : QScrollArea(parent) {
     page->installEventFilter(this);
 }
 
-QSize PageArea::sizeHint() const {
-    return widget()->sizeHint();
-}
+QSize PageArea::sizeHint() const { return widget()->sizeHint(); }
 
 QSize PageArea::minimumSizeHint() const {
     const QSize minSize = QScrollArea::minimumSizeHint();
@@ -47,8 +45,7 @@ void PageArea::fit() {
     QSize size = sizeIn(room);
     // A scroll bar reduces the room of the other direction.
     const bool isTall = size.height() > room.height();
-    const bool isWide =
-        size.width() > room.width() - (isTall ? verticalScrollBar()->sizeHint().width() : 0);
+    const bool isWide = size.width() > room.width() - (isTall ? verticalScrollBar()->sizeHint().width() : 0);
     if (isTall || isWide)
         size = sizeIn({room.width() - (isTall ? verticalScrollBar()->sizeHint().width() : 0),
                        room.height() - (isWide ? horizontalScrollBar()->sizeHint().height() : 0)});

@@ -41,9 +41,8 @@ class PageArea : public QScrollArea {
 
 class ReportView;
 
-/// A tab whose content is created when first shown or requested, so that a page opens equally fast
-/// with many tabs. A shown tab creates it in the next turn of the event loop, after the rest of the
-/// page was painted.
+/// A tab whose content is created when first shown or requested, so that a page opens equally fast with many tabs. A
+/// shown tab creates it in the next turn of the event loop, after the rest of the page was painted.
 class LazyTab : public QWidget {
     Q_OBJECT
 
@@ -86,9 +85,7 @@ class PanelTab : public LazyTab {
     Content* panel() const { return static_cast<Content*>(content()); }
     /// Returns the panel; creates it if necessary.
     Content& demandPanel() { return static_cast<Content&>(demand()); }
-    ReportView* table() const override {
-        return panel() && tableOf_ ? tableOf_(*panel()) : nullptr;
-    }
+    ReportView* table() const override { return panel() && tableOf_ ? tableOf_(*panel()) : nullptr; }
 
   protected:
     QWidget* make() override { return make_(); }

@@ -10,8 +10,7 @@ namespace lanescope::views {
 /// One edit: a mark before and after; nullopt where it did not or does not exist.
 class MarkEdit : public QUndoCommand {
   public:
-    MarkEdit(MarkStore& store, const QString& text, std::optional<Mark> before,
-             std::optional<Mark> after)
+    MarkEdit(MarkStore& store, const QString& text, std::optional<Mark> before, std::optional<Mark> after)
         : QUndoCommand(text),
           store_(store),
           before_(std::move(before)),
@@ -33,9 +32,7 @@ class MarkEdit : public QUndoCommand {
     std::string id_;
 };
 
-MarkStore::MarkStore(QObject* parent) : QObject(parent), undo_(new QUndoStack(this)) {
-    undo_->setUndoLimit(500);
-}
+MarkStore::MarkStore(QObject* parent) : QObject(parent), undo_(new QUndoStack(this)) { undo_->setUndoLimit(500); }
 
 const Mark* MarkStore::find(const std::string& id) const {
     const auto found = std::ranges::find(notes_.marks, id, &Mark::id);
@@ -49,9 +46,7 @@ void MarkStore::setNotes(Notes notes) {
     emit changed();
 }
 
-void MarkStore::add(const Mark& mark) {
-    undo_->push(new MarkEdit(*this, tr("mark"), std::nullopt, mark));
-}
+void MarkStore::add(const Mark& mark) { undo_->push(new MarkEdit(*this, tr("mark"), std::nullopt, mark)); }
 
 void MarkStore::change(const Mark& mark) {
     const Mark* before = find(mark.id);

@@ -10,8 +10,7 @@ class QUndoStack;
 
 namespace lanescope::views {
 
-/// The marks of one trace as shown. Changes by the user can be undone; external changes are merged.
-/// GUI thread.
+/// The marks of one trace as shown. Changes by the user can be undone; external changes are merged. GUI thread.
 class MarkStore : public QObject {
     Q_OBJECT
 
@@ -25,8 +24,7 @@ class MarkStore : public QObject {
     /// Replaces the marks by those of a file. Not an edit; earlier edits can still be undone.
     void setNotes(Notes notes);
 
-    // Adds a mark. This and the next functions are edits that can be undone; they emit `edited` and
-    // `changed`.
+    // Adds a mark. This and the next functions are edits that can be undone; they emit `edited` and `changed`.
     void add(const Mark& mark);
     void change(const Mark& mark);
     void remove(const std::string& id);
@@ -55,7 +53,6 @@ class MarkStore : public QObject {
 };
 
 /// Six colours distinguishable by colour-blind people, as 0xRRGGBB.
-inline constexpr uint32_t markColors[] = {0xe69f00, 0x56b4e9, 0x009e73,
-                                          0xd55e00, 0xcc79a7, 0x0072b2};
+inline constexpr uint32_t markColors[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xd55e00, 0xcc79a7, 0x0072b2};
 
 }  // namespace lanescope::views

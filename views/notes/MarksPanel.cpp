@@ -55,9 +55,7 @@ int MarksModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }
 
-int MarksModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : Count;
-}
+int MarksModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : Count; }
 
 QVariant MarksModel::data(const QModelIndex& index, int role) const {
     const Mark* mark = index.isValid() ? markAt(index.row()) : nullptr;
@@ -71,17 +69,11 @@ QVariant MarksModel::data(const QModelIndex& index, int role) const {
         return plainToolTip(toQString(printable(column == Text ? mark->text : trackText(*mark))));
     if (role != Qt::DisplayRole) return {};
     switch (column) {
-        case Start:
-            return toQString(formatTimestamp(mark->range.startNs));
-        case Duration:
-            return mark->range.isEmpty() ? QString()
-                                         : toQString(formatDuration(mark->range.durationNs()));
-        case Track:
-            return toQString(printable(trackText(*mark)));
-        case Text:
-            return toQString(printable(mark->text));
-        default:
-            return {};
+        case Start: return toQString(formatTimestamp(mark->range.startNs));
+        case Duration: return mark->range.isEmpty() ? QString() : toQString(formatDuration(mark->range.durationNs()));
+        case Track: return toQString(printable(trackText(*mark)));
+        case Text: return toQString(printable(mark->text));
+        default: return {};
     }
 }
 
@@ -120,11 +112,10 @@ MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (const Mark* mark = model_->markAt(index.row())) emit markActivated(mark->id);
     });
-    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& index) {
-                const Mark* mark = model_->markAt(index.row());
-                if (!isFollowing_ && mark) store_.select(mark->id);
-            });
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+        const Mark* mark = model_->markAt(index.row());
+        if (!isFollowing_ && mark) store_.select(mark->id);
+    });
     connect(&store_, &MarkStore::selectionChanged, this, &MarksPanel::followSelection);
     connect(&store_, &MarkStore::changed, this, &MarksPanel::updateEmpty);
     updateEmpty();
@@ -164,8 +155,7 @@ void MarksPanel::build() {
     top->setContentsMargins(8, 5, 8, 5);
     top->setSpacing(8);
     const std::pair<QString, void (MarksPanel::*)() const> copies[] = {
-        {tr("Copy as text"), &MarksPanel::copyAsText},
-        {tr("Copy as Markdown"), &MarksPanel::copyAsMarkdown}};
+        {tr("Copy as text"), &MarksPanel::copyAsText}, {tr("Copy as Markdown"), &MarksPanel::copyAsMarkdown}};
     for (const auto& [text, slot] : copies) {
         auto* button = new QPushButton(this);
         button->setText(text);
@@ -188,24 +178,19 @@ void MarksPanel::build() {
     layout->addWidget(empty_, 1);
 }
 
-void MarksPanel::setTrace(TracePtr trace) {
-    title_ = toQString(trace->title);
-}
+void MarksPanel::setTrace(TracePtr trace) { title_ = toQString(trace->title); }
 
 void MarksPanel::setRemark(const QString& text, bool isTrouble) {
     remark_->setText(text);
     remark_->setForegroundRole(isTrouble ? QPalette::WindowText : QPalette::PlaceholderText);
 }
 
-QString MarksPanel::remark() const {
-    return remark_->text();
-}
+QString MarksPanel::remark() const { return remark_->text(); }
 
 void MarksPanel::followSelection() {
     isFollowing_ = true;
     const int row = model_->rowOf(store_.selected());
-    if (row >= 0 && table_->currentIndex().row() != row)
-        table_->setCurrentIndex(model_->index(row, MarksModel::Text));
+    if (row >= 0 && table_->currentIndex().row() != row) table_->setCurrentIndex(model_->index(row, MarksModel::Text));
     if (row < 0) table_->setCurrentIndex({});
     isFollowing_ = false;
 }
@@ -219,8 +204,7 @@ void MarksPanel::updateEmpty() {
 
 std::vector<Mark> MarksPanel::chosen() const {
     std::vector<int> rows;
-    for (const QModelIndex& index : table_->selectionModel()->selectedRows())
-        rows.push_back(index.row());
+    for (const QModelIndex& index : table_->selectionModel()->selectedRows()) rows.push_back(index.row());
     std::sort(rows.begin(), rows.end());
     std::vector<Mark> marks;
     for (const int row : rows) marks.push_back(*model_->markAt(row));

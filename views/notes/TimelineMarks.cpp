@@ -70,14 +70,11 @@ MarkEditor::MarkEditor(QWidget* parent) : QFrame(parent), text_(new QLineEdit(th
     hide();
 }
 
-MarkEditor::~MarkEditor() {
-    isOpen_ = false;
-}
+MarkEditor::~MarkEditor() { isOpen_ = false; }
 
 void MarkEditor::setTheme(const Theme& theme) {
-    QString style =
-        QStringLiteral("#markEditor { background: %1; border: 1px solid %2; border-radius: 4px; }")
-            .arg(theme.card.name(), theme.accent.name());
+    QString style = QStringLiteral("#markEditor { background: %1; border: 1px solid %2; border-radius: 4px; }")
+                        .arg(theme.card.name(), theme.accent.name());
     setStyleSheet(style);
     for (size_t index = 0; index < colors_.size(); ++index) {
         colors_[index]->setStyleSheet(
@@ -104,8 +101,7 @@ void MarkEditor::edit(const Mark& mark, bool isNew) {
 
 void MarkEditor::pick(uint32_t color) {
     mark_.color = color;
-    for (size_t index = 0; index < colors_.size(); ++index)
-        colors_[index]->setChecked(markColors[index] == color);
+    for (size_t index = 0; index < colors_.size(); ++index) colors_[index]->setChecked(markColors[index] == color);
 }
 
 void MarkEditor::finish(bool isKept) {
@@ -192,8 +188,7 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
         const QColor line = faint(color, lineAlpha);
         painter.fillRect(QRect(left, area.top(), width, area.height()), line);
         if (right > left + 2) {
-            painter.fillRect(QRect(left, area.top(), right - left, area.height()),
-                             faint(color, rangeAlpha));
+            painter.fillRect(QRect(left, area.top(), right - left, area.height()), faint(color, rangeAlpha));
             painter.fillRect(QRect(right, area.top(), width, area.height()), line);
         }
     };
@@ -222,8 +217,7 @@ QString tipOf(const Mark& mark) {
 
 }  // namespace
 
-MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline)
-    : store_(store), timeline_(timeline) {
+MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline) : store_(store), timeline_(timeline) {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusProxy(&timeline);
@@ -234,9 +228,7 @@ MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline)
     connect(&timeline_.places(), &TimelinePlaces::changed, this, repaint);
 }
 
-double MarkStrip::toX(int64_t timeNs) const {
-    return timeline_.places().xOf(timeNs) - x();
-}
+double MarkStrip::toX(int64_t timeNs) const { return timeline_.places().xOf(timeNs) - x(); }
 
 TimeRange MarkStrip::shownRange(const Mark& mark) const {
     return isDragging_ && mark.id == pressed_ ? mark.range.shifted(draggedNs_) : mark.range;
@@ -258,8 +250,7 @@ std::vector<MarkStrip::Flag> MarkStrip::flags() const {
         // Each flag ends where the next begins, so that all can be read and dragged.
         const int left = found[index].area.left();
         int room = std::max(pennantWidth, width() - 2 - left);
-        if (index + 1 < found.size())
-            room = std::min(room, found[index + 1].area.left() - left - 1);
+        if (index + 1 < found.size()) room = std::min(room, found[index + 1].area.left() - left - 1);
         found[index].area.setWidth(widthOf(*found[index].mark, room));
     }
     return found;
@@ -268,8 +259,7 @@ std::vector<MarkStrip::Flag> MarkStrip::flags() const {
 /// Measures only texts that have room: some hundred for any number of marks.
 int MarkStrip::widthOf(const Mark& mark, int room) const {
     constexpr int minTextRoom = 3;
-    if (room <= pennantWidth || mark.text.empty())
-        return std::max(minTextRoom, std::min(room, pennantWidth));
+    if (room <= pennantWidth || mark.text.empty()) return std::max(minTextRoom, std::min(room, pennantWidth));
     const int textWidth = QFontMetrics(font()).horizontalAdvance(toQString(mark.text));
     return std::min(room, std::clamp(textWidth + 2 * textInset, pennantWidth, maxFlagWidth));
 }
@@ -297,8 +287,7 @@ void MarkStrip::paintEvent(QPaintEvent*) {
     for (size_t index = 0; index < all.size(); ++index) {
         paintRange(painter, all[index]);
         // Many flags at one place are drawn as one.
-        const bool isCovered =
-            index + 1 < all.size() && all[index + 1].area.left() == all[index].area.left();
+        const bool isCovered = index + 1 < all.size() && all[index + 1].area.left() == all[index].area.left();
         const std::string& id = all[index].mark->id;
         if (!isCovered || id == store_.selected() || id == hovered_) paintFlag(painter, all[index]);
     }
@@ -308,8 +297,7 @@ void MarkStrip::paintRange(QPainter& painter, const Flag& flag) const {
     if (flag.range.isEmpty()) return;
     const double from = std::max(0.0, toX(flag.range.startNs));
     const double to = std::min<double>(width(), toX(flag.range.endNs));
-    painter.fillRect(QRectF(from, height() - 5, std::max(1.0, to - from), 4),
-                     QColor::fromRgb(flag.mark->color));
+    painter.fillRect(QRectF(from, height() - 5, std::max(1.0, to - from), 4), QColor::fromRgb(flag.mark->color));
 }
 
 void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
@@ -322,10 +310,8 @@ void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
     const QRectF area = flag.area;
     // A pennant without text has a notch to distinguish it from a slice.
     if (area.width() <= pennantWidth) {
-        shape.addPolygon(QPolygonF({area.topLeft(),
-                                    {area.right(), area.top() + 4.5},
-                                    {area.left(), area.top() + 9},
-                                    area.topLeft()}));
+        shape.addPolygon(QPolygonF(
+            {area.topLeft(), {area.right(), area.top() + 4.5}, {area.left(), area.top() + 9}, area.topLeft()}));
     } else {
         shape.addRoundedRect(area, 3, 3);
     }
@@ -334,9 +320,9 @@ void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
     if (area.width() <= pennantWidth) return;
     painter.setPen(theme.textOn(color));
     const QRectF room = area.adjusted(textInset, 0, -textInset + 2, 0);
-    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
-                     QFontMetrics(font()).elidedText(toQString(printable(flag.mark->text)),
-                                                     Qt::ElideRight, int(room.width())));
+    painter.drawText(
+        room, Qt::AlignVCenter | Qt::AlignLeft,
+        QFontMetrics(font()).elidedText(toQString(printable(flag.mark->text)), Qt::ElideRight, int(room.width())));
 }
 
 void MarkStrip::mousePressEvent(QMouseEvent* event) {
@@ -353,8 +339,7 @@ void MarkStrip::mousePressEvent(QMouseEvent* event) {
 void MarkStrip::mouseMoveEvent(QMouseEvent* event) {
     if (!pressed_.empty() && (event->buttons() & Qt::LeftButton)) {
         isDragging_ = isDragging_ || std::abs(event->pos().x() - pressedX_) > clickTolerance;
-        draggedNs_ =
-            timeline_.places().timeAt(event->pos().x()) - timeline_.places().timeAt(pressedX_);
+        draggedNs_ = timeline_.places().timeAt(event->pos().x()) - timeline_.places().timeAt(pressedX_);
         return update();
     }
     const Mark* mark = markAt(event->pos());
@@ -488,9 +473,7 @@ void TimelineMarks::editMark() {
     if (const Mark* mark = store_.find(store_.selected())) begin(*mark, false);
 }
 
-void TimelineMarks::removeMark() {
-    store_.remove(store_.selected());
-}
+void TimelineMarks::removeMark() { store_.remove(store_.selected()); }
 
 void TimelineMarks::begin(const Mark& mark, bool isNew) {
     isWriting_ = true;
@@ -503,27 +486,22 @@ void TimelineMarks::begin(const Mark& mark, bool isNew) {
 void TimelineMarks::placeEditor() {
     if (!isWriting_ || !editor_) return;
     const QRect tracks = timeline_.places().tracksArea();
-    const double x = std::clamp(timeline_.places().xOf(editor_->mark().range.startNs),
-                                double(tracks.left()), double(tracks.right()));
-    const int left = std::clamp(int(x), tracks.left() + 4,
-                                std::max(tracks.left() + 4, tracks.right() - editor_->width() - 4));
+    const double x = std::clamp(timeline_.places().xOf(editor_->mark().range.startNs), double(tracks.left()),
+                                double(tracks.right()));
+    const int left =
+        std::clamp(int(x), tracks.left() + 4, std::max(tracks.left() + 4, tracks.right() - editor_->width() - 4));
     editor_->move(left, tracks.top() + 4);
     editor_->raise();
 }
 
-void TimelineMarks::goToNext() {
-    step(true);
-}
+void TimelineMarks::goToNext() { step(true); }
 
-void TimelineMarks::goToPrevious() {
-    step(false);
-}
+void TimelineMarks::goToPrevious() { step(false); }
 
 void TimelineMarks::step(bool isForward) {
     const Mark* selected = store_.find(store_.selected());
     const TimeRange visible = timeline_.state().range().visible();
-    const int64_t from =
-        selected ? selected->range.startNs : visible.startNs + visible.durationNs() / 2;
+    const int64_t from = selected ? selected->range.startNs : visible.startNs + visible.durationNs() / 2;
     if (const Mark* mark = store_.next(from, isForward)) show(mark->id);
 }
 
@@ -541,8 +519,7 @@ void TimelineMarks::show(const std::string& id) {
         const int64_t middle = range.startNs + range.durationNs() / 2;
         visible.setRange({middle - shownNs / 2, middle - shownNs / 2 + shownNs});
     }
-    const uint32_t track =
-        timeline_.trace() ? trackOfPath(*timeline_.trace(), mark->track) : noIndex;
+    const uint32_t track = timeline_.trace() ? trackOfPath(*timeline_.trace(), mark->track) : noIndex;
     if (track != noIndex && timeline_.places().trackArea(track).isEmpty())
         TimelineNavigator(timeline_.state()).scrollToTrack(track);
 }

@@ -16,8 +16,7 @@ namespace lanescope::views {
 
 struct Theme;
 
-/// A small window over the timeline to edit the text and colour of a mark. Enter and focus loss
-/// save, Escape cancels.
+/// A small window over the timeline to edit the text and colour of a mark. Enter and focus loss save, Escape cancels.
 class MarkEditor : public QFrame {
     Q_OBJECT
 
@@ -104,8 +103,7 @@ class MarkStrip : public QWidget {
         QRect area;
         TimeRange range;  ///< As drawn; differs from the mark during a drag.
     };
-    /// Returns the visible flags, from left to right. O(n log n) in the marks, excluding their
-    /// texts.
+    /// Returns the visible flags, from left to right. O(n log n) in the marks, excluding their texts.
     std::vector<Flag> flags() const;
     int widthOf(const Mark& mark, int room) const;
     const Mark* markAt(QPoint position) const;

@@ -48,8 +48,7 @@ QString quoted(const QString& name) {
     return QLatin1Char('"') + QString(name).replace('"', QLatin1String("\"\"")) + QLatin1Char('"');
 }
 
-std::optional<int64_t> timeIn(const ReportTable& table, int row,
-                              std::initializer_list<std::string_view> names) {
+std::optional<int64_t> timeIn(const ReportTable& table, int row, std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) {
         for (size_t column = 0; column < table.columns.size(); ++column) {
             if (table.columns[column].name != name) continue;
@@ -95,9 +94,7 @@ SqlPanel::SqlPanel(QWidget* parent)
             [this](QTreeWidgetItem* item) { insertName(item->text(0)); });
     connect(clock_, &QTimer::timeout, this, [this] {
         const auto seconds = double(QDateTime::currentMSecsSinceEpoch() - begunMs_) / 1000;
-        setStatus(tr("Running, %1 s of at most %2 s")
-                      .arg(seconds, 0, 'f', 1)
-                      .arg(double(limits_.time.count()) / 1000),
+        setStatus(tr("Running, %1 s of at most %2 s").arg(seconds, 0, 'f', 1).arg(double(limits_.time.count()) / 1000),
                   false);
     });
     clock_->setInterval(clockMs);
@@ -105,9 +102,7 @@ SqlPanel::SqlPanel(QWidget* parent)
     setStatus(tr("Ctrl+Enter runs the query. A trace is only read, never changed."), false);
 }
 
-SqlPanel::~SqlPanel() {
-    stop();
-}
+SqlPanel::~SqlPanel() { stop(); }
 
 void SqlPanel::build() {
     editor_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
@@ -141,13 +136,9 @@ void SqlPanel::build() {
            "place on the timeline: double click or Enter."));
 }
 
-QString SqlPanel::status() const {
-    return status_->text();
-}
+QString SqlPanel::status() const { return status_->text(); }
 
-bool SqlPanel::isStale() const {
-    return isRunning_ || isReading_;
-}
+bool SqlPanel::isStale() const { return isRunning_ || isReading_; }
 
 void SqlPanel::setTrace(TracePtr trace) {
     const auto live = liveTraceAt(trace->path);
@@ -165,8 +156,8 @@ void SqlPanel::setFile(const std::filesystem::path& path) {
 }
 
 void SqlPanel::setTheme(const Theme& theme) {
-    editor_->setStyleSheet(QStringLiteral("QPlainTextEdit { background: %1; color: %2; }")
-                               .arg(theme.canvas.name(), theme.text.name()));
+    editor_->setStyleSheet(
+        QStringLiteral("QPlainTextEdit { background: %1; color: %2; }").arg(theme.canvas.name(), theme.text.name()));
 }
 
 void SqlPanel::showEvent(QShowEvent* event) {
@@ -242,8 +233,7 @@ void SqlPanel::run() {
     remember(query);
     setRunning(true);
     source_->goOn();
-    job_->start([this, source = source_, sql = query.toStdString(),
-                 limits = limits_]() -> LatestJob::Publish {
+    job_->start([this, source = source_, sql = query.toStdString(), limits = limits_]() -> LatestJob::Publish {
         auto result = std::make_shared<Result<QueryResult, QueryError>>(source->run(sql, limits));
         return [this, result, sql] { finish(*result, sql); };
     });
@@ -267,8 +257,7 @@ void SqlPanel::finish(const Result<QueryResult, QueryError>& result, const std::
     const auto rows = static_cast<int64_t>(result->table.rows.size());
     QString text = rows == 1 ? tr("1 row") : tr("%1 rows").arg(toQString(formatCount(rows)));
     const int64_t tookMs = result->took.count();
-    text += tookMs < 1 ? tr(" in less than 1 ms")
-                       : tr(" in %1").arg(toQString(formatDuration(tookMs * 1'000'000)));
+    text += tookMs < 1 ? tr(" in less than 1 ms") : tr(" in %1").arg(toQString(formatDuration(tookMs * 1'000'000)));
     if (result->isCut) text += tr(". There are more: only the first ones are shown.");
     setStatus(text, false);
     answer_->setEmptyText(tr("No row answers the query."));
@@ -326,8 +315,7 @@ void SqlPanel::fillHistory() {
     earlier_->setEnabled(!history_.isEmpty());
     for (const QString& query : history_) {
         // Menus would interpret an ampersand as the mark of a shortcut.
-        QAction* action = earlier_->menu()->addAction(
-            firstLine(query).replace(QLatin1Char('&'), QLatin1String("&&")));
+        QAction* action = earlier_->menu()->addAction(firstLine(query).replace(QLatin1Char('&'), QLatin1String("&&")));
         action->setToolTip(plainToolTip(query));
         connect(action, &QAction::triggered, this, [this, query] { setQuery(query); });
     }
@@ -351,8 +339,7 @@ void SqlPanel::activateRow(int row) {
 
 Result<void> SqlPanel::Source::open() {
     if (query_) return {};
-    auto opened =
-        TimedQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
+    auto opened = TimedQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
     if (!opened) return fail(opened.error());
     query_.emplace(std::move(*opened));
     return {};
@@ -366,13 +353,10 @@ Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
     return found;
 }
 
-Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql,
-                                                      const QueryLimits& limits) {
+Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql, const QueryLimits& limits) {
     const std::lock_guard lock(mutex_);
-    if (auto opened = open(); !opened)
-        return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
-    auto result =
-        query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
+    if (auto opened = open(); !opened) return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
+    auto result = query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
     letGo();
     return result;
 }
@@ -381,8 +365,8 @@ void SqlPanel::arrange() {
     auto* buttons = new QHBoxLayout;
     buttons->setContentsMargins(8, 5, 8, 5);
     buttons->setSpacing(8);
-    for (QWidget* button : {static_cast<QWidget*>(run_), static_cast<QWidget*>(stop_),
-                            static_cast<QWidget*>(samples_), static_cast<QWidget*>(earlier_)})
+    for (QWidget* button : {static_cast<QWidget*>(run_), static_cast<QWidget*>(stop_), static_cast<QWidget*>(samples_),
+                            static_cast<QWidget*>(earlier_)})
         buttons->addWidget(button);
     buttons->addWidget(status_, 1);
 

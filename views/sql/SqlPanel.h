@@ -114,8 +114,7 @@ class SqlPanel : public Panel {
     QSplitter* split_;
 };
 
-/// A file that is opened on its first query. Used by worker threads, one at a time; stopped from
-/// any thread.
+/// A file that is opened on its first query. Used by worker threads, one at a time; stopped from any thread.
 struct SqlPanel::Source {
   public:
     explicit Source(std::filesystem::path path)

@@ -60,21 +60,17 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !cell) return {};
     const Unit unit = unitOf(index.column());
     switch (role) {
-        case Qt::DisplayRole:
-            return toQString(formatCell(*cell, unit));
-        case Qt::ToolTipRole:
-            return toolTip(*cell, index.column());
+        case Qt::DisplayRole: return toQString(formatCell(*cell, unit));
+        case Qt::ToolTipRole: return toolTip(*cell, index.column());
         case Qt::TextAlignmentRole:
             return int((unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-        case SortRole:
-            return toVariant(*cell);
+        case SortRole: return toVariant(*cell);
         case ShareRole:
             if (const auto number = toNumber(*cell); unit == Unit::Percent && number) {
                 return std::clamp(*number / 100.0, 0.0, 1.0);
             }
             return {};
-        default:
-            return {};
+        default: return {};
     }
 }
 
@@ -95,12 +91,9 @@ QString ReportModel::toolTip(const Cell& cell, int column) const {
     if (!whole) return {};
     const QString number = QLocale(QLocale::English).toString(static_cast<qlonglong>(*whole));
     switch (unitOf(column)) {
-        case Unit::Nanoseconds:
-            return number + QStringLiteral(" ns");
-        case Unit::Bytes:
-            return number + QStringLiteral(" bytes");
-        default:
-            return {};
+        case Unit::Nanoseconds: return number + QStringLiteral(" ns");
+        case Unit::Bytes: return number + QStringLiteral(" bytes");
+        default: return {};
     }
 }
 
@@ -127,20 +120,17 @@ bool ReportFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
     if (filterWords_.isEmpty()) return true;
     QString text;
     for (int column = 0; column < sourceModel()->columnCount(parent); ++column) {
-        const QVariant value =
-            sourceModel()->index(row, column, parent).data(ReportModel::SortRole);
+        const QVariant value = sourceModel()->index(row, column, parent).data(ReportModel::SortRole);
         if (value.typeId() == QMetaType::QString) text += value.toString() + QLatin1Char('\n');
     }
-    return std::all_of(filterWords_.begin(), filterWords_.end(), [&](const QString& word) {
-        return text.contains(word, Qt::CaseInsensitive);
-    });
+    return std::all_of(filterWords_.begin(), filterWords_.end(),
+                       [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
 }
 
 bool ReportFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
     const QVariant a = left.data(ReportModel::SortRole);
     const QVariant b = right.data(ReportModel::SortRole);
-    // An empty cell is less than any number, so that a descending order shows the filled ones
-    // first.
+    // An empty cell is less than any number, so that a descending order shows the filled ones first.
     if (!a.isValid() || !b.isValid()) return !a.isValid() && b.isValid();
     return QSortFilterProxyModel::lessThan(left, right);
 }

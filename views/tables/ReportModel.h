@@ -30,8 +30,7 @@ class ReportModel : public QAbstractTableModel {
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation,
-                        int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   protected:
     /// Returns the cell, or null outside the table.
@@ -43,8 +42,7 @@ class ReportModel : public QAbstractTableModel {
     ReportTable table_;
 };
 
-/// A filter of a `ReportModel`: sorts by value and keeps the rows whose text columns contain every
-/// typed word.
+/// A filter of a `ReportModel`: sorts by value and keeps the rows whose text columns contain every typed word.
 class ReportFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:

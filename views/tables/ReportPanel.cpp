@@ -35,12 +35,9 @@ void ScopeChoice::setVisibleRange(TimeRange range) {
 
 std::optional<TimeRange> ScopeChoice::counted() const {
     switch (scope()) {
-        case Scope::Selected:
-            return selected_;
-        case Scope::Visible:
-            return visible_;
-        case Scope::Whole:
-            break;
+        case Scope::Selected: return selected_;
+        case Scope::Visible: return visible_;
+        case Scope::Whole: break;
     }
     return std::nullopt;
 }
@@ -48,8 +45,7 @@ std::optional<TimeRange> ScopeChoice::counted() const {
 QString ScopeChoice::remark() const {
     const std::optional<TimeRange> range = counted();
     if (!range) return tr("Whole trace");
-    return (scope() == Scope::Visible ? tr("Visible range, %1 from %2")
-                                      : tr("Selected range, %1 from %2"))
+    return (scope() == Scope::Visible ? tr("Visible range, %1 from %2") : tr("Selected range, %1 from %2"))
         .arg(toQString(formatDuration(range->durationNs())), formatTime(range->startNs));
 }
 
@@ -120,8 +116,7 @@ void ReportPanel::refresh(LatestJob::Older older) {
         return;
     }
     job_->start(
-        [this, trace = trace_, range = range_,
-         name = reportName_.toStdString()]() -> LatestJob::Publish {
+        [this, trace = trace_, range = range_, name = reportName_.toStdString()]() -> LatestJob::Publish {
             auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
             // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, report, range] { showReport(*report, range); };
@@ -131,10 +126,10 @@ void ReportPanel::refresh(LatestJob::Older older) {
 
 void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<TimeRange> range) {
     isStale_ = job_->isOutdated();
-    view_->setRemark(range ? tr("Selected range, %1 from %2")
-                                 .arg(toQString(formatDuration(range->durationNs())),
-                                      toQString(formatDuration(range->startNs)))
-                           : QString());
+    view_->setRemark(
+        range ? tr("Selected range, %1 from %2")
+                    .arg(toQString(formatDuration(range->durationNs())), toQString(formatDuration(range->startNs)))
+              : QString());
     if (report) {
         view_->setEmptyText(range ? tr("Nothing of this kind lies in the selected range.")
                                   : tr("Nothing of this kind was recorded."));

@@ -63,8 +63,7 @@ QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& row
 
 ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
 
-void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
-                             const QModelIndex& index) const {
+void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
     QStyledItemDelegate::paint(painter, option, index);
     const QVariant share = index.data(ReportModel::ShareRole);
     if (!share.isValid()) return;
@@ -77,8 +76,7 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     bar.setWidth(groove.width() * share.toDouble());
 
     const QVariant own = index.data(ReportModel::BarColorRole);
-    const QColor color =
-        own.isValid() ? own.value<QColor>() : option.palette.color(QPalette::Highlight);
+    const QColor color = own.isValid() ? own.value<QColor>() : option.palette.color(QPalette::Highlight);
     QColor faint = color;
     faint.setAlpha(36);
     painter->save();
@@ -86,9 +84,7 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     painter->setPen(Qt::NoPen);
     painter->setBrush(faint);
     painter->drawRoundedRect(groove, height / 2.0, height / 2.0);
-    painter->setBrush(option.state & QStyle::State_Selected
-                          ? option.palette.color(QPalette::HighlightedText)
-                          : color);
+    painter->setBrush(option.state & QStyle::State_Selected ? option.palette.color(QPalette::HighlightedText) : color);
     painter->drawRoundedRect(bar, height / 2.0, height / 2.0);
     painter->restore();
 }
@@ -98,10 +94,9 @@ namespace {
 constexpr int minNameCharacters = 28;
 
 bool sameColumns(const ReportTable& a, const ReportTable& b) {
-    return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
-                      [](const ReportColumn& x, const ReportColumn& y) {
-                          return x.name == y.name && x.unit == y.unit;
-                      });
+    return std::equal(
+        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
 }
 
 }  // namespace
@@ -174,8 +169,7 @@ void ReportView::build() {
         emit rowActivated(row);
         const std::vector<std::string>& searches = model_->table().searches;
         if (row < 0 || size_t(row) >= searches.size()) return;
-        if (const std::string& name = searches[size_t(row)]; !name.empty())
-            emit nameActivated(toQString(name));
+        if (const std::string& name = searches[size_t(row)]; !name.empty()) emit nameActivated(toQString(name));
     });
 }
 
@@ -208,34 +202,23 @@ void ReportView::fitAndSort(int column, Qt::SortOrder order) {
     table_->sortByColumn(column, column < 0 ? Qt::AscendingOrder : order);
 }
 
-void ReportView::setEmptyText(const QString& text) {
-    emptyLabel_->setText(text);
-}
+void ReportView::setEmptyText(const QString& text) { emptyLabel_->setText(text); }
 
-void ReportView::setFilterVisible(bool isVisible) {
-    bar_->setVisible(isVisible);
-}
+void ReportView::setFilterVisible(bool isVisible) { bar_->setVisible(isVisible); }
 
 void ReportView::setTotalShown(bool isShown) {
     isTotalShown_ = isShown;
     updateCount();
 }
 
-void ReportView::setRemark(const QString& text) {
-    remark_->setText(text);
-}
+void ReportView::setRemark(const QString& text) { remark_->setText(text); }
 
-QString ReportView::remark() const {
-    return remark_->text();
-}
+QString ReportView::remark() const { return remark_->text(); }
 
-void ReportView::addControl(QWidget* control) {
-    top_->insertWidget(1, control);
-}
+void ReportView::addControl(QWidget* control) { top_->insertWidget(1, control); }
 
 void ReportView::copySelection() const {
-    QApplication::clipboard()->setText(
-        tabSeparated(*filter_, table_->selectionModel()->selectedRows()));
+    QApplication::clipboard()->setText(tabSeparated(*filter_, table_->selectionModel()->selectedRows()));
 }
 
 void ReportView::fitColumns() {
@@ -257,12 +240,10 @@ void ReportView::stretchName() {
     const int stretched = stretchedColumn();
     if (stretched < 0 || stretched >= model_->columnCount()) return;
     QHeaderView* header = table_->horizontalHeader();
-    const int room =
-        table_->viewport()->width() - (header->length() - header->sectionSize(stretched));
+    const int room = table_->viewport()->width() - (header->length() - header->sectionSize(stretched));
     const int minWidth = minNameCharacters * fontMetrics().averageCharWidth();
     // A name of three letters is unreadable; scrolling is better.
-    header->setSectionResizeMode(stretched,
-                                 room < minWidth ? QHeaderView::Interactive : QHeaderView::Stretch);
+    header->setSectionResizeMode(stretched, room < minWidth ? QHeaderView::Interactive : QHeaderView::Stretch);
     if (room < minWidth) header->resizeSection(stretched, minWidth);
 }
 

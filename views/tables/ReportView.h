@@ -23,8 +23,7 @@ class ShareBarDelegate : public QStyledItemDelegate {
   public:
     explicit ShareBarDelegate(QObject* parent = nullptr);
 
-    void paint(QPainter* painter, const QStyleOptionViewItem& option,
-               const QModelIndex& index) const override;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
 
 }  // namespace lanescope::views

@@ -36,17 +36,15 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     ReportTable table;
     table.name = "search_results";
     table.title = "Search results";
-    table.columns = {
-        {"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds},  {"What", Unit::Text},
-        {"Name", Unit::Text},       {"Thread or stream", Unit::Text}, {"Rank", Unit::Identifier},
-        {"GPU", Unit::Identifier}};
+    table.columns = {{"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds},  {"What", Unit::Text},
+                     {"Name", Unit::Text},       {"Thread or stream", Unit::Text}, {"Rank", Unit::Identifier},
+                     {"GPU", Unit::Identifier}};
     const size_t count = std::min(events.size(), maxHitRows);
     table.rows.reserve(count);
     for (const EventRef event : events.first(count)) {
         const TimeRange range = trace.rangeOf(event);
-        table.rows.push_back({range.startNs, range.durationNs(),
-                              std::string(nameOfKind(event.kind())), trace.nameOf(event),
-                              eventCell(trace, event, EventColumn::Line), rankCell(trace, event),
+        table.rows.push_back({range.startNs, range.durationNs(), std::string(nameOfKind(event.kind())),
+                              trace.nameOf(event), eventCell(trace, event, EventColumn::Line), rankCell(trace, event),
                               eventCell(trace, event, EventColumn::Gpu)});
     }
     return table;
@@ -141,8 +139,7 @@ void SelectionPanel::fillTracks() {
         if (!group.subtitle.empty()) text += ", " + toQString(group.subtitle).simplified();
         QAction* action = menu.addAction(text.left(maxGroupNameLength).replace('&', "&&"));
         action->setCheckable(true);
-        connect(action, &QAction::triggered, this,
-                [this, track](bool isChosen) { choose(track, isChosen); });
+        connect(action, &QAction::triggered, this, [this, track](bool isChosen) { choose(track, isChosen); });
         ++listed;
     }
     tracksButton_->setVisible(listed > 1);
@@ -163,17 +160,14 @@ std::optional<std::vector<uint32_t>> SelectionPanel::chosenTracks() const {
     std::vector<uint32_t> tracks;
     for (uint32_t track = 0; track < trace_->tracks.size(); ++track) {
         const int32_t parent = trace_->tracks[track].parent;
-        isChosen[track] = parent >= 0
-                              ? isChosen[static_cast<size_t>(parent)]
-                              : std::find(chosen_.begin(), chosen_.end(), track) != chosen_.end();
+        isChosen[track] = parent >= 0 ? isChosen[static_cast<size_t>(parent)]
+                                      : std::find(chosen_.begin(), chosen_.end(), track) != chosen_.end();
         if (isChosen[track]) tracks.push_back(track);
     }
     return tracks;
 }
 
-ReportView* SelectionPanel::table() const {
-    return range_ ? names_ : nullptr;
-}
+ReportView* SelectionPanel::table() const { return range_ ? names_ : nullptr; }
 
 void SelectionPanel::setRange(std::optional<TimeRange> range) {
     if (range == range_) return;
@@ -181,9 +175,7 @@ void SelectionPanel::setRange(std::optional<TimeRange> range) {
     refresh();
 }
 
-QString SelectionPanel::headline() const {
-    return headline_->text();
-}
+QString SelectionPanel::headline() const { return headline_->text(); }
 
 void SelectionPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
@@ -202,8 +194,7 @@ void SelectionPanel::refresh() {
     job_->start(
         [this, trace = trace_, range = *range_, tracks = chosenTracks()]() -> LatestJob::Publish {
             Counted counted;
-            const SelectionStatistics statistics =
-                selectionStatistics(*trace, trace->sums, range, tracks);
+            const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range, tracks);
             counted.headline = selectionHeadline(*trace, statistics);
             counted.names = selectedNames(*trace, statistics, maxNames);
             counted.copies = selectedCopies(statistics);

@@ -10,8 +10,7 @@ QStringList wrapWords(QString text, const QFontMetrics& metrics, const LineRoom&
     const auto widthOf = [&] { return room.width - (lines.isEmpty() ? room.firstIndent : 0); };
     while (metrics.horizontalAdvance(text) > widthOf() && lines.size() + 1 < room.maxLines) {
         qsizetype end = 0;
-        for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
-             at = text.indexOf(QLatin1Char(' '), at + 1)) {
+        for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0; at = text.indexOf(QLatin1Char(' '), at + 1)) {
             if (metrics.horizontalAdvance(text.left(at)) > widthOf()) break;
             end = at;
         }

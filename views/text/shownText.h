@@ -19,8 +19,7 @@ inline QString toQString(std::string_view text) {
 /// that look like markup, and names from a trace file must not load pictures or change their style.
 inline QString plainToolTip(const QString& text) {
     if (text.isEmpty()) return {};
-    return QStringLiteral("<qt>%1</qt>")
-        .arg(text.toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")));
+    return QStringLiteral("<qt>%1</qt>").arg(text.toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")));
 }
 
 /// Returns a rate in GB/s with three digits, from 1000 on without a fraction: "45.3", "4814".
@@ -40,9 +39,8 @@ struct LineRoom {
 /// Words may be long and lines few; text that does not fit ends in "…".
 QStringList wrapWords(QString text, const QFontMetrics& metrics, const LineRoom& room);
 
-/// A label of plain text with as many lines as it needs. Splitters and docks use only the minimum
-/// size of a wrapped QLabel, which ignores its width, and clip its text; this label requests the
-/// full height.
+/// A label of plain text with as many lines as it needs. Splitters and docks use only the minimum size of a wrapped
+/// QLabel, which ignores its width, and clip its text; this label requests the full height.
 class WrappedLabel : public QLabel {
   public:
     explicit WrappedLabel(QWidget* parent = nullptr);

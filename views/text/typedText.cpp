@@ -28,8 +28,7 @@ std::optional<double> takeNumber(std::string_view& text) {
         if (!isDigit(text[length])) break;
     }
     double value = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + length, value, std::chars_format::fixed);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + length, value, std::chars_format::fixed);
     if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
     text.remove_prefix(static_cast<size_t>(end - text.data()));
     return value;
@@ -64,14 +63,12 @@ std::optional<int64_t> sum(int64_t one, int64_t other) {
 }
 
 Error noTime(std::string_view text) {
-    return Error{
-        "\"" + std::string(text.substr(0, 40)) +
-        "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, or a range "
-        "such as 1.2s..1.4s."};
+    return Error{"\"" + std::string(text.substr(0, 40)) +
+                 "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, or a range "
+                 "such as 1.2s..1.4s."};
 }
 
-/// Parses "12:34:56.7", optionally after "2026-11-21 " or "2026-11-21T"; returns nullopt for other
-/// texts.
+/// Parses "12:34:56.7", optionally after "2026-11-21 " or "2026-11-21T"; returns nullopt for other texts.
 std::optional<int64_t> parseClock(std::string_view text, int64_t startUtcNs) {
     int64_t dayNs = startUtcNs / nsPerDay * nsPerDay;
     bool hasDate = false;
@@ -123,8 +120,7 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
     if (text.find(':') != std::string_view::npos) {
         const auto utcNs = parseClock(text, context.startUtcNs);
         if (!utcNs) return fail(noTime(text));
-        if (context.startUtcNs == 0)
-            return fail("The trace does not say when it began, so it has no times of day.");
+        if (context.startUtcNs == 0) return fail("The trace does not say when it began, so it has no times of day.");
         const auto timeNs = sum(*utcNs, -context.startUtcNs);
         if (!timeNs) return fail(noTime(text));
         return *timeNs;
@@ -133,8 +129,7 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
         std::string_view number = trimmed(text.substr(0, text.size() - 1));
         const auto percent = takeNumber(number);
         if (!percent || !number.empty() || *percent > 100) return fail(noTime(text));
-        return context.trace.startNs +
-               std::llround(double(context.trace.durationNs()) * *percent / 100);
+        return context.trace.startNs + std::llround(double(context.trace.durationNs()) * *percent / 100);
     }
     const auto distance = parseDistance(text);
     const auto timeNs = distance ? sum(*distance, context.originNs) : std::nullopt;
@@ -145,8 +140,7 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
 /// Returns true for a word, then a number: "step 12", "it 12".
 bool isNamedStep(std::string_view text) {
     constexpr std::string_view noWord = "0123456789.+-#:%";
-    return !text.empty() && noWord.find(text.front()) == std::string_view::npos &&
-           isDigit(text.back());
+    return !text.empty() && noWord.find(text.front()) == std::string_view::npos && isDigit(text.back());
 }
 
 Result<TimeTarget> parseStep(std::string_view text) {
@@ -157,8 +151,7 @@ Result<TimeTarget> parseStep(std::string_view text) {
     target.stepName = trimmed(number.substr(0, digits));
     number.remove_prefix(digits);
     target.step = takeInteger(number, 1, 12);
-    if (!target.step)
-        return fail("A step is called by its number, counted from 0, as in #12 or #step 12.");
+    if (!target.step) return fail("A step is called by its number, counted from 0, as in #12 or #step 12.");
     return target;
 }
 
@@ -202,13 +195,9 @@ constexpr int perInitial = 8;
 // Letters farther apart than this are a coincidence.
 constexpr size_t maxLetterGap = 12;
 
-bool isWordCharacter(char c) {
-    return isLower(c) || isDigit(c) || static_cast<unsigned char>(c) >= 128;
-}
+bool isWordCharacter(char c) { return isLower(c) || isDigit(c) || static_cast<unsigned char>(c) >= 128; }
 
-bool startsWord(std::string_view text, size_t at) {
-    return at == 0 || !isWordCharacter(text[at - 1]);
-}
+bool startsWord(std::string_view text, size_t at) { return at == 0 || !isWordCharacter(text[at - 1]); }
 
 int scoreOfPiece(std::string_view word, std::string_view text) {
     int best = 0;

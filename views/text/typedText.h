@@ -38,8 +38,7 @@ struct TimeContext {
 ///     #12   #step 12          a step
 ///     step 12   it 12         the same; any word that does not begin with a digit
 ///     slowest                 the longest step
-/// Units are ns, us, ms, s, min, h. Fails with a sentence for other text and for times outside the
-/// trace. O(length).
+/// Units are ns, us, ms, s, min, h. Fails with a sentence for other text and for times outside the trace. O(length).
 Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context);
 
 /// A typed search text, prepared for many comparisons.

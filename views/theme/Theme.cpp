@@ -18,9 +18,8 @@
 namespace lanescope::views {
 namespace {
 
-// Copies have warm colours, kernels cool ones, NCCL the only purple: the three questions about a
-// training timeline are visible from afar. Within a family, neighbours differ in lightness as well
-// as in hue, for colour-blind users.
+// Copies have warm colours, kernels cool ones, NCCL the only purple: the three questions about a training timeline are
+// visible from afar. Within a family, neighbours differ in lightness as well as in hue, for colour-blind users.
 constexpr QRgb htodColor = 0xffe39b3b;
 constexpr QRgb dtohColor = 0xffbb5034;
 constexpr QRgb dtodColor = 0xffe3cb5c;
@@ -99,20 +98,19 @@ void makeColorBlindSafe(Theme& theme) {
     set(SliceCategory::CpuRunnable, 0xffb34700);
     set(SliceCategory::CpuGil, 0xffe69f00);
     set(SliceCategory::CpuMixed, theme.isDark ? 0xff4d9480 : 0xff80bfaf);
-    theme.kernels = colorsFrom({0xff56b4e9, 0xff0072b2, 0xff9ad3f2, 0xff2a7aab, 0xff78c3ec,
-                                0xff035d91, 0xffb9dff5, 0xff4a9cc9});
-    theme.distinct = colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2,
-                                 0xffb34700, 0xffcc79a7, 0xff8c8c8c});
+    theme.kernels =
+        colorsFrom({0xff56b4e9, 0xff0072b2, 0xff9ad3f2, 0xff2a7aab, 0xff78c3ec, 0xff035d91, 0xffb9dff5, 0xff4a9cc9});
+    theme.distinct =
+        colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2, 0xffb34700, 0xffcc79a7, 0xff8c8c8c});
     using analysis::StepPart;
-    for (const auto& [part, category] :
-         {std::pair(StepPart::Compute, SliceCategory::Kernel),
-          std::pair(StepPart::ExposedCommunication, SliceCategory::NcclKernel),
-          std::pair(StepPart::ExposedPtoP, SliceCategory::MemcpyPtoP),
-          std::pair(StepPart::ExposedHtoD, SliceCategory::MemcpyHtoD),
-          std::pair(StepPart::ExposedDtoH, SliceCategory::MemcpyDtoH),
-          std::pair(StepPart::ExposedDtoD, SliceCategory::MemcpyDtoD),
-          std::pair(StepPart::ExposedOtherCopy, SliceCategory::MemcpyOther),
-          std::pair(StepPart::Memset, SliceCategory::Memset)})
+    for (const auto& [part, category] : {std::pair(StepPart::Compute, SliceCategory::Kernel),
+                                         std::pair(StepPart::ExposedCommunication, SliceCategory::NcclKernel),
+                                         std::pair(StepPart::ExposedPtoP, SliceCategory::MemcpyPtoP),
+                                         std::pair(StepPart::ExposedHtoD, SliceCategory::MemcpyHtoD),
+                                         std::pair(StepPart::ExposedDtoH, SliceCategory::MemcpyDtoH),
+                                         std::pair(StepPart::ExposedDtoD, SliceCategory::MemcpyDtoD),
+                                         std::pair(StepPart::ExposedOtherCopy, SliceCategory::MemcpyOther),
+                                         std::pair(StepPart::Memset, SliceCategory::Memset)})
         theme.parts[static_cast<size_t>(part)] = theme.colorOf(category);
     theme.wait = theme.isDark ? 0xffe69f00 : 0xff9c4a00;
     theme.faster = theme.isDark ? 0xff6fbdf0 : 0xff005f96;
@@ -135,8 +133,7 @@ double luminance(const QColor& color) {
     const auto linear = [](double value) {
         return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
     };
-    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) +
-           0.0722 * linear(color.blueF());
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
 }
 
 }  // namespace
@@ -168,10 +165,10 @@ Theme Theme::light(Palette palette) {
     theme.slower = 0xffb3402a;
     theme.baseline = 0xff5b6b80;
     theme.candidate = 0xff1b66c9;
-    theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3873aa, 0xff5fb3b3, 0xff9cd3cd,
-                                0xff8c9fd9, 0xffb5c2ea, 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
-    theme.distinct = colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c,
-                                 0xffbb5034, 0xff86ab45, 0xffd76b8a});
+    theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3873aa, 0xff5fb3b3, 0xff9cd3cd, 0xff8c9fd9, 0xffb5c2ea,
+                                0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
+    theme.distinct =
+        colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
     theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffbfc6d0});
     theme.categories = categoryColors(theme);
     theme.parts = partColors(theme);
@@ -207,10 +204,10 @@ Theme Theme::dark(Palette palette) {
     theme.slower = 0xffff8f73;
     theme.baseline = 0xff9fb0c6;
     theme.candidate = 0xff5aa7ff;
-    theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb,
-                                0xff7a8fcf, 0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
-    theme.distinct = colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c,
-                                 0xffbb5034, 0xff86ab45, 0xffd76b8a});
+    theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb, 0xff7a8fcf, 0xffa3b2e0,
+                                0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
+    theme.distinct =
+        colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
     theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff626c7a});
     theme.categories = categoryColors(theme);
     theme.parts = partColors(theme);
@@ -233,17 +230,13 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
     return colorOf(category);
 }
 
-QColor Theme::colorOf(analysis::StepPart part) const {
-    return parts[static_cast<size_t>(part)];
-}
+QColor Theme::colorOf(analysis::StepPart part) const { return parts[static_cast<size_t>(part)]; }
 
 QColor Theme::colorOfNumber(uint32_t number) const {
     return distinct.empty() ? mutedText : distinct[number % distinct.size()];
 }
 
-QColor Theme::bandAt(int depth) const {
-    return depth == 0 ? band : mix(canvas, band, 0.45);
-}
+QColor Theme::bandAt(int depth) const { return depth == 0 ? band : mix(canvas, band, 0.45); }
 
 QColor Theme::textOn(const QColor& fill) const {
     const QColor darkInk(0x10, 0x16, 0x1f);
@@ -271,8 +264,7 @@ QColor heatColor(const Theme& theme, const QColor& strong, double share) {
     return Theme::mix(theme.canvas, strong, minHeatShare + (1 - minHeatShare) * share);
 }
 
-void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle,
-                  const QColor& high) {
+void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle, const QColor& high) {
     QLinearGradient colors(bar.topLeft(), bar.topRight());
     colors.setColorAt(0, low);
     if (middle.isValid()) colors.setColorAt(0.5, middle);
@@ -342,16 +334,14 @@ QPalette paletteFor(const Theme& theme) {
     palette.setColor(QPalette::HighlightedText, theme.accentText);
     palette.setColor(QPalette::Link, theme.accent);
     palette.setColor(QPalette::LinkVisited, theme.accent);
-    palette.setColor(QPalette::Light,
-                     Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
+    palette.setColor(QPalette::Light, Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
     palette.setColor(QPalette::Midlight, Theme::mix(theme.panel, theme.text, 0.06));
     palette.setColor(QPalette::Mid, theme.separator);
     palette.setColor(QPalette::Dark, Theme::mix(theme.separator, theme.text, 0.15));
     palette.setColor(QPalette::Shadow, Theme::mix(theme.window, QColor(Qt::black), 0.5));
 
     const QColor disabled = Theme::mix(theme.window, theme.mutedText, 0.6);
-    for (const auto role :
-         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
         palette.setColor(QPalette::Disabled, role, disabled);
     }
     palette.setColor(QPalette::Disabled, QPalette::Highlight, theme.separator);

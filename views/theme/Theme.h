@@ -20,9 +20,8 @@ enum class Palette : uint8_t {
     ColorBlindSafe,  ///< Hues of Okabe and Ito; families differ in lightness too.
 };
 
-/// The colours of the whole viewer as one value: pass it to `applyTheme` once and to each widget
-/// that paints itself. Two are built in; both keep text readable (contrast of at least 4.5) on
-/// every fill.
+/// The colours of the whole viewer as one value: pass it to `applyTheme` once and to each widget that paints itself.
+/// Two are built in; both keep text readable (contrast of at least 4.5) on every fill.
 struct Theme {
     static Theme light(Palette palette = Palette::Standard);
     static Theme dark(Palette palette = Palette::Standard);
@@ -56,18 +55,16 @@ struct Theme {
     std::array<QColor, sliceCategoryCount> categories;  ///< By `SliceCategory`.
     std::array<QColor, analysis::stepPartCount> parts;  ///< By `StepPart`, as in reports.
     std::vector<QColor> kernels;                        ///< Picked by kernel name.
-    std::vector<QColor> distinct;  ///< For streams and NCCL operations, by number.
-    std::vector<QColor> ranges;    ///< For NVTX ranges without a colour of their own.
+    std::vector<QColor> distinct;                       ///< For streams and NCCL operations, by number.
+    std::vector<QColor> ranges;                         ///< For NVTX ranges without a colour of their own.
 
     /// Returns the family colour: for legends, and for runs of slices too small to distinguish.
     QColor colorOf(SliceCategory category) const;
     /// Returns the colour of a part of a step.
     QColor colorOf(analysis::StepPart part) const;
-    /// Returns the colour of one slice. The same name has the same colour in every trace and every
-    /// run.
+    /// Returns the colour of one slice. The same name has the same colour in every trace and every run.
     QColor colorOf(SliceCategory category, std::string_view name) const;
-    /// Returns one of several unrelated colours, such as for streams; the same number has the same
-    /// colour.
+    /// Returns one of several unrelated colours, such as for streams; the same number has the same colour.
     QColor colorOfNumber(uint32_t number) const;
     /// Returns the colour behind the title row of a group at this depth.
     QColor bandAt(int depth) const;
@@ -89,10 +86,8 @@ namespace lanescope::views {
 /// `strong`; `share` in [0, 1].
 QColor heatColor(const Theme& theme, const QColor& strong, double share);
 
-/// Paints the legend of a map's colours as a bar from `low` to `high`, through `middle` if that is
-/// valid.
-void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle,
-                  const QColor& high);
+/// Paints the legend of a map's colours as a bar from `low` to `high`, through `middle` if that is valid.
+void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle, const QColor& high);
 
 }  // namespace lanescope::views
 

@@ -19,14 +19,13 @@ struct EmptyPlace {
     QColor color;
     TimeRange range;  ///< The extent of the place.
 };
-/// Returns the explanation of a track at a time, or nullopt. Must be fast: called on every pointer
-/// movement.
+/// Returns the explanation of a track at a time, or nullopt. Must be fast: called on every pointer movement.
 using EmptyPlaces = std::function<std::optional<EmptyPlace>(uint32_t track, int64_t timeNs)>;
 
 /// Computes a GPU's parts for `count` equal columns of a time range; returns false if they are
 /// unknown. Must be fast: called for every picture.
-using GpuParts = std::function<bool(uint32_t gpu, TimeRange time, size_t count,
-                                    std::vector<analysis::StepParts>& columns)>;
+using GpuParts =
+    std::function<bool(uint32_t gpu, TimeRange time, size_t count, std::vector<analysis::StepParts>& columns)>;
 
 /// A time range that is marked on some tracks.
 struct GapMark {

@@ -26,10 +26,8 @@ std::optional<FlowEnd> endAt(const Trace& trace, const TrackLayout& layout, Even
         end.isHidden = true;
         return end;
     }
-    const bool isShown =
-        row->track == location.track && location.lane < static_cast<uint32_t>(row->laneCount);
-    end.y = isShown ? TrackLayout::laneTop(*row, location.lane) + row->laneHeight / 2.0
-                    : row->top + row->height / 2.0;
+    const bool isShown = row->track == location.track && location.lane < static_cast<uint32_t>(row->laneCount);
+    end.y = isShown ? TrackLayout::laneTop(*row, location.lane) + row->laneHeight / 2.0 : row->top + row->height / 2.0;
     return end;
 }
 
@@ -39,17 +37,14 @@ int64_t clockErrorOf(const Trace& trace, EventRef work) {
     return clockErrorNs(trace.processes[trace.threads[trace.apiCalls.thread[call.row()]].process]);
 }
 
-/// Adds arrows from the last rank of a collective to the others, or to `event` if that is one of
-/// these.
-void addRanks(const Trace& trace, const TrackLayout& layout, EventRef event,
-              std::vector<FlowArrow>& arrows) {
+/// Adds arrows from the last rank of a collective to the others, or to `event` if that is one of these.
+void addRanks(const Trace& trace, const TrackLayout& layout, EventRef event, std::vector<FlowArrow>& arrows) {
     const std::vector<EventRef> ranks = collectiveOf(trace, event);
     if (ranks.empty()) return;
     const EventRef last = ranks.back();
     const int64_t beganNs = trace.rangeOf(last).startNs;
     for (const EventRef each : ranks) {
-        if (each == last || (event != last && event != each) || arrows.size() >= maxFlowArrows)
-            continue;
+        if (each == last || (event != last && event != each) || arrows.size() >= maxFlowArrows) continue;
         auto from = endAt(trace, layout, last);
         auto to = endAt(trace, layout, each);
         if (!from || !to || (from->isHidden && to->isHidden)) continue;
@@ -77,13 +72,10 @@ std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout,
     if (event.kind() == EventKind::Api) {
         for (const EventRef work : trace.launchedWork(event)) add(FlowKind::Launch, event, work);
     } else if (event.kind() == EventKind::Nvtx) {
-        for (const EventRef forward : forwardOf(trace, event))
-            add(FlowKind::Backward, forward, event);
-        for (const EventRef backward : backwardOf(trace, event))
-            add(FlowKind::Backward, event, backward);
+        for (const EventRef forward : forwardOf(trace, event)) add(FlowKind::Backward, forward, event);
+        for (const EventRef backward : backwardOf(trace, event)) add(FlowKind::Backward, event, backward);
     } else if (event.isValid()) {
-        if (const EventRef call = trace.launchingCall(event); call.isValid())
-            add(FlowKind::Launch, call, event);
+        if (const EventRef call = trace.launchingCall(event); call.isValid()) add(FlowKind::Launch, call, event);
         for (const EventRef work : awaitedWork(trace, event)) add(FlowKind::Wait, work, event);
         for (const EventRef work : waitingWork(trace, event)) add(FlowKind::Wait, event, work);
         addRanks(trace, layout, event, arrows);
@@ -136,15 +128,13 @@ void FlowOverlay::update(QSize size, const QFont& font) {
     labels_.clear();
     unlabelled_ = 0;
     if (!state_.hasTracks()) return;
-    for (const FlowArrow& arrow :
-         flowArrows(*state_.trace(), state_.tracks().layout(), state_.selection().event()))
+    for (const FlowArrow& arrow : flowArrows(*state_.trace(), state_.tracks().layout(), state_.selection().event()))
         addLine(arrow, size, font);
     if (unlabelled_ == 0 || labels_.empty()) return;
     Label& last = labels_.back();
     last.text += QStringLiteral(" and %1 more").arg(unlabelled_);
-    last.area = place(
-        {QFontMetricsF(font).horizontalAdvance(last.text) + 2 * textInset, last.area.height()},
-        last.area.center(), size, {});
+    last.area = place({QFontMetricsF(font).horizontalAdvance(last.text) + 2 * textInset, last.area.height()},
+                      last.area.center(), size, {});
 }
 
 /// Ties the invisible end to its label: to its side if the arrow follows the time there, else to
@@ -185,8 +175,7 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     if (arrow.kind == FlowKind::Rank) {
         // At the same time, from row to row.
         line.leaving = line.arriving = {0, line.to.y() < line.from.y() ? -1.0 : 1.0};
-        line.error = std::min(
-            scale.toX(arrow.to.timeNs + arrow.errorNs) - scale.toX(arrow.to.timeNs), farOutside);
+        line.error = std::min(scale.toX(arrow.to.timeNs + arrow.errorNs) - scale.toX(arrow.to.timeNs), farOutside);
     }
     const bool seesFrom = isInside(line.from);
     const bool seesTo = isInside(line.to);
@@ -212,8 +201,7 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     }
 }
 
-QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double x, double y,
-                               QSize size) const {
+QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double x, double y, QSize size) const {
     const Trace& trace = *state_.trace();
     QString text;
     if (there.isHidden || y < 0 || y > size.height()) {
@@ -222,20 +210,17 @@ QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double
         // "Compute, stream 7" could belong to any GPU, "CUDA API" to any thread.
         if (track.parent >= 0)
             place = QStringLiteral("%1 %2").arg(
-                QString::fromStdString(trace.tracks[static_cast<size_t>(track.parent)].title),
-                place);
-        text =
-            QStringLiteral("%1 %2").arg(shortened(place), there.isHidden ? QStringLiteral("hidden")
-                                                          : y < 0        ? QStringLiteral("above")
-                                                                         : QStringLiteral("below"));
+                QString::fromStdString(trace.tracks[static_cast<size_t>(track.parent)].title), place);
+        text = QStringLiteral("%1 %2").arg(shortened(place), there.isHidden ? QStringLiteral("hidden")
+                                                             : y < 0        ? QStringLiteral("above")
+                                                                            : QStringLiteral("below"));
     } else {
         text = shortened(QString::fromStdString(trace.nameOf(there.event)));
     }
     if (x < 0 || x > size.width()) {
         const int64_t byNs = there.timeNs - here.timeNs;
         text += QStringLiteral(" at %1%2")
-                    .arg(byNs < 0 ? QChar(0x2212) : QChar('+'),
-                         QString::fromStdString(formatDuration(std::abs(byNs))));
+                    .arg(byNs < 0 ? QChar(0x2212) : QChar('+'), QString::fromStdString(formatDuration(std::abs(byNs))));
     }
     return text;
 }
@@ -249,8 +234,7 @@ QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size, QPointF spared) 
     area.moveTop(std::clamp(area.top(), edgeInset, bottom));
     // If another label or the event is in the way, this one moves towards the middle.
     const double step = at.y() > size.height() / 2.0 ? -(label.height() + 2) : label.height() + 2;
-    const QRectF event(spared - QPointF(sparedAround, sparedAround),
-                       QSizeF(2 * sparedAround, 2 * sparedAround));
+    const QRectF event(spared - QPointF(sparedAround, sparedAround), QSizeF(2 * sparedAround, 2 * sparedAround));
     const auto isTaken = [&] {
         return (!spared.isNull() && event.intersects(area)) ||
                std::any_of(labels_.begin(), labels_.end(),
@@ -288,8 +272,7 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
             QColor fill = theme.canvas;
             fill.setAlpha(120);
             paintHatched(painter,
-                         QRectF(line.to.x() - line.error, line.to.y() - errorHeight / 2,
-                                2 * line.error, errorHeight),
+                         QRectF(line.to.x() - line.error, line.to.y() - errorHeight / 2, 2 * line.error, errorHeight),
                          fill, color);
         }
         const QPointF across = QPointF(-line.arriving.y(), line.arriving.x()) * headHalfWidth;

@@ -43,8 +43,7 @@ struct FlowArrow {
 /// - GPU work from its call, and to and from work of other streams that had to wait;
 /// - an operator and its backward;
 /// - the last rank of a collective to the others, at the end of their wait.
-/// Ends in folded tracks are at the group that contains them. At most some tens: a graph launch may
-/// start thousands.
+/// Ends in folded tracks are at the group that contains them. At most some tens: a graph launch may start thousands.
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
 
 }  // namespace lanescope::views
@@ -84,8 +83,7 @@ class FlowOverlay {
     static void join(Line& line, const QRectF& label, bool isEffectInSight, double apart);
     void update(QSize size, const QFont& font);
     void addLine(const FlowArrow& arrow, QSize size, const QFont& font);
-    QString labelText(const FlowEnd& there, const FlowEnd& here, double x, double y,
-                      QSize size) const;
+    QString labelText(const FlowEnd& there, const FlowEnd& here, double x, double y, QSize size) const;
     QRectF place(QSizeF label, QPointF at, QSize size, QPointF spared) const;
 
     const TimelineState& state_;

@@ -52,17 +52,12 @@ void HoverCard::place(QPoint pointer, QRect bounds, const QFont& font) {
 
     QPoint at = pointer + QPoint(distance, distance);
     if (at.x() + size.width() > bounds.right() - 4) at.setX(pointer.x() - distance - size.width());
-    if (at.y() + size.height() > bounds.bottom() - 4)
-        at.setY(pointer.y() - distance - size.height());
-    at.setX(std::clamp(at.x(), bounds.left() + 4,
-                       std::max(bounds.left() + 4, bounds.right() - size.width())));
-    at.setY(std::clamp(at.y(), bounds.top() + 4,
-                       std::max(bounds.top() + 4, bounds.bottom() - size.height())));
+    if (at.y() + size.height() > bounds.bottom() - 4) at.setY(pointer.y() - distance - size.height());
+    at.setX(std::clamp(at.x(), bounds.left() + 4, std::max(bounds.left() + 4, bounds.right() - size.width())));
+    at.setY(std::clamp(at.y(), bounds.top() + 4, std::max(bounds.top() + 4, bounds.bottom() - size.height())));
     rectangle_ = QRect(at, size);
-    titleArea_ =
-        QRect(at + QPoint(inset + colorBar, inset - 2), QSize(title.width() + 2, title.height()));
-    detailArea_ = QRect(QPoint(titleArea_.left(), titleArea_.bottom() + 5),
-                        QSize(detail.width() + 2, detail.height()));
+    titleArea_ = QRect(at + QPoint(inset + colorBar, inset - 2), QSize(title.width() + 2, title.height()));
+    detailArea_ = QRect(QPoint(titleArea_.left(), titleArea_.bottom() + 5), QSize(detail.width() + 2, detail.height()));
 }
 
 void HoverCard::paint(QPainter& painter, const QFont& font, const Theme& theme) const {
@@ -80,32 +75,27 @@ void HoverCard::paint(QPainter& painter, const QFont& font, const Theme& theme) 
 
 namespace {
 
-QString duration(int64_t durationNs) {
-    return QString::fromStdString(formatDuration(durationNs));
-}
+QString duration(int64_t durationNs) { return QString::fromStdString(formatDuration(durationNs)); }
 
-QString fromView(std::string_view text) {
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
+QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
     const EventRef event = lane.event[slice];
-    const QString name = event.isValid() ? QString::fromStdString(trace.nameOf(event))
-                                         : fromView(trace.strings.at(lane.name[slice]));
+    const QString name =
+        event.isValid() ? QString::fromStdString(trace.nameOf(event)) : fromView(trace.strings.at(lane.name[slice]));
     if (!name.isEmpty()) return name;
     return event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
 }
 
 }  // namespace
 
-CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
-                   const PixelSlice* drawn, int64_t timeOriginNs) {
+CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice, const PixelSlice* drawn,
+                   int64_t timeOriginNs) {
     const Lane& lane = trace.tracks[position.track].lanes[position.lane];
     CardText text;
     text.title = nameOf(trace, lane, slice);
-    text.detail =
-        QStringLiteral("%1   at %2")
-            .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
+    text.detail = QStringLiteral("%1   at %2")
+                      .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
     if (!drawn || drawn->sliceCount <= 1) {
         const std::string line = pythonLine(trace, lane.event[slice]);
         if (!line.empty()) text.detail += QLatin1Char('\n') + QString::fromStdString(line);
@@ -113,8 +103,7 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
     }
     const uint32_t widest = widestOf(lane, *drawn);
     text.detail = QStringLiteral("widest: %1, %2\nhere: %3, %4")
-                      .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]),
-                           text.title, text.detail);
+                      .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]), text.title, text.detail);
     text.title = QStringLiteral("%1 % busy, %2 slices")
                      .arg(std::lround(double(drawn->coverage) * 100))
                      .arg(QString::fromStdString(formatCount(drawn->sliceCount)));
@@ -126,17 +115,15 @@ namespace {
 /// Returns the source and interval: "NVML, every 100 ms".
 QString sourceText(const CounterSeries& counter) {
     if (counter.key.starts_with(computedPrefix)) return QStringLiteral("computed from its events");
-    static const std::pair<const char*, const char*> names[] = {
-        {"nvml", "NVML"},
-        {"gpm", "NVML's GPU performance monitor"},
-        {"pm", "CUPTI PM sampling"},
-        {"host", "the operating system"}};
+    static const std::pair<const char*, const char*> names[] = {{"nvml", "NVML"},
+                                                                {"gpm", "NVML's GPU performance monitor"},
+                                                                {"pm", "CUPTI PM sampling"},
+                                                                {"host", "the operating system"}};
     QString source;
     for (const auto& [name, title] : names)
         if (counter.source == name) source = QString::fromUtf8(title);
     if (source.isEmpty()) source = fromView(counter.source);
-    // Repeated equal values are not all stored, so the recorded interval is more accurate than the
-    // samples.
+    // Repeated equal values are not all stored, so the recorded interval is more accurate than the samples.
     int64_t everyNs = counter.intervalNs;
     if (everyNs == 0 && counter.size() >= 2)
         everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
@@ -146,21 +133,17 @@ QString sourceText(const CounterSeries& counter) {
 
 }  // namespace
 
-CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn,
-                     int64_t timeOriginNs) {
-    const auto shown = [&counter](double value) {
-        return QString::fromStdString(formatCounter(value, counter.unit));
-    };
+CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn, int64_t timeOriginNs) {
+    const auto shown = [&counter](double value) { return QString::fromStdString(formatCounter(value, counter.unit)); };
     const TimeRange held = counter.rangeOf(sample);
     CardText text;
     const bool isOverLong = meanOver(counter, sample).has_value();
-    text.title =
-        QStringLiteral("%1: %2%3%4")
-            .arg(QString::fromStdString(counter.name),
-                 isOverLong ? QStringLiteral("mean ") : QString(), shown(counter.value(sample)),
-                 isOverLong ? QStringLiteral(" over ") + duration(held.durationNs()) : QString());
-    text.detail = QStringLiteral("for %1 from %2")
-                      .arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
+    text.title = QStringLiteral("%1: %2%3%4")
+                     .arg(QString::fromStdString(counter.name), isOverLong ? QStringLiteral("mean ") : QString(),
+                          shown(counter.value(sample)),
+                          isOverLong ? QStringLiteral(" over ") + duration(held.durationNs()) : QString());
+    text.detail =
+        QStringLiteral("for %1 from %2").arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
     if (isOverLong) text.detail += QStringLiteral("\nof no moment of this more is known");
     if (drawn.hasValue && drawn.minimum < drawn.maximum)
         text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to tell them apart")
@@ -170,20 +153,18 @@ CardText counterText(const CounterSeries& counter, uint32_t sample, const Counte
     return text;
 }
 
-std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs,
-                                       int64_t timeOriginNs) {
+std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs, int64_t timeOriginNs) {
     const auto find = [&](const std::vector<TimeRange>& ranges, int64_t nearbyNs) {
         return std::find_if(ranges.begin(), ranges.end(), [&](const TimeRange& range) {
             return timeNs >= range.startNs - nearbyNs && timeNs < range.endNs + nearbyNs;
         });
     };
     const auto say = [&](const QString& title, const TimeRange& range) {
-        return CardText{title, QStringLiteral("from %1 to %2")
-                                   .arg(formatTime(range.startNs - timeOriginNs),
-                                        formatTime(range.endNs - timeOriginNs))};
+        return CardText{title,
+                        QStringLiteral("from %1 to %2")
+                            .arg(formatTime(range.startNs - timeOriginNs), formatTime(range.endNs - timeOriginNs))};
     };
-    if (const auto found = find(track.lossy, std::max<int64_t>(1, toleranceNs));
-        found != track.lossy->end())
+    if (const auto found = find(track.lossy, std::max<int64_t>(1, toleranceNs)); found != track.lossy->end())
         return say(QStringLiteral("Some of this was lost"), *found);
     if (const auto found = find(track.unrecorded, 0); found != track.unrecorded->end())
         return say(QStringLiteral("Not recorded"), *found);
@@ -191,11 +172,9 @@ std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64
 }
 
 QString emptySentence(const Trace* trace) {
-    if (!trace)
-        return QStringLiteral("No trace is open. Open one from the File menu, or drop it here.");
+    if (!trace) return QStringLiteral("No trace is open. Open one from the File menu, or drop it here.");
     return QStringLiteral("%1 holds no events with a time, so there is nothing to draw.")
-        .arg(QString::fromStdString(trace->title.empty() ? std::string("This trace")
-                                                         : trace->title));
+        .arg(QString::fromStdString(trace->title.empty() ? std::string("This trace") : trace->title));
 }
 
 }  // namespace lanescope::views

@@ -17,9 +17,8 @@ namespace lanescope::views {
 
 struct Theme;
 
-/// The card next to the pointer that describes the item under it. Painted into the canvas instead
-/// of a window of its own, because opening and moving windows makes tool tips slow on a remote
-/// display.
+/// The card next to the pointer that describes the item under it. Painted into the canvas instead of a window of its
+/// own, because opening and moving windows makes tool tips slow on a remote display.
 class HoverCard {
   public:
     /// `title` wraps after some lines; an empty one hides the card.
@@ -55,13 +54,11 @@ CardText hoverText(const Trace& trace, LanePosition lane, uint32_t slice, const 
                    int64_t timeOriginNs);
 
 /// Returns the same for a value of a counter. `drawn` is the content of its pixel.
-CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn,
-                     int64_t timeOriginNs);
+CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn, int64_t timeOriginNs);
 
 /// Describes a time of `track` at most `toleranceNs` away at which nothing was recorded or data was
 /// lost; nullopt if nothing is missing.
-std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs,
-                                       int64_t timeOriginNs);
+std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs, int64_t timeOriginNs);
 
 /// Returns the text of an empty timeline; `trace` may be null.
 QString emptySentence(const Trace* trace);

@@ -25,19 +25,15 @@ constexpr int rightInset = 12;
 constexpr int markWidth = 4;
 constexpr int pinSize = 16;
 
-/// Returns the size of the letters, and so of the buttons next to them, relative to the default; at
-/// least 1.
+/// Returns the size of the letters, and so of the buttons next to them, relative to the default; at least 1.
 double scaleOf(const QFont& font) {
     constexpr double defaultTextHeight = 17;
     return std::max(1.0, QFontMetrics(font).height() / defaultTextHeight);
 }
 
-int scaled(int length, const QFont& font) {
-    return qRound(length * scaleOf(font));
-}
+int scaled(int length, const QFont& font) { return qRound(length * scaleOf(font)); }
 
-void paintChevron(QPainter& painter, QPointF center, double scale, bool isFolded,
-                  const QColor& color) {
+void paintChevron(QPainter& painter, QPointF center, double scale, bool isFolded, const QColor& color) {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.translate(center);
@@ -69,22 +65,17 @@ void paintPin(QPainter& painter, const QRect& area, bool isPinned, const QColor&
 }
 
 /// The height of the part of a row that contains its title.
-int titleRowHeight(const QFont& font) {
-    return std::max(28, QFontMetrics(font).height() + 2 * topInset);
-}
+int titleRowHeight(const QFont& font) { return std::max(28, QFontMetrics(font).height() + 2 * topInset); }
 
-void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, const QRect& area,
-                const QFont& font) {
+void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, const QRect& area, const QFont& font) {
     const Theme& theme = state.options().theme();
     QFont titleFont = font;
     if (state.trace()->tracks[track].depth == 0) titleFont.setWeight(QFont::DemiBold);
     const QFontMetrics titleMetrics(titleFont);
     const QFontMetrics plainMetrics(font);
-    const QString title =
-        titleMetrics.elidedText(labelTitle(*state.trace(), track), Qt::ElideMiddle, area.width());
+    const QString title = titleMetrics.elidedText(labelTitle(*state.trace(), track), Qt::ElideMiddle, area.width());
     const QString subtitle = labelSubtitle(*state.trace(), state.tracks().layout(), track);
-    const bool isStacked =
-        !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
+    const bool isStacked = !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
     const int titleHeight = titleMetrics.height();
     // Titles of high rows are next to their first lane and the chevron.
     const int top = std::min(topInset, (area.height() - titleHeight) / 2);
@@ -107,14 +98,13 @@ void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, c
                      plainMetrics.elidedText(subtitle, Qt::ElideRight, area.width() - used));
 }
 
-void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& row,
-              const QRect& area, const QFont& font, const LabelMarks& marks) {
+void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& row, const QRect& area, const QFont& font,
+              const LabelMarks& marks) {
     const Theme& theme = state.options().theme();
     const bool isHovered = marks.hovered == row.track;
     const bool isCurrent = marks.current == row.track;
     if (row.isHeader) painter.fillRect(area, theme.bandAt(state.trace()->tracks[row.track].depth));
-    if (marks.flashed == row.track)
-        painter.fillRect(area, Theme::mix(theme.panel, theme.accent, 0.4));
+    if (marks.flashed == row.track) painter.fillRect(area, Theme::mix(theme.panel, theme.accent, 0.4));
     if (isHovered || marks.dragged == row.track) painter.fillRect(area, theme.hover);
     if (state.options().mark().isValid())
         painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.options().mark());
@@ -122,8 +112,8 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
     const int indent = firstIndent + indentPerDepth * row.depth;
     if (row.canFold) {
         const double middle = area.top() + std::min(area.height(), titleRowHeight(font)) / 2.0;
-        paintChevron(painter, {double(indent + scaled(chevronReach, font)), middle}, scaleOf(font),
-                     row.isFolded, theme.mutedText);
+        paintChevron(painter, {double(indent + scaled(chevronReach, font)), middle}, scaleOf(font), row.isFolded,
+                     theme.mutedText);
     }
     const bool isPinned = state.tracks().layout().isPinned(row.track);
     const bool hasPin = isHovered || isPinned;
@@ -154,9 +144,7 @@ QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font) {
     return {width - rightInset - size + 2, top + inset, size, size};
 }
 
-QString labelTitle(const Trace& trace, uint32_t track) {
-    return toQString(trace.tracks[track].title).simplified();
-}
+QString labelTitle(const Trace& trace, uint32_t track) { return toQString(trace.tracks[track].title).simplified(); }
 
 QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t track) {
     QString text = toQString(trace.tracks[track].subtitle).simplified();
@@ -174,15 +162,13 @@ void paintLabels(QPainter& painter, const TimelineState& state, QSize size, cons
     for (const TrackScroll::Band& band : state.scroll().bands(size.height())) {
         painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top));
         for (const LayoutRow& row : band.rows)
-            paintRow(painter, state, row,
-                     QRect(0, row.top - band.scrollY, size.width(), row.height - 1), font, marks);
+            paintRow(painter, state, row, QRect(0, row.top - band.scrollY, size.width(), row.height - 1), font, marks);
     }
     painter.setClipRect(QRect(QPoint(), size));
     if (const int pinned = state.scroll().pinnedHeight(); pinned > 0)
         painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
     if (marks.dropY)
-        painter.fillRect(QRect(0, state.scroll().toScreenY(*marks.dropY) - 2, size.width(), 3),
-                         theme.accent);
+        painter.fillRect(QRect(0, state.scroll().toScreenY(*marks.dropY) - 2, size.width(), 3), theme.accent);
     painter.restore();
 }
 
@@ -196,8 +182,7 @@ int bottomWithin(const TrackLayout& layout, uint32_t track) {
     const LayoutRow* row = layout.rowOf(track);
     const LayoutRow* const end = layout.rows().data() + layout.rows().size();
     int bottom = row->bottom();
-    for (const LayoutRow* next = row + 1; next != end && next->depth > row->depth; ++next)
-        bottom = next->bottom();
+    for (const LayoutRow* next = row + 1; next != end && next->depth > row->depth; ++next) bottom = next->bottom();
     return bottom;
 }
 
@@ -241,12 +226,10 @@ void LabelColumn::setCompanion(TimelineState* companion) {
         });
         // One current track for both.
         connect(&companion->tracks(), &TimelineTracks::currentChanged, this, [this] {
-            if (companion_ && companion_->tracks().current() != noIndex)
-                state_.tracks().setCurrent(noIndex);
+            if (companion_ && companion_->tracks().current() != noIndex) state_.tracks().setCurrent(noIndex);
         });
         connect(&state_.tracks(), &TimelineTracks::currentChanged, companion, [this] {
-            if (companion_ && state_.tracks().current() != noIndex)
-                companion_->tracks().setCurrent(noIndex);
+            if (companion_ && state_.tracks().current() != noIndex) companion_->tracks().setCurrent(noIndex);
         });
     }
     update();
@@ -257,12 +240,11 @@ TimelineState& LabelColumn::active() const {
     return isCompanions ? *companion_ : state_;
 }
 
-void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size,
-                        const QFont& font, const LabelMarks& marks) {
+void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
+                        const LabelMarks& marks) {
     painter.fillRect(QRect(QPoint(), size), state.options().theme().panel);
     paintLabels(painter, state, size, font, marks);
-    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()),
-                     state.options().theme().separator);
+    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), state.options().theme().separator);
 }
 
 LabelMarks LabelColumn::marksOf(const TimelineState* state) const {
@@ -311,12 +293,9 @@ bool LabelColumn::isOwnKey(const QKeyEvent& event) const {
         case Qt::Key_Right:
         case Qt::Key_Space:
         case Qt::Key_Return:
-        case Qt::Key_Enter:
-            return true;
-        case Qt::Key_Escape:
-            return gesture_ == Gesture::Move;
-        default:
-            return false;
+        case Qt::Key_Enter: return true;
+        case Qt::Key_Escape: return gesture_ == Gesture::Move;
+        default: return false;
     }
 }
 
@@ -324,9 +303,7 @@ bool LabelColumn::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
         // Arrow keys move through the labels here, not through the slices.
         const auto* key = static_cast<QKeyEvent*>(event);
-        if (isOwnKey(*key) ||
-            (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key())))
-            event->accept();
+        if (isOwnKey(*key) || (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key()))) event->accept();
     }
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
@@ -340,8 +317,7 @@ bool LabelColumn::event(QEvent* event) {
     // Names come from the trace file; they are text and never markup.
     QString text = labelTitle(trace, place.row->track).toHtmlEscaped();
     if (isOnPin(place, help->pos())) {
-        text = place.state->tracks().layout().isPinned(place.row->track) ? tr("Unpin (P)")
-                                                                         : tr("Pin to the top (P)");
+        text = place.state->tracks().layout().isPinned(place.row->track) ? tr("Unpin (P)") : tr("Pin to the top (P)");
     } else if (!subtitle.isEmpty()) {
         text += QStringLiteral("<br>") + subtitle.toHtmlEscaped();
     }
@@ -379,8 +355,7 @@ void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
         emit widthDragged(std::clamp(event->pos().x(), minWidthPx, maxWidthPx));
         return;
     }
-    if (gesture_ == Gesture::Undecided &&
-        (event->pos() - pressedAt_).manhattanLength() > clickTolerance) {
+    if (gesture_ == Gesture::Undecided && (event->pos() - pressedAt_).manhattanLength() > clickTolerance) {
         gesture_ = Gesture::Move;
         setCursor(Qt::ClosedHandCursor);
     }
@@ -393,8 +368,7 @@ void LabelColumn::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     if (gesture_ == Gesture::Undecided && draggedState_) {
         const bool isDeep = event->modifiers() & Qt::ShiftModifier;
-        if (draggedState_->tracks().layout().canFold(draggedTrack_))
-            toggleFold(*draggedState_, draggedTrack_, isDeep);
+        if (draggedState_->tracks().layout().canFold(draggedTrack_)) toggleFold(*draggedState_, draggedTrack_, isDeep);
     }
     endDrag(gesture_ == Gesture::Move);
     gesture_ = Gesture::None;
@@ -408,13 +382,10 @@ void LabelColumn::dragTo(QPoint position) {
     dropSibling_ = noIndex;
     dropY_.reset();
     if (dragged && place.row) {
-        // Over a row of the other trace, its counterpart is the target; within a sibling, the
-        // sibling.
-        uint32_t target = place.state == draggedState_
-                              ? place.row->track
-                              : place.state->tracks().counterpartOf(place.row->track);
-        while (target != noIndex && !layout.areSiblings(target, draggedTrack_))
-            target = layout.parentOf(target);
+        // Over a row of the other trace, its counterpart is the target; within a sibling, the sibling.
+        uint32_t target =
+            place.state == draggedState_ ? place.row->track : place.state->tracks().counterpartOf(place.row->track);
+        while (target != noIndex && !layout.areSiblings(target, draggedTrack_)) target = layout.parentOf(target);
         const LayoutRow* row = target == noIndex ? nullptr : layout.rowOf(target);
         if (row && target != draggedTrack_ && row->isPinned == dragged->isPinned) {
             dropSibling_ = target;
@@ -428,8 +399,7 @@ void LabelColumn::endDrag(bool isDropped) {
     if (isDropped && draggedState_ && dropSibling_ != noIndex) {
         const uint32_t track = draggedTrack_;
         const uint32_t sibling = dropSibling_;
-        draggedState_->tracks().arrange(
-            [=](TrackLayout& layout) { layout.moveTo(track, sibling); });
+        draggedState_->tracks().arrange([=](TrackLayout& layout) { layout.moveTo(track, sibling); });
     }
     draggedState_ = nullptr;
     draggedTrack_ = dropSibling_ = noIndex;
@@ -446,8 +416,7 @@ void LabelColumn::contextMenuEvent(QContextMenuEvent* event) {
         return openMenu(active(), active().tracks().current(), mapToGlobal(QPoint(width() / 2, y)));
     }
     const Place place = placeUnder(event->pos());
-    openMenu(place.row ? *place.state : state_, place.row ? place.row->track : noIndex,
-             event->globalPos());
+    openMenu(place.row ? *place.state : state_, place.row ? place.row->track : noIndex, event->globalPos());
 }
 
 void LabelColumn::openMenu(TimelineState& state, uint32_t track, QPoint globalPosition) {
@@ -480,50 +449,36 @@ void LabelColumn::keyPressEvent(QKeyEvent* event) {
     const bool isDeep = modifiers == Qt::ShiftModifier;
     if (modifiers != Qt::NoModifier && !isDeep) return QWidget::keyPressEvent(event);
     switch (event->key()) {
-        case Qt::Key_Up:
-            return stepCurrentTrack(state, -1);
-        case Qt::Key_Down:
-            return stepCurrentTrack(state, +1);
-        case Qt::Key_Left:
-            return foldOrLeave(state, isDeep);
-        case Qt::Key_Right:
-            return unfoldOrEnter(state, isDeep);
+        case Qt::Key_Up: return stepCurrentTrack(state, -1);
+        case Qt::Key_Down: return stepCurrentTrack(state, +1);
+        case Qt::Key_Left: return foldOrLeave(state, isDeep);
+        case Qt::Key_Right: return unfoldOrEnter(state, isDeep);
         case Qt::Key_Space:
         case Qt::Key_Return:
-        case Qt::Key_Enter:
-            return toggleFold(state, state.tracks().current(), isDeep);
+        case Qt::Key_Enter: return toggleFold(state, state.tracks().current(), isDeep);
         case Qt::Key_Escape:
             if (gesture_ == Gesture::Move) return endDrag(false);
             [[fallthrough]];
-        default:
-            QWidget::keyPressEvent(event);  // on to the timeline
+        default: QWidget::keyPressEvent(event);  // on to the timeline
     }
 }
 
 void LabelColumn::focusInEvent(QFocusEvent* event) {
-    const bool isByKeyboard =
-        event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    const bool isByKeyboard = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
     if (isByKeyboard && active().tracks().current() == noIndex) stepCurrentTrack(state_, +1);
     update();
 }
 
-void LabelColumn::focusOutEvent(QFocusEvent*) {
-    update();
-}
+void LabelColumn::focusOutEvent(QFocusEvent*) { update(); }
 
-void LabelColumn::leaveEvent(QEvent*) {
-    hover({-1, -1});
-}
+void LabelColumn::leaveEvent(QEvent*) { hover({-1, -1}); }
 
-bool LabelColumn::isOnEdge(QPoint position) const {
-    return position.x() >= width() - edgeWidth;
-}
+bool LabelColumn::isOnEdge(QPoint position) const { return position.x() >= width() - edgeWidth; }
 
 bool LabelColumn::isOnPin(const Place& place, QPoint position) const {
-    return place.row &&
-           pinArea(*place.row, place.state->scroll().toScreenY(place.row->top), width(), font())
-               .adjusted(-2, -2, 2, 2)
-               .contains(position);
+    return place.row && pinArea(*place.row, place.state->scroll().toScreenY(place.row->top), width(), font())
+                            .adjusted(-2, -2, 2, 2)
+                            .contains(position);
 }
 
 LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {

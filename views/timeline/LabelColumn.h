@@ -26,18 +26,16 @@ struct LabelMarks {
 void paintLabels(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
                  const LabelMarks& marks = {});
 
-/// Returns the pin's area of a row in a column of this width and font: `top` is the row's on the
-/// screen.
+/// Returns the pin's area of a row in a column of this width and font: `top` is the row's on the screen.
 QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font);
 
 /// Returns title and subtitle of a track, one line each; a pinned track includes its group.
 QString labelTitle(const Trace& trace, uint32_t track);
 QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t track);
 
-/// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds, with
-/// Shift including all descendants. A drag moves the track among its siblings, the pin keeps it at
-/// the top, and the right edge can be dragged. The keyboard operates the current track as in a
-/// tree.
+/// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds, with Shift including all
+/// descendants. A drag moves the track among its siblings, the pin keeps it at the top, and the right edge can be
+/// dragged. The keyboard operates the current track as in a tree.
 class LabelColumn : public QWidget {
     Q_OBJECT
 

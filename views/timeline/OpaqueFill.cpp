@@ -12,11 +12,9 @@ namespace {
 QImage* imageUnder(const QPainter& painter) {
     auto* image = dynamic_cast<QImage*>(painter.device());
     if (image == nullptr) return nullptr;
-    const bool isWritable = image->format() == QImage::Format_RGB32 ||
-                            image->format() == QImage::Format_ARGB32 ||
+    const bool isWritable = image->format() == QImage::Format_RGB32 || image->format() == QImage::Format_ARGB32 ||
                             image->format() == QImage::Format_ARGB32_Premultiplied;
-    const bool isPlain = painter.opacity() == 1 &&
-                         painter.compositionMode() == QPainter::CompositionMode_SourceOver &&
+    const bool isPlain = painter.opacity() == 1 && painter.compositionMode() == QPainter::CompositionMode_SourceOver &&
                          !painter.testRenderHint(QPainter::Antialiasing) &&
                          painter.deviceTransform().type() <= QTransform::TxScale &&
                          painter.deviceTransform().m11() > 0 && painter.deviceTransform().m22() > 0;

@@ -15,10 +15,9 @@ inline QRgb blended(QRgb under, QRgb over, double share) {
                 channel(qBlue(under), qBlue(over)));
 }
 
-/// Fills many small rectangles with opaque colours. Writes directly into the pixels if the painter
-/// paints on a 32-bit image with only translation and scaling, else uses the painter, with the same
-/// result. A zoomed-out timeline has tens of thousands of rectangles one pixel wide, and QPainter's
-/// setup takes ten times as long as writing one.
+/// Fills many small rectangles with opaque colours. Writes directly into the pixels if the painter paints on a 32-bit
+/// image with only translation and scaling, else uses the painter, with the same result. A zoomed-out timeline has tens
+/// of thousands of rectangles one pixel wide, and QPainter's setup takes ten times as long as writing one.
 class OpaqueFill {
   public:
     /// Construct a new one after each change of the painter's clip, transformation or image.

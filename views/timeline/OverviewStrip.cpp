@@ -51,8 +51,7 @@ std::vector<float> meanActivity(const Trace& trace, TimeRange range, int pixelWi
 
 OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth) {
     return {meanActivity(trace, range, pixelWidth, {TrackKind::Gpu, TrackKind::Stream}),
-            meanActivity(trace, range, pixelWidth,
-                         {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
+            meanActivity(trace, range, pixelWidth, {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
 }
 
 namespace {
@@ -63,8 +62,7 @@ constexpr int chartGap = 3;
 constexpr int bottomInset = 4;
 constexpr double minWindowPx = 3;
 
-void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom, int height,
-                const QColor& color) {
+void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom, int height, const QColor& color) {
     OpaqueFill fill(painter);
     for (size_t x = 0; x < columns.size(); ++x) {
         if (columns[x] <= 0) continue;
@@ -74,8 +72,7 @@ void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom
 }
 
 /// Paints the unrecorded and lost times of all tracks of a kind, each in a share of the height.
-void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, double top,
-               double height, double width) {
+void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, double top, double height, double width) {
     const auto& tracks = state.trace()->tracks;
     const auto isMeant = [&](const Track& track) {
         return track.kind == kind && !(track.unrecorded->empty() && track.lossy->empty());
@@ -96,8 +93,7 @@ void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, do
 
 }  // namespace
 
-void OverviewPainter::update(const TimelineState& state, int width,
-                             const TimelineState* companion) {
+void OverviewPainter::update(const TimelineState& state, int width, const TimelineState* companion) {
     const TimeRange range = state.range().limits();
     const TimeRange companionRange = companion ? companion->range().limits() : TimeRange{};
     if (width == width_ && range == range_ && companionRange == companionRange_) return;
@@ -105,12 +101,10 @@ void OverviewPainter::update(const TimelineState& state, int width,
     range_ = range;
     companionRange_ = companionRange;
     activity_ = overviewActivity(*state.trace(), range, width);
-    if (companion)
-        companionActivity_ = overviewActivity(*companion->trace(), companionRange, width);
+    if (companion) companionActivity_ = overviewActivity(*companion->trace(), companionRange, width);
 }
 
-void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize size,
-                            const TimelineState* companion) {
+void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize size, const TimelineState* companion) {
     paintCharts(painter, state, size, companion);
     paintMarks(painter, state, size);
 }
@@ -127,17 +121,14 @@ void OverviewPainter::paintCharts(QPainter& painter, const TimelineState& state,
     const int lowerBottom = bottom - bottomInset;
     if (companion) {
         const int height = (lowerBottom - topInset - chartGap) / 2;
-        const QColor own =
-            state.options().mark().isValid() ? state.options().mark() : theme.busyGpu;
-        const QColor other =
-            companion->options().mark().isValid() ? companion->options().mark() : theme.busyGpu;
+        const QColor own = state.options().mark().isValid() ? state.options().mark() : theme.busyGpu;
+        const QColor other = companion->options().mark().isValid() ? companion->options().mark() : theme.busyGpu;
         paintChart(painter, activity_.gpu, topInset + height, height, own);
         paintChart(painter, companionActivity_.gpu, lowerBottom, height, other);
     } else {
         const int gpuBottom = lowerBottom - cpuHeight - chartGap;
         paintGaps(painter, state, TrackKind::Gpu, topInset, gpuBottom - topInset, size.width());
-        paintGaps(painter, state, TrackKind::Process, lowerBottom - cpuHeight, cpuHeight,
-                  size.width());
+        paintGaps(painter, state, TrackKind::Process, lowerBottom - cpuHeight, cpuHeight, size.width());
         paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
         paintChart(painter, activity_.cpu, lowerBottom, cpuHeight, theme.busyCpu);
     }
@@ -151,8 +142,7 @@ void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, 
     paintSelectedRange(painter, state, scale, 0, bottom);
     int markedTo = -1;
     static const std::vector<int64_t> noPlaces;
-    for (const int64_t placeNs :
-         state.selection().hits() ? state.selection().hits()->places() : noPlaces) {
+    for (const int64_t placeNs : state.selection().hits() ? state.selection().hits()->places() : noPlaces) {
         const int x = static_cast<int>(scale.toX(placeNs));
         if (x != markedTo) painter.fillRect(QRect(x, 0, 1, topInset - 1), theme.searchHit);
         markedTo = x;
@@ -177,8 +167,7 @@ constexpr double gripWidth = 5;
 
 }  // namespace
 
-OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent)
-    : QWidget(parent), state_(state) {
+OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
@@ -209,8 +198,7 @@ void OverviewStrip::setCompanion(TimelineState* companion) {
             painter_.forget();
             forgetCharts();
         });
-        connect(&companion->options(), &TimelineOptions::changed, this,
-                &OverviewStrip::forgetCharts);
+        connect(&companion->options(), &TimelineOptions::changed, this, &OverviewStrip::forgetCharts);
         connect(&companion->range(), &TimelineRange::changed, this, [this] { update(); });
     }
     forgetCharts();
@@ -225,8 +213,8 @@ void OverviewStrip::updateCharts() {
     const double ratio = devicePixelRatioF();
     const QSize pixels = (QSizeF(size()) * ratio).toSize();
     const TimeRange companionRange = companion_ ? companion_->range().limits() : TimeRange();
-    if (charts_.size() == pixels && charts_.devicePixelRatio() == ratio &&
-        chartsRange_ == state_.range().limits() && companionRange_ == companionRange)
+    if (charts_.size() == pixels && charts_.devicePixelRatio() == ratio && chartsRange_ == state_.range().limits() &&
+        companionRange_ == companionRange)
         return;
     charts_ = QImage(pixels, QImage::Format_RGB32);
     charts_.setDevicePixelRatio(ratio);
@@ -266,8 +254,7 @@ void OverviewStrip::mousePressEvent(QMouseEvent* event) {
     grip_ = gripAt(x);
     if (grip_ == Grip::None && !state_.range().axis().isFitted()) {
         const TimeRange visible = state_.range().visible();
-        state_.range().setVisible(
-            visible.shifted(scale().toTimeNs(x) - visible.startNs - visible.durationNs() / 2));
+        state_.range().setVisible(visible.shifted(scale().toTimeNs(x) - visible.startNs - visible.durationNs() / 2));
         grip_ = Grip::Window;
     }
     pressedX_ = x;
@@ -278,38 +265,26 @@ void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
     if (event->buttons() & Qt::LeftButton) return dragTo(event->position().x());
     const Grip grip = gripAt(event->position().x());
     const bool isEdge = grip == Grip::Start || grip == Grip::End;
-    setCursor(isEdge                 ? Qt::SizeHorCursor
-              : grip == Grip::Window ? Qt::OpenHandCursor
-                                     : Qt::ArrowCursor);
+    setCursor(isEdge ? Qt::SizeHorCursor : grip == Grip::Window ? Qt::OpenHandCursor : Qt::ArrowCursor);
 }
 
 void OverviewStrip::dragTo(double x) {
     const int64_t byNs = scale().spanNs(x - pressedX_);
     TimeRange range = pressedRange_;
     switch (grip_) {
-        case Grip::None:
-            return;
-        case Grip::Window:
-            range = range.shifted(byNs);
-            break;
+        case Grip::None: return;
+        case Grip::Window: range = range.shifted(byNs); break;
         case Grip::Start:
-            range.startNs =
-                std::min(range.startNs + byNs, range.endNs - VisibleRange::minVisibleNs);
+            range.startNs = std::min(range.startNs + byNs, range.endNs - VisibleRange::minVisibleNs);
             break;
-        case Grip::End:
-            range.endNs = std::max(range.endNs + byNs, range.startNs + VisibleRange::minVisibleNs);
-            break;
+        case Grip::End: range.endNs = std::max(range.endNs + byNs, range.startNs + VisibleRange::minVisibleNs); break;
     }
     if (grip_ != Grip::Window) range = range.intersected(state_.range().limits());
     state_.range().setVisible(range);
 }
 
-void OverviewStrip::mouseReleaseEvent(QMouseEvent*) {
-    grip_ = Grip::None;
-}
+void OverviewStrip::mouseReleaseEvent(QMouseEvent*) { grip_ = Grip::None; }
 
-void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) {
-    state_.range().axis().fit();
-}
+void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) { state_.range().axis().fit(); }
 
 }  // namespace lanescope::views

@@ -33,12 +33,10 @@ namespace lanescope::views {
 class OverviewPainter {
   public:
     void forget() { width_ = -1; }
-    void paint(QPainter& painter, const TimelineState& state, QSize size,
-               const TimelineState* companion = nullptr);
+    void paint(QPainter& painter, const TimelineState& state, QSize size, const TimelineState* companion = nullptr);
 
     /// Paints the part of `paint` that does not change with view, selection and search.
-    void paintCharts(QPainter& painter, const TimelineState& state, QSize size,
-                     const TimelineState* companion);
+    void paintCharts(QPainter& painter, const TimelineState& state, QSize size, const TimelineState* companion);
     /// Paints the rest over it.
     static void paintMarks(QPainter& painter, const TimelineState& state, QSize size);
 
@@ -52,8 +50,7 @@ class OverviewPainter {
     TimeRange range_;
 };
 
-/// The strip at the top that shows the visible part of the trace. Its window and edges can be
-/// dragged.
+/// The strip at the top that shows the visible part of the trace. Its window and edges can be dragged.
 class OverviewStrip : public QWidget {
     Q_OBJECT
 

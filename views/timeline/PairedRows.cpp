@@ -8,12 +8,11 @@
 
 namespace lanescope::views {
 
-PairedRows::PairedRows(TimelineState& first, TimelineState& second,
-                       std::vector<compare::TrackPair> pairs, QObject* parent)
+PairedRows::PairedRows(TimelineState& first, TimelineState& second, std::vector<compare::TrackPair> pairs,
+                       QObject* parent)
     : QObject(parent), first_(first), second_(second), pairs_(std::move(pairs)) {
     std::vector<uint32_t> ofFirst(first_.hasTracks() ? first_.trace()->tracks.size() : 0, noIndex);
-    std::vector<uint32_t> ofSecond(second_.hasTracks() ? second_.trace()->tracks.size() : 0,
-                                   noIndex);
+    std::vector<uint32_t> ofSecond(second_.hasTracks() ? second_.trace()->tracks.size() : 0, noIndex);
     for (const compare::TrackPair& pair : pairs_) {
         if (pair.baseline < ofFirst.size()) ofFirst[pair.baseline] = pair.candidate;
         if (pair.candidate < ofSecond.size()) ofSecond[pair.candidate] = pair.baseline;
@@ -26,15 +25,11 @@ PairedRows::PairedRows(TimelineState& first, TimelineState& second,
     follow(first_, second_);
     connect(&first_.tracks(), &TimelineTracks::changed, this, [this] { follow(first_, second_); });
     connect(&second_.tracks(), &TimelineTracks::changed, this, [this] { follow(second_, first_); });
-    connect(&first_.scroll(), &TrackScroll::scrolled, this,
-            [this] { second_.scroll().setY(first_.scroll().y()); });
-    connect(&second_.scroll(), &TrackScroll::scrolled, this,
-            [this] { first_.scroll().setY(second_.scroll().y()); });
+    connect(&first_.scroll(), &TrackScroll::scrolled, this, [this] { second_.scroll().setY(first_.scroll().y()); });
+    connect(&second_.scroll(), &TrackScroll::scrolled, this, [this] { first_.scroll().setY(second_.scroll().y()); });
 }
 
-TimelineState& PairedRows::active() const {
-    return second_.selection().event().isValid() ? second_ : first_;
-}
+TimelineState& PairedRows::active() const { return second_.selection().event().isValid() ? second_ : first_; }
 
 void PairedRows::selectCounterpart() {
     TimelineState& from = active();
@@ -53,8 +48,7 @@ void PairedRows::joinTrees() {
     std::vector<uint32_t> pairOf[2];
     const TimelineState* const sides[] = {&first_, &second_};
     for (const int side : {0, 1}) {
-        pairOf[side].assign(sides[side]->hasTracks() ? sides[side]->trace()->tracks.size() : 0,
-                            noIndex);
+        pairOf[side].assign(sides[side]->hasTracks() ? sides[side]->trace()->tracks.size() : 0, noIndex);
         for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
             const uint32_t track = trackOf(pair, side == 0);
             if (track < pairOf[side].size()) pairOf[side][track] = pair;
@@ -63,10 +57,8 @@ void PairedRows::joinTrees() {
     for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
         uint32_t parentPair = noIndex;
         for (const int side : {0, 1}) {
-            const uint32_t parent =
-                sides[side]->tracks().layout().parentOf(trackOf(pair, side == 0));
-            if (parent < pairOf[side].size())
-                parentPair = std::min(parentPair, pairOf[side][parent]);
+            const uint32_t parent = sides[side]->tracks().layout().parentOf(trackOf(pair, side == 0));
+            if (parent < pairOf[side].size()) parentPair = std::min(parentPair, pairOf[side][parent]);
         }
         children_[parentPair < pair ? parentPair : pairs_.size()].push_back(pair);
     }
@@ -91,8 +83,7 @@ void PairedRows::follow(TimelineState& changed, TimelineState& other) {
     orderLike(changed.tracks().layout(), isFirst);
     std::vector<uint32_t> order;
     for (const uint32_t pair : preOrder())
-        if (const uint32_t track = trackOf(pair, !isFirst); track != noIndex)
-            order.push_back(track);
+        if (const uint32_t track = trackOf(pair, !isFirst); track != noIndex) order.push_back(track);
     other.tracks().arrange([&](TrackLayout& layout) {
         layout.setMetrics(changed.tracks().layout().metrics());
         copyMarks(changed.tracks().layout(), layout, isFirst);
@@ -108,8 +99,7 @@ void PairedRows::copyMarks(const TrackLayout& from, TrackLayout& to, bool isFirs
         const uint32_t track = trackOf(pair, isFirst);
         const uint32_t counterpart = trackOf(pair, !isFirst);
         if (track == noIndex || counterpart == noIndex) continue;
-        if (from.canFold(track) && to.canFold(counterpart))
-            to.setFolded(counterpart, from.isFolded(track));
+        if (from.canFold(track) && to.canFold(counterpart)) to.setFolded(counterpart, from.isFolded(track));
         to.setHidden(counterpart, from.isHidden(track));
         to.setPinned(counterpart, from.isPinned(track));
     }
@@ -151,8 +141,8 @@ void PairedRows::arrange() {
     std::vector<int> aboveFirst(first_.hasTracks() ? first_.trace()->tracks.size() : 0, 0);
     std::vector<int> aboveSecond(second_.hasTracks() ? second_.trace()->tracks.size() : 0, 0);
     int top = 0, firstBottom = 0, secondBottom = 0;
-    const auto place = [&top](const TimelineState& state, uint32_t track, std::vector<int>& above,
-                              int& bottom, bool isPinned) {
+    const auto place = [&top](const TimelineState& state, uint32_t track, std::vector<int>& above, int& bottom,
+                              bool isPinned) {
         const LayoutRow* row = state.tracks().layout().rowOf(track);
         if (!row || row->isPinned != isPinned || track >= above.size()) return;
         above[track] = top - bottom;
@@ -169,12 +159,10 @@ void PairedRows::arrange() {
     placeAll(true);
     const int pinnedBottom = firstBottom = secondBottom = top;
     placeAll(false);
-    first_.tracks().arrange([&](TrackLayout& layout) {
-        layout.setSpaces(std::move(aboveFirst), top - firstBottom, pinnedBottom);
-    });
-    second_.tracks().arrange([&](TrackLayout& layout) {
-        layout.setSpaces(std::move(aboveSecond), top - secondBottom, pinnedBottom);
-    });
+    first_.tracks().arrange(
+        [&](TrackLayout& layout) { layout.setSpaces(std::move(aboveFirst), top - firstBottom, pinnedBottom); });
+    second_.tracks().arrange(
+        [&](TrackLayout& layout) { layout.setSpaces(std::move(aboveSecond), top - secondBottom, pinnedBottom); });
     second_.scroll().setY(first_.scroll().y());
 }
 

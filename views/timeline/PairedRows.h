@@ -9,9 +9,8 @@
 
 namespace lanescope::views {
 
-/// Arranges the rows of two timelines in one column: each track of the second directly under its
-/// counterpart in the first. Both are folded, hidden, pinned, filtered, ordered and scrolled alike.
-/// GUI thread.
+/// Arranges the rows of two timelines in one column: each track of the second directly under its counterpart in the
+/// first. Both are folded, hidden, pinned, filtered, ordered and scrolled alike. GUI thread.
 class PairedRows : public QObject {
     Q_OBJECT
 

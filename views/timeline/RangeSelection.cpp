@@ -28,8 +28,7 @@ struct NearestEdge {
         if (count == 0 || state.lanes().counterAt(lane)) return;
         // Slices are sorted and disjoint, so the edge belongs to the nearest one or a neighbour.
         const uint32_t middle = state.lanes().nearestSlice(lane, timeNs);
-        for (uint32_t slice = middle > 0 ? middle - 1 : 0; slice < count && slice <= middle + 1;
-             ++slice) {
+        for (uint32_t slice = middle > 0 ? middle - 1 : 0; slice < count && slice <= middle + 1; ++slice) {
             const TimeRange range = state.lanes().sliceRange(lane, slice);
             consider(range.startNs);
             consider(range.endNs);
@@ -55,12 +54,10 @@ void RangeDrag::moveTo(int64_t timeNs) {
 
 bool isAtEdge(const TimelineState& state, int64_t timeNs, int64_t toleranceNs) {
     const auto range = state.selection().range();
-    return range && std::min(std::abs(range->startNs - timeNs), std::abs(range->endNs - timeNs)) <=
-                        toleranceNs;
+    return range && std::min(std::abs(range->startNs - timeNs), std::abs(range->endNs - timeNs)) <= toleranceNs;
 }
 
-int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
-                std::optional<LanePosition> lane) {
+int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs, std::optional<LanePosition> lane) {
     if (!state.hasTracks()) return timeNs;
     NearestEdge nearest{timeNs, 0, toleranceNs};
     if (lane) nearest.consider(state, *lane);
@@ -84,8 +81,7 @@ void paintDuration(QPainter& painter, const TimelineState& state, const TimeScal
     font.setWeight(QFont::DemiBold);
     const QFontMetricsF metrics(font);
     QRectF pill(0, 8, metrics.horizontalAdvance(text) + 20, metrics.height() + 6);
-    pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0,
-                             std::max(4.0, scale.width - pill.width() - 4)));
+    pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0, std::max(4.0, scale.width - pill.width() - 4)));
 
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -118,8 +114,7 @@ void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize siz
     painter.restore();
 }
 
-std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position,
-                                     uint32_t slice, double width) {
+std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position, uint32_t slice, double width) {
     const LayoutRow* row = state.tracks().layout().rowOf(position.track);
     if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
     const TimeRange range = state.lanes().sliceRange(position, slice);
@@ -139,16 +134,15 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition po
     return QRectF(left, top, right - left, bottom - top);
 }
 
-void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
-                        double top, double bottom) {
+void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale, double top,
+                        double bottom) {
     if (!state.selection().range()) return;
     const TimeRange range = *state.selection().range();
     const double end = scale.left + scale.width;
     const double left = std::clamp(scale.toX(range.startNs), scale.left - 2, end + 2);
     const double right = std::clamp(scale.toX(range.endNs), scale.left - 2, end + 2);
     if (right < scale.left || left > end) return;
-    painter.fillRect(QRectF(left, top, std::max(1.0, right - left), bottom - top),
-                     state.options().theme().selection);
+    painter.fillRect(QRectF(left, top, std::max(1.0, right - left), bottom - top), state.options().theme().selection);
     painter.fillRect(QRectF(left, top, 1, bottom - top), state.options().theme().accent);
     painter.fillRect(QRectF(right, top, 1, bottom - top), state.options().theme().accent);
 }

@@ -12,8 +12,7 @@ namespace lanescope::views {
 /// A distance in pixels that still counts as on an edge.
 constexpr int edgeTolerance = 5;
 
-/// Selects a time range while the mouse is dragged along an axis. The range snaps to the edges of
-/// slices.
+/// Selects a time range while the mouse is dragged along an axis. The range snaps to the edges of slices.
 class RangeDrag {
   public:
     explicit RangeDrag(TimelineState& state) : state_(state) {}
@@ -34,8 +33,7 @@ bool isAtEdge(const TimelineState& state, int64_t timeNs, int64_t toleranceNs);
 
 /// Returns the nearest edge of a slice at most `toleranceNs` away: of `lane` if given and near,
 /// else of all visible lanes; `timeNs` if there is none. O(visible lanes * log n).
-int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
-                std::optional<LanePosition> lane = {});
+int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs, std::optional<LanePosition> lane = {});
 
 }  // namespace lanescope::views
 
@@ -45,8 +43,7 @@ namespace lanescope::views {
 
 /// Returns the rectangle of a slice in a canvas of `width` pixels at the state's scroll position,
 /// at least 2 pixels wide; nullopt if its track is hidden or it is outside the visible range.
-std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition lane, uint32_t slice,
-                                     double width);
+std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition lane, uint32_t slice, double width);
 
 /// Paints the selected range with its duration, and the outline of the selected event.
 void paintSelection(QPainter& painter, const TimelineState& state, QSize size);
@@ -54,9 +51,8 @@ void paintSelection(QPainter& painter, const TimelineState& state, QSize size);
 /// Paints only the outline of the selected event.
 void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size);
 
-/// Paints only the selected range: fill and edges, from `top` to `bottom`. For ruler and overview
-/// too.
-void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
-                        double top, double bottom);
+/// Paints only the selected range: fill and edges, from `top` to `bottom`. For ruler and overview too.
+void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale, double top,
+                        double bottom);
 
 }  // namespace lanescope::views

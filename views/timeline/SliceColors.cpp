@@ -20,8 +20,7 @@ constexpr double shadeStep = 0.2;
 uint32_t numberOf(std::string_view operation) {
     if (operation == "Recv" || operation == "SendRecv") operation = "Send";
     const NcclFunction* function = findNcclFunction(operation);
-    return static_cast<uint32_t>(function == nullptr ? ncclFunctions.size()
-                                                     : function - ncclFunctions.data());
+    return static_cast<uint32_t>(function == nullptr ? ncclFunctions.size() : function - ncclFunctions.data());
 }
 
 }  // namespace
@@ -46,17 +45,12 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
 
 QRgb SliceColors::fillOf(const Lane& lane, const DrawnSlice& drawn) {
     switch (mode_) {
-        case ColorMode::Kind:
-            return fillOf(drawn.category);
-        case ColorMode::Stream:
-            return colorByStream(lane, drawn.slice);
-        case ColorMode::NcclOperation:
-            return colorByOperation(drawn);
+        case ColorMode::Kind: return fillOf(drawn.category);
+        case ColorMode::Stream: return colorByStream(lane, drawn.slice);
+        case ColorMode::NcclOperation: return colorByOperation(drawn);
         case ColorMode::PythonLine:
-        case ColorMode::PythonFunction:
-            return colorByPython(lane.event[drawn.slice]);
-        case ColorMode::Name:
-            break;
+        case ColorMode::PythonFunction: return colorByPython(lane.event[drawn.slice]);
+        case ColorMode::Name: break;
     }
     return colorByName(lane, drawn);
 }
@@ -120,9 +114,7 @@ QRgb SliceColors::colorByPython(EventRef event) {
         sum.add(trace_->strings.at(trace_->stacks.file[place]));
         if (mode_ == ColorMode::PythonLine) sum.add(uint64_t{trace_->stacks.line[place]});
         const auto number = static_cast<uint32_t>((sum.value() >> 32) % (hues * shades));
-        *known = Theme::mix(theme_.colorOfNumber(number % hues), theme_.canvas,
-                            shadeStep * (number / hues))
-                     .rgb();
+        *known = Theme::mix(theme_.colorOfNumber(number % hues), theme_.canvas, shadeStep * (number / hues)).rgb();
     }
     return *known;
 }
@@ -142,12 +134,10 @@ QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
         return QStringLiteral("colour: stream %1").arg(trace_->streams[stream].streamId);
     }
     if (mode_ == ColorMode::NcclOperation) {
-        if (lane.category[slice] == SliceCategory::NcclWait)
-            return QStringLiteral("pale: waits for other ranks");
+        if (lane.category[slice] == SliceCategory::NcclWait) return QStringLiteral("pale: waits for other ranks");
         const std::string operation = operationOf(lane.category[slice], lane.name[slice]);
-        return operation.empty()
-                   ? QStringLiteral("grey: not NCCL")
-                   : QStringLiteral("colour: NCCL %1").arg(QString::fromStdString(operation));
+        return operation.empty() ? QStringLiteral("grey: not NCCL")
+                                 : QStringLiteral("colour: NCCL %1").arg(QString::fromStdString(operation));
     }
     return {};
 }
@@ -158,8 +148,7 @@ QRgb SliceColors::fillOf(SliceCategory category) const {
 }
 
 QRgb SliceColors::edgeOf(QRgb fill) const {
-    // Towards black in either theme: an edge is a shadow. Integers, as this runs for every
-    // rectangle.
+    // Towards black in either theme: an edge is a shadow. Integers, as this runs for every rectangle.
     return qRgb(qRed(fill) * 3 / 4, qGreen(fill) * 3 / 4, qBlue(fill) * 3 / 4);
 }
 

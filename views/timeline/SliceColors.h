@@ -57,8 +57,7 @@ class SliceColors {
         SliceCategory category = SliceCategory::Busy;
         StringIndex name = 0;
     };
-    /// Returns the colour of one slice. NVTX ranges and their projections keep the colour set by
-    /// the program.
+    /// Returns the colour of one slice. NVTX ranges and their projections keep the colour set by the program.
     QRgb fillOf(const Lane& lane, const DrawnSlice& drawn);
     QRgb fillOf(const Lane& lane, uint32_t slice) {
         return fillOf(lane, {slice, lane.category[slice], lane.name[slice]});

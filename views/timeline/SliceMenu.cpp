@@ -14,9 +14,7 @@ namespace lanescope::views {
 namespace {
 
 /// Returns one cell of a table for the clipboard.
-QString cell(const std::string& text) {
-    return toQString(text).replace('\t', ' ').replace('\n', ' ');
-}
+QString cell(const std::string& text) { return toQString(text).replace('\t', ' ').replace('\n', ' '); }
 
 QString trackOf(const Trace& trace, uint32_t track) {
     QString path;
@@ -115,14 +113,11 @@ void SliceMenu::addSliceEntries() {
         state_.selection().setEvent(event);
         copySelection(state_);
     });
-    addAction(tr("Find all of this name"), this, [this, event] {
-        emit state_.nameRequested(toQString(state_.trace()->nameOf(event)));
-    });
+    addAction(tr("Find all of this name"), this,
+              [this, event] { emit state_.nameRequested(toQString(state_.trace()->nameOf(event))); });
     if (state_.hasTables()) {
-        addAction(tr("How long and when they ran"), this,
-                  [this, event] { emit state_.histogramRequested(event); });
-        addAction(tr("Show in the events"), this,
-                  [this, event] { emit state_.listRequested(event); });
+        addAction(tr("How long and when they ran"), this, [this, event] { emit state_.histogramRequested(event); });
+        addAction(tr("Show in the events"), this, [this, event] { emit state_.listRequested(event); });
     }
     addSeparator();
 }
@@ -130,9 +125,8 @@ void SliceMenu::addSliceEntries() {
 void SliceMenu::addRangeEntries() {
     addAction(place_.event.isValid() ? tr("Zoom to it\tReturn") : tr("Zoom to the gap"), this,
               [this] { state_.range().zoomTo(place_.range); });
-    addAction(place_.event.isValid() ? tr("Select its time as range\tR")
-                                     : tr("Select the gap as range\tR"),
-              this, [this] { state_.selection().setRange(place_.range); });
+    addAction(place_.event.isValid() ? tr("Select its time as range\tR") : tr("Select the gap as range\tR"), this,
+              [this] { state_.selection().setRange(place_.range); });
     addSeparator();
 }
 
@@ -140,9 +134,8 @@ void SliceMenu::addTrackEntries() {
     const uint32_t track = place_.track;
     if (track >= state_.trace()->tracks.size()) return;
     addSection(entryText(state_.trace()->tracks[track].title));
-    addAction(state_.tracks().layout().isPinned(track) ? tr("Unpin the track\tP")
-                                                       : tr("Pin the track\tP"),
-              this, [this, track] { togglePinned(state_, track); });
+    addAction(state_.tracks().layout().isPinned(track) ? tr("Unpin the track\tP") : tr("Pin the track\tP"), this,
+              [this, track] { togglePinned(state_, track); });
     addAction(tr("Hide the track\tH"), this, [this, track] { hideTrack(state_, track); });
 }
 

@@ -26,8 +26,7 @@ QFont smaller(QFont font) {
 
 }  // namespace
 
-TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
-    : QWidget(parent), state_(state), rangeDrag_(state) {
+TimeRuler::TimeRuler(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state), rangeDrag_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
     setMouseTracking(true);
@@ -39,12 +38,10 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
     connect(&state_.options(), &TimelineOptions::changed, this, repaint);
     connect(&state_.range(), &TimelineRange::changed, this, repaint);
     connect(&state_.selection(), &TimelineSelection::rangeChanged, this, repaint);
-    connect(&state_.selection(), &TimelineSelection::hoverTimeChanged, this,
-            &TimeRuler::moveHoverTime);
+    connect(&state_.selection(), &TimelineSelection::hoverTimeChanged, this, &TimeRuler::moveHoverTime);
 }
 
-void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
-                      const QFont& font) {
+void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font) {
     const Theme& theme = state.options().theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
@@ -53,8 +50,7 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
     const TimeScale scale = state.range().scale(size.width());
     painter.setFont(smaller(font));
     const QFontMetrics metrics(painter.font());
-    const TimeTicks ticks =
-        timeTicks(state.range().axis().range(), size.width(), pixelsPerLabel(metrics));
+    const TimeTicks ticks = timeTicks(state.range().axis().range(), size.width(), pixelsPerLabel(metrics));
     const int baseline = (size.height() - minorLength + metrics.ascent() - metrics.descent()) / 2;
     int labelsFrom = 0;
     if (ticks.hasAnchor) {
@@ -131,13 +127,11 @@ void TimeRuler::mousePressEvent(QMouseEvent* event) {
     isDragging_ = false;
     pressedX_ = event->pos().x();
     const int64_t timeNs = scale().toTimeNs(event->position().x());
-    if (!rangeDrag_.beginAtEdge(timeNs, scale().spanNs(edgeTolerance)))
-        rangeDrag_.begin(timeFor(*event));
+    if (!rangeDrag_.beginAtEdge(timeNs, scale().spanNs(edgeTolerance))) rangeDrag_.begin(timeFor(*event));
 }
 
 void TimeRuler::mouseMoveEvent(QMouseEvent* event) {
-    const bool isEdge =
-        isAtEdge(state_, scale().toTimeNs(event->position().x()), scale().spanNs(edgeTolerance));
+    const bool isEdge = isAtEdge(state_, scale().toTimeNs(event->position().x()), scale().spanNs(edgeTolerance));
     setCursor(isEdge || isDragging_ ? Qt::SizeHorCursor : Qt::ArrowCursor);
     if (!isPressed_) return;
     isDragging_ = isDragging_ || std::abs(event->pos().x() - pressedX_) > clickTolerance;
@@ -155,9 +149,7 @@ void TimeRuler::mouseReleaseEvent(QMouseEvent*) {
     isPressed_ = isDragging_ = false;
 }
 
-void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) {
-    state_.range().axis().fit();
-}
+void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) { state_.range().axis().fit(); }
 
 namespace {
 
@@ -168,19 +160,17 @@ QString summaryOf(const Trace& trace) {
     const size_t gpus = trace.gpus.size();
     const size_t processes = trace.processes.size();
     if (gpus > 0) parts += QStringLiteral("%1 GPU%2").arg(gpus).arg(gpus == 1 ? "" : "s");
-    if (processes > 0)
-        parts += QStringLiteral("%1 process%2").arg(processes).arg(processes == 1 ? "" : "es");
+    if (processes > 0) parts += QStringLiteral("%1 process%2").arg(processes).arg(processes == 1 ? "" : "es");
     return parts.join(QStringLiteral("  ·  "));
 }
 
 /// Paints a line with the mark, the name and the facts of one of two traces.
-void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect& line,
-                     const QFont& bold, const QFont& font) {
+void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect& line, const QFont& bold,
+                     const QFont& font) {
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
-    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8),
-                     state.options().mark());
+    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8), state.options().mark());
     const int left = line.left() + 12;
     const QString facts = QString::fromStdString(formatDuration(state.trace()->range.durationNs()));
     const int factsWidth = metrics.horizontalAdvance(facts);
@@ -188,8 +178,7 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect&
     painter.setFont(bold);
     painter.setPen(state.options().theme().text);
     painter.drawText(QPoint(left, baseline),
-                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title),
-                                            Qt::ElideMiddle, room));
+                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room));
     painter.setFont(font);
     painter.setPen(state.options().theme().mutedText);
     painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
@@ -197,13 +186,10 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect&
 
 }  // namespace
 
-TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent)
-    : QWidget(parent), state_(state) {
+TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     const auto repaint = [this] {
-        setToolTip(state_.trace()
-                       ? QString::fromStdString(state_.trace()->path.string()).toHtmlEscaped()
-                       : QString());
+        setToolTip(state_.trace() ? QString::fromStdString(state_.trace()->path.string()).toHtmlEscaped() : QString());
         update();
     };
     connect(&state_, &TimelineState::traceChanged, this, repaint);
@@ -220,8 +206,8 @@ void TimelineCorner::setCompanion(TimelineState* companion) {
     update();
 }
 
-void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize size,
-                           const QFont& font, const TimelineState* companion) {
+void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
+                           const TimelineState* companion) {
     const Theme& theme = state.options().theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
@@ -232,8 +218,7 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     if (companion && companion->trace()) {
         const int height = size.height() / 2;
         paintMarkedLine(painter, state, {inset, 2, size.width() - 2 * inset, height}, bold, font);
-        paintMarkedLine(painter, *companion, {inset, height - 2, size.width() - 2 * inset, height},
-                        bold, font);
+        paintMarkedLine(painter, *companion, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
         return;
     }
     const QFontMetrics boldMetrics(bold);
@@ -243,8 +228,7 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     painter.setFont(bold);
     painter.setPen(theme.text);
     painter.drawText(QPoint(inset, top + boldMetrics.ascent()),
-                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title),
-                                            Qt::ElideMiddle, room));
+                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room));
     painter.setFont(font);
     painter.setPen(theme.mutedText);
     painter.drawText(QPoint(inset, top + boldMetrics.height() + 4 + metrics.ascent()),

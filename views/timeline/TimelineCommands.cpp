@@ -16,22 +16,16 @@ void TimelineCommands::setCompanion(TimelineState* companion, PairedRows* rows) 
     rows_ = rows;
 }
 
-TimelineState& TimelineCommands::active() const {
-    return rows_ ? rows_->active() : state_;
-}
+TimelineState& TimelineCommands::active() const { return rows_ ? rows_->active() : state_; }
 
 TimelineState& TimelineCommands::trackState() const {
     const bool isCompanions = companion_ && companion_->tracks().current() != noIndex;
     return isCompanions ? *companion_ : state_;
 }
 
-void TimelineCommands::zoomToSelection() {
-    TimelineNavigator(active()).zoomToSelection();
-}
+void TimelineCommands::zoomToSelection() { TimelineNavigator(active()).zoomToSelection(); }
 
-void TimelineCommands::zoomToEvent() {
-    TimelineNavigator(active()).zoomToEvent();
-}
+void TimelineCommands::zoomToEvent() { TimelineNavigator(active()).zoomToEvent(); }
 
 void TimelineCommands::scrollPages(int direction) {
     const int page = std::max(1, state_.scroll().viewportHeight() * 7 / 8);
@@ -40,8 +34,7 @@ void TimelineCommands::scrollPages(int direction) {
 
 void TimelineCommands::restoreDefaults() {
     state_.tracks().restoreDefault();
-    if (companion_)
-        companion_->tracks().arrange([](TrackLayout& layout) { layout.setArrangement({}); });
+    if (companion_) companion_->tracks().arrange([](TrackLayout& layout) { layout.setArrangement({}); });
     state_.range().showDefaultRange();
     scrollToTop();
 }
@@ -50,21 +43,15 @@ void TimelineCommands::selectNeighbour(int direction, SliceStep step) {
     TimelineNavigator(active()).selectNeighbour(direction, step, canvas_.width());
 }
 
-void TimelineCommands::selectEndOfLane(int direction) {
-    TimelineNavigator(active()).selectEndOfLane(direction);
-}
+void TimelineCommands::selectEndOfLane(int direction) { TimelineNavigator(active()).selectEndOfLane(direction); }
 
-void TimelineCommands::selectAdjacentLane(int direction) {
-    TimelineNavigator(active()).selectAdjacentLane(direction);
-}
+void TimelineCommands::selectAdjacentLane(int direction) { TimelineNavigator(active()).selectAdjacentLane(direction); }
 
 void TimelineCommands::selectCounterpart() {
     if (rows_) rows_->selectCounterpart();
 }
 
-void TimelineCommands::followFlow(int direction) {
-    TimelineNavigator(active()).followFlow(direction);
-}
+void TimelineCommands::followFlow(int direction) { TimelineNavigator(active()).followFlow(direction); }
 
 void TimelineCommands::selectTimeOfEvent() {
     const TimelineState& state = active();
@@ -87,17 +74,11 @@ void TimelineCommands::clearSelection() {
     state_.selection().setRange(std::nullopt);
 }
 
-void TimelineCommands::copySelected() {
-    copySelection(active());
-}
+void TimelineCommands::copySelected() { copySelection(active()); }
 
-void TimelineCommands::togglePinnedTrack() {
-    togglePinned(trackState(), trackState().tracks().current());
-}
+void TimelineCommands::togglePinnedTrack() { togglePinned(trackState(), trackState().tracks().current()); }
 
-void TimelineCommands::hideTrack() {
-    views::hideTrack(trackState(), trackState().tracks().current());
-}
+void TimelineCommands::hideTrack() { views::hideTrack(trackState(), trackState().tracks().current()); }
 
 void TimelineCommands::moveTrack(int direction) {
     views::moveTrack(trackState(), trackState().tracks().current(), direction);
@@ -112,9 +93,7 @@ void TimelineCommands::showAllTracks() {
     if (companion_) views::showAllTracks(*companion_);
 }
 
-void TimelineCommands::hideEmptyTracks() {
-    views::hideEmptyTracks(state_, companion_);
-}
+void TimelineCommands::hideEmptyTracks() { views::hideEmptyTracks(state_, companion_); }
 
 void TimelineCommands::undoArrangement() {
     // With two traces, changes of the companion's tracks also changed their counterparts.

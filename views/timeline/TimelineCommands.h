@@ -16,8 +16,7 @@ enum class SliceStep : uint8_t;
 class TimelineCommands {
   public:
     /// Both outlive this. `canvas` is as wide as the visible range.
-    TimelineCommands(TimelineState& state, const QWidget& canvas)
-        : state_(state), canvas_(canvas) {}
+    TimelineCommands(TimelineState& state, const QWidget& canvas) : state_(state), canvas_(canvas) {}
 
     /// Adds the timeline whose tracks are shown, too; null for none.
     void setCompanion(TimelineState* companion, PairedRows* rows);
@@ -47,8 +46,7 @@ class TimelineCommands {
     void selectCounterpart();
     /// Selects the effect of the selected event (+1) or its cause (-1).
     void followFlow(int direction);
-    /// Selects the time of the selected event or gap as the range; clears the range if it is
-    /// selected already.
+    /// Selects the time of the selected event or gap as the range; clears the range if it is selected already.
     void selectTimeOfEvent();
     void clearSelection();
     /// Copies the selection to the clipboard; see `copySelection`.

@@ -13,9 +13,7 @@ constexpr double minRevealedShare = 0.02;
 constexpr double revealedShare = 0.2;
 constexpr double minPlaceShare = 0.05;  // of the trace, around a place without a length
 
-int64_t middleOf(TimeRange range) {
-    return range.startNs + range.durationNs() / 2;
-}
+int64_t middleOf(TimeRange range) { return range.startNs + range.durationNs() / 2; }
 
 }  // namespace
 
@@ -73,15 +71,12 @@ void TimelineNavigator::selectNeighbour(int direction, SliceStep step, double wi
     const SliceLocation at = state_.trace()->locate(state_.selection().event());
     if (!at.isValid()) return selectFirst();
     const LanePosition lane{at.track, at.lane};
-    if (step == SliceStep::Visible)
-        return select(lane, nextVisible(lane, at.slice, direction, width));
+    if (step == SliceStep::Visible) return select(lane, nextVisible(lane, at.slice, direction, width));
     const int64_t next = int64_t{at.slice} + direction;
-    if (next >= 0 && next < int64_t{state_.lanes().sliceCount(lane)})
-        select(lane, static_cast<uint32_t>(next));
+    if (next >= 0 && next < int64_t{state_.lanes().sliceCount(lane)}) select(lane, static_cast<uint32_t>(next));
 }
 
-uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int direction,
-                                        double width) const {
+uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int direction, double width) const {
     const uint32_t count = state_.lanes().sliceCount(lane);
     const TimeRange visible = state_.range().visible();
     const TimeRange from = state_.lanes().sliceRange(lane, slice);
@@ -129,13 +124,11 @@ void TimelineNavigator::showPlace(TimeRange range, uint32_t process) {
         scrollTo({track, 0});
         break;
     }
-    const auto minDurationNs =
-        static_cast<int64_t>(double(state_.range().limits().durationNs()) * minPlaceShare);
+    const auto minDurationNs = static_cast<int64_t>(double(state_.range().limits().durationNs()) * minPlaceShare);
     const TimeRange shown = withMargins(range, revealedShare);
-    state_.range().setVisible(
-        shown.durationNs() >= minDurationNs
-            ? shown
-            : TimeRange{middleOf(range) - minDurationNs / 2, middleOf(range) + minDurationNs / 2});
+    state_.range().setVisible(shown.durationNs() >= minDurationNs ? shown
+                                                                  : TimeRange{middleOf(range) - minDurationNs / 2,
+                                                                              middleOf(range) + minDurationNs / 2});
 }
 
 void TimelineNavigator::followFlow(int direction) {
@@ -162,8 +155,7 @@ void TimelineNavigator::selectAdjacentLane(int direction) {
             lane = direction > 0 ? 0 : rows[rowIndex].laneCount - 1;
         }
         const LanePosition position{rows[rowIndex].track, static_cast<uint32_t>(lane)};
-        if (isSelectable(position))
-            return select(position, state_.lanes().nearestSlice(position, timeNs));
+        if (isSelectable(position)) return select(position, state_.lanes().nearestSlice(position, timeNs));
         lane += direction;
     }
 }
@@ -181,8 +173,7 @@ void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
 void TimelineNavigator::scrollTo(LanePosition lane) {
     const LayoutRow* row = state_.tracks().layout().rowOf(lane.track);
     if (!row || row->top < state_.scroll().pinnedHeight()) return;
-    const int top =
-        TrackLayout::laneTop(*row, lane.lane) - state_.tracks().layout().metrics().padding;
+    const int top = TrackLayout::laneTop(*row, lane.lane) - state_.tracks().layout().metrics().padding;
     const int bottom = top + row->laneHeight + 2 * state_.tracks().layout().metrics().padding;
     const int height = state_.scroll().viewportHeight();
     const int pinned = state_.scroll().pinnedHeight();
@@ -206,15 +197,13 @@ void TimelineNavigator::selectFirst() {
         for (const LayoutRow& row : band.rows) {
             const LanePosition lane{row.track, 0};
             if (row.laneCount == 0 || !isSelectable(lane)) continue;
-            return select(lane,
-                          state_.lanes().nearestSlice(lane, middleOf(state_.range().visible())));
+            return select(lane, state_.lanes().nearestSlice(lane, middleOf(state_.range().visible())));
         }
     }
 }
 
 bool TimelineNavigator::isSelectable(LanePosition position) const {
-    return state_.lanes().sliceCount(position) > 0 &&
-           state_.lanes().sliceEvent(position, 0).isValid();
+    return state_.lanes().sliceCount(position) > 0 && state_.lanes().sliceEvent(position, 0).isValid();
 }
 
 }  // namespace lanescope::views

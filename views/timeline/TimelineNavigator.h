@@ -22,21 +22,18 @@ class TimelineNavigator {
     /// Zooms to the selected range, else the selected event, else everything.
     void zoomToSelection();
     void zoomToEvent();
-    /// Unfolds `track`, scrolls it to the top, as far as the rows below allow, and makes it the
-    /// current one.
+    /// Unfolds `track`, scrolls it to the top, as far as the rows below allow, and makes it the current one.
     void scrollToTrack(uint32_t track);
     /// Pans so that a time is in the middle, and marks it on the ruler.
     void showTime(int64_t timeNs);
-    /// Selects the next (+1) or previous (-1) slice of the lane in a view of `width` pixels and
-    /// pans to it. If the selected one is not visible, `SliceStep::Visible` starts at the edge of
-    /// the view. O(log slices).
+    /// Selects the next (+1) or previous (-1) slice of the lane in a view of `width` pixels and pans to it. If the
+    /// selected one is not visible, `SliceStep::Visible` starts at the edge of the view. O(log slices).
     void selectNeighbour(int direction, SliceStep step, double width);
     /// Selects the first (-1) or last (+1) slice of the lane.
     void selectEndOfLane(int direction);
     /// Selects the nearest slice of the next non-empty lane below (+1) or above (-1).
     void selectAdjacentLane(int direction);
-    /// Selects the slice of `lane` nearest to `timeNs`; does nothing if the lane has no selectable
-    /// slice.
+    /// Selects the slice of `lane` nearest to `timeNs`; does nothing if the lane has no selectable slice.
     void selectNearest(LanePosition lane, int64_t timeNs);
 
     /// Shows a time range with a margin, at the row of a process.

@@ -13,9 +13,7 @@ TimelinePlaces::TimelinePlaces(const TimelineState& state, const QWidget& canvas
     connect(&state_.scroll(), &TrackScroll::scrolled, this, &TimelinePlaces::changed);
 }
 
-QRect TimelinePlaces::tracksArea() const {
-    return canvas_.geometry();
-}
+QRect TimelinePlaces::tracksArea() const { return canvas_.geometry(); }
 
 QRect TimelinePlaces::trackArea(uint32_t track) const {
     if (!state_.hasTracks() || track >= state_.trace()->tracks.size()) return {};
@@ -36,10 +34,9 @@ int64_t TimelinePlaces::timeAt(double x) const {
 
 uint32_t TimelinePlaces::trackAt(int y) const {
     const QRect area = tracksArea();
-    const LayoutRow* row =
-        state_.hasTracks() && area.top() <= y && y <= area.bottom()
-            ? state_.tracks().layout().rowAt(state_.scroll().toLayoutY(y - area.top()))
-            : nullptr;
+    const LayoutRow* row = state_.hasTracks() && area.top() <= y && y <= area.bottom()
+                               ? state_.tracks().layout().rowAt(state_.scroll().toLayoutY(y - area.top()))
+                               : nullptr;
     return row ? row->track : noIndex;
 }
 

@@ -11,9 +11,7 @@ constexpr double zoomedShare = 0.8;
 
 }  // namespace
 
-TimelineRange::TimelineRange(QObject* parent) : QObject(parent) {
-    setAxis(nullptr);
-}
+TimelineRange::TimelineRange(QObject* parent) : QObject(parent) { setAxis(nullptr); }
 
 TimelineRange::~TimelineRange() {
     // The axis receives the withdrawal when this object can no longer receive its signals.
@@ -33,9 +31,7 @@ void TimelineRange::setAxis(VisibleRange* range) {
     emit changed();
 }
 
-VisibleRange& TimelineRange::axis() const {
-    return sharedAxis_ ? *sharedAxis_ : const_cast<VisibleRange&>(ownAxis_);
-}
+VisibleRange& TimelineRange::axis() const { return sharedAxis_ ? *sharedAxis_ : const_cast<VisibleRange&>(ownAxis_); }
 
 void TimelineRange::setOrigin(int64_t traceTimeNs) {
     if (traceTimeNs == originNs_) return;
@@ -49,22 +45,15 @@ void TimelineRange::setExtent(TimeRange range) {
     publishExtent();
 }
 
-void TimelineRange::zoomTo(TimeRange range) {
-    setVisible(withMargins(range, zoomedShare));
-}
+void TimelineRange::zoomTo(TimeRange range) { setVisible(withMargins(range, zoomedShare)); }
 
-void TimelineRange::showDefaultRange() {
-    default_ ? zoomTo(*default_) : axis().fit();
-}
+void TimelineRange::showDefaultRange() { default_ ? zoomTo(*default_) : axis().fit(); }
 
-void TimelineRange::publishExtent() {
-    axis().setExtent(this, extent_.shifted(-originNs_));
-}
+void TimelineRange::publishExtent() { axis().setExtent(this, extent_.shifted(-originNs_)); }
 
 TimeRange withMargins(TimeRange range, double share) {
     const double durationNs = std::max<double>(1, double(range.durationNs())) / share;
-    const auto startNs =
-        range.startNs + range.durationNs() / 2 - static_cast<int64_t>(durationNs / 2);
+    const auto startNs = range.startNs + range.durationNs() / 2 - static_cast<int64_t>(durationNs / 2);
     return {startNs, startNs + static_cast<int64_t>(durationNs)};
 }
 

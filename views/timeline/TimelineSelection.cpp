@@ -17,12 +17,9 @@ void TimelineSelection::clear() {
 void TimelineSelection::setEvent(EventRef event) {
     if (event == event_) return;
     event_ = event;
-    const SliceLocation at =
-        lanes_.trace() && event.isValid() ? lanes_.trace()->locate(event) : SliceLocation();
+    const SliceLocation at = lanes_.trace() && event.isValid() ? lanes_.trace()->locate(event) : SliceLocation();
     if (at.isValid()) tracks_.setCurrent(at.track);
-    changeHighlight([&] {
-        selectedName_ = at.isValid() ? lanes_.nameAt({at.track, at.lane}, at.slice) : 0;
-    });
+    changeHighlight([&] { selectedName_ = at.isValid() ? lanes_.nameAt({at.track, at.lane}, at.slice) : 0; });
     if (event.isValid()) setGapMark(std::nullopt);
     emit eventChanged(event);
 }

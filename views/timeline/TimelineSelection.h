@@ -18,8 +18,7 @@ class TimelineSelection : public QObject {
 
   public:
     /// Both outlive this. The track of a selected event becomes the current one.
-    TimelineSelection(const TraceLanes& lanes, TimelineTracks& tracks)
-        : lanes_(lanes), tracks_(tracks) {}
+    TimelineSelection(const TraceLanes& lanes, TimelineTracks& tracks) : lanes_(lanes), tracks_(tracks) {}
 
     /// Clears everything, for another trace.
     void clear();

@@ -54,8 +54,7 @@ CounterScale TimelineState::counterScale(LanePosition position) const {
     };
     add(*this, position.track);
     const uint32_t other = tracks_.counterpartOf(position.track);
-    if (other_ && other_->hasTracks() && other < other_->trace()->tracks.size())
-        add(*other_, other);
+    if (other_ && other_->hasTracks() && other < other_->trace()->tracks.size()) add(*other_, other);
     return scaleOf(counters);
 }
 

@@ -44,10 +44,9 @@ class TimelineOptions : public QObject {
     bool isWheelScrolling_ = false;
 };
 
-/// The state that the parts of one timeline share: the trace and what is known about it, and one
-/// object each for the visible range, the tracks, the selection and the options. The parts only
-/// paint the state and change it through setters, each of which emits its change. Times are trace
-/// time. GUI thread.
+/// The state that the parts of one timeline share: the trace and what is known about it, and one object each for the
+/// visible range, the tracks, the selection and the options. The parts only paint the state and change it through
+/// setters, each of which emits its change. Times are trace time. GUI thread.
 class TimelineState : public QObject {
     Q_OBJECT
 

@@ -10,8 +10,7 @@ namespace {
 /// The max number of undo steps of the arrangement.
 constexpr size_t maxUndoSteps = 100;
 
-/// Returns the part of an arrangement that can be undone: the row height has keys for both
-/// directions.
+/// Returns the part of an arrangement that can be undone: the row height has keys for both directions.
 TrackArrangement withoutHeight(TrackArrangement arrangement) {
     arrangement.height = RowHeight::Normal;
     return arrangement;
@@ -25,9 +24,7 @@ void TrackScroll::setViewportHeight(int height) {
     emit viewportChanged();
 }
 
-int TrackScroll::maxY() const {
-    return std::max(0, layout_.totalHeight() - viewportHeight_);
-}
+int TrackScroll::maxY() const { return std::max(0, layout_.totalHeight() - viewportHeight_); }
 
 void TrackScroll::setY(int y) {
     const int next = std::clamp(y, 0, maxY());
@@ -41,13 +38,9 @@ int TrackScroll::pinnedHeight() const {
     return 3 * height <= 2 * viewportHeight_ ? height : 0;
 }
 
-int TrackScroll::toScreenY(int layoutY) const {
-    return layoutY < pinnedHeight() ? layoutY : layoutY - y_;
-}
+int TrackScroll::toScreenY(int layoutY) const { return layoutY < pinnedHeight() ? layoutY : layoutY - y_; }
 
-int TrackScroll::toLayoutY(int screenY) const {
-    return screenY < pinnedHeight() ? screenY : screenY + y_;
-}
+int TrackScroll::toLayoutY(int screenY) const { return screenY < pinnedHeight() ? screenY : screenY + y_; }
 
 std::array<TrackScroll::Band, 2> TrackScroll::bands(int height) const {
     const int pinned = pinnedHeight();
@@ -124,9 +117,7 @@ void TimelineTracks::setDefaultArrangement(TrackArrangement arrangement) {
     setArrangement(default_);
 }
 
-void TimelineTracks::restoreDefault() {
-    apply(default_);
-}
+void TimelineTracks::restoreDefault() { apply(default_); }
 
 void TimelineTracks::apply(const TrackArrangement& arrangement) {
     arrange([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
@@ -139,9 +130,7 @@ void TimelineTracks::setTextHeight(int pixels) {
 }
 
 void TimelineTracks::setRowHeight(RowHeight height) {
-    arrange([&](TrackLayout& layout) {
-        layout.setMetrics(LayoutMetrics::forText(textHeight_, height));
-    });
+    arrange([&](TrackLayout& layout) { layout.setMetrics(LayoutMetrics::forText(textHeight_, height)); });
 }
 
 void TimelineTracks::setCurrent(uint32_t track) {

@@ -12,9 +12,8 @@
 
 namespace lanescope::views {
 
-/// The vertical scroll position of the rows of a layout. Pinned rows stay while the others scroll
-/// under them: screen heights count from the top of the canvas, layout heights from the top of all
-/// rows. In pixels. GUI thread.
+/// The vertical scroll position of the rows of a layout. Pinned rows stay while the others scroll under them: screen
+/// heights count from the top of the canvas, layout heights from the top of all rows. In pixels. GUI thread.
 class TrackScroll : public QObject {
     Q_OBJECT
 
@@ -71,8 +70,7 @@ class TimelineTracks : public QObject {
     TrackScroll& scroll() { return scroll_; }
     const TrackScroll& scroll() const { return scroll_; }
 
-    /// Changes the layout and emits one signal. Changes of folding, order, hidden and pinned tracks
-    /// can be undone.
+    /// Changes the layout and emits one signal. Changes of folding, order, hidden and pinned tracks can be undone.
     void arrange(const std::function<void(TrackLayout&)>& change);
     /// Undoes the last change of the arrangement; returns false if there is none.
     bool undo();

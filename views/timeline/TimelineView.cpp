@@ -47,8 +47,8 @@ TimelineView::TimelineView(QWidget* parent)
       places_(new TimelinePlaces(state_, *canvas_, this)),
       commands_(state_, *canvas_) {
     setFocusPolicy(Qt::StrongFocus);
-    for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
-                          static_cast<QWidget*>(canvas_)}) {
+    for (QWidget* part :
+         {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_), static_cast<QWidget*>(canvas_)}) {
         part->setFocusProxy(this);
     }
     TimelineTracks& tracks = state_.tracks();
@@ -95,9 +95,7 @@ void TimelineView::speak() {
     setAccessibleDescription(spokenSelection(commands_.active()));
 }
 
-void TimelineView::setTrace(TracePtr trace) {
-    state_.setTrace(std::move(trace));
-}
+void TimelineView::setTrace(TracePtr trace) { state_.setTrace(std::move(trace)); }
 
 void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs) {
     emptyTracks_->setAllowed(false);
@@ -108,8 +106,7 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackP
         overview_->setCompanion(companion_);
         labels_->setCompanion(companion_);
         canvas_->setCompanion(companion_);
-        connect(&companion_->selection(), &TimelineSelection::eventChanged, this,
-                &TimelineView::speak);
+        connect(&companion_->selection(), &TimelineSelection::eventChanged, this, &TimelineView::speak);
         connect(companion_, &QObject::destroyed, this, [this] {
             companion_ = nullptr;
             delete std::exchange(rows_, nullptr);
@@ -123,13 +120,9 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackP
     updateGeometry();
 }
 
-void TimelineView::setBaselineOverlayVisible(bool isVisible) {
-    canvas_->setBaselineOverlayVisible(isVisible);
-}
+void TimelineView::setBaselineOverlayVisible(bool isVisible) { canvas_->setBaselineOverlayVisible(isVisible); }
 
-bool TimelineView::isBaselineOverlayVisible() const {
-    return canvas_->isBaselineOverlayVisible();
-}
+bool TimelineView::isBaselineOverlayVisible() const { return canvas_->isBaselineOverlayVisible(); }
 
 void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
     delete stripLabel_;
@@ -155,26 +148,18 @@ void TimelineView::setStripHeight(int height) {
     arrange();
 }
 
-void TimelineView::revealEvent(EventRef event) {
-    TimelineNavigator(state_).reveal(event);
-}
+void TimelineView::revealEvent(EventRef event) { TimelineNavigator(state_).reveal(event); }
 
 void TimelineView::flashTrack(uint32_t track) {
     TimelineNavigator(state_).scrollToTrack(track);
     labels_->flash(state_, track);
 }
 
-void TimelineView::filterTracks() {
-    filter_->activate();
-}
+void TimelineView::filterTracks() { filter_->activate(); }
 
-void TimelineView::refreshEmptyPlaces() {
-    canvas_->refreshHover();
-}
+void TimelineView::refreshEmptyPlaces() { canvas_->refreshHover(); }
 
-QSize TimelineView::sizeHint() const {
-    return {1200, 640};
-}
+QSize TimelineView::sizeHint() const { return {1200, 640}; }
 /// Room for the parts above the tracks and for a few tracks; those of two runs are paired.
 QSize TimelineView::minimumSizeHint() const {
     const int minVisibleRows = rows_ ? 6 : 3;
@@ -186,8 +171,7 @@ TimelineView::Areas TimelineView::areasFor(QSize size) const {
     // The canvas keeps at least half, even if the user dragged the labels farther. Larger fonts
     // need more than labels, strip and ruler would by themselves.
     const QFontMetrics metrics(font());
-    const int wanted = labelWidth_.value_or(
-        std::max(defaultLabelWidth, labelCharacters * metrics.averageCharWidth()));
+    const int wanted = labelWidth_.value_or(std::max(defaultLabelWidth, labelCharacters * metrics.averageCharWidth()));
     const int left = std::min(wanted, size.width() / 2);
     const int textHeight = metrics.height();
     const int stripHeight = std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
@@ -224,9 +208,7 @@ void TimelineView::arrange() {
     emit places_->changed();
 }
 
-void TimelineView::updateMetrics() {
-    state_.tracks().setTextHeight(QFontMetrics(font()).height());
-}
+void TimelineView::updateMetrics() { state_.tracks().setTextHeight(QFontMetrics(font()).height()); }
 
 void TimelineView::updateScrollBar() {
     const QSignalBlocker blocker(scrollBar_);  // the state has this already
@@ -243,14 +225,13 @@ void TimelineView::styleScrollBar() {
     const Theme& theme = state_.options().theme();
     const QColor handle = Theme::mix(theme.panel, theme.mutedText, 0.4);
     scrollBar_->setStyleSheet(
-        QStringLiteral(
-            "QScrollBar:vertical { background: %1; border: none; width: 12px; }"
-            "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
-            " border-radius: 4px; }"
-            "QScrollBar::handle:vertical:hover { background: %3; }"
-            "QScrollBar::handle:vertical:disabled { background: transparent; }"
-            "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
-            "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
+        QStringLiteral("QScrollBar:vertical { background: %1; border: none; width: 12px; }"
+                       "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
+                       " border-radius: 4px; }"
+                       "QScrollBar::handle:vertical:hover { background: %3; }"
+                       "QScrollBar::handle:vertical:disabled { background: transparent; }"
+                       "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
+                       "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
             .arg(theme.panel.name(), handle.name(), theme.mutedText.name()));
 }
 
@@ -266,8 +247,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
     painter->fillRect(QRect(QPoint(), size), state_.options().theme().window);
     paintIn(areas.corner.united(areas.filter),
             [&](QSize part) { TimelineCorner::paint(*painter, state_, part, font(), companion_); });
-    paintIn(areas.overview,
-            [&](QSize part) { OverviewPainter().paint(*painter, state_, part, companion_); });
+    paintIn(areas.overview, [&](QSize part) { OverviewPainter().paint(*painter, state_, part, companion_); });
     paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, state_, part, font()); });
     if (strip_) paintIn(areas.strip, [&](QSize) { strip_->render(painter, {}, {}); });
     paintIn(areas.labels, [&](QSize part) {
@@ -286,8 +266,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         }
         paintSelection(*painter, state_, part);
         FlowOverlay(state_).paint(*painter, part, tracks.font());
-        if (overlay_ && !overlay_->isHidden())
-            overlay_->render(painter, {}, {}, QWidget::DrawChildren);
+        if (overlay_ && !overlay_->isHidden()) overlay_->render(painter, {}, {}, QWidget::DrawChildren);
     });
 }
 
@@ -319,8 +298,7 @@ void TimelineView::keyReleaseEvent(QKeyEvent* event) {
 }
 
 void TimelineView::focusInEvent(QFocusEvent* event) {
-    const bool isByKeyboard =
-        event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    const bool isByKeyboard = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
     canvas_->setFocusRing(isByKeyboard);
     QWidget::focusInEvent(event);
 }
@@ -331,9 +309,7 @@ void TimelineView::focusOutEvent(QFocusEvent* event) {
     QWidget::focusOutEvent(event);
 }
 
-void TimelineView::resizeEvent(QResizeEvent*) {
-    arrange();
-}
+void TimelineView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void TimelineView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) {

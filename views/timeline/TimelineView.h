@@ -24,9 +24,8 @@ class TimeRuler;
 class TrackCanvas;
 class TrackFilterBar;
 
-/// A trace as a zoomable timeline: overview, ruler, track labels and slices. The widgets show
-/// `state`, and a change of the state is shown at once. `resources/manual/look.md` describes the
-/// mouse and the keys. GUI thread.
+/// A trace as a zoomable timeline: overview, ruler, track labels and slices. The widgets show `state`, and a change of
+/// the state is shown at once. `resources/manual/look.md` describes the mouse and the keys. GUI thread.
 class TimelineView : public QWidget {
     Q_OBJECT
 

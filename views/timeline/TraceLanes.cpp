@@ -52,8 +52,7 @@ EventRef TraceLanes::sliceEvent(LanePosition position, uint32_t slice) const {
     return laneAt(position).event[slice];
 }
 
-std::optional<uint32_t> TraceLanes::sliceAt(LanePosition position, int64_t timeNs,
-                                            int64_t toleranceNs) const {
+std::optional<uint32_t> TraceLanes::sliceAt(LanePosition position, int64_t timeNs, int64_t toleranceNs) const {
     if (const CounterSeries* counter = counterAt(position)) return counter->sampleAt(timeNs);
     const Lane& lane = laneAt(position);
     const uint32_t slice = lanescope::sliceAt(lane, timeNs, toleranceNs);

@@ -32,8 +32,7 @@ class TraceLanes {
     /// Returns the name of a slice on its lane; 0 for counter values and summary slices.
     StringIndex nameAt(LanePosition position, uint32_t slice) const;
     /// Returns the slice at `timeNs`, at most `toleranceNs` away.
-    std::optional<uint32_t> sliceAt(LanePosition position, int64_t timeNs,
-                                    int64_t toleranceNs) const;
+    std::optional<uint32_t> sliceAt(LanePosition position, int64_t timeNs, int64_t toleranceNs) const;
     /// The lane must not be empty.
     uint32_t nearestSlice(LanePosition position, int64_t timeNs) const;
 

@@ -112,8 +112,7 @@ std::vector<bool> gpusAtWork(const Trace& trace) {
 }
 
 struct Ranks {
-    explicit Ranks(const Trace& trace)
-        : isAtWork(gpusAtWork(trace)), ofGpu(trace.gpus.size(), INT_MAX) {
+    explicit Ranks(const Trace& trace) : isAtWork(gpusAtWork(trace)), ofGpu(trace.gpus.size(), INT_MAX) {
         const GpusOfProcesses gpusOf(trace);
         for (uint32_t process = 0; process < trace.processes.size(); ++process) {
             const std::vector<uint32_t>& gpus = gpusOf.of(process);
@@ -125,14 +124,12 @@ struct Ranks {
     Place placeOf(const Track& track) const {
         if (track.kind == TrackKind::Gpu && track.subject < ofGpu.size())
             return {isAtWork[track.subject] ? 0 : 3, ofGpu[track.subject], track.subject};
-        if (track.kind == TrackKind::Process && track.subject < gpuOf.size() &&
-            gpuOf[track.subject] != noIndex)
+        if (track.kind == TrackKind::Process && track.subject < gpuOf.size() && gpuOf[track.subject] != noIndex)
             return {1, ofGpu[gpuOf[track.subject]], gpuOf[track.subject]};
         return {2, INT_MAX, noIndex};
     }
     bool isIdleGpu(const Track& track) const {
-        return track.kind == TrackKind::Gpu && track.subject < isAtWork.size() &&
-               !isAtWork[track.subject];
+        return track.kind == TrackKind::Gpu && track.subject < isAtWork.size() && !isAtWork[track.subject];
     }
     std::vector<bool> isAtWork;   ///< By GPU.
     std::vector<int> ofGpu;       ///< The lowest rank that works on it.
@@ -141,23 +138,17 @@ struct Ranks {
 
 /// The CPU time of each thread and each process, as far as it was counted.
 struct Busy {
-    explicit Busy(const Trace& trace)
-        : ofThread(trace.threads.size(), 0), ofProcess(trace.processes.size(), 0) {
+    explicit Busy(const Trace& trace) : ofThread(trace.threads.size(), 0), ofProcess(trace.processes.size(), 0) {
         const CpuStateTable& states = trace.cpuStates;
-        for (uint32_t row = 0; row < states.size(); ++row)
-            addTo(ofThread[states.thread[row]], states.cpuNs[row]);
+        for (uint32_t row = 0; row < states.size(); ++row) addTo(ofThread[states.thread[row]], states.cpuNs[row]);
         for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
             addTo(ofProcess[trace.threads[thread].process], ofThread[thread]);
     }
-    static void addTo(int64_t& sum, int64_t ns) {
-        sum = saturatingSum(sum, std::max<int64_t>(ns, 0));
-    }
+    static void addTo(int64_t& sum, int64_t ns) { sum = saturatingSum(sum, std::max<int64_t>(ns, 0)); }
     /// Other tracks come before threads.
     int64_t of(const Track& track) const {
-        if (track.kind == TrackKind::Thread && track.subject < ofThread.size())
-            return ofThread[track.subject];
-        if (track.kind == TrackKind::Process && track.subject < ofProcess.size())
-            return ofProcess[track.subject];
+        if (track.kind == TrackKind::Thread && track.subject < ofThread.size()) return ofThread[track.subject];
+        if (track.kind == TrackKind::Process && track.subject < ofProcess.size()) return ofProcess[track.subject];
         return maxTimestampNs;
     }
     std::vector<int64_t> ofThread, ofProcess;
@@ -165,24 +156,20 @@ struct Busy {
 
 /// Without GPU work, sorts the busiest threads first and opens their processes.
 TrackArrangement busiestFirst(const Trace& trace) {
-    constexpr int64_t minorThreadDivisor =
-        20;  // threads below this part of the busiest one's time are minor
-    constexpr size_t maxUnfoldedLanes = 16;  // a deeper stack fills the whole window
+    constexpr int64_t minorThreadDivisor = 20;  // threads below this part of the busiest one's time are minor
+    constexpr size_t maxUnfoldedLanes = 16;     // a deeper stack fills the whole window
     const Busy busy(trace);
     TrackArrangement arrangement;
     const std::vector<std::string> paths = trackPaths(trace.tracks);
     std::vector<uint32_t> order(trace.tracks.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-        return busy.of(trace.tracks[a]) > busy.of(trace.tracks[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return busy.of(trace.tracks[a]) > busy.of(trace.tracks[b]); });
     if (!std::is_sorted(order.begin(), order.end()))
         for (const uint32_t track : order) arrangement.order.push_back(paths[track]);
-    const auto busiest =
-        static_cast<uint32_t>(std::ranges::max_element(busy.ofThread) - busy.ofThread.begin());
+    const auto busiest = static_cast<uint32_t>(std::ranges::max_element(busy.ofThread) - busy.ofThread.begin());
     const auto isBusy = [&](uint32_t thread) {
-        return thread < busy.ofThread.size() &&
-               busy.ofThread[thread] > busy.ofThread[busiest] / minorThreadDivisor;
+        return thread < busy.ofThread.size() && busy.ofThread[thread] > busy.ofThread[busiest] / minorThreadDivisor;
     };
     for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
         const Track& each = trace.tracks[track];
@@ -204,8 +191,7 @@ TrackArrangement firstArrangement(const Trace& trace) {
     const Ranks ranks(trace);
     size_t working = 0, idle = 0;
     for (const Track& track : trace.tracks)
-        if (track.kind == TrackKind::Gpu && track.parent < 0)
-            ++(ranks.isIdleGpu(track) ? idle : working);
+        if (track.kind == TrackKind::Gpu && track.parent < 0) ++(ranks.isIdleGpu(track) ? idle : working);
     const bool areMany = working >= manyGpus;
     // Without any work, all tracks are equal.
     if (!areMany && (idle == 0 || working == 0)) return arrangement;
@@ -218,20 +204,17 @@ TrackArrangement firstArrangement(const Trace& trace) {
             return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
         });
     else
-        std::ranges::stable_partition(
-            top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
+        std::ranges::stable_partition(top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
     if (areMany && top.size() >= manyRows) arrangement.height = RowHeight::Compact;
     // An arrangement lists all tracks, from top to bottom, if their order differs from the trace's.
     const bool isMoved = !std::is_sorted(top.begin(), top.end());
     for (const uint32_t group : top) {
         const TrackKind kind = trace.tracks[group].kind;
-        const bool isGroup = areMany ? kind == TrackKind::Gpu || kind == TrackKind::Process
-                                     : ranks.isIdleGpu(trace.tracks[group]);
-        if (isGroup && !trace.tracks[group].isInitiallyFolded)
-            arrangement.folded.push_back(paths[group]);
-        for (uint32_t track = group; isMoved && track < trace.tracks.size() &&
-                                     (track == group || trace.tracks[track].parent >= 0);
-             ++track)
+        const bool isGroup =
+            areMany ? kind == TrackKind::Gpu || kind == TrackKind::Process : ranks.isIdleGpu(trace.tracks[group]);
+        if (isGroup && !trace.tracks[group].isInitiallyFolded) arrangement.folded.push_back(paths[group]);
+        for (uint32_t track = group;
+             isMoved && track < trace.tracks.size() && (track == group || trace.tracks[track].parent >= 0); ++track)
             arrangement.order.push_back(paths[track]);
     }
     return arrangement;

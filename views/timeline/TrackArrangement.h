@@ -57,11 +57,10 @@ QByteArray toJson(const TrackArrangement& arrangement);
 /// corrupt or newer file loses as little as possible.
 std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json);
 
-/// Returns the default arrangement of the tracks of a trace: its own order, with idle GPUs folded
-/// and last. From `manyGpus` working GPUs on, GPUs and their processes are sorted by rank and
-/// folded: one line each, low from `manyRows` on, so that a whole machine fits one screen. Without
-/// a GPU, the threads with the most CPU time come first, and those below a twentieth of it are
-/// folded. O(tracks log tracks) and the states of threads.
+/// Returns the default arrangement of the tracks of a trace: its own order, with idle GPUs folded and last. From
+/// `manyGpus` working GPUs on, GPUs and their processes are sorted by rank and folded: one line each, low from
+/// `manyRows` on, so that a whole machine fits one screen. Without a GPU, the threads with the most CPU time come
+/// first, and those below a twentieth of it are folded. O(tracks log tracks) and the states of threads.
 TrackArrangement firstArrangement(const Trace& trace);
 inline constexpr size_t manyGpus = 4;
 inline constexpr size_t manyRows = 9;

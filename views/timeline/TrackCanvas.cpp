@@ -95,9 +95,7 @@ TrackPainter& TrackCanvas::painterOf(const TimelineState* state) {
     return companionPainter_ && state == companion_ ? *companionPainter_ : painter_;
 }
 
-int64_t TrackCanvas::zoomAnchor() const {
-    return scale().toTimeNs(pointer_ ? pointer_->x() : width() / 2.0);
-}
+int64_t TrackCanvas::zoomAnchor() const { return scale().toTimeNs(pointer_ ? pointer_->x() : width() / 2.0); }
 
 void TrackCanvas::invalidate() {
     isBaseStale_ = true;
@@ -143,8 +141,7 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
     painter.setClipRect(event->rect());
     painter.drawImage(0, 0, base_);
     if (hovered_) {
-        const auto slice =
-            sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
+        const auto slice = sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
         if (slice) {
             painter.fillRect(*slice, state_.options().theme().hover);
         }
@@ -196,8 +193,8 @@ void TrackCanvas::mousePressEvent(QMouseEvent* event) {
     if (isLeft && (event->modifiers() & Qt::ShiftModifier)) {
         gesture_ = Gesture::Mark;
         rangeDrag_.begin(timeFor(event->pos(), event->modifiers()));
-    } else if (isLeft && rangeDrag_.beginAtEdge(scale().toTimeNs(event->position().x()),
-                                                scale().spanNs(edgeTolerance))) {
+    } else if (isLeft &&
+               rangeDrag_.beginAtEdge(scale().toTimeNs(event->position().x()), scale().spanNs(edgeTolerance))) {
         gesture_ = Gesture::Mark;
     }
 }
@@ -233,9 +230,7 @@ void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     slice->state->range().setVisible({range.startNs - marginNs, range.endNs + marginNs});
 }
 
-void TrackCanvas::leaveEvent(QEvent*) {
-    clearHover();
-}
+void TrackCanvas::leaveEvent(QEvent*) { clearHover(); }
 
 void TrackCanvas::panTo(QPoint position) {
     const QPoint moved = position - pressedAt_;
@@ -250,9 +245,7 @@ void TrackCanvas::click(QPoint position) {
     if (followLabel(position)) return;
     const auto slice = sliceUnder(position);
     clicked_ = slice;
-    if (slice)
-        return slice->state->selection().setEvent(
-            slice->state->lanes().sliceEvent(slice->lane, slice->index));
+    if (slice) return slice->state->selection().setEvent(slice->state->lanes().sliceEvent(slice->lane, slice->index));
     state_.selection().setEvent({});
     state_.selection().setGapMark(std::nullopt);
     if (companion_) companion_->selection().setEvent({});
@@ -264,8 +257,7 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(QPoint position) const
     return own || !companion_ ? own : sliceUnder(*companion_, position);
 }
 
-std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state,
-                                                          QPoint position) const {
+std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state, QPoint position) const {
     if (!state.hasTracks()) return std::nullopt;
     const auto lane = state.tracks().layout().laneAt(state.scroll().toLayoutY(position.y()));
     if (!lane) return std::nullopt;
@@ -276,9 +268,7 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state,
     return Slice{&state, *lane, *index};
 }
 
-QRect TrackCanvas::hoverLine() const {
-    return pointer_ ? QRect(pointer_->x(), 0, 1, height()) : QRect();
-}
+QRect TrackCanvas::hoverLine() const { return pointer_ ? QRect(pointer_->x(), 0, 1, height()) : QRect(); }
 
 void TrackCanvas::hoverAt(QPoint position) {
     if (!rect().contains(position)) return clearHover();
@@ -292,17 +282,14 @@ void TrackCanvas::hoverAt(QPoint position) {
     const bool isOverLabel = gesture_ != Gesture::Pan && isOnLabel(position);
     const bool isEdge = gesture_ == Gesture::Mark || (!isOverLabel && isOnEdge(position));
     if (gesture_ != Gesture::Pan)
-        setCursor(isOverLabel ? Qt::PointingHandCursor
-                  : isEdge    ? Qt::SizeHorCursor
-                              : Qt::ArrowCursor);
+        setCursor(isOverLabel ? Qt::PointingHandCursor : isEdge ? Qt::SizeHorCursor : Qt::ArrowCursor);
     hovered_ = gesture_ == Gesture::Pan || isOverLabel ? std::nullopt : sliceUnder(position);
     rest_.start();
     hoverRectangle_ = {};
     hoveredGap_ = {};
     card_.hide();
     if (hovered_) {
-        const auto slice =
-            sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
+        const auto slice = sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
         if (slice) hoverRectangle_ = slice->toAlignedRect().adjusted(-1, -1, 1, 1);
         if (gesture_ == Gesture::None) showCard(position);
     } else if (gesture_ == Gesture::None) {
@@ -320,23 +307,19 @@ void TrackCanvas::showCard(QPoint position) {
     CardText text;
     QRgb color = 0;
     if (const CounterSeries* counter = state.lanes().counterAt(hovered_->lane)) {
-        const auto& columns =
-            tracks.geometry().columns(state.lanes().counterIndexAt(hovered_->lane));
+        const auto& columns = tracks.geometry().columns(state.lanes().counterIndexAt(hovered_->lane));
         const auto column = static_cast<size_t>(std::max(0.0, x));
         const bool isDrawn = !isBaseStale_ && column < columns.size();
-        text = counterText(*counter, hovered_->index, isDrawn ? columns[column] : CounterColumn(),
-                           state.range().origin());
+        text =
+            counterText(*counter, hovered_->index, isDrawn ? columns[column] : CounterColumn(), state.range().origin());
         color = tracks.colors().fillOf(SliceCategory::Counter);
     } else {
         const PixelSlice* drawn =
-            isBaseStale_ ? nullptr
-                         : tracks.geometry().rectangleAt(hovered_->lane, static_cast<float>(x));
-        text = hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn,
-                         state.range().origin());
+            isBaseStale_ ? nullptr : tracks.geometry().rectangleAt(hovered_->lane, static_cast<float>(x));
+        text = hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn, state.range().origin());
         const Lane& lane = state.lanes().laneAt(hovered_->lane);
         color = tracks.colors().fillOf(lane, hovered_->index);
-        if (const QString meaning = tracks.colors().meaningOf(lane, hovered_->index);
-            !meaning.isEmpty())
+        if (const QString meaning = tracks.colors().meaningOf(lane, hovered_->index); !meaning.isEmpty())
             text.detail += QChar('\n') + meaning;
     }
     card_.setContent(text.title, text.detail, QColor::fromRgb(color));
@@ -346,20 +329,17 @@ void TrackCanvas::showCard(QPoint position) {
 void TrackCanvas::showUnrecorded(QPoint position) {
     for (const TimelineState* state : {&state_, companion_.data()}) {
         if (!state || !state->hasTracks()) continue;
-        const LayoutRow* row =
-            state->tracks().layout().rowAt(state->scroll().toLayoutY(position.y()));
+        const LayoutRow* row = state->tracks().layout().rowAt(state->scroll().toLayoutY(position.y()));
         if (!row) continue;
         if (const HealthPlace* end = endAt(*state, row->track, position.x(), width())) {
             card_.setContent(QString::fromStdString(end->sentence),
-                             formatTime(end->range.startNs - state->range().origin()),
-                             state->options().theme().error);
+                             formatTime(end->range.startNs - state->range().origin()), state->options().theme().error);
             card_.place(position, rect(), font());
             return;
         }
         const TimeScale axis = state->range().scale(width());
-        const auto text =
-            unrecordedText(state->trace()->tracks[row->track], axis.toTimeNs(position.x() + 0.5),
-                           axis.spanNs(aimTolerance), state->range().origin());
+        const auto text = unrecordedText(state->trace()->tracks[row->track], axis.toTimeNs(position.x() + 0.5),
+                                         axis.spanNs(aimTolerance), state->range().origin());
         if (!text) continue;
         card_.setContent(text->title, text->detail, state->options().theme().mutedText);
         card_.place(position, rect(), font());
@@ -372,14 +352,11 @@ void TrackCanvas::forgetFlows() {
     if (companionFlows_) companionFlows_->forget();
 }
 
-const std::vector<FlowOverlay::Label>& TrackCanvas::flowLabels() {
-    return flows_.labels(size(), painter_.font());
-}
+const std::vector<FlowOverlay::Label>& TrackCanvas::flowLabels() { return flows_.labels(size(), painter_.font()); }
 
 bool TrackCanvas::isOnLabel(QPoint position) {
     return flows_.eventAt(position, size(), painter_.font()).isValid() ||
-           (companionFlows_ &&
-            companionFlows_->eventAt(position, size(), painter_.font()).isValid());
+           (companionFlows_ && companionFlows_->eventAt(position, size(), painter_.font()).isValid());
 }
 
 bool TrackCanvas::followLabel(QPoint position) {
@@ -388,16 +365,14 @@ bool TrackCanvas::followLabel(QPoint position) {
         if (event.isValid()) TimelineNavigator(*state).reveal(event);
         return event.isValid();
     };
-    return follow(&state_, flows_) ||
-           (companion_ && companionFlows_ && follow(companion_, *companionFlows_));
+    return follow(&state_, flows_) || (companion_ && companionFlows_ && follow(companion_, *companionFlows_));
 }
 
 void TrackCanvas::highlightUnderPointer() {
     for (TimelineState* state : {&state_, companion_.data()}) {
         if (!state) continue;
         const bool isHere = hovered_ && hovered_->state == state;
-        state->selection().setHoveredName(
-            isHere ? state->lanes().nameAt(hovered_->lane, hovered_->index) : 0);
+        state->selection().setHoveredName(isHere ? state->lanes().nameAt(hovered_->lane, hovered_->index) : 0);
     }
 }
 
@@ -421,8 +396,7 @@ QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
     const TimeScale axis = scale();
     const double left = std::clamp(axis.toX(range.startNs), -2.0, width() + 2.0);
     const double right = std::clamp(axis.toX(range.endNs), -2.0, width() + 2.0);
-    const int pinned =
-        row.top < state_.scroll().pinnedHeight() ? 0 : state_.scroll().pinnedHeight();
+    const int pinned = row.top < state_.scroll().pinnedHeight() ? 0 : state_.scroll().pinnedHeight();
     const QRect place(static_cast<int>(left), state_.scroll().toScreenY(row.top),
                       std::max(1, static_cast<int>(right - left)), row.height - 1);
     // The part scrolled under the pinned rows is invisible.
@@ -459,8 +433,7 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
     fill.setAlpha(110);
     for (const TrackScroll::Band& band : state_.scroll().bands(height())) {
         for (const LayoutRow& row : band.rows) {
-            if (std::find(mark.tracks.begin(), mark.tracks.end(), row.track) == mark.tracks.end())
-                continue;
+            if (std::find(mark.tracks.begin(), mark.tracks.end(), row.track) == mark.tracks.end()) continue;
             const QRect place = placeOn(row, mark.range);
             if (place.isEmpty()) continue;
             painter.fillRect(place, fill);
@@ -501,13 +474,10 @@ void TrackCanvas::contextMenuEvent(QContextMenuEvent* event) {
                               state->lanes().sliceRange(slice->lane, slice->index), false};
         // Selected so that its place is visible while the menu covers other things.
         if (place->event.isValid()) state->selection().setEvent(place->event);
-    } else if (const LayoutRow* row =
-                   state_.tracks().layout().rowAt(state_.scroll().toLayoutY(event->pos().y()));
+    } else if (const LayoutRow* row = state_.tracks().layout().rowAt(state_.scroll().toLayoutY(event->pos().y()));
                row && !place) {
         place = TimelinePlace{row->track, scale().toTimeNs(event->pos().x() + 0.5), {}, {}, false};
-        if (const auto empty = state_.emptyPlaces()
-                                   ? state_.emptyPlaces()(row->track, place->timeNs)
-                                   : std::nullopt) {
+        if (const auto empty = state_.emptyPlaces() ? state_.emptyPlaces()(row->track, place->timeNs) : std::nullopt) {
             place->range = empty->range;
             place->isIdle = true;
         }

@@ -22,8 +22,7 @@ class TrackCanvas : public QWidget {
   public:
     explicit TrackCanvas(TimelineState& state, QWidget* parent = nullptr);
 
-    /// Paints the rows of a second trace in the spaces between its own, and handles their input
-    /// too; null for none.
+    /// Paints the rows of a second trace in the spaces between its own, and handles their input too; null for none.
     void setCompanion(TimelineState* companion);
     /// Outlines the events of the tracks above in the companion's lanes.
     void setBaselineOverlayVisible(bool isVisible);
@@ -32,8 +31,7 @@ class TrackCanvas : public QWidget {
     /// Frames the canvas to show the keyboard focus.
     void setFocusRing(bool isVisible);
 
-    /// Returns the time under the pointer, else the middle of the view: the centre of keyboard
-    /// zooming.
+    /// Returns the time under the pointer, else the middle of the view: the centre of keyboard zooming.
     int64_t zoomAnchor() const;
     /// Updates the description of the item under the pointer.
     void refreshHover() {
@@ -76,8 +74,7 @@ class TrackCanvas : public QWidget {
     void hoverAt(QPoint position);
     void clearHover();
     void showCard(QPoint position);
-    /// Returns the time at `x`, or that of a near edge of a slice unless `modifiers` disable
-    /// snapping.
+    /// Returns the time at `x`, or that of a near edge of a slice unless `modifiers` disable snapping.
     int64_t timeFor(QPoint position, Qt::KeyboardModifiers modifiers) const;
     bool isOnEdge(QPoint position) const;
     /// Shows why nothing is under the pointer, if known.

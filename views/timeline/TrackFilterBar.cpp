@@ -30,8 +30,7 @@ TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent)
     layout->setSpacing(6);
     layout->addWidget(edit_, 1);
     layout->addWidget(chip_);
-    connect(edit_, &QLineEdit::textChanged, this,
-            [this](const QString& text) { state_.tracks().setFilterText(text); });
+    connect(edit_, &QLineEdit::textChanged, this, [this](const QString& text) { state_.tracks().setFilterText(text); });
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
         TrackMenu::addHidden(*menu, state_);
@@ -45,8 +44,7 @@ TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent)
 void TrackFilterBar::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
     companion_ = companion;
-    if (companion)
-        connect(&companion->tracks(), &TimelineTracks::changed, this, &TrackFilterBar::followState);
+    if (companion) connect(&companion->tracks(), &TimelineTracks::changed, this, &TrackFilterBar::followState);
     followState();
 }
 
@@ -65,8 +63,7 @@ void TrackFilterBar::followState() {
     const QString text = tr("%1 hidden").arg(hidden);
     if (chip_->text() != text) {
         chip_->setText(text);
-        chip_->setAccessibleName(hidden == 1 ? tr("1 hidden track")
-                                             : tr("%1 hidden tracks").arg(hidden));
+        chip_->setAccessibleName(hidden == 1 ? tr("1 hidden track") : tr("%1 hidden tracks").arg(hidden));
     }
     chip_->setVisible(hidden > 0);
     edit_->setEnabled(state_.hasTracks());
@@ -79,18 +76,15 @@ void TrackFilterBar::followState() {
 
 void TrackFilterBar::style() {
     const Theme& theme = state_.options().theme();
-    setStyleSheet(
-        QStringLiteral(
-            "QLineEdit { background: %1; color: %2; border: 1px solid %3; border-radius: 4px;"
-            " padding: 1px 6px; selection-background-color: %4; selection-color: %5; }"
-            "QLineEdit:focus { border-color: %4; }"
-            "QToolButton { background: %6; color: %2; border: 1px solid %6; border-radius: 4px;"
-            " padding: 1px 6px; }"
-            "QToolButton:hover, QToolButton:focus { border-color: %4; }"
-            "QToolButton::menu-indicator { image: none; }")
-            .arg(theme.canvas.name(), theme.text.name(), theme.separator.name(),
-                 theme.accent.name(), theme.accentText.name(),
-                 Theme::mix(theme.panel, theme.accent, 0.22).name()));
+    setStyleSheet(QStringLiteral("QLineEdit { background: %1; color: %2; border: 1px solid %3; border-radius: 4px;"
+                                 " padding: 1px 6px; selection-background-color: %4; selection-color: %5; }"
+                                 "QLineEdit:focus { border-color: %4; }"
+                                 "QToolButton { background: %6; color: %2; border: 1px solid %6; border-radius: 4px;"
+                                 " padding: 1px 6px; }"
+                                 "QToolButton:hover, QToolButton:focus { border-color: %4; }"
+                                 "QToolButton::menu-indicator { image: none; }")
+                      .arg(theme.canvas.name(), theme.text.name(), theme.separator.name(), theme.accent.name(),
+                           theme.accentText.name(), Theme::mix(theme.panel, theme.accent, 0.22).name()));
     update();
 }
 

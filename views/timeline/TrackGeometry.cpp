@@ -15,8 +15,7 @@ namespace {
 /// More would wait for memory instead of helping.
 constexpr int maxHelpers = 3;
 
-/// The pieces that threads take. A late helper finds none left and does not use `work`, which is
-/// gone by then.
+/// The pieces that threads take. A late helper finds none left and does not use `work`, which is gone by then.
 struct Pieces {
     const std::function<void(size_t)>& work;
     const size_t count;
@@ -24,8 +23,7 @@ struct Pieces {
     std::atomic<size_t> done{0};
     std::vector<char> hasFailed;  ///< By piece; set before `done` counts it.
 
-    Pieces(const std::function<void(size_t)>& whole, size_t pieces)
-        : work(whole), count(pieces), hasFailed(pieces) {}
+    Pieces(const std::function<void(size_t)>& whole, size_t pieces) : work(whole), count(pieces), hasFailed(pieces) {}
 
     void take() {
         for (size_t piece = next++; piece < count; piece = next++) {
@@ -44,9 +42,7 @@ struct Pieces {
 
 }  // namespace
 
-SharedWork::SharedWork() {
-    pool_.setMaxThreadCount(std::clamp(QThread::idealThreadCount() - 1, 0, maxHelpers));
-}
+SharedWork::SharedWork() { pool_.setMaxThreadCount(std::clamp(QThread::idealThreadCount() - 1, 0, maxHelpers)); }
 
 void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
     const auto pieces = std::make_shared<Pieces>(work, count);
@@ -67,9 +63,7 @@ void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
 
 namespace {
 
-uint64_t keyOf(LanePosition lane) {
-    return uint64_t{lane.track} << 32 | lane.lane;
-}
+uint64_t keyOf(LanePosition lane) { return uint64_t{lane.track} << 32 | lane.lane; }
 
 }  // namespace
 
@@ -91,12 +85,10 @@ void TrackGeometry::setView(TimeRange range, int pixelWidth) {
 
 std::vector<PixelSlice> TrackGeometry::reduced(LanePosition lane) const {
     const Lane& reducedLane = trace_->tracks[lane.track].lanes[lane.lane];
-    return grid_ ? reduceToPixels(reducedLane, *grid_)
-                 : reduceToPixels(reducedLane, range_, pixelWidth_);
+    return grid_ ? reduceToPixels(reducedLane, *grid_) : reduceToPixels(reducedLane, range_, pixelWidth_);
 }
 
-void TrackGeometry::prepare(std::span<const LanePosition> lanes,
-                            std::span<const uint32_t> counters) {
+void TrackGeometry::prepare(std::span<const LanePosition> lanes, std::span<const uint32_t> counters) {
     if (!isReady()) return;
     // Map entries first, on this thread: they do not move while others are filled.
     std::vector<std::function<void()>> missing;
@@ -122,15 +114,14 @@ const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
 
 const std::vector<CounterColumn>& TrackGeometry::columns(uint32_t counter) {
     const auto [entry, isNew] = columns_.try_emplace(counter);
-    if (isNew && isReady())
-        entry->second = trace_->counters[counter].extremesAt(range_, pixelWidth_);
+    if (isNew && isReady()) entry->second = trace_->counters[counter].extremesAt(range_, pixelWidth_);
     return entry->second;
 }
 
 const PixelSlice* TrackGeometry::rectangleAt(LanePosition lane, float x) {
     const std::vector<PixelSlice>& all = rectangles(lane);
-    const auto found = std::partition_point(
-        all.begin(), all.end(), [x](const PixelSlice& each) { return each.right <= x; });
+    const auto found =
+        std::partition_point(all.begin(), all.end(), [x](const PixelSlice& each) { return each.right <= x; });
     return found != all.end() && found->left <= x ? &*found : nullptr;
 }
 

@@ -14,9 +14,8 @@
 
 namespace lanescope::views {
 
-/// Runs small pieces of work on the calling thread and on a few free helper threads, which are kept
-/// for the next time. A busy machine costs nothing: the caller never waits for a helper that has
-/// not begun.
+/// Runs small pieces of work on the calling thread and on a few free helper threads, which are kept for the next time.
+/// A busy machine costs nothing: the caller never waits for a helper that has not begun.
 class SharedWork {
   public:
     SharedWork();
@@ -37,8 +36,7 @@ class TrackGeometry {
     void setTrace(TracePtr trace);
     /// Clears the cache if either differs from before. `pixelWidth` is in device pixels.
     void setView(TimeRange range, int pixelWidth);
-    /// Reduces these lanes and counters, unless cached, on several threads: to be fetched one by
-    /// one afterwards.
+    /// Reduces these lanes and counters, unless cached, on several threads: to be fetched one by one afterwards.
     void prepare(std::span<const LanePosition> lanes, std::span<const uint32_t> counters);
     /// Left to right, in device pixels. Valid until the view or the trace changes.
     const std::vector<PixelSlice>& rectangles(LanePosition lane);
@@ -55,7 +53,7 @@ class TrackGeometry {
     TracePtr trace_;
     TimeRange range_;
     int pixelWidth_ = 0;
-    std::optional<PixelGrid> grid_;  ///< Unset for pixels below a nanosecond.
+    std::optional<PixelGrid> grid_;                                     ///< Unset for pixels below a nanosecond.
     std::unordered_map<uint64_t, std::vector<PixelSlice>> rectangles_;  // by track and lane
     std::unordered_map<uint32_t, std::vector<CounterColumn>> columns_;  // by counter
     SharedWork sharedWork_;

@@ -59,8 +59,7 @@ void TrackLayout::setSpaces(std::vector<int> above, int below, int pinnedBottom)
 uint32_t TrackLayout::parentOf(uint32_t track) const {
     if (track >= tracks_.size()) return noIndex;
     const int32_t parent = tracks_[track].parent;
-    return parent >= 0 && static_cast<uint32_t>(parent) < track ? static_cast<uint32_t>(parent)
-                                                                : noIndex;
+    return parent >= 0 && static_cast<uint32_t>(parent) < track ? static_cast<uint32_t>(parent) : noIndex;
 }
 
 std::vector<uint32_t>& TrackLayout::siblingsOf(uint32_t track) {
@@ -246,11 +245,9 @@ void TrackLayout::setArrangement(const TrackArrangement& arrangement) {
     const std::vector<std::string> paths = trackPaths(tracks_);
     std::unordered_map<std::string_view, uint32_t> byPath;
     for (uint32_t track = 0; track < paths.size(); ++track) byPath.emplace(paths[track], track);
-    const auto mark = [&](const std::vector<std::string>& names, std::vector<bool>& marks,
-                          bool value) {
+    const auto mark = [&](const std::vector<std::string>& names, std::vector<bool>& marks, bool value) {
         for (const std::string& name : names)
-            if (const auto found = byPath.find(name); found != byPath.end())
-                marks[found->second] = value;
+            if (const auto found = byPath.find(name); found != byPath.end()) marks[found->second] = value;
     };
     hidden_.assign(tracks_.size(), false);
     pinned_.assign(tracks_.size(), false);
@@ -261,8 +258,7 @@ void TrackLayout::setArrangement(const TrackArrangement& arrangement) {
     mark(arrangement.unfolded, folded_, false);
     std::vector<uint32_t> order;
     for (const std::string& name : arrangement.order)
-        if (const auto found = byPath.find(name); found != byPath.end())
-            order.push_back(found->second);
+        if (const auto found = byPath.find(name); found != byPath.end()) order.push_back(found->second);
     // Without an order of its own an arrangement means the trace's.
     for (std::vector<uint32_t>& siblings : children_) std::sort(siblings.begin(), siblings.end());
     setOrder(order);
@@ -279,8 +275,7 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     row.laneHeight = metrics_.laneHeight;
     if (tracks_[track].kind == TrackKind::Counter) {
         // Two directions of one link share a track, each slightly lower than a single one.
-        row.laneHeight =
-            row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
+        row.laneHeight = row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
     } else if (row.isHeader && tracks_[track].kind == TrackKind::CounterGroup) {
         row.laneCount = 0;  // The content shown while folded is directly below it.
     } else if (row.isHeader) {
@@ -338,10 +333,9 @@ void TrackLayout::addRows(uint32_t track, int depth, Walk& walk) {
 }
 
 std::span<const LayoutRow> TrackLayout::rowsBetween(int top, int bottom) const {
-    const auto first = std::partition_point(
-        rows_.begin(), rows_.end(), [&](const LayoutRow& row) { return row.bottom() <= top; });
-    const auto last = std::partition_point(first, rows_.end(),
-                                           [&](const LayoutRow& row) { return row.top < bottom; });
+    const auto first =
+        std::partition_point(rows_.begin(), rows_.end(), [&](const LayoutRow& row) { return row.bottom() <= top; });
+    const auto last = std::partition_point(first, rows_.end(), [&](const LayoutRow& row) { return row.top < bottom; });
     return {first, last};
 }
 
@@ -374,9 +368,8 @@ std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text
     std::vector<bool> matches(tracks.size(), false);
     for (size_t i = 0; i < tracks.size(); ++i) {
         const QString name = toQString(tracks[i].title) + '\n' + toQString(tracks[i].subtitle);
-        matches[i] = std::all_of(words.begin(), words.end(), [&](const QString& word) {
-            return name.contains(word, Qt::CaseInsensitive);
-        });
+        matches[i] = std::all_of(words.begin(), words.end(),
+                                 [&](const QString& word) { return name.contains(word, Qt::CaseInsensitive); });
     }
     return matches;
 }

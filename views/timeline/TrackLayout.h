@@ -47,9 +47,8 @@ class TrackLayout {
     void endChanges();
     void setMetrics(const LayoutMetrics& metrics);
     const LayoutMetrics& metrics() const { return metrics_; }
-    /// Reserves space above each track's row and below the last, in pixels, for the rows of another
-    /// timeline. Tracks beyond the list get none; so do all after `setTracks`. `pinnedBottom` is
-    /// the bottom of the pinned rows of both.
+    /// Reserves space above each track's row and below the last, in pixels, for the rows of another timeline. Tracks
+    /// beyond the list get none; so do all after `setTracks`. `pinnedBottom` is the bottom of the pinned rows of both.
     void setSpaces(std::vector<int> above, int below, int pinnedBottom = 0);
 
     bool isFolded(uint32_t track) const { return track < folded_.size() && folded_[track]; }
@@ -91,8 +90,7 @@ class TrackLayout {
     void setOrder(std::span<const uint32_t> order);
     /// Returns the sibling shown above (-1) or below (+1) `track`, or `noIndex`.
     uint32_t siblingOf(uint32_t track, int direction) const;
-    /// Moves `track` to the place of `sibling`, which makes room. Does nothing unless they are
-    /// siblings.
+    /// Moves `track` to the place of `sibling`, which makes room. Does nothing unless they are siblings.
     void moveTo(uint32_t track, uint32_t sibling);
     bool areSiblings(uint32_t one, uint32_t other) const;
     /// Returns the group of `track`, or `noIndex`.
@@ -110,8 +108,7 @@ class TrackLayout {
     const LayoutRow* rowAt(int y) const;
     /// Returns the row of `track`, or null while hidden. O(1).
     const LayoutRow* rowOf(uint32_t track) const;
-    /// Returns the row of `track`, or of the innermost visible group around it. Null only without
-    /// tracks.
+    /// Returns the row of `track`, or of the innermost visible group around it. Null only without tracks.
     const LayoutRow* visibleRowOf(uint32_t track) const;
     /// Returns the lane at this height, or nullopt.
     std::optional<LanePosition> laneAt(int y) const;
@@ -149,8 +146,7 @@ class TrackLayout {
     int totalHeight_ = 0;
 };
 
-/// Returns which tracks contain all words of `text` in title and subtitle, ignoring case. O(length
-/// of all titles).
+/// Returns which tracks contain all words of `text` in title and subtitle, ignoring case. O(length of all titles).
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text);
 
 }  // namespace lanescope::views

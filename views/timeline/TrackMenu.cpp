@@ -20,14 +20,11 @@ void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep)
 }
 
 std::vector<bool> emptyTracksOf(const TimelineState& state) {
-    return state.hasTracks() ? emptyTracks(*state.trace(), state.range().visible())
-                             : std::vector<bool>();
+    return state.hasTracks() ? emptyTracks(*state.trace(), state.range().visible()) : std::vector<bool>();
 }
 
-/// Clears in `isEmpty`, by track of `state`, the tracks with non-empty counterparts and the groups
-/// around them.
-void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmptyThere,
-                      std::vector<bool>& isEmpty) {
+/// Clears in `isEmpty`, by track of `state`, the tracks with non-empty counterparts and the groups around them.
+void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmptyThere, std::vector<bool>& isEmpty) {
     for (size_t track = isEmpty.size(); track-- > 0;) {
         const uint32_t there = state.tracks().counterpartOf(static_cast<uint32_t>(track));
         if (there < isEmptyThere.size() && !isEmptyThere[there]) isEmpty[track] = false;
@@ -111,8 +108,8 @@ void stepCurrentTrack(TimelineState& state, int direction) {
     }
     // A track in a folded group is represented by the group.
     const bool isGroupRow = row->track != state.tracks().current();
-    const auto index = std::clamp<std::ptrdiff_t>(row - rows.data() + (isGroupRow ? 0 : direction),
-                                                  0, std::ssize(rows) - 1);
+    const auto index =
+        std::clamp<std::ptrdiff_t>(row - rows.data() + (isGroupRow ? 0 : direction), 0, std::ssize(rows) - 1);
     state.tracks().setCurrent(rows[index].track);
     scrollTrackIntoView(state, rows[index].track);
 }
@@ -122,8 +119,7 @@ void foldOrLeave(TimelineState& state, bool isDeep) {
     if (!isTrack(state, track)) return;
     if (state.tracks().layout().canFold(track) && !state.tracks().layout().isFolded(track))
         return setFolded(state, track, true, isDeep);
-    const LayoutRow* group =
-        state.tracks().layout().visibleRowOf(state.tracks().layout().parentOf(track));
+    const LayoutRow* group = state.tracks().layout().visibleRowOf(state.tracks().layout().parentOf(track));
     if (!group) return;
     state.tracks().setCurrent(group->track);
     scrollTrackIntoView(state, group->track);
@@ -132,8 +128,7 @@ void foldOrLeave(TimelineState& state, bool isDeep) {
 void unfoldOrEnter(TimelineState& state, bool isDeep) {
     const uint32_t track = state.tracks().current();
     if (!isTrack(state, track)) return;
-    if (state.tracks().layout().canFold(track) &&
-        (isDeep || state.tracks().layout().isFolded(track)))
+    if (state.tracks().layout().canFold(track) && (isDeep || state.tracks().layout().isFolded(track)))
         return setFolded(state, track, false, isDeep);
     const LayoutRow* row = state.tracks().layout().rowOf(track);
     if (!row || row == &state.tracks().layout().rows().back()) return;
@@ -150,8 +145,7 @@ void scrollTrackIntoView(TimelineState& state, uint32_t track) {
     if (row->top < state.scroll().y() + pinned) {
         state.scroll().setY(row->top - pinned);
     } else if (row->bottom() > state.scroll().y() + state.scroll().viewportHeight()) {
-        state.scroll().setY(
-            std::min(row->top - pinned, row->bottom() - state.scroll().viewportHeight()));
+        state.scroll().setY(std::min(row->top - pinned, row->bottom() - state.scroll().viewportHeight()));
     }
 }
 
@@ -191,16 +185,14 @@ void TrackMenu::addTrackEntries(TimelineState& state, uint32_t track) {
         const bool isFolded = layout.isFolded(track);
         addAction(isFolded ? tr("Unfold\tRight") : tr("Fold\tLeft"), this,
                   [&state, track] { toggleFold(state, track, false); });
-        addAction(isFolded ? tr("Unfold with all in it\tShift+Right")
-                           : tr("Fold with all in it\tShift+Left"),
-                  this, [&state, track] { toggleFold(state, track, true); });
+        addAction(isFolded ? tr("Unfold with all in it\tShift+Right") : tr("Fold with all in it\tShift+Left"), this,
+                  [&state, track] { toggleFold(state, track, true); });
     }
     addAction(layout.isPinned(track) ? tr("Unpin\tP") : tr("Pin to the top\tP"), this,
               [&state, track] { togglePinned(state, track); });
     addAction(tr("Hide\tH"), this, [&state, track] { hideTrack(state, track); });
     const auto addMove = [&](const QString& text, int direction) {
-        QAction* action = addAction(
-            text, this, [&state, track, direction] { moveTrack(state, track, direction); });
+        QAction* action = addAction(text, this, [&state, track, direction] { moveTrack(state, track, direction); });
         action->setEnabled(layout.siblingOf(track, direction) != noIndex);
     };
     addMove(tr("Move up\tAlt+Up"), -1);
@@ -212,11 +204,9 @@ void TrackMenu::addHidden(QMenu& menu, TimelineState& state) {
     const std::vector<uint32_t> hidden = state.tracks().layout().hiddenTracks();
     for (size_t i = 0; i < std::min(hidden.size(), maxListed); ++i) {
         const uint32_t track = hidden[i];
-        menu.addAction(entryText(state.trace()->tracks[track]), &menu,
-                       [&state, track] { showTrack(state, track); });
+        menu.addAction(entryText(state.trace()->tracks[track]), &menu, [&state, track] { showTrack(state, track); });
     }
-    if (hidden.size() > maxListed)
-        menu.addAction(tr("and %1 more").arg(hidden.size() - maxListed))->setEnabled(false);
+    if (hidden.size() > maxListed) menu.addAction(tr("and %1 more").arg(hidden.size() - maxListed))->setEnabled(false);
     if (hidden.empty()) return;
     menu.addSeparator();
     menu.addAction(tr("Show all of them"), &menu, [&state] { showAllTracks(state); });
@@ -224,12 +214,10 @@ void TrackMenu::addHidden(QMenu& menu, TimelineState& state) {
 
 void TrackMenu::addHeights(RowHeight current) {
     QMenu* menu = addMenu(tr("Row height"));
-    const std::pair<QString, RowHeight> heights[] = {{tr("Compact"), RowHeight::Compact},
-                                                     {tr("Normal"), RowHeight::Normal},
-                                                     {tr("Tall"), RowHeight::Tall}};
+    const std::pair<QString, RowHeight> heights[] = {
+        {tr("Compact"), RowHeight::Compact}, {tr("Normal"), RowHeight::Normal}, {tr("Tall"), RowHeight::Tall}};
     for (const auto& [text, height] : heights) {
-        QAction* action =
-            menu->addAction(text, this, [this, height = height] { emit rowHeightChosen(height); });
+        QAction* action = menu->addAction(text, this, [this, height = height] { emit rowHeightChosen(height); });
         action->setCheckable(true);
         action->setChecked(height == current);
     }

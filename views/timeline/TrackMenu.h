@@ -7,8 +7,7 @@
 
 namespace lanescope::views {
 
-// User commands for one track, by menu, key or mouse. Each does nothing if `track` is not a track
-// of the state.
+// User commands for one track, by menu, key or mouse. Each does nothing if `track` is not a track of the state.
 
 /// Folds or unfolds, including the descendants if `isDeep`.
 void toggleFold(TimelineState& state, uint32_t track, bool isDeep);
@@ -18,14 +17,12 @@ void hideTrack(TimelineState& state, uint32_t track);
 /// Shows a hidden track again and scrolls to it.
 void showTrack(TimelineState& state, uint32_t track);
 void showAllTracks(TimelineState& state);
-/// Hides all tracks without events in the visible range; of two counterparts both or none.
-/// `companion` may be null.
+/// Hides all tracks without events in the visible range; of two counterparts both or none. `companion` may be null.
 void hideEmptyTracks(TimelineState& state, TimelineState* companion);
 /// Moves the track past the next sibling above (-1) or below (+1), and keeps it visible.
 void moveTrack(TimelineState& state, uint32_t track, int direction);
 
-/// Makes the row above (-1) or below (+1) the current one; the first visible one if there is none
-/// yet.
+/// Makes the row above (-1) or below (+1) the current one; the first visible one if there is none yet.
 void stepCurrentTrack(TimelineState& state, int direction);
 /// Works as in a tree: left folds or goes to the group, right unfolds or goes into it.
 void foldOrLeave(TimelineState& state, bool isDeep);
@@ -38,8 +35,7 @@ class TrackMenu : public QMenu {
     Q_OBJECT
 
   public:
-    /// `state` outlives the menu. If `track` is `noIndex`, contains only the commands for all
-    /// tracks.
+    /// `state` outlives the menu. If `track` is `noIndex`, contains only the commands for all tracks.
     TrackMenu(TimelineState& state, uint32_t track, QWidget* parent = nullptr);
 
     /// Fills `menu` with the hidden tracks, to show one or all of them again.

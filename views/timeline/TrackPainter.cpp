@@ -88,8 +88,7 @@ constexpr double minBarHeightPx = 12;
 RunPainter::RunPainter(OpaqueFill& fill, const QRectF& area, QRgb background)
     : fill_(fill), area_(area), background_(background), isTall_(area.height() >= minBarHeightPx) {
     for (int level = 1; level < levelCount; ++level)
-        heights_[static_cast<size_t>(level)] =
-            std::max(1.0, std::round(area.height() * level / levelCount));
+        heights_[static_cast<size_t>(level)] = std::max(1.0, std::round(area.height() * level / levelCount));
     heights_[levelCount] = area.height();
 }
 
@@ -121,8 +120,7 @@ constexpr double fadedShare = 0.6;
 constexpr double litEdge = 2;
 
 bool isGpuTrack(TrackKind kind) {
-    return kind == TrackKind::Gpu || kind == TrackKind::Stream ||
-           kind == TrackKind::StreamProjection;
+    return kind == TrackKind::Gpu || kind == TrackKind::Stream || kind == TrackKind::StreamProjection;
 }
 
 bool isOnScreen(const LayoutRow& row, int lane, const TrackScroll::Band& band) {
@@ -158,8 +156,7 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     const Theme& theme = state_.options().theme();
     if (!state_.hasTracks()) return;
     const int pixelWidth = static_cast<int>(std::lround(size.width() * ratio_));
-    if (baselineOverlay_)
-        baselineGeometry_.setView(baselineOverlay_->range().visible(), pixelWidth);
+    if (baselineOverlay_) baselineGeometry_.setView(baselineOverlay_->range().visible(), pixelWidth);
     geometry_.setView(state_.range().visible(), pixelWidth);
     prepareLanes(size);
     painter.setFont(font_);
@@ -167,8 +164,7 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     for (const TrackScroll::Band& band : state_.scroll().bands(size.height())) {
         if (band.bottom <= band.top) continue;
         painter.save();
-        painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top),
-                            Qt::IntersectClip);
+        painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top), Qt::IntersectClip);
         paintBand(painter, band, size);
         painter.restore();
     }
@@ -194,9 +190,7 @@ void TrackPainter::prepareLanes(QSize size) {
 
 void TrackPainter::paintBand(QPainter& painter, const TrackScroll::Band& band, QSize size) {
     const Theme& theme = state_.options().theme();
-    const auto bandOf = [&](const LayoutRow& row) {
-        return theme.bandAt(state_.trace()->tracks[row.track].depth);
-    };
+    const auto bandOf = [&](const LayoutRow& row) { return theme.bandAt(state_.trace()->tracks[row.track].depth); };
     for (const LayoutRow& row : band.rows) {
         if (!row.isHeader) continue;
         painter.fillRect(QRectF(0, row.top - band.scrollY, size.width(), row.height), bandOf(row));
@@ -222,8 +216,7 @@ void TrackPainter::paintBand(QPainter& painter, const TrackScroll::Band& band, Q
             veil.setAlphaF(0.6F);
             painter.fillRect(QRectF(0, row.top - band.scrollY, size.width(), row.height), veil);
         }
-        painter.fillRect(QRectF(0, row.bottom() - band.scrollY - 1, size.width(), 1),
-                         theme.separator);
+        painter.fillRect(QRectF(0, row.bottom() - band.scrollY - 1, size.width(), 1), theme.separator);
     }
     paintEnds(painter, state_, band, size);
 }
@@ -239,26 +232,21 @@ void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom)
     }
 }
 
-void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& area,
-                             QRgb background) {
+void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& area, QRgb background) {
     if (const CounterSeries* counter = state_.lanes().counterAt(position)) {
         paintCounter(brush.painter, brush.fill, *counter, state_.counterScale(position),
-                     geometry_.columns(state_.lanes().counterIndexAt(position)),
-                     state_.range().visible(), area,
-                     position.lane == 0 ? CounterGrowth::Up : CounterGrowth::Down, ratio_,
-                     state_.options().theme());
+                     geometry_.columns(state_.lanes().counterIndexAt(position)), state_.range().visible(), area,
+                     position.lane == 0 ? CounterGrowth::Up : CounterGrowth::Down, ratio_, state_.options().theme());
         return;
     }
     const Lane& lane = state_.lanes().laneAt(position);
     const std::vector<PixelSlice>& slices = geometry_.rectangles(position);
     if (slices.empty()) return;
-    if (lane.isSummary() && position.lane == 0 && paintParts(brush.fill, position.track, area))
-        return;
+    if (lane.isSummary() && position.lane == 0 && paintParts(brush.fill, position.track, area)) return;
     if (lane.isSummary()) {
         const bool isGpu = isGpuTrack(state_.trace()->tracks[position.track].kind);
-        paintActivity(
-            brush.fill, slices, area,
-            (isGpu ? state_.options().theme().busyGpu : state_.options().theme().busyCpu).rgb());
+        paintActivity(brush.fill, slices, area,
+                      (isGpu ? state_.options().theme().busyGpu : state_.options().theme().busyCpu).rgb());
         return;
     }
 
@@ -276,8 +264,7 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
         if (isFaded) color = blended(background, color, fadedShare);
         if (isSingle && right - left >= minEdgeWidthPx) {
             runs.flush();
-            paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()),
-                       color, isLit);
+            paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()), color, isLit);
         } else {
             runs.add(left, right, color, slice.coverage);
         }
@@ -286,8 +273,7 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     if (state_.selection().hits()) paintHits(brush.fill, position, slices, area);
 }
 
-void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color,
-                              bool isLit) {
+void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color, bool isLit) {
     OpaqueFill& fill = brush.fill;
     fill.fill(rectangle, color);
     const QRectF& r = rectangle;
@@ -301,8 +287,7 @@ void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rect
         // None at the window's edge: there the slice goes on.
         fill.fill(QRectF(r.left(), r.top(), 1, r.height()), colors_.edgeOf(color));
     }
-    if (r.width() >= minLabelWidthPx && r.height() >= minLabelHeightPx)
-        paintLabel(brush.painter, name, r, color);
+    if (r.width() >= minLabelWidthPx && r.height() >= minLabelHeightPx) paintLabel(brush.painter, name, r, color);
 }
 
 void TrackPainter::paintBaselineOverlay(QPainter& painter, LanePosition lane, const QRectF& area) {
@@ -311,8 +296,7 @@ void TrackPainter::paintBaselineOverlay(QPainter& painter, LanePosition lane, co
     if (lane.lane >= baselineOverlay_->trace()->tracks[track].lanes.size()) return;
     QColor ink = state_.options().theme().text;
     for (const PixelSlice& slice : baselineGeometry_.rectangles({track, lane.lane})) {
-        const QRectF shape(slice.left / ratio_, area.top(), (slice.right - slice.left) / ratio_,
-                           area.height());
+        const QRectF shape(slice.left / ratio_, area.top(), (slice.right - slice.left) / ratio_, area.height());
         if (slice.sliceCount == 1 && shape.width() >= minEdgeWidthPx) {
             ink.setAlphaF(0.75F);
             painter.fillRect(QRectF(shape.left(), shape.top(), shape.width(), 1), ink);
@@ -328,8 +312,8 @@ void TrackPainter::paintBaselineOverlay(QPainter& painter, LanePosition lane, co
     }
 }
 
-void TrackPainter::paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices,
-                                 const QRectF& area, QRgb color) const {
+void TrackPainter::paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices, const QRectF& area,
+                                 QRgb color) const {
     for (const PixelSlice& slice : slices) {
         const double height = std::max(1.0, std::round(area.height() * double(slice.coverage)));
         const double left = slice.left / ratio_;
@@ -355,8 +339,7 @@ bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& ar
             const double share = static_cast<double>(sumNs) / static_cast<double>(wholeNs);
             const double top = area.bottom() - std::round(area.height() * share);
             if (top < bottom)
-                fill.fill(QRectF(area.left() + width * static_cast<double>(column), top, width,
-                                 bottom - top),
+                fill.fill(QRectF(area.left() + width * static_cast<double>(column), top, width, bottom - top),
                           state_.options().theme().parts[part].rgb());
             bottom = std::min(bottom, top);
         }
@@ -364,8 +347,8 @@ bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& ar
     return true;
 }
 
-void TrackPainter::paintHits(OpaqueFill& fill, LanePosition position,
-                             const std::vector<PixelSlice>& slices, const QRectF& area) const {
+void TrackPainter::paintHits(OpaqueFill& fill, LanePosition position, const std::vector<PixelSlice>& slices,
+                             const QRectF& area) const {
     const double bar = std::max(1.0, std::min(3.0, area.height() / 4));
     const QRgb color = state_.options().theme().searchHit.rgb();
     double left = 0, right = 0;
@@ -373,8 +356,7 @@ void TrackPainter::paintHits(OpaqueFill& fill, LanePosition position,
         if (right > left) fill.fill(QRectF(left, area.bottom() - bar, right - left, bar), color);
     };
     for (const PixelSlice& slice : slices) {
-        if (!state_.selection().hits()->touches(position.track, position.lane, slice.firstSlice,
-                                                slice.sliceCount))
+        if (!state_.selection().hits()->touches(position.track, position.lane, slice.firstSlice, slice.sliceCount))
             continue;
         if (slice.left / ratio_ > right) {
             flush();

@@ -50,8 +50,7 @@ class RunPainter {
     /// Adds a rectangle of which `coverage` is busy.
     void add(double left, double right, QRgb color, float coverage) {
         const int level = levelOf(coverage);
-        const bool continues =
-            right_ > left_ && color == color_ && level == level_ && left - right_ <= 0.01;
+        const bool continues = right_ > left_ && color == color_ && level == level_ && left - right_ <= 0.01;
         if (!continues) {
             flush();
             left_ = left;
@@ -118,13 +117,10 @@ class TrackPainter {
         OpaqueFill fill;
     };
     void paintLane(Brush& brush, LanePosition lane, const QRectF& area, QRgb background);
-    void paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color,
-                    bool isLit);
+    void paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color, bool isLit);
     void paintBaselineOverlay(QPainter& painter, LanePosition lane, const QRectF& area);
-    void paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices, const QRectF& area,
-                       QRgb color) const;
-    /// Paints the parts of a GPU's time, each as high as its share of the column; returns false if
-    /// they are unknown.
+    void paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices, const QRectF& area, QRgb color) const;
+    /// Paints the parts of a GPU's time, each as high as its share of the column; returns false if they are unknown.
     bool paintParts(OpaqueFill& fill, uint32_t track, const QRectF& area);
     void paintHits(OpaqueFill& fill, LanePosition position, const std::vector<PixelSlice>& slices,
                    const QRectF& area) const;

@@ -10,8 +10,7 @@ namespace {
 // The margin on each side of the trace when everything is visible, so that the first and the last
 // slice are not at the window's edge.
 constexpr double marginShare = 0.01;
-// Some 36 years either way. A corrupt trace can contain any time; sums and differences of these
-// still fit.
+// Some 36 years either way. A corrupt trace can contain any time; sums and differences of these still fit.
 constexpr int64_t maxTimeNs = int64_t{1} << 60;
 
 }  // namespace
@@ -28,10 +27,9 @@ void VisibleRange::setRange(TimeRange range) {
 void VisibleRange::zoomAt(int64_t timeNs, double factor) {
     if (!(factor > 0) || !std::isfinite(factor)) return;
     const double before = static_cast<double>(range_.durationNs());
-    const double after = std::clamp(before / factor, static_cast<double>(minVisibleNs),
-                                    static_cast<double>(limits_.durationNs()));
-    const double share =
-        std::clamp(static_cast<double>(timeNs - range_.startNs) / before, 0.0, 1.0);
+    const double after =
+        std::clamp(before / factor, static_cast<double>(minVisibleNs), static_cast<double>(limits_.durationNs()));
+    const double share = std::clamp(static_cast<double>(timeNs - range_.startNs) / before, 0.0, 1.0);
     const int64_t durationNs = std::llround(after);
     const int64_t startNs = range_.startNs + std::llround(share * (before - after));
     setRange({startNs, startNs + durationNs});
@@ -43,14 +41,12 @@ void VisibleRange::pan(int64_t byNs) {
     setRange(range_.shifted(std::clamp(byNs, atLeast, atMost)));
 }
 
-void VisibleRange::fit() {
-    setRange(limits_);
-}
+void VisibleRange::fit() { setRange(limits_); }
 
 void VisibleRange::setExtent(const QObject* owner, TimeRange extent) {
     extent = extent.intersected({-maxTimeNs, maxTimeNs});
-    const auto known = std::find_if(extents_.begin(), extents_.end(),
-                                    [&](const Extent& each) { return each.owner == owner; });
+    const auto known =
+        std::find_if(extents_.begin(), extents_.end(), [&](const Extent& each) { return each.owner == owner; });
     if (extent.isEmpty()) {
         if (known == extents_.end()) return;
         extents_.erase(known);
@@ -71,8 +67,8 @@ void VisibleRange::updateLimits() {
     if (!extents_.empty()) {
         limits = extents_.front().range;
         for (const Extent& extent : extents_) limits = limits.united(extent.range);
-        const auto marginNs = std::max<int64_t>(
-            minVisibleNs, std::llround(static_cast<double>(limits.durationNs()) * marginShare));
+        const auto marginNs =
+            std::max<int64_t>(minVisibleNs, std::llround(static_cast<double>(limits.durationNs()) * marginShare));
         limits = {limits.startNs - marginNs, limits.endNs + marginNs};
     }
     if (limits == limits_) return;
@@ -85,8 +81,8 @@ TimeRange VisibleRange::clamped(TimeRange range) const {
     const int64_t durationNs = std::clamp(range.durationNs(), minVisibleNs, limits_.durationNs());
     // Keeps the centre when a range shorter than the minimum grows.
     const int64_t grownBy = durationNs - std::min(durationNs, range.durationNs());
-    const int64_t startNs = std::clamp(range.startNs - (range.isEmpty() ? durationNs : grownBy) / 2,
-                                       limits_.startNs, limits_.endNs - durationNs);
+    const int64_t startNs = std::clamp(range.startNs - (range.isEmpty() ? durationNs : grownBy) / 2, limits_.startNs,
+                                       limits_.endNs - durationNs);
     return {startNs, startNs + durationNs};
 }
 

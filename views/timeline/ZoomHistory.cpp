@@ -93,8 +93,7 @@ void ZoomHistory::moveWithoutHistory(const std::function<void()>& change) {
     emit changed();
 }
 
-EmptyTrackHider::EmptyTrackHider(TimelineState& state, QObject* parent)
-    : QObject(parent), state_(state) {
+EmptyTrackHider::EmptyTrackHider(TimelineState& state, QObject* parent) : QObject(parent), state_(state) {
     const auto wait = [this] {
         if (isOn_) timer_.start(restMs, this);
     };
@@ -132,9 +131,9 @@ void EmptyTrackHider::apply(const std::vector<bool>& omitted) {
     // The first visible row that stays must not move.
     uint32_t anchor = noIndex;
     int before = 0;
-    for (const LayoutRow& row : state_.tracks().layout().rowsBetween(
-             state_.scroll().y() + state_.scroll().pinnedHeight(),
-             state_.scroll().y() + state_.scroll().viewportHeight())) {
+    for (const LayoutRow& row :
+         state_.tracks().layout().rowsBetween(state_.scroll().y() + state_.scroll().pinnedHeight(),
+                                              state_.scroll().y() + state_.scroll().viewportHeight())) {
         if (row.isPinned || (row.track < omitted.size() && omitted[row.track])) continue;
         anchor = row.track;
         before = row.top;

@@ -23,9 +23,7 @@ struct Translated {
 };
 
 QAccessibleInterface* makeInterface(const QString&, QObject* object) {
-    const auto as = [&](QAccessible::Role role) {
-        return new QAccessibleWidget(static_cast<QWidget*>(object), role);
-    };
+    const auto as = [&](QAccessible::Role role) { return new QAccessibleWidget(static_cast<QWidget*>(object), role); };
     if (qobject_cast<LabelColumn*>(object)) return as(QAccessible::Tree);
     if (qobject_cast<TimelineView*>(object)) return as(QAccessible::Chart);
     if (qobject_cast<TrackCanvas*>(object)) return as(QAccessible::Graphic);
@@ -34,9 +32,7 @@ QAccessibleInterface* makeInterface(const QString&, QObject* object) {
     return nullptr;
 }
 
-QString duration(int64_t durationNs) {
-    return toQString(formatDuration(durationNs));
-}
+QString duration(int64_t durationNs) { return toQString(formatDuration(durationNs)); }
 
 }  // namespace
 
@@ -52,20 +48,17 @@ QString spokenSelection(const TimelineState& state) {
     if (const EventRef event = state.selection().event(); event.isValid()) {
         const TimeRange range = state.trace()->rangeOf(event);
         parts << Translated::tr("%1, %2 at %3")
-                     .arg(toQString(state.trace()->nameOf(event)).simplified(),
-                          duration(range.durationNs()),
+                     .arg(toQString(state.trace()->nameOf(event)).simplified(), duration(range.durationNs()),
                           formatTime(range.startNs - state.range().origin()));
         if (const SliceLocation at = state.trace()->locate(event); at.isValid()) {
             parts << labelTitle(*state.trace(), at.track);
             const uint32_t group = state.tracks().layout().parentOf(at.track);
-            if (group != noIndex)
-                parts.back() += Translated::tr(" of %1").arg(labelTitle(*state.trace(), group));
+            if (group != noIndex) parts.back() += Translated::tr(" of %1").arg(labelTitle(*state.trace(), group));
         }
     }
     if (const auto range = state.selection().range())
         parts << Translated::tr("%1 selected from %2")
-                     .arg(duration(range->durationNs()),
-                          formatTime(range->startNs - state.range().origin()));
+                     .arg(duration(range->durationNs()), formatTime(range->startNs - state.range().origin()));
     if (parts.isEmpty()) return Translated::tr("Nothing selected; the arrow keys select slices");
     return parts.join(QStringLiteral(", "));
 }
@@ -76,8 +69,7 @@ QString spokenTrack(const TimelineState& state) {
     if (!state.hasTracks() || !row) return Translated::tr("%1 tracks").arg(rows);
     const TrackLayout& layout = state.tracks().layout();
     QStringList parts{labelTitle(*state.trace(), row->track)};
-    if (const QString subtitle = labelSubtitle(*state.trace(), layout, row->track);
-        !subtitle.isEmpty())
+    if (const QString subtitle = labelSubtitle(*state.trace(), layout, row->track); !subtitle.isEmpty())
         parts << subtitle;
     parts << Translated::tr("level %1").arg(row->depth + 1);
     if (row->canFold) parts << (row->isFolded ? Translated::tr("folded") : Translated::tr("open"));

@@ -26,8 +26,8 @@ void paintValue(QPainter& painter, const QString& text, QRectF plate, const Them
     painter.drawText(plate, Qt::AlignCenter, text);
 }
 
-void paintScale(QPainter& painter, const CounterSeries& counter, const CounterScale& scale,
-                const QRectF& area, CounterGrowth growth, const Theme& theme) {
+void paintScale(QPainter& painter, const CounterSeries& counter, const CounterScale& scale, const QRectF& area,
+                CounterGrowth growth, const Theme& theme) {
     painter.save();
     QFont font = painter.font();
     if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.9);
@@ -35,8 +35,7 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const CounterSc
     painter.setFont(font);
     painter.setPen(theme.mutedText);
     const auto plateOf = [&](const QString& text) {
-        return QRectF(area.left(), 0, metrics.horizontalAdvance(text) + 2 * labelInset,
-                      metrics.height());
+        return QRectF(area.left(), 0, metrics.horizontalAdvance(text) + 2 * labelInset, metrics.height());
     };
     const auto isFitting = [&](const QRectF& plate, double lines) {
         return lines * plate.height() <= area.height() && plate.width() <= area.width() / 3;
@@ -46,14 +45,13 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const CounterSc
     const bool isFlat = counter.maximum() == 0 && scale.minValue == 0;
     const double named = isFlat ? 0 : scale.maxValue;
     const bool isRound = counter.unit == CounterUnit::Percent && named == std::floor(named);
-    const QString maxValue = isRound ? QStringLiteral("%1 %").arg(named)
-                                     : QString::fromStdString(formatCounter(named, counter.unit));
+    const QString maxValue =
+        isRound ? QStringLiteral("%1 %").arg(named) : QString::fromStdString(formatCounter(named, counter.unit));
     QRectF plate = plateOf(maxValue);
     plate.moveTop(growsUp != isFlat ? area.top() + 1 : area.bottom() - plate.height() - 1);
     if (isFitting(plate, 1)) paintValue(painter, maxValue, plate, theme);
     if (scale.minValue != 0) {
-        const QString minValue =
-            QString::fromStdString(formatCounter(scale.minValue, counter.unit));
+        const QString minValue = QString::fromStdString(formatCounter(scale.minValue, counter.unit));
         plate = plateOf(minValue);
         plate.moveTop(growsUp ? area.bottom() - plate.height() : area.top() + 1);
         if (isFitting(plate, 2)) paintValue(painter, minValue, plate, theme);
@@ -63,31 +61,28 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const CounterSc
 
 /// Returns the duration over which equal columns around `timeNs` are a mean instead of a value of
 /// `shown`; nullopt for sampled values.
-std::optional<int64_t> meanAround(const CounterSeries& counter, const CounterColumn& column,
-                                  int64_t timeNs, TimeRange shown) {
+std::optional<int64_t> meanAround(const CounterSeries& counter, const CounterColumn& column, int64_t timeNs,
+                                  TimeRange shown) {
     if (column.minimum < column.maximum) return std::nullopt;
     const std::optional<uint32_t> sample = counter.sampleAt(timeNs);
     return sample ? meanOver(counter, *sample, shown.durationNs()) : std::nullopt;
 }
 
 /// Paints a mean over a long time: a pale, hatched band without a line, labelled with its duration.
-void paintMean(QPainter& painter, const CounterSeries& counter, double value, int64_t overNs,
-               const QRectF& band, const QRectF& lane, const Theme& theme) {
+void paintMean(QPainter& painter, const CounterSeries& counter, double value, int64_t overNs, const QRectF& band,
+               const QRectF& lane, const Theme& theme) {
     const QColor line = theme.colorOf(SliceCategory::Counter);
-    paintHatched(painter, band, Theme::mix(theme.canvas, line, paleShare),
-                 Theme::mix(theme.canvas, line, fillShare));
+    paintHatched(painter, band, Theme::mix(theme.canvas, line, paleShare), Theme::mix(theme.canvas, line, fillShare));
     const QString text = QStringLiteral("mean %1 over %2")
                              .arg(QString::fromStdString(formatCounter(value, counter.unit)),
                                   QString::fromStdString(formatDuration(overNs)));
     const QFontMetricsF metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 2 * labelInset;
     // Next to the scale, which is at the left of the lane.
-    if (width > band.width() || 2 * width > lane.width() || metrics.height() > lane.height())
-        return;
+    if (width > band.width() || 2 * width > lane.width() || metrics.height() > lane.height()) return;
     painter.setPen(theme.mutedText);
     paintValue(painter, text,
-               QRectF(band.center().x() - width / 2, lane.center().y() - metrics.height() / 2,
-                      width, metrics.height()),
+               QRectF(band.center().x() - width / 2, lane.center().y() - metrics.height() / 2, width, metrics.height()),
                theme);
 }
 
@@ -101,15 +96,13 @@ bool isUnknownAt(const CounterSeries& counter, int64_t timeNs) {
 }  // namespace
 
 double counterY(const CounterScale& scale, double value, const QRectF& area, CounterGrowth growth) {
-    const double share =
-        std::clamp((value - scale.minValue) / (scale.maxValue - scale.minValue), 0.0, 1.0);
+    const double share = std::clamp((value - scale.minValue) / (scale.maxValue - scale.minValue), 0.0, 1.0);
     const double height = share * (area.height() - topInset);
     return growth == CounterGrowth::Up ? area.bottom() - height : area.top() + height;
 }
 
-void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter,
-                  const CounterScale& scale, const std::vector<CounterColumn>& columns,
-                  TimeRange shown, const QRectF& area, CounterGrowth growth,
+void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter, const CounterScale& scale,
+                  const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area, CounterGrowth growth,
                   double devicePixelRatio, const Theme& theme) {
     const QRgb line = theme.colorOf(SliceCategory::Counter).rgb();
     const QRgb fill = Theme::mix(theme.canvas, line, fillShare).rgb();
@@ -117,8 +110,8 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
     const double foot = growsUp ? area.bottom() : area.top();
     const double headLine = growsUp ? area.top() + topInset - 1 : area.bottom() - topInset;
     painter.fillRect(QRectF(area.left(), headLine, area.width(), 1), theme.grid);
-    const double nsPerColumn = static_cast<double>(shown.durationNs()) /
-                               static_cast<double>(std::max<size_t>(1, columns.size()));
+    const double nsPerColumn =
+        static_cast<double>(shown.durationNs()) / static_cast<double>(std::max<size_t>(1, columns.size()));
     // A bar from one height to another with a min height.
     const auto bar = [](double left, double width, double from, double to, double minValue) {
         const double top = std::min(from, to);
@@ -151,8 +144,7 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
         // A line of constant width for close values, within the area.
         const double lineEnd = growsUp ? std::min(std::max(head + lineWidth, low), area.bottom())
                                        : std::max(std::min(head - lineWidth, low), area.top());
-        const double lineStart =
-            growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
+        const double lineStart = growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
         opaque.fill(bar(left, width, lineStart, lineEnd, 1), line);
     }
     // Without a value the ends of the scale have no meaning.

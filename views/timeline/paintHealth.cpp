@@ -11,36 +11,30 @@ namespace {
 constexpr double reach = 4;  // a pixel distance that still counts as on a mark
 constexpr double flagSize = 7;
 
-/// Returns the process whose end is drawn on the rows of the track; `noIndex` for tracks that
-/// outlive a process.
+/// Returns the process whose end is drawn on the rows of the track; `noIndex` for tracks that outlive a process.
 uint32_t processOf(const Trace& trace, const Track& track) {
     switch (track.kind) {
         case TrackKind::Stream:
-        case TrackKind::StreamProjection:
-            return trace.streams[track.subject].process;
+        case TrackKind::StreamProjection: return trace.streams[track.subject].process;
         case TrackKind::Process:
-        case TrackKind::ProcessEvents:
-            return track.subject;
+        case TrackKind::ProcessEvents: return track.subject;
         case TrackKind::Thread:
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
         case TrackKind::ThreadStates:
-        case TrackKind::ThreadStacks:
-            return trace.threads[track.subject].process;
+        case TrackKind::ThreadStacks: return trace.threads[track.subject].process;
         case TrackKind::Gpu:
         case TrackKind::GpuEvents:
         case TrackKind::Counter:
         case TrackKind::CounterStates:
-        case TrackKind::CounterGroup:
-            return noIndex;
+        case TrackKind::CounterGroup: return noIndex;
     }
     return noIndex;
 }
 
 }  // namespace
 
-void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
-               QSize size) {
+void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size) {
     const TimeScale scale = state.range().scale(size.width());
     for (const HealthPlace& place : state.healthPlaces()) {
         const double x = std::floor(scale.toX(place.range.startNs));
@@ -74,15 +68,13 @@ void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize siz
         if (right < -flagSize || left > size.width() + flagSize) continue;
         const double bottom = size.height() - 1;
         if (!place.isEnd) {
-            painter.fillRect(QRectF(left, bottom - 3, right - left, 3),
-                             state.options().theme().warning);
+            painter.fillRect(QRectF(left, bottom - 3, right - left, 3), state.options().theme().warning);
             continue;
         }
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setBrush(state.options().theme().error);
-        painter.drawPolygon(QPolygonF{{left + 1, bottom},
-                                      {left + 1 - flagSize, bottom - flagSize},
-                                      {left + 1 + flagSize, bottom - flagSize}});
+        painter.drawPolygon(QPolygonF{
+            {left + 1, bottom}, {left + 1 - flagSize, bottom - flagSize}, {left + 1 + flagSize, bottom - flagSize}});
     }
     painter.restore();
 }
@@ -92,9 +84,7 @@ const HealthPlace* endAt(const TimelineState& state, uint32_t track, double x, d
     const TimeScale scale = state.range().scale(width);
     for (const HealthPlace& place : state.healthPlaces()) {
         const double at = scale.toX(place.range.startNs);
-        if (place.isEnd && place.process == process && x >= at - reach &&
-            x <= at + reach + flagSize)
-            return &place;
+        if (place.isEnd && place.process == process && x >= at - reach && x <= at + reach + flagSize) return &place;
     }
     return nullptr;
 }
@@ -119,12 +109,11 @@ void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
 }
 
 /// Fills and hatches `ranges`, each at least a pixel wide; touching ones become one.
-void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const TimeScale& scale,
-                 double top, double height, const QColor& fill, const QColor& line) {
+void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const TimeScale& scale, double top,
+                 double height, const QColor& fill, const QColor& line) {
     const double end = scale.left + scale.width;
-    auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const TimeRange& each) {
-        return each.endNs < scale.range.startNs;
-    });
+    auto range = std::partition_point(ranges.begin(), ranges.end(),
+                                      [&](const TimeRange& each) { return each.endNs < scale.range.startNs; });
     while (range != ranges.end() && range->startNs <= scale.range.endNs) {
         const double left = std::clamp(scale.toX(range->startNs), scale.left, end);
         double right = left + 1;
@@ -148,12 +137,10 @@ void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, con
 }
 
 void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme) {
-    paintHatched(painter, area, translucent(theme.mutedText, unknownFill),
-                 translucent(theme.mutedText, unknownLine));
+    paintHatched(painter, area, translucent(theme.mutedText, unknownFill), translucent(theme.mutedText, unknownLine));
 }
 
-void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
-                     QSize size) {
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size) {
     const Theme& theme = state.options().theme();
     const TimeScale scale = state.range().scale(size.width());
     painter.save();
@@ -165,10 +152,9 @@ void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackS
     painter.restore();
 }
 
-void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
-                     const TimeScale& scale, double top, double height) {
-    paintRanges(painter, track.unrecorded, scale, top, height,
-                translucent(theme.mutedText, unknownFill),
+void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme, const TimeScale& scale, double top,
+                     double height) {
+    paintRanges(painter, track.unrecorded, scale, top, height, translucent(theme.mutedText, unknownFill),
                 translucent(theme.mutedText, unknownLine));
     paintRanges(painter, track.lossy, scale, top, height, translucent(theme.warning, 30),
                 translucent(theme.warning, 130));

@@ -12,8 +12,7 @@ class QPainter;
 namespace lanescope::views {
 
 /// Marks abnormal ends of processes on their rows.
-void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
-               QSize size);
+void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size);
 /// Marks the same times, and losses, on the ruler.
 void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize size);
 /// Returns the end within some pixels of `x` on a row of this track, or null.
@@ -26,12 +25,11 @@ class QPainter;
 namespace lanescope::views {
 
 /// Hatches unrecorded and lost times on the rows of `band`, in a canvas of `size`.
-void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
-                     QSize size);
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size);
 
 /// Hatches the unrecorded times of one track between two heights, over any time axis.
-void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
-                     const TimeScale& scale, double top, double height);
+void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme, const TimeScale& scale, double top,
+                     double height);
 
 /// Fills `area` with `fill` and 45-degree lines that continue from one area to the next.
 void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line);

@@ -67,14 +67,11 @@ int64_t resolutionOf(int64_t timeNs) {
 
 }  // namespace
 
-QString formatTime(int64_t timeNs) {
-    return inUnit(timeNs, unitFor(std::abs(timeNs)), resolutionOf(timeNs), true);
-}
+QString formatTime(int64_t timeNs) { return inUnit(timeNs, unitFor(std::abs(timeNs)), resolutionOf(timeNs), true); }
 
 double pixelsPerLabel(const QFontMetrics& metrics) {
     constexpr int space = 16;
-    return std::max<double>(minPixelsPerLabel,
-                            metrics.horizontalAdvance(QStringLiteral("+00000 ms")) + space);
+    return std::max<double>(minPixelsPerLabel, metrics.horizontalAdvance(QStringLiteral("+00000 ms")) + space);
 }
 
 TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
@@ -91,15 +88,13 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
         result.anchorLabel = formatTime(result.anchorNs);
     }
 
-    const int64_t leading =
-        result.stepNs / static_cast<int64_t>(std::pow(
-                            10.0, std::floor(std::log10(static_cast<double>(result.stepNs)))));
+    const int64_t leading = result.stepNs / static_cast<int64_t>(std::pow(
+                                                10.0, std::floor(std::log10(static_cast<double>(result.stepNs)))));
     const int64_t parts = leading == 2 ? 4 : 5;
     const int64_t minorNs = result.stepNs % parts == 0 ? result.stepNs / parts : result.stepNs;
     const int64_t maxLabelNs = result.hasAnchor ? range.endNs - result.anchorNs : maxAbsNs;
     const TimeUnit unit = unitFor(std::max(result.stepNs, maxLabelNs / 1000));
-    for (int64_t timeNs = floorTo(range.startNs, result.stepNs); timeNs < range.endNs;
-         timeNs += minorNs) {
+    for (int64_t timeNs = floorTo(range.startNs, result.stepNs); timeNs < range.endNs; timeNs += minorNs) {
         if (timeNs < range.startNs && timeNs % result.stepNs != 0) continue;
         TimeTick tick;
         tick.timeNs = timeNs;
@@ -147,9 +142,8 @@ CounterScale scaleOf(std::span<const ScaledCounter> counters) {
     scale.maxValue = all.maximum;
     if (unit == CounterUnit::Percent && all.maximum <= 100) {
         const bool isFlat = all.maximum <= 0;
-        scale.maxValue = isFlat ? 100
-                                : *std::lower_bound(std::begin(roundPercents),
-                                                    std::end(roundPercents), all.maximum);
+        scale.maxValue =
+            isFlat ? 100 : *std::lower_bound(std::begin(roundPercents), std::end(roundPercents), all.maximum);
     }
     const bool mayBeginAbove = unit == CounterUnit::Celsius || unit == CounterUnit::Hertz;
     if (mayBeginAbove && all.minimum > farFromZero * all.maximum && all.maximum > all.minimum) {

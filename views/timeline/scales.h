@@ -20,14 +20,11 @@ struct TimeScale {
     double width = 0;
     double left = 0;
 
-    double nsPerPixel() const {
-        return width > 0 ? static_cast<double>(range.durationNs()) / width : 0.0;
-    }
+    double nsPerPixel() const { return width > 0 ? static_cast<double>(range.durationNs()) / width : 0.0; }
     double toX(int64_t timeNs) const {
         if (range.isEmpty()) return left;
         // The difference first: it is exact, and small enough to stay exact as a double.
-        return left + static_cast<double>(timeNs - range.startNs) * width /
-                          static_cast<double>(range.durationNs());
+        return left + static_cast<double>(timeNs - range.startNs) * width / static_cast<double>(range.durationNs());
     }
     int64_t toTimeNs(double x) const {
         return range.startNs + static_cast<int64_t>(std::floor((x - left) * nsPerPixel()));
@@ -46,9 +43,8 @@ struct TimeTick {
 
 /// The ticks of a ruler.
 struct TimeTicks {
-    int64_t stepNs = 1;  ///< Between major ticks: 1, 2 or 5 times a power of ten.
-    bool hasAnchor =
-        false;  ///< Labels count from `anchorNs`, because whole times would be too long.
+    int64_t stepNs = 1;      ///< Between major ticks: 1, 2 or 5 times a power of ten.
+    bool hasAnchor = false;  ///< Labels count from `anchorNs`, because whole times would be too long.
     int64_t anchorNs = 0;
     QString anchorLabel;          ///< "1.234 5 s"; empty without an anchor.
     std::vector<TimeTick> ticks;  ///< By time; minor and major ones.
@@ -57,16 +53,14 @@ struct TimeTicks {
 /// Returns the min distance of major ticks in pixels, so that their labels do not touch.
 double pixelsPerLabel(const QFontMetrics& metrics);
 
-/// Returns ticks for `range` over `pixelWidth` pixels, major ones spaced by `pixelsPerLabel` or
-/// more. O(ticks).
+/// Returns ticks for `range` over `pixelWidth` pixels, major ones spaced by `pixelsPerLabel` or more. O(ticks).
 TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel = minPixelsPerLabel);
 
 /// Returns a time with all its digits and one unit, digits grouped by three: "1.234 567 s".
 QString formatTime(int64_t timeNs);
 
-/// The values at the bottom and the top of a counter's graph. Starts at 0 for amounts. Starts at
-/// the minimum for quantities never near 0, such as a temperature or a clock, where the changes
-/// matter.
+/// The values at the bottom and the top of a counter's graph. Starts at 0 for amounts. Starts at the minimum for
+/// quantities never near 0, such as a temperature or a clock, where the changes matter.
 struct CounterScale {
     double minValue = 0;
     double maxValue = 1;

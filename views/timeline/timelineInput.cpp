@@ -20,27 +20,23 @@ constexpr int pixelsPerNotch = 60;
 
 }  // namespace
 
-void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale,
-               bool scrollsTracks) {
+void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale, bool scrollsTracks) {
     const QPoint angle = event.angleDelta();
-    const bool isPan =
-        (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
-    const bool isScroll = scrollsTracks && state.options().isWheelScrolling() &&
-                          !(event.modifiers() & Qt::ControlModifier);
+    const bool isPan = (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
+    const bool isScroll =
+        scrollsTracks && state.options().isWheelScrolling() && !(event.modifiers() & Qt::ControlModifier);
     if (!isPan && isScroll) {
         const QPoint pixels = event.pixelDelta();
         const int moved = pixels.y() != 0 ? pixels.y() : angle.y() * pixelsPerNotch / 120;
         return state.scroll().setY(state.scroll().y() - moved);
     }
     if (!isPan) {
-        state.range().zoomAt(scale.toTimeNs(event.position().x()),
-                             std::pow(zoomPerUnit, angle.y()));
+        state.range().zoomAt(scale.toTimeNs(event.position().x()), std::pow(zoomPerUnit, angle.y()));
         return;
     }
     const int units = angle.x() != 0 ? angle.x() : angle.y();
     const QPoint pixels = event.pixelDelta();
-    const double share =
-        pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
+    const double share = pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
     state.range().axis().pan(-std::llround(share * double(state.range().visible().durationNs())));
 }
 
@@ -59,16 +55,11 @@ struct Motion {
 
 Motion motionOf(int key) {
     switch (key) {
-        case Qt::Key_W:
-            return {1, 0};
-        case Qt::Key_S:
-            return {-1, 0};
-        case Qt::Key_A:
-            return {0, -1};
-        case Qt::Key_D:
-            return {0, 1};
-        default:
-            return {};
+        case Qt::Key_W: return {1, 0};
+        case Qt::Key_S: return {-1, 0};
+        case Qt::Key_A: return {0, -1};
+        case Qt::Key_D: return {0, 1};
+        default: return {};
     }
 }
 
@@ -114,8 +105,7 @@ void KeyMotion::timerEvent(QTimerEvent* event) {
 }
 
 void KeyMotion::move(double seconds) {
-    if (zoomDirection_ != 0)
-        state_.range().zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
+    if (zoomDirection_ != 0) state_.range().zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
     if (panDirection_ != 0) {
         const double visibleNs = double(state_.range().visible().durationNs());
         const int64_t byNs = std::llround(visibleNs * screensPerSecond * seconds);
@@ -127,48 +117,24 @@ namespace {
 
 bool handleWithControl(TimelineView& view, int key) {
     switch (key) {
-        case Qt::Key_Home:
-            view.commands().scrollToTop();
-            return true;
-        case Qt::Key_End:
-            view.commands().scrollToBottom();
-            return true;
-        default:
-            return false;
+        case Qt::Key_Home: view.commands().scrollToTop(); return true;
+        case Qt::Key_End: view.commands().scrollToBottom(); return true;
+        default: return false;
     }
 }
 
 bool moveSelection(TimelineView& view, int key) {
     switch (key) {
-        case Qt::Key_Left:
-            view.commands().selectNeighbour(-1, SliceStep::Visible);
-            return true;
-        case Qt::Key_Right:
-            view.commands().selectNeighbour(1, SliceStep::Visible);
-            return true;
-        case Qt::Key_Comma:
-            view.commands().selectNeighbour(-1, SliceStep::Single);
-            return true;
-        case Qt::Key_Period:
-            view.commands().selectNeighbour(1, SliceStep::Single);
-            return true;
-        case Qt::Key_Home:
-            view.commands().selectEndOfLane(-1);
-            return true;
-        case Qt::Key_End:
-            view.commands().selectEndOfLane(1);
-            return true;
-        case Qt::Key_Up:
-            view.commands().selectAdjacentLane(-1);
-            return true;
-        case Qt::Key_Down:
-            view.commands().selectAdjacentLane(1);
-            return true;
-        case Qt::Key_B:
-            view.commands().selectCounterpart();
-            return true;
-        default:
-            return false;
+        case Qt::Key_Left: view.commands().selectNeighbour(-1, SliceStep::Visible); return true;
+        case Qt::Key_Right: view.commands().selectNeighbour(1, SliceStep::Visible); return true;
+        case Qt::Key_Comma: view.commands().selectNeighbour(-1, SliceStep::Single); return true;
+        case Qt::Key_Period: view.commands().selectNeighbour(1, SliceStep::Single); return true;
+        case Qt::Key_Home: view.commands().selectEndOfLane(-1); return true;
+        case Qt::Key_End: view.commands().selectEndOfLane(1); return true;
+        case Qt::Key_Up: view.commands().selectAdjacentLane(-1); return true;
+        case Qt::Key_Down: view.commands().selectAdjacentLane(1); return true;
+        case Qt::Key_B: view.commands().selectCounterpart(); return true;
+        default: return false;
     }
 }
 
@@ -181,40 +147,19 @@ bool handleTimelineKey(TimelineView& view, const QKeyEvent& event) {
     if (moveSelection(view, event.key())) return true;
     const bool isShifted = event.modifiers() & Qt::ShiftModifier;
     switch (event.key()) {
-        case Qt::Key_F:
-            view.commands().zoomToSelection();
-            return true;
-        case Qt::Key_0:
-            view.commands().fit();
-            return true;
+        case Qt::Key_F: view.commands().zoomToSelection(); return true;
+        case Qt::Key_0: view.commands().fit(); return true;
         case Qt::Key_Z:
-        case Qt::Key_Backspace:
-            isShifted ? view.history().forward() : view.history().back();
-            return true;
+        case Qt::Key_Backspace: isShifted ? view.history().forward() : view.history().back(); return true;
         case Qt::Key_Return:
-        case Qt::Key_Enter:
-            view.commands().zoomToEvent();
-            return true;
-        case Qt::Key_G:
-            view.commands().followFlow(isShifted ? -1 : 1);
-            return true;
-        case Qt::Key_E:
-            view.commands().followFlow(1);
-            return true;
-        case Qt::Key_Q:
-            view.commands().followFlow(-1);
-            return true;
-        case Qt::Key_Escape:
-            view.commands().clearSelection();
-            return true;
-        case Qt::Key_PageUp:
-            view.commands().scrollPages(-1);
-            return true;
-        case Qt::Key_PageDown:
-            view.commands().scrollPages(1);
-            return true;
-        default:
-            return false;
+        case Qt::Key_Enter: view.commands().zoomToEvent(); return true;
+        case Qt::Key_G: view.commands().followFlow(isShifted ? -1 : 1); return true;
+        case Qt::Key_E: view.commands().followFlow(1); return true;
+        case Qt::Key_Q: view.commands().followFlow(-1); return true;
+        case Qt::Key_Escape: view.commands().clearSelection(); return true;
+        case Qt::Key_PageUp: view.commands().scrollPages(-1); return true;
+        case Qt::Key_PageDown: view.commands().scrollPages(1); return true;
+        default: return false;
     }
 }
 

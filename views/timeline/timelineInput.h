@@ -15,8 +15,7 @@ namespace lanescope::views {
 /// Handles the wheel for every part with a time axis: zooms at the pointer, pans with Shift or a
 /// horizontal wheel. `scale` is that part's own axis. If `scrollsTracks` and the user's setting
 /// (`TimelineOptions::isWheelScrolling`) allow, scrolls the tracks instead and zooms with Ctrl.
-void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale,
-               bool scrollsTracks = false);
+void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale, bool scrollsTracks = false);
 
 /// The max pointer movement of a click.
 inline constexpr int clickTolerance = 4;

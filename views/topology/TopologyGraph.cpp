@@ -16,13 +16,11 @@
 
 namespace lanescope::views {
 
-std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
-                                                     std::optional<TimeRange> range) {
+std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace, std::optional<TimeRange> range) {
     auto answer = std::make_shared<TopologyAnswer>();
     static_cast<TopologyDescription&>(*answer) = describeTopology(*trace, range);
     answer->range = range;
-    if (auto links = makeReport(*trace, "nvlink_by_range", range))
-        answer->links = std::move(*links);
+    if (auto links = makeReport(*trace, "nvlink_by_range", range)) answer->links = std::move(*links);
     answer->trace = std::move(trace);
     return answer;
 }
@@ -35,14 +33,11 @@ QString useText(const LinkUse& use) {
     text += QObject::tr(" at %1 GB/s").arg(shortRate(*mean));
     if (const std::optional<double> percent = use.peakPercent())
         text +=
-            QObject::tr(", %1 % of %2")
-                .arg(QString::number(*percent, 'f', 0), shortRate(use.peak->gigabytesPerSecond));
+            QObject::tr(", %1 % of %2").arg(QString::number(*percent, 'f', 0), shortRate(use.peak->gigabytesPerSecond));
     return text;
 }
 
-QString connectionText(const LinkUse& use) {
-    return toQString(wordFor(use.connection));
-}
+QString connectionText(const LinkUse& use) { return toQString(wordFor(use.connection)); }
 
 namespace {
 
@@ -55,17 +50,14 @@ constexpr double pi = 3.14159265358979323846;
 double distanceToLine(QPointF point, QPointF from, QPointF to) {
     const QPointF along = to - from;
     const double length2 = QPointF::dotProduct(along, along);
-    const double share =
-        length2 > 0 ? std::clamp(QPointF::dotProduct(point - from, along) / length2, 0.0, 1.0) : 0;
+    const double share = length2 > 0 ? std::clamp(QPointF::dotProduct(point - from, along) / length2, 0.0, 1.0) : 0;
     const QPointF off = point - (from + share * along);
     return std::hypot(off.x(), off.y());
 }
 
 }  // namespace
 
-int64_t TopologyGraph::Edge::bytes() const {
-    return (there ? there->copyBytes : 0) + (back ? back->copyBytes : 0);
-}
+int64_t TopologyGraph::Edge::bytes() const { return (there ? there->copyBytes : 0) + (back ? back->copyBytes : 0); }
 
 const LinkUse& TopologyGraph::Edge::busier() const {
     const bool isBackGreater = back && (!there || back->copyBytes > there->copyBytes);
@@ -92,9 +84,7 @@ TopologyGraph::TopologyGraph(QWidget* parent) : QWidget(parent) {
 
 void TopologyGraph::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     std::optional<std::pair<size_t, size_t>> chosen;
-    if (selected_)
-        chosen = {edges_[static_cast<size_t>(*selected_)].from,
-                  edges_[static_cast<size_t>(*selected_)].to};
+    if (selected_) chosen = {edges_[static_cast<size_t>(*selected_)].from, edges_[static_cast<size_t>(*selected_)].to};
     const bool isSameGraph = answer_ && answer && answer_->gpus == answer->gpus;
     answer_ = std::move(answer);
     edges_.clear();
@@ -105,8 +95,7 @@ void TopologyGraph::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     if (answer_) {
         const std::vector<int64_t>& gpus = answer_->gpus;
         const auto place = [&gpus](int64_t gpu) {
-            return static_cast<size_t>(std::lower_bound(gpus.begin(), gpus.end(), gpu) -
-                                       gpus.begin());
+            return static_cast<size_t>(std::lower_bound(gpus.begin(), gpus.end(), gpu) - gpus.begin());
         };
         for (const LinkUse& use : answer_->uses) {
             const size_t from = place(use.gpu), to = place(use.peer);
@@ -138,9 +127,9 @@ QSizeF TopologyGraph::nodeSize() const {
 std::vector<QPointF> TopologyGraph::nodeCenters() const {
     const size_t count = answer_ ? answer_->gpus.size() : 0;
     const QSizeF node = nodeSize();
-    const QRectF area = QRectF(rect()).adjusted(
-        node.width() / 2 + inset, node.height() / 2 + inset, -node.width() / 2 - inset,
-        -node.height() / 2 - inset - 2 * QFontMetricsF(font()).height());
+    const QRectF area =
+        QRectF(rect()).adjusted(node.width() / 2 + inset, node.height() / 2 + inset, -node.width() / 2 - inset,
+                                -node.height() / 2 - inset - 2 * QFontMetricsF(font()).height());
     std::vector<QPointF> centers;
     if (count == 1) return {area.center()};
     if (count == 2) {
@@ -148,10 +137,9 @@ std::vector<QPointF> TopologyGraph::nodeCenters() const {
         return {area.center() - QPointF(half, 0), area.center() + QPointF(half, 0)};
     }
     for (size_t index = 0; index < count; ++index) {
-        const double angle =
-            -pi / 2 + 2 * pi * (static_cast<double>(index) + 0.5) / static_cast<double>(count);
-        centers.push_back(area.center() + QPointF(std::cos(angle) * area.width() / 2,
-                                                  std::sin(angle) * area.height() / 2));
+        const double angle = -pi / 2 + 2 * pi * (static_cast<double>(index) + 0.5) / static_cast<double>(count);
+        centers.push_back(area.center() +
+                          QPointF(std::cos(angle) * area.width() / 2, std::sin(angle) * area.height() / 2));
     }
     return centers;
 }
@@ -175,12 +163,9 @@ QPoint TopologyGraph::edgePosition(int edge) const {
 QString TopologyGraph::edgeText(int edge) const {
     const Edge& at = edges_[static_cast<size_t>(edge)];
     const int64_t from = answer_->gpus[at.from], to = answer_->gpus[at.to];
-    QStringList parts{
-        tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(connectionText(at.either()))};
-    if (at.there)
-        parts << QStringLiteral("%1 \u2192 %2: %3").arg(from).arg(to).arg(useText(*at.there));
-    if (at.back)
-        parts << QStringLiteral("%1 \u2192 %2: %3").arg(to).arg(from).arg(useText(*at.back));
+    QStringList parts{tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(connectionText(at.either()))};
+    if (at.there) parts << QStringLiteral("%1 \u2192 %2: %3").arg(from).arg(to).arg(useText(*at.there));
+    if (at.back) parts << QStringLiteral("%1 \u2192 %2: %3").arg(to).arg(from).arg(useText(*at.back));
     return parts.join(QStringLiteral("; "));
 }
 
@@ -188,8 +173,7 @@ std::optional<int> TopologyGraph::edgeAt(QPointF position) const {
     const std::vector<QPointF> centers = nodeCenters();
     const QSizeF node = nodeSize();
     for (const QPointF& center : centers)
-        if (QRectF(center - QPointF(node.width(), node.height()) / 2, node).contains(position))
-            return std::nullopt;
+        if (QRectF(center - QPointF(node.width(), node.height()) / 2, node).contains(position)) return std::nullopt;
     std::optional<int> nearest;
     double minDistance = reach + thickest / 2;
     for (int index = 0; index < static_cast<int>(edges_.size()); ++index) {
@@ -220,8 +204,7 @@ void TopologyGraph::paintEvent(QPaintEvent*) {
     if (selected_) paintEdge(painter, *selected_, centers);
     for (size_t node = 0; node < centers.size(); ++node) paintNode(painter, node, centers[node]);
     for (int edge = 0; edge < count; ++edge)
-        if (isLabelled(edge) && edge != selected_ && edge != hovered_)
-            paintEdgeLabel(painter, edge, centers);
+        if (isLabelled(edge) && edge != selected_ && edge != hovered_) paintEdgeLabel(painter, edge, centers);
     for (const auto& edge : {selected_, hovered_})
         if (edge) paintEdgeLabel(painter, *edge, centers);
     painter.setPen(theme_.mutedText);
@@ -234,27 +217,24 @@ void TopologyGraph::paintEvent(QPaintEvent*) {
                          metrics.elidedText(key, Qt::ElideRight, room));
 }
 
-void TopologyGraph::paintEdge(QPainter& painter, int index,
-                              const std::vector<QPointF>& centers) const {
+void TopologyGraph::paintEdge(QPainter& painter, int index, const std::vector<QPointF>& centers) const {
     const Edge& edge = edges_[static_cast<size_t>(index)];
     const int64_t bytes = edge.bytes();
-    const double share =
-        maxBytes_ > 0 ? static_cast<double>(bytes) / static_cast<double>(maxBytes_) : 0;
+    const double share = maxBytes_ > 0 ? static_cast<double>(bytes) / static_cast<double>(maxBytes_) : 0;
     QPen pen(theme_.separator, thinnest + (thickest - thinnest) * std::sqrt(share));
     pen.setCapStyle(Qt::FlatCap);
     const std::optional<double> percent = edge.peakPercent();
     if (bytes > 0)
-        pen.setColor(percent ? Theme::mix(theme_.canvas, theme_.accent,
-                                          0.25 + 0.75 * std::clamp(*percent / 100, 0.0, 1.0))
-                             : theme_.mutedText);
+        pen.setColor(percent
+                         ? Theme::mix(theme_.canvas, theme_.accent, 0.25 + 0.75 * std::clamp(*percent / 100, 0.0, 1.0))
+                         : theme_.mutedText);
     // Pairs without a direct link are dashed, so that they are distinguishable without colours.
     const GpuConnection* connection = edge.either().connection;
     if (!connection || connection->nvlinks == 0) pen.setStyle(Qt::DashLine);
     if (bytes == 0) pen.setColor(Theme::mix(theme_.canvas, theme_.mutedText, 0.55));
     if (index == selected_ || index == hovered_) {
         painter.setPen(QPen(index == selected_ ? theme_.text : theme_.mutedText,
-                            pen.widthF() + (index == selected_ ? 4 : 2), Qt::SolidLine,
-                            Qt::FlatCap));
+                            pen.widthF() + (index == selected_ ? 4 : 2), Qt::SolidLine, Qt::FlatCap));
         painter.drawLine(centers[edge.from], centers[edge.to]);
         if (pen.style() == Qt::DashLine) {
             painter.setPen(QPen(theme_.canvas, pen.widthF()));
@@ -265,8 +245,7 @@ void TopologyGraph::paintEdge(QPainter& painter, int index,
     painter.drawLine(centers[edge.from], centers[edge.to]);
 }
 
-void TopologyGraph::paintEdgeLabel(QPainter& painter, int index,
-                                   const std::vector<QPointF>& centers) const {
+void TopologyGraph::paintEdgeLabel(QPainter& painter, int index, const std::vector<QPointF>& centers) const {
     const Edge& edge = edges_[static_cast<size_t>(index)];
     QStringList lines{connectionText(edge.either())};
     const auto add = [&](const LinkUse* use, size_t from, size_t to) {
@@ -280,8 +259,7 @@ void TopologyGraph::paintEdgeLabel(QPainter& painter, int index,
     add(edge.back, edge.to, edge.from);
     const QFontMetricsF metrics(font());
     double textWidth = 0;
-    for (const QString& line : lines)
-        textWidth = std::max(textWidth, metrics.horizontalAdvance(line));
+    for (const QString& line : lines) textWidth = std::max(textWidth, metrics.horizontalAdvance(line));
     const QSizeF size(textWidth + 12, metrics.height() * static_cast<double>(lines.size()) + 6);
     QRectF plate(QPointF(), size);
     plate.moveCenter((centers[edge.from] + centers[edge.to]) / 2);
@@ -309,16 +287,15 @@ void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) co
     painter.drawRoundedRect(box, 6, 6);
     const int64_t gpu = answer_->gpus[node];
     const auto& affinities = answer_->trace->interconnect.affinities;
-    const auto affinity = std::find_if(affinities.begin(), affinities.end(),
-                                       [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
+    const auto affinity =
+        std::find_if(affinities.begin(), affinities.end(), [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
     const bool hasNode = affinity != affinities.end() && affinity->numaNode >= 0;
     QFont bold = font();
     bold.setWeight(QFont::DemiBold);
     painter.setFont(bold);
     painter.setPen(theme_.text);
     const QRectF upper(box.left(), box.top(), box.width(), box.height() / (hasNode ? 2 : 1));
-    painter.drawText(upper.adjusted(0, hasNode ? 3 : 0, 0, 0), Qt::AlignCenter,
-                     QStringLiteral("GPU %1").arg(gpu));
+    painter.drawText(upper.adjusted(0, hasNode ? 3 : 0, 0, 0), Qt::AlignCenter, QStringLiteral("GPU %1").arg(gpu));
     painter.setFont(font());
     if (!hasNode) return;
     painter.setPen(Theme::mix(theme_.canvas, theme_.text, 0.75));
@@ -346,24 +323,18 @@ void TopologyGraph::mouseDoubleClickEvent(QMouseEvent* event) {
     if (const auto edge = edgeAt(event->position())) activate(*edge);
 }
 
-void TopologyGraph::mouseMoveEvent(QMouseEvent* event) {
-    setHovered(edgeAt(event->position()));
-}
+void TopologyGraph::mouseMoveEvent(QMouseEvent* event) { setHovered(edgeAt(event->position())); }
 
-void TopologyGraph::leaveEvent(QEvent*) {
-    setHovered(std::nullopt);
-}
+void TopologyGraph::leaveEvent(QEvent*) { setHovered(std::nullopt); }
 
 void TopologyGraph::keyPressEvent(QKeyEvent* event) {
     const int count = static_cast<int>(edges_.size());
     if (count == 0) return QWidget::keyPressEvent(event);
     switch (event->key()) {
         case Qt::Key_Right:
-        case Qt::Key_Down:
-            return selectEdge(selected_ ? (*selected_ + 1) % count : 0);
+        case Qt::Key_Down: return selectEdge(selected_ ? (*selected_ + 1) % count : 0);
         case Qt::Key_Left:
-        case Qt::Key_Up:
-            return selectEdge(selected_ ? (*selected_ + count - 1) % count : count - 1);
+        case Qt::Key_Up: return selectEdge(selected_ ? (*selected_ + count - 1) % count : count - 1);
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (!selected_) break;
@@ -371,8 +342,7 @@ void TopologyGraph::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Escape:
             if (!selected_) break;
             return selectEdge(std::nullopt);
-        default:
-            break;
+        default: break;
     }
     QWidget::keyPressEvent(event);
 }

@@ -18,22 +18,20 @@ namespace lanescope::views {
 struct TopologyAnswer : TopologyDescription {
     TracePtr trace;
     std::optional<TimeRange> range;  ///< Unset = the whole trace.
-    ReportTable links;  ///< NVLink by range and link; without rows if there are no counters.
+    ReportTable links;               ///< NVLink by range and link; without rows if there are no counters.
     bool hasConnections() const { return !trace->interconnect.connections.empty(); }
 };
 
 /// Computes the answer. Any thread. O(n log n) in copies, NCCL's calls and NVTX ranges.
-std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
-                                                     std::optional<TimeRange> range);
+std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace, std::optional<TimeRange> range);
 
 /// Returns, for example, "12.3 GiB at 391 GB/s, 82 % of 478" or "no copies".
 QString useText(const LinkUse& use);
 /// Returns, for example, "NV18", "NVSwitch", "PIX"; "?" if the trace does not contain it.
 QString connectionText(const LinkUse& use);
 
-/// The GPUs as nodes, their connections as edges: the thicker the more bytes, the stronger the
-/// colour the closer to the peak. A click or the arrow keys select an edge, a double click or Enter
-/// requests its copies.
+/// The GPUs as nodes, their connections as edges: the thicker the more bytes, the stronger the colour the closer to the
+/// peak. A click or the arrow keys select an edge, a double click or Enter requests its copies.
 class TopologyGraph : public QWidget {
     Q_OBJECT
   public:

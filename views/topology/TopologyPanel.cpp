@@ -20,9 +20,7 @@
 
 namespace lanescope::views {
 
-QString meaningOf(const QString& word) {
-    return toQString(meaningOfWord(word.toStdString()));
-}
+QString meaningOf(const QString& word) { return toQString(meaningOfWord(word.toStdString())); }
 
 void TopologyMatrix::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     if (answer_ && answer && answer_->trace == answer->trace) {
@@ -41,17 +39,14 @@ void TopologyMatrix::setTheme(const Theme& theme) {
     if (gpuCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
-int TopologyMatrix::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : gpuCount();
-}
+int TopologyMatrix::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : gpuCount(); }
 
 int TopologyMatrix::columnCount(const QModelIndex& parent) const {
     return parent.isValid() || gpuCount() == 0 ? 0 : gpuCount() + 2;
 }
 
 std::optional<std::pair<int64_t, int64_t>> TopologyMatrix::pairAt(const QModelIndex& index) const {
-    if (!index.isValid() || index.row() >= gpuCount() || index.column() >= gpuCount() ||
-        index.row() == index.column())
+    if (!index.isValid() || index.row() >= gpuCount() || index.column() >= gpuCount() || index.row() == index.column())
         return std::nullopt;
     return std::pair(answer_->gpus[static_cast<size_t>(index.row())],
                      answer_->gpus[static_cast<size_t>(index.column())]);
@@ -86,9 +81,8 @@ QString TopologyMatrix::toolTip(const QModelIndex& index) const {
     if (!pair) return {};
     const QString meaning = meaningOf(text(index));
     const QString title = QStringLiteral("GPU %1 \u2192 GPU %2").arg(pair->first).arg(pair->second);
-    const auto use = std::find_if(answer_->uses.begin(), answer_->uses.end(), [&](const auto& u) {
-        return u.gpu == pair->first && u.peer == pair->second;
-    });
+    const auto use = std::find_if(answer_->uses.begin(), answer_->uses.end(),
+                                  [&](const auto& u) { return u.gpu == pair->first && u.peer == pair->second; });
     QStringList parts{meaning.isEmpty() ? title : title + QStringLiteral(": ") + meaning};
     if (use != answer_->uses.end()) parts << useText(*use);
     return parts.join(QStringLiteral(". "));
@@ -98,10 +92,8 @@ QVariant TopologyMatrix::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
     const bool isPair = index.column() < gpuCount();
     switch (role) {
-        case Qt::DisplayRole:
-            return text(index);
-        case Qt::ToolTipRole:
-            return plainToolTip(toolTip(index));
+        case Qt::DisplayRole: return text(index);
+        case Qt::ToolTipRole: return plainToolTip(toolTip(index));
         case Qt::AccessibleTextRole: {
             const auto pair = pairAt(index);
             if (!pair) return text(index);
@@ -110,28 +102,24 @@ QVariant TopologyMatrix::data(const QModelIndex& index, int role) const {
                 .arg(pair->second)
                 .arg(text(index), meaningOf(text(index)));
         }
-        case Qt::TextAlignmentRole:
-            return int(Qt::AlignCenter);
+        case Qt::TextAlignmentRole: return int(Qt::AlignCenter);
         case Qt::BackgroundRole: {
             const GpuConnection* connection = connectionAt(index);
             if (isPair && index.row() == index.column()) return theme_.band;
-            if (connection && connection->nvlinks > 0)
-                return Theme::mix(theme_.canvas, theme_.accent, 0.22);
+            if (connection && connection->nvlinks > 0) return Theme::mix(theme_.canvas, theme_.accent, 0.22);
             return {};
         }
         case Qt::ForegroundRole:
             if (isPair && index.row() == index.column()) return theme_.mutedText;
             return {};
-        default:
-            return {};
+        default: return {};
     }
 }
 
 QVariant TopologyMatrix::headerData(int section, Qt::Orientation orientation, int role) const {
     const int count = orientation == Qt::Horizontal ? columnCount() : rowCount();
     if (role != Qt::DisplayRole || section < 0 || section >= count) return {};
-    if (section < gpuCount())
-        return QStringLiteral("GPU%1").arg(answer_->gpus[static_cast<size_t>(section)]);
+    if (section < gpuCount()) return QStringLiteral("GPU%1").arg(answer_->gpus[static_cast<size_t>(section)]);
     return section == gpuCount() ? tr("CPU Affinity") : tr("NUMA");
 }
 
@@ -160,10 +148,7 @@ QLabel* plainLabel(QWidget* parent) {
 }  // namespace
 
 TopologyPanel::TopologyPanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
-      matrix_(new TopologyMatrix(this)),
-      links_(new ReportView(this)) {
+    : Panel(parent), job_(new LatestJob(this)), matrix_(new TopologyMatrix(this)), links_(new ReportView(this)) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         isStale_ = job_->isOutdated();
         verdict_->setText(tr("There is not enough memory to say how the GPUs are connected."));
@@ -208,10 +193,8 @@ QWidget* TopologyPanel::makeFacts() {
     matrixView_->verticalHeader()->setDefaultAlignment(Qt::AlignCenter);
     matrixView_->horizontalHeader()->setHighlightSections(false);
     matrixView_->verticalHeader()->setHighlightSections(false);
-    connect(matrixView_->horizontalScrollBar(), &QScrollBar::rangeChanged, this,
-            &TopologyPanel::fitMatrixHeight);
-    connect(matrixView_->selectionModel(), &QItemSelectionModel::currentChanged, this,
-            &TopologyPanel::selectPair);
+    connect(matrixView_->horizontalScrollBar(), &QScrollBar::rangeChanged, this, &TopologyPanel::fitMatrixHeight);
+    connect(matrixView_->selectionModel(), &QItemSelectionModel::currentChanged, this, &TopologyPanel::selectPair);
     connect(matrixView_, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (const auto pair = matrix_->pairAt(index)) activatePair(pair->first, pair->second);
     });
@@ -236,8 +219,7 @@ QWidget* TopologyPanel::makeGraph() {
     layout->setSpacing(0);
     graph_ = new TopologyGraph(page);
     edge_ = plainLabel(page);
-    copiesButton_ =
-        addButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
+    copiesButton_ = addButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
     largestButton_ = addButton(page, tr("Largest"),
                                tr("Shows the largest copy of the two GPUs "
                                   "on the timeline"));
@@ -250,8 +232,7 @@ QWidget* TopologyPanel::makeGraph() {
     auto* bottom = new QHBoxLayout;
     bottom->setContentsMargins(8, 3, 8, 3);
     bottom->addWidget(edge_, 1);
-    for (QToolButton* button : {copiesButton_, largestButton_, slowestButton_})
-        bottom->addWidget(button);
+    for (QToolButton* button : {copiesButton_, largestButton_, slowestButton_}) bottom->addWidget(button);
     layout->addWidget(graph_, 1);
     layout->addLayout(bottom);
     showEdge();
@@ -269,8 +250,7 @@ QWidget* TopologyPanel::makeGraph() {
     return page;
 }
 
-QToolButton* TopologyPanel::addButton(QWidget* parent, const QString& text,
-                                      const QString& toolTip) {
+QToolButton* TopologyPanel::addButton(QWidget* parent, const QString& text, const QString& toolTip) {
     auto* button = new QToolButton(parent);
     button->setText(text);
     button->setToolTip(toolTip);
@@ -281,17 +261,14 @@ QToolButton* TopologyPanel::addButton(QWidget* parent, const QString& text,
 
 void TopologyPanel::showEdge() {
     const auto edge = graph_->selectedEdge();
-    edge_->setText(edge ? graph_->edgeText(*edge)
-                        : tr("Click a link, or choose one with the arrow keys"));
+    edge_->setText(edge ? graph_->edgeText(*edge) : tr("Click a link, or choose one with the arrow keys"));
     const LinkUse* use = graph_->selectedUse();
     copiesButton_->setEnabled(use != nullptr);
     largestButton_->setEnabled(use && use->largest.isValid());
     slowestButton_->setEnabled(use && use->slowest.isValid());
 }
 
-ReportView* TopologyPanel::table() const {
-    return links_->isHidden() ? nullptr : links_;
-}
+ReportView* TopologyPanel::table() const { return links_->isHidden() ? nullptr : links_; }
 
 void TopologyPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
@@ -299,13 +276,9 @@ void TopologyPanel::setTrace(TracePtr trace) {
     invalidate();
 }
 
-void TopologyPanel::setRange(std::optional<TimeRange> range) {
-    scopeChoice_->setSelectedRange(range);
-}
+void TopologyPanel::setRange(std::optional<TimeRange> range) { scopeChoice_->setSelectedRange(range); }
 
-void TopologyPanel::setVisibleRange(TimeRange range) {
-    scopeChoice_->setVisibleRange(range);
-}
+void TopologyPanel::setVisibleRange(TimeRange range) { scopeChoice_->setVisibleRange(range); }
 
 void TopologyPanel::setTheme(const Theme& theme) {
     theme_ = theme;
@@ -314,9 +287,7 @@ void TopologyPanel::setTheme(const Theme& theme) {
     if (answer_) showVerdict(*answer_);
 }
 
-QString TopologyPanel::verdictText() const {
-    return verdict_->text() + QLatin1Char('\n') + sentences_->text();
-}
+QString TopologyPanel::verdictText() const { return verdict_->text() + QLatin1Char('\n') + sentences_->text(); }
 
 void TopologyPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
@@ -366,8 +337,7 @@ void TopologyPanel::refresh(LatestJob::Older older) {
         older);
 }
 
-void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer,
-                               const QString& remark) {
+void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer, const QString& remark) {
     isStale_ = job_->isOutdated();
     answer_ = answer;
     showVerdict(*answer);
@@ -425,8 +395,7 @@ void TopologyPanel::fitMatrixHeight() {
     // The area of the facts may be too narrow for all columns; the scroll bar must not cover a row.
     const int bar = across.maximum() > 0 ? across.sizeHint().height() : 0;
     const int rows = matrixView_->verticalHeader()->defaultSectionSize() * matrix_->rowCount();
-    matrixView_->setFixedHeight(matrixView_->horizontalHeader()->sizeHint().height() + rows + bar +
-                                4);
+    matrixView_->setFixedHeight(matrixView_->horizontalHeader()->sizeHint().height() + rows + bar + 4);
 }
 
 void TopologyPanel::activatePair(qint64 gpu, qint64 peer) {
@@ -447,8 +416,7 @@ void TopologyPanel::selectPair(const QModelIndex& index) {
     const auto& edges = graph_->edges();
     for (size_t edge = 0; edge < edges.size(); ++edge) {
         const int64_t from = answer_->gpus[edges[edge].from], to = answer_->gpus[edges[edge].to];
-        if (std::minmax(from, to) == std::minmax(pair->first, pair->second))
-            graph_->selectEdge(static_cast<int>(edge));
+        if (std::minmax(from, to) == std::minmax(pair->first, pair->second)) graph_->selectEdge(static_cast<int>(edge));
     }
 }
 

@@ -31,8 +31,7 @@ class TopologyMatrix : public QAbstractTableModel {
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation,
-                        int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   private:
     int gpuCount() const { return answer_ ? static_cast<int>(answer_->gpus.size()) : 0; }
@@ -45,8 +44,7 @@ class TopologyMatrix : public QAbstractTableModel {
     Theme theme_ = Theme::light();
 };
 
-/// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks joined". Empty if
-/// unknown.
+/// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks joined". Empty if unknown.
 QString meaningOf(const QString& word);
 
 }  // namespace lanescope::views
@@ -62,9 +60,8 @@ class ScopeChoice;
 class TopologyGraph;
 class TopologyMatrix;
 
-/// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each
-/// link: in sentences, as a matrix, as a graph, and by range of the program. Counts off the GUI
-/// thread and only while visible.
+/// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each link: in sentences,
+/// as a matrix, as a graph, and by range of the program. Counts off the GUI thread and only while visible.
 class TopologyPanel : public Panel {
     Q_OBJECT
   public:
@@ -82,8 +79,7 @@ class TopologyPanel : public Panel {
     bool isStale() const override { return isStale_; }
 
   signals:
-    /// Emitted when the user asks to see the copies from one GPU (index into `Trace::gpus`) to
-    /// another.
+    /// Emitted when the user asks to see the copies from one GPU (index into `Trace::gpus`) to another.
     void pairActivated(quint32 gpu, quint32 peer);
 
   protected:

@@ -69,8 +69,7 @@ class ValidityBits {
     Buffer bits_;
 };
 
-/// The distinct names of a column, numbered by first occurrence. Names are converted to valid
-/// UTF-8.
+/// The distinct names of a column, numbered by first occurrence. Names are converted to valid UTF-8.
 class Names {
   public:
     int32_t numberOf(std::string_view name);
@@ -128,8 +127,7 @@ using TablePtr = std::shared_ptr<const Table>;
 
 /// Returns the bytes of a number of this type; of a text's end, of a name's index.
 constexpr size_t sizeOf(ColumnType type) {
-    const bool isWide =
-        type == ColumnType::Int64 || type == ColumnType::UInt64 || type == ColumnType::Float64;
+    const bool isWide = type == ColumnType::Int64 || type == ColumnType::UInt64 || type == ColumnType::Float64;
     return isWide ? 8 : 4;
 }
 

@@ -32,10 +32,9 @@ PerRow<int32_t> ranksOf(const Trace& trace, const std::vector<uint32_t>& process
 }
 
 /// Adds the facts of each event's process; `keys` contains rows of the objects with `processes`.
-void addProcess(const Trace& trace, const Column<uint32_t>& keys,
-                const std::vector<uint32_t>& processes, std::vector<EventColumn>& columns) {
-    columns.push_back(lookedUp("pid", Unit::Identifier, keys,
-                               perRow<uint32_t>(processes, [&trace](uint32_t process) {
+void addProcess(const Trace& trace, const Column<uint32_t>& keys, const std::vector<uint32_t>& processes,
+                std::vector<EventColumn>& columns) {
+    columns.push_back(lookedUp("pid", Unit::Identifier, keys, perRow<uint32_t>(processes, [&trace](uint32_t process) {
                                    return trace.processes[process].pid;
                                })));
     columns.push_back(lookedUp("rank", Unit::Identifier, keys, ranksOf(trace, processes)));
@@ -55,23 +54,20 @@ PerRow<int64_t> gpuNumbers(const Trace& trace) {
 /// Adds the columns derived from columns that several tables have.
 template <class Table>
 void addPlace(const Trace& trace, const Table& table, std::vector<EventColumn>& columns) {
-    if constexpr (requires { table.bytes; })
-        columns.push_back(asItIs("bytes", Unit::Bytes, table.bytes));
+    if constexpr (requires { table.bytes; }) columns.push_back(asItIs("bytes", Unit::Bytes, table.bytes));
     if constexpr (requires { table.gpu; })
         columns.push_back(lookedUp("gpu", Unit::Identifier, table.gpu, gpuNumbers(trace)));
     if constexpr (requires { table.stream; }) {
-        columns.push_back(lookedUp("gpu", Unit::Identifier, table.stream,
-                                   perRow<int64_t>(trace.streams, [&trace](const Stream& stream) {
-                                       return trace.gpus[stream.gpu].id;
-                                   })));
         columns.push_back(lookedUp(
-            "stream", Unit::Identifier, table.stream,
-            perRow<int64_t>(trace.streams, [](const Stream& stream) { return stream.streamId; })));
+            "gpu", Unit::Identifier, table.stream,
+            perRow<int64_t>(trace.streams, [&trace](const Stream& stream) { return trace.gpus[stream.gpu].id; })));
+        columns.push_back(
+            lookedUp("stream", Unit::Identifier, table.stream,
+                     perRow<int64_t>(trace.streams, [](const Stream& stream) { return stream.streamId; })));
     }
     if constexpr (requires { table.thread; })
-        columns.push_back(lookedUp(
-            "tid", Unit::Identifier, table.thread,
-            perRow<uint32_t>(trace.threads, [](const Thread& thread) { return thread.tid; })));
+        columns.push_back(lookedUp("tid", Unit::Identifier, table.thread,
+                                   perRow<uint32_t>(trace.threads, [](const Thread& thread) { return thread.tid; })));
     if constexpr (requires { table.process; }) {
         std::vector<uint32_t> processes(trace.processes.size());
         for (uint32_t row = 0; row < processes.size(); ++row) processes[row] = row;
@@ -103,16 +99,14 @@ void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns
     const KernelTable& table = trace.kernels;
     const std::vector<LaunchConfig>& configs = trace.launchConfigs;
     const auto text = [&](std::string name, auto textOf) {
-        columns.push_back(named(std::move(name), table.config, configs.size(),
-                                [&](uint32_t row) { return textOf(configs[row]); }));
+        columns.push_back(
+            named(std::move(name), table.config, configs.size(), [&](uint32_t row) { return textOf(configs[row]); }));
     };
     // As in the file, because programs compare it with their own SQL queries.
     text("name", [&trace](const LaunchConfig& config) { return sourceName(trace, config); });
-    text("full_name",
-         [&trace](const LaunchConfig& config) { return trace.strings.at(config.demangledName); });
+    text("full_name", [&trace](const LaunchConfig& config) { return trace.strings.at(config.demangledName); });
     const auto number = [&](std::string name, Unit unit, auto numberOf) {
-        columns.push_back(
-            lookedUp(std::move(name), unit, table.config, perRow<uint32_t>(configs, numberOf)));
+        columns.push_back(lookedUp(std::move(name), unit, table.config, perRow<uint32_t>(configs, numberOf)));
     };
     for (size_t axis = 0; axis < 3; ++axis)
         number(std::string("grid_") + "xyz"[axis], Unit::Count,
@@ -120,12 +114,9 @@ void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns
     for (size_t axis = 0; axis < 3; ++axis)
         number(std::string("block_") + "xyz"[axis], Unit::Count,
                [axis](const LaunchConfig& config) { return config.block[axis]; });
-    number("registers_per_thread", Unit::Count,
-           [](const LaunchConfig& config) { return config.registersPerThread; });
-    number("static_shared_bytes", Unit::Bytes,
-           [](const LaunchConfig& config) { return config.staticSharedBytes; });
-    number("dynamic_shared_bytes", Unit::Bytes,
-           [](const LaunchConfig& config) { return config.dynamicSharedBytes; });
+    number("registers_per_thread", Unit::Count, [](const LaunchConfig& config) { return config.registersPerThread; });
+    number("static_shared_bytes", Unit::Bytes, [](const LaunchConfig& config) { return config.staticSharedBytes; });
+    number("dynamic_shared_bytes", Unit::Bytes, [](const LaunchConfig& config) { return config.dynamicSharedBytes; });
     columns.push_back(asItIs("graph_node", Unit::Identifier, table.graphNode));
 }
 
@@ -134,10 +125,8 @@ void addOwn(kinds::Memcpy, const Trace& trace, std::vector<EventColumn>& columns
     columns.push_back(enumerated("kind", table.kind));
     columns.push_back(enumerated("source_memory", table.sourceMemory));
     columns.push_back(enumerated("destination_memory", table.destinationMemory));
-    columns.push_back(
-        lookedUp("source_gpu", Unit::Identifier, table.sourceDevice, gpuNumbers(trace)));
-    columns.push_back(
-        lookedUp("destination_gpu", Unit::Identifier, table.destinationDevice, gpuNumbers(trace)));
+    columns.push_back(lookedUp("source_gpu", Unit::Identifier, table.sourceDevice, gpuNumbers(trace)));
+    columns.push_back(lookedUp("destination_gpu", Unit::Identifier, table.destinationDevice, gpuNumbers(trace)));
 }
 
 void addOwn(kinds::Memset, const Trace& trace, std::vector<EventColumn>& columns) {
@@ -157,9 +146,7 @@ void addOwn(kinds::Nvtx, const Trace& trace, std::vector<EventColumn>& columns) 
     columns.push_back(strings("category", trace, table.category));
     columns.push_back(strings("payload", trace, table.payload));
     columns.push_back(named("style", table.style, 3, [](NvtxStyle style) {
-        return style == NvtxStyle::PushPop    ? "push_pop"
-               : style == NvtxStyle::StartEnd ? "start_end"
-                                              : "mark";
+        return style == NvtxStyle::PushPop ? "push_pop" : style == NvtxStyle::StartEnd ? "start_end" : "mark";
     }));
 }
 
@@ -169,13 +156,12 @@ void addOwn(kinds::Graph, const Trace& trace, std::vector<EventColumn>& columns)
 
 template <class Kind>
 void addOwn(Kind, const Trace& trace, std::vector<EventColumn>& columns) {
-    columns.push_back(
-        {{"name", "name", Unit::Text, ColumnType::Text}, [&trace](size_t first, size_t count) {
-             std::vector<std::string> names;
-             for (size_t row = first; row < first + count; ++row)
-                 names.push_back(Kind::nameOf(trace, static_cast<uint32_t>(row)));
-             return textsAsColumn(names);
-         }});
+    columns.push_back({{"name", "name", Unit::Text, ColumnType::Text}, [&trace](size_t first, size_t count) {
+                           std::vector<std::string> names;
+                           for (size_t row = first; row < first + count; ++row)
+                               names.push_back(Kind::nameOf(trace, static_cast<uint32_t>(row)));
+                           return textsAsColumn(names);
+                       }});
 }
 
 template <class Kind>
@@ -187,18 +173,13 @@ TablePtr tableOf(const TracePtr& trace) {
     columns.push_back(durations(table.startNs, table.endNs));
     addOwn(Kind{}, *trace, columns);
     addPlace(*trace, table, columns);
-    return std::make_shared<EventTable>(trace, std::string(Kind::identifier), table.size(),
-                                        std::move(columns));
+    return std::make_shared<EventTable>(trace, std::string(Kind::identifier), table.size(), std::move(columns));
 }
 
 }  // namespace
 
-EventTable::EventTable(TracePtr trace, std::string name, uint32_t rowCount,
-                       std::vector<EventColumn> columns)
-    : Table(std::move(name)),
-      trace_(std::move(trace)),
-      rowCount_(rowCount),
-      read_(std::move(columns)) {
+EventTable::EventTable(TracePtr trace, std::string name, uint32_t rowCount, std::vector<EventColumn> columns)
+    : Table(std::move(name)), trace_(std::move(trace)), rowCount_(rowCount), read_(std::move(columns)) {
     for (const EventColumn& column : read_) columns_.push_back(column.info);
 }
 
@@ -209,16 +190,14 @@ Batch EventTable::rows(int64_t first, int64_t maxRows) const {
     Tasks tasks;
     for (size_t column = 0; column < read_.size(); ++column)
         tasks.emplace_back([this, &batch, column, first, count] {
-            batch.columns[column] = std::make_shared<ColumnValues>(
-                read_[column].read(static_cast<size_t>(first), count));
+            batch.columns[column] =
+                std::make_shared<ColumnValues>(read_[column].read(static_cast<size_t>(first), count));
         });
     // Threads cost more than a few rows.
     constexpr size_t parallelRowsThreshold = 10'000;
-    runTasks(count < parallelRowsThreshold ? 1 : std::max(1u, std::thread::hardware_concurrency()),
-             tasks);
+    runTasks(count < parallelRowsThreshold ? 1 : std::max(1u, std::thread::hardware_concurrency()), tasks);
     // Consumers of a row stream expect an exception as its error.
-    if (const Result<void> sound = checkIndex(*trace_); !sound)
-        throw std::runtime_error(sound.error().sentence);
+    if (const Result<void> sound = checkIndex(*trace_); !sound) throw std::runtime_error(sound.error().sentence);
     return batch;
 }
 

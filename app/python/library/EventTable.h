@@ -35,8 +35,7 @@ struct PerRow {
 template <class T>
 constexpr ColumnType columnTypeOf() {
     if constexpr (std::is_floating_point_v<T>) return ColumnType::Float64;
-    if constexpr (sizeof(T) == 8)
-        return std::is_signed_v<T> ? ColumnType::Int64 : ColumnType::UInt64;
+    if constexpr (sizeof(T) == 8) return std::is_signed_v<T> ? ColumnType::Int64 : ColumnType::UInt64;
     return std::is_signed_v<T> ? ColumnType::Int32 : ColumnType::UInt32;
 }
 
@@ -63,27 +62,24 @@ EventColumn asItIs(std::string name, Unit unit, const Column<T>& column) {
 
 /// The duration of each event.
 inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_t>& endNs) {
-    return {
-        {"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
-        [&startNs, &endNs](size_t first, size_t count) {
-            ColumnValues out{Buffer(count * sizeof(int64_t)), {}, {}, 0};
-            auto* values = out.values.as<int64_t>();
-            endNs.copyTo({values, count}, first);
-            readPieces(startNs, first, count, [values](auto starts, size_t place) {
-                for (size_t row = 0; row < starts.size(); ++row)
-                    values[place + row] = TimeRange{starts[row], values[place + row]}.durationNs();
-            });
-            return out;
-        }};
+    return {{"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
+            [&startNs, &endNs](size_t first, size_t count) {
+                ColumnValues out{Buffer(count * sizeof(int64_t)), {}, {}, 0};
+                auto* values = out.values.as<int64_t>();
+                endNs.copyTo({values, count}, first);
+                readPieces(startNs, first, count, [values](auto starts, size_t place) {
+                    for (size_t row = 0; row < starts.size(); ++row)
+                        values[place + row] = TimeRange{starts[row], values[place + row]}.durationNs();
+                });
+                return out;
+            }};
 }
 
 /// The value in `perRow` of the row in each value of `column`; null if there is no such row.
 template <class T, class Key>
 EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRow) {
-    const bool areAllKnown =
-        std::find(perRow.isKnown.begin(), perRow.isKnown.end(), false) == perRow.isKnown.end();
-    return {std::move(info),
-            [&column, areAllKnown, perRow = std::move(perRow)](size_t first, size_t count) {
+    const bool areAllKnown = std::find(perRow.isKnown.begin(), perRow.isKnown.end(), false) == perRow.isKnown.end();
+    return {std::move(info), [&column, areAllKnown, perRow = std::move(perRow)](size_t first, size_t count) {
                 ColumnValues out{Buffer(count * sizeof(T)), {}, {}, 0};
                 auto* values = out.values.template as<T>();
                 ValidityBits validity(count);
@@ -92,8 +88,7 @@ EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRo
                         const auto key = static_cast<size_t>(keys[row]);
                         const bool isThere = key < perRow.values.size();
                         values[place + row] = isThere ? perRow.values[key] : T{};
-                        if (!isThere || (!areAllKnown && !perRow.isKnown[key]))
-                            validity.setNull(place + row);
+                        if (!isThere || (!areAllKnown && !perRow.isKnown[key])) validity.setNull(place + row);
                     }
                 });
                 validity.moveTo(out);
@@ -122,16 +117,15 @@ EventColumn named(std::string name, const Column<Key>& column, size_t limit, con
             numbers.values[key] = names.numberOf(nameOf(value));
         }
     });
-    return lookedUp({name, name, Unit::Text, ColumnType::Name, std::make_shared<Dictionary>(names)},
-                    column, std::move(numbers));
+    return lookedUp({name, name, Unit::Text, ColumnType::Name, std::make_shared<Dictionary>(names)}, column,
+                    std::move(numbers));
 }
 
 /// The recorded events of one kind, by start. Stores no rows: a batch is read from the trace on
 /// request, its columns on all cores.
 class EventTable : public Table {
   public:
-    EventTable(TracePtr trace, std::string name, uint32_t rowCount,
-               std::vector<EventColumn> columns);
+    EventTable(TracePtr trace, std::string name, uint32_t rowCount, std::vector<EventColumn> columns);
 
     int64_t rowCount() const override { return rowCount_; }
     Batch rows(int64_t first, int64_t maxRows) const override;

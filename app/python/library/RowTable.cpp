@@ -14,8 +14,7 @@ namespace lanescope::python {
 
 namespace {
 
-/// Returns, for example, "total_time_ns" for "Total Time" in nanoseconds, "alg_bw_gbps" for "Alg
-/// BW" in GB/s.
+/// Returns, for example, "total_time_ns" for "Total Time" in nanoseconds, "alg_bw_gbps" for "Alg BW" in GB/s.
 std::string identifierOf(const ReportColumn& column) {
     std::string name;
     for (const char letter : column.name) {
@@ -24,18 +23,13 @@ std::string identifierOf(const ReportColumn& column) {
     }
     switch (column.unit) {
         case Unit::Nanoseconds:
-        case Unit::Timestamp:
-            return name + "_ns";
-        case Unit::Bytes:
-            return name + "_bytes";
-        case Unit::GigabytesPerSecond:
-            return name + "_gbps";
-        case Unit::Percent:
-            return name + "_percent";
+        case Unit::Timestamp: return name + "_ns";
+        case Unit::Bytes: return name + "_bytes";
+        case Unit::GigabytesPerSecond: return name + "_gbps";
+        case Unit::Percent: return name + "_percent";
         case Unit::Text:
         case Unit::Count:
-        case Unit::Identifier:
-            break;
+        case Unit::Identifier: break;
     }
     return name;
 }
@@ -72,27 +66,22 @@ T numberOf(const Cell& cell) {
 template <class T, class ValueOf>
 ColumnValues columnOf(const ReportTable& table, const ValueOf& valueOf) {
     ColumnValues values{Buffer(table.rows.size() * sizeof(T)), {}, {}, 0};
-    for (size_t row = 0; row < table.rows.size(); ++row)
-        values.values.as<T>()[row] = valueOf(table.rows[row]);
+    for (size_t row = 0; row < table.rows.size(); ++row) values.values.as<T>()[row] = valueOf(table.rows[row]);
     return values;
 }
 
 ColumnValues valuesOf(const ReportTable& table, size_t column, ColumnType type, Names& names) {
     switch (type) {
         case ColumnType::Name:
-            return columnOf<int32_t>(
-                table, [&](const auto& row) { return names.numberOf(textOf(row[column])); });
+            return columnOf<int32_t>(table, [&](const auto& row) { return names.numberOf(textOf(row[column])); });
         case ColumnType::Float64:
-            return columnOf<double>(table,
-                                    [&](const auto& row) { return numberOf<double>(row[column]); });
+            return columnOf<double>(table, [&](const auto& row) { return numberOf<double>(row[column]); });
         case ColumnType::Text: {
             std::vector<std::string> texts;
             for (const std::vector<Cell>& row : table.rows) texts.push_back(textOf(row[column]));
             return textsAsColumn(texts);
         }
-        default:
-            return columnOf<int64_t>(
-                table, [&](const auto& row) { return numberOf<int64_t>(row[column]); });
+        default: return columnOf<int64_t>(table, [&](const auto& row) { return numberOf<int64_t>(row[column]); });
     }
 }
 
@@ -121,8 +110,7 @@ void RowTable::describeColumns(const ReportTable& part, ColumnNames names, Texts
     const ColumnType text = texts == TextsAre::Names ? ColumnType::Name : ColumnType::Text;
     for (size_t column = 0; column < part.columns.size(); ++column) {
         const ReportColumn& from = part.columns[column];
-        std::string name =
-            names == ColumnNames::Headers ? validUtf8(headerOf(from)) : identifierOf(from);
+        std::string name = names == ColumnNames::Headers ? validUtf8(headerOf(from)) : identifierOf(from);
         columns_.push_back({std::move(name), from.name, from.unit, typeOf(part, column, text)});
     }
 }
@@ -135,17 +123,15 @@ void RowTable::add(const ReportTable& part, std::vector<Names>& names) {
         ColumnValues values = valuesOf(part, column, columns_[column].type, names[column]);
         ValidityBits validity(part.rows.size());
         for (size_t row = 0; row < part.rows.size(); ++row)
-            if (std::holds_alternative<std::monostate>(part.rows[row][column]))
-                validity.setNull(row);
+            if (std::holds_alternative<std::monostate>(part.rows[row][column])) validity.setNull(row);
         validity.moveTo(values);
         parts_.back().columns.push_back(std::make_shared<ColumnValues>(std::move(values)));
     }
 }
 
 Batch RowTable::rows(int64_t first, int64_t maxRows) const {
-    const auto next =
-        std::upper_bound(parts_.begin(), parts_.end(), first,
-                         [](int64_t row, const Part& part) { return row < part.firstRow; });
+    const auto next = std::upper_bound(parts_.begin(), parts_.end(), first,
+                                       [](int64_t row, const Part& part) { return row < part.firstRow; });
     const Part& part = *std::prev(next);
     const auto offset = static_cast<size_t>(first - part.firstRow);
     return {offset, std::min(part.rows - offset, static_cast<size_t>(maxRows)), part.columns};

@@ -14,18 +14,12 @@ namespace {
 const char* formatOf(ColumnType type) {
     switch (type) {
         case ColumnType::Int32:
-        case ColumnType::Name:
-            return "i";
-        case ColumnType::UInt32:
-            return "I";
-        case ColumnType::Int64:
-            return "l";
-        case ColumnType::UInt64:
-            return "L";
-        case ColumnType::Float64:
-            return "g";
-        case ColumnType::Text:
-            break;
+        case ColumnType::Name: return "i";
+        case ColumnType::UInt32: return "I";
+        case ColumnType::Int64: return "l";
+        case ColumnType::UInt64: return "L";
+        case ColumnType::Float64: return "g";
+        case ColumnType::Text: break;
     }
     return "u";
 }
@@ -34,18 +28,13 @@ const char* formatOf(ColumnType type) {
 const char* unitOf(Unit unit) {
     switch (unit) {
         case Unit::Nanoseconds:
-        case Unit::Timestamp:
-            return "ns";
-        case Unit::Bytes:
-            return "bytes";
-        case Unit::GigabytesPerSecond:
-            return "GB/s";
-        case Unit::Percent:
-            return "%";
+        case Unit::Timestamp: return "ns";
+        case Unit::Bytes: return "bytes";
+        case Unit::GigabytesPerSecond: return "GB/s";
+        case Unit::Percent: return "%";
         case Unit::Text:
         case Unit::Count:
-        case Unit::Identifier:
-            break;
+        case Unit::Identifier: break;
     }
     return "";
 }
@@ -106,8 +95,7 @@ void release(Struct* that) {
     that->release = nullptr;
 }
 
-void fillSchema(ArrowSchema& out, const char* format, std::unique_ptr<SchemaNode> node,
-                int64_t flags) {
+void fillSchema(ArrowSchema& out, const char* format, std::unique_ptr<SchemaNode> node, int64_t flags) {
     for (const auto& child : node->children) node->pointers.push_back(child.get());
     out = {.format = format,
            .name = node->name.c_str(),
@@ -124,8 +112,7 @@ void fillSchema(ArrowSchema& out, const char* format, std::unique_ptr<SchemaNode
 void exportColumnSchema(const ColumnInfo& column, ArrowSchema& out) {
     auto node = std::make_unique<SchemaNode>();
     node->name = column.name;
-    if (const std::string unit = unitOf(column.unit); !unit.empty())
-        node->metadata = packedMetadata({{"unit", unit}});
+    if (const std::string unit = unitOf(column.unit); !unit.empty()) node->metadata = packedMetadata({{"unit", unit}});
     if (column.type == ColumnType::Name) {
         node->dictionary = newPart<ArrowSchema>();
         fillSchema(*node->dictionary, "u", std::make_unique<SchemaNode>(), arrowFlagNullable);
@@ -133,8 +120,8 @@ void exportColumnSchema(const ColumnInfo& column, ArrowSchema& out) {
     fillSchema(out, formatOf(column.type), std::move(node), arrowFlagNullable);
 }
 
-void fillArray(ArrowArray& out, std::unique_ptr<ArrayNode> node, size_t length, size_t offset,
-               int64_t nullCount, int64_t bufferCount) {
+void fillArray(ArrowArray& out, std::unique_ptr<ArrayNode> node, size_t length, size_t offset, int64_t nullCount,
+               int64_t bufferCount) {
     for (const auto& child : node->children) node->pointers.push_back(child.get());
     out = {.length = static_cast<int64_t>(length),
            .null_count = nullCount,
@@ -149,8 +136,7 @@ void fillArray(ArrowArray& out, std::unique_ptr<ArrayNode> node, size_t length, 
     out.private_data = node.release();
 }
 
-std::unique_ptr<ArrayNode> columnNode(const ColumnValues& values, ColumnType type,
-                                      std::shared_ptr<const void> memory) {
+std::unique_ptr<ArrayNode> columnNode(const ColumnValues& values, ColumnType type, std::shared_ptr<const void> memory) {
     auto node = std::make_unique<ArrayNode>();
     node->buffers = {values.validity.data(), values.values.data(),
                      type == ColumnType::Text ? values.text.data() : nullptr};
@@ -158,14 +144,13 @@ std::unique_ptr<ArrayNode> columnNode(const ColumnValues& values, ColumnType typ
     return node;
 }
 
-void exportColumn(const ColumnInfo& column, const std::shared_ptr<const ColumnValues>& values,
-                  const Batch& batch, ArrowArray& out) {
+void exportColumn(const ColumnInfo& column, const std::shared_ptr<const ColumnValues>& values, const Batch& batch,
+                  ArrowArray& out) {
     auto node = columnNode(*values, column.type, values);
     if (column.type == ColumnType::Name) {
         const std::shared_ptr<const Dictionary>& names = column.dictionary;
         node->dictionary = newPart<ArrowArray>();
-        fillArray(*node->dictionary, columnNode(names->values, ColumnType::Text, names),
-                  names->texts.size(), 0, 0, 3);
+        fillArray(*node->dictionary, columnNode(names->values, ColumnType::Text, names), names->texts.size(), 0, 0, 3);
     }
     // The nulls in a part of a column are not counted.
     const bool isPart = batch.offset != 0 && values->nullCount != 0;
@@ -188,8 +173,7 @@ struct StreamNode {
     std::string error;
 };
 
-/// Runs the code that makes a part of a stream. The consumer may be a C program, so no exception
-/// may escape.
+/// Runs the code that makes a part of a stream. The consumer may be a C program, so no exception may escape.
 template <class Work>
 int guarded(ArrowArrayStream* stream, const Work& work) noexcept {
     auto* node = static_cast<StreamNode*>(stream->private_data);

@@ -54,8 +54,7 @@ inline constexpr int64_t arrowFlagNullable = 2;
 /// Max rows per batch of a stream.
 inline constexpr int64_t rowsPerBatch = int64_t{1} << 20;
 
-/// Exports the columns of a table as a struct; the metadata contains the unit of each ("unit":
-/// "ns").
+/// Exports the columns of a table as a struct; the metadata contains the unit of each ("unit": "ns").
 void exportSchema(const Table& table, ArrowSchema& out);
 
 /// Exports the rows of a table, in batches made on request. The stream and its batches keep their

@@ -25,16 +25,16 @@
 #include "model/text/formatTable.h"
 #include "model/trace/healthNotes.h"
 
-/// Fits clocks by common sightings (`lanescope::fitClocks`). Sightings are grouped by moment; all
-/// moments are causal. `out` receives offset, origin, drift, error and number of moments of each
-/// clock, and how often it was set. `settings` receives, for up to `room` of these, clock after
-/// clock and by time: its number, the last moment before and the first one after by its own time,
-/// the size of the step, and offset, origin and drift from then on. Returns false for an invalid
-/// clock, or without memory.
-extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(
-    uint32_t clocks, int64_t sightings, const uint32_t* moment, const uint32_t* clock,
-    const int64_t* beginNs, const int64_t* endNs, double* out, int64_t room,
-    double* settings) noexcept {
+/// Fits clocks by common sightings (`lanescope::fitClocks`). Sightings are grouped by moment; all moments are causal.
+/// `out` receives offset, origin, drift, error and number of moments of each clock, and how often it was set.
+/// `settings` receives, for up to `room` of these, clock after clock and by time: its number, the last moment before
+/// and the first one after by its own time, the size of the step, and offset, origin and drift from then on. Returns
+/// false for an invalid clock, or without memory.
+extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(uint32_t clocks, int64_t sightings,
+                                                                          const uint32_t* moment, const uint32_t* clock,
+                                                                          const int64_t* beginNs, const int64_t* endNs,
+                                                                          double* out, int64_t room,
+                                                                          double* settings) noexcept {
     using namespace lanescope;
     try {
         std::vector<CommonMoment> moments;
@@ -57,8 +57,7 @@ extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(
             *out++ = static_cast<double>(each.settings.size());
             for (size_t place = 0; place < each.settings.size() && room > 0; ++place, --room) {
                 const ClockSetting& setting = each.settings[place];
-                for (const int64_t value :
-                     {int64_t{number}, setting.afterNs, setting.beforeNs, setting.byNs})
+                for (const int64_t value : {int64_t{number}, setting.afterNs, setting.beforeNs, setting.byNs})
                     *settings++ = static_cast<double>(value);
                 writeLine(each.map.later[place].line, settings);
             }
@@ -90,8 +89,7 @@ char* copied(std::string_view text) {
 
 /// Returns the value of `work`, or null and its error.
 template <class Work>
-auto guarded(char** error, const Work& work) noexcept
-    -> std::remove_reference_t<decltype(*work())> {
+auto guarded(char** error, const Work& work) noexcept -> std::remove_reference_t<decltype(*work())> {
     try {
         auto result = work();
         if (result) return *result;
@@ -127,8 +125,7 @@ Result<std::string> textOf(const Comparison& comparison, std::string_view format
 
 Result<std::string> textOf(const Explanation& explanation, std::string_view format, Options&) {
     if (format == "json") return report::explanationAsJson(*explanation);
-    return format == "html" ? report::explanationAsHtml(*explanation)
-                            : report::explanationAsText(*explanation);
+    return format == "html" ? report::explanationAsHtml(*explanation) : report::explanationAsText(*explanation);
 }
 
 /// Returns the warnings, one per line; else the title of the trace.
@@ -148,9 +145,7 @@ Result<TablePtr> tableOf(const OpenTrace& open, std::string_view name, Options& 
 Result<TablePtr> tableOf(const Comparison& comparison, std::string_view name, Options&) {
     return makeTable(*comparison, name);
 }
-Result<TablePtr> tableOf(const TablePtr&, std::string_view, Options&) {
-    return fail("A table has no tables.");
-}
+Result<TablePtr> tableOf(const TablePtr&, std::string_view, Options&) { return fail("A table has no tables."); }
 Result<TablePtr> tableOf(const Explanation&, std::string_view, Options&) {
     return fail("An explanation has no tables.");
 }
@@ -160,8 +155,7 @@ Result<TablePtr> tableOf(const Explanation&, std::string_view, Options&) {
 template <class Struct>
 void releaseCapsule(void* capsule, const char* name) noexcept {
     using GetPointer = void* (*)(void*, const char*);
-    const auto getPointer =
-        reinterpret_cast<GetPointer>(::dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
+    const auto getPointer = reinterpret_cast<GetPointer>(::dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
     if (getPointer == nullptr) return;
     const std::unique_ptr<Struct> held(static_cast<Struct*>(getPointer(capsule, name)));
     if (held && held->release != nullptr) held->release(held.get());
@@ -175,14 +169,10 @@ using namespace lanescope;
 using namespace lanescope::python;
 
 /// Increase it whenever a function below changes.
-LANESCOPE_EXPORT int lanescopeAbi() {
-    return 5;
-}
+LANESCOPE_EXPORT int lanescopeAbi() { return 5; }
 
 /// Version of stored summaries that this library reads and writes.
-LANESCOPE_EXPORT int lanescopeStoredVersion() {
-    return analysis::storedVersion;
-}
+LANESCOPE_EXPORT int lanescopeStoredVersion() { return analysis::storedVersion; }
 
 /// Opens a trace; costs the same as `openTrace`.
 LANESCOPE_EXPORT void* lanescopeOpen(const char* path, char** error) {
@@ -194,8 +184,7 @@ LANESCOPE_EXPORT void* lanescopeOpen(const char* path, char** error) {
 }
 
 /// Compares a trace with files; `options` as in `compareWith`.
-LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* options,
-                                        char** error) {
+LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<Object*> {
         const auto* open = std::get_if<OpenTrace>(static_cast<const Object*>(trace));
         if (open == nullptr) return fail("Only a trace can be compared.");
@@ -203,14 +192,12 @@ LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* op
         Result<report::ComparisonReport> report = compareWith(*open, given);
         if (!report) return fail(report.error());
         if (const auto taken = given.checkAllUsed("compare"); !taken) return fail(taken.error());
-        return new Object(
-            Comparison(std::make_shared<report::ComparisonReport>(std::move(*report))));
+        return new Object(Comparison(std::make_shared<report::ComparisonReport>(std::move(*report))));
     });
 }
 
 /// Explains a trace; `options` as in `explainTrace`.
-LANESCOPE_EXPORT void* lanescopeExplain(const void* trace, const char* const* options,
-                                        char** error) {
+LANESCOPE_EXPORT void* lanescopeExplain(const void* trace, const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<Object*> {
         const auto* open = std::get_if<OpenTrace>(static_cast<const Object*>(trace));
         if (open == nullptr) return fail("Only a trace can be explained.");
@@ -218,35 +205,29 @@ LANESCOPE_EXPORT void* lanescopeExplain(const void* trace, const char* const* op
         Result<report::ExplanationReport> report = explainTrace(*open, given);
         if (!report) return fail(report.error());
         if (const auto taken = given.checkAllUsed("explain"); !taken) return fail(taken.error());
-        return new Object(
-            Explanation(std::make_shared<report::ExplanationReport>(std::move(*report))));
+        return new Object(Explanation(std::make_shared<report::ExplanationReport>(std::move(*report))));
     });
 }
 
 /// Returns a table of a trace or of a comparison by `makeTable`.
-LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name,
-                                      const char* const* options, char** error) {
+LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name, const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<Object*> {
         Options given(options);
-        Result<TablePtr> table =
-            std::visit([&](const auto& each) { return tableOf(each, name, given); },
-                       *static_cast<const Object*>(object));
+        Result<TablePtr> table = std::visit([&](const auto& each) { return tableOf(each, name, given); },
+                                            *static_cast<const Object*>(object));
         if (!table) return fail(table.error());
         if (const auto taken = given.checkAllUsed(name); !taken) return fail(taken.error());
         return new Object(std::move(*table));
     });
 }
 
-/// Returns a text of an object: "text" or "html" of a table, with the option `rows`; these and
-/// "json" of a comparison or an explanation; "title" or "warnings" of a trace. Free it with
-/// `lanescopeFree`.
-LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format,
-                                     const char* const* options, char** error) {
+/// Returns a text of an object: "text" or "html" of a table, with the option `rows`; these and "json" of a comparison
+/// or an explanation; "title" or "warnings" of a trace. Free it with `lanescopeFree`.
+LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format, const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<char*> {
         Options given(options);
-        const Result<std::string> text =
-            std::visit([&](const auto& each) { return textOf(each, format, given); },
-                       *static_cast<const Object*>(object));
+        const Result<std::string> text = std::visit([&](const auto& each) { return textOf(each, format, given); },
+                                                    *static_cast<const Object*>(object));
         if (!text) return fail(text.error());
         return copied(*text);
     });
@@ -285,14 +266,8 @@ LANESCOPE_EXPORT void* lanescopeSchema(const void* table, char** error) {
 LANESCOPE_EXPORT void lanescopeReleaseStream(void* capsule) {
     releaseCapsule<ArrowArrayStream>(capsule, "arrow_array_stream");
 }
-LANESCOPE_EXPORT void lanescopeReleaseSchema(void* capsule) {
-    releaseCapsule<ArrowSchema>(capsule, "arrow_schema");
-}
+LANESCOPE_EXPORT void lanescopeReleaseSchema(void* capsule) { releaseCapsule<ArrowSchema>(capsule, "arrow_schema"); }
 
 /// Closes an object of the functions above. Exported data stays valid.
-LANESCOPE_EXPORT void lanescopeClose(void* object) {
-    delete static_cast<Object*>(object);
-}
-LANESCOPE_EXPORT void lanescopeFree(char* text) {
-    std::free(text);
-}
+LANESCOPE_EXPORT void lanescopeClose(void* object) { delete static_cast<Object*>(object); }
+LANESCOPE_EXPORT void lanescopeFree(char* text) { std::free(text); }

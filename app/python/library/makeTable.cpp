@@ -91,9 +91,8 @@ Result<TablePtr> statsTable(const Trace& trace, Options& options) {
 }
 
 Result<analysis::RunSummary> summaryOf(const OpenTrace& open, const CompareSelection& selection) {
-    return summarizeFile(
-        open.path.string(), selection,
-        [&open](const std::filesystem::path&) -> Result<TracePtr> { return open.trace; });
+    return summarizeFile(open.path.string(), selection,
+                         [&open](const std::filesystem::path&) -> Result<TracePtr> { return open.trace; });
 }
 
 Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
@@ -102,13 +101,11 @@ Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
     const Result<analysis::RunSummary> run = summaryOf(open, *selection);
     if (!run) return fail(run.error());
     ReportTable table{.name = "steps", .title = "Steps", .columns = {}, .rows = {}};
-    table.columns = {{"Rank", Unit::Identifier},  {"PID", Unit::Identifier},
-                     {"GPU", Unit::Identifier},   {"Step", Unit::Identifier},
-                     {"Name", Unit::Text},        {"Start", Unit::Timestamp},
+    table.columns = {{"Rank", Unit::Identifier},  {"PID", Unit::Identifier},    {"GPU", Unit::Identifier},
+                     {"Step", Unit::Identifier},  {"Name", Unit::Text},         {"Start", Unit::Timestamp},
                      {"Wall", Unit::Nanoseconds}, {"On CPU", Unit::Nanoseconds}};
     for (size_t part = 0; part < analysis::stepPartCount; ++part)
-        table.columns.push_back(
-            {std::string(analysis::identifier(analysis::StepPart(part))), Unit::Nanoseconds});
+        table.columns.push_back({std::string(analysis::identifier(analysis::StepPart(part))), Unit::Nanoseconds});
     for (const analysis::WorkerSummary& worker : run->workers) {
         for (const analysis::StepSummary& step : worker.steps) {
             std::vector<Cell> row{worker.rank ? Cell(int64_t{*worker.rank}) : Cell(),
@@ -145,8 +142,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
             fmt::format("Only the first {} rows are shown. Get more "
                         "with rows=.",
                         result->table.rows.size()));
-    if (std::string doubt = query->doubt(); !doubt.empty())
-        result->table.notes.push_back(std::move(doubt));
+    if (std::string doubt = query->doubt(); !doubt.empty()) result->table.notes.push_back(std::move(doubt));
     // The columns have the names in the query.
     for (ReportColumn& column : result->table.columns)
         if (column.unit == Unit::Timestamp) column.unit = Unit::Identifier;
@@ -169,8 +165,7 @@ Result<TablePtr> makeTable(const OpenTrace& open, std::string_view name, Options
 Result<TablePtr> makeTable(const report::ComparisonReport& comparison, std::string_view name) {
     for (const ReportTable& table : report::comparisonTables(comparison))
         if (table.name == name) return std::make_shared<RowTable>(table, ColumnNames::Headers);
-    return fail("Unknown table \"{}\"; choose from: {}.", name,
-                fmt::join(report::comparisonTableNames(), ", "));
+    return fail("Unknown table \"{}\"; choose from: {}.", name, fmt::join(report::comparisonTableNames(), ", "));
 }
 
 Result<CompareSelection> takeSelection(Options& options) {
@@ -191,8 +186,7 @@ Result<CompareSelection> takeSelection(Options& options) {
 Result<report::ComparisonReport> compareWith(const OpenTrace& open, Options& options) {
     ComparisonRequest request;
     request.baseline = {open.path.string()};
-    for (std::string& candidate : options.takeAll("candidate"))
-        request.candidates.push_back({std::move(candidate)});
+    for (std::string& candidate : options.takeAll("candidate")) request.candidates.push_back({std::move(candidate)});
     if (request.candidates.empty()) return fail("Name a run to compare with.");
     request.earlier = options.takeAll("spread");
     Result<CompareSelection> selection = takeSelection(options);
@@ -236,20 +230,13 @@ Cell cellOf(const ColumnInfo& info, const ColumnValues& column, size_t row) {
     if (isNull(column, row)) return {};
     const Buffer& values = column.values;
     switch (info.type) {
-        case ColumnType::Int32:
-            return int64_t{values.as<int32_t>()[row]};
-        case ColumnType::UInt32:
-            return int64_t{values.as<uint32_t>()[row]};
-        case ColumnType::Int64:
-            return values.as<int64_t>()[row];
-        case ColumnType::UInt64:
-            return fmt::format("{}", values.as<uint64_t>()[row]);
-        case ColumnType::Float64:
-            return values.as<double>()[row];
-        case ColumnType::Name:
-            return info.dictionary->texts[static_cast<size_t>(values.as<int32_t>()[row])];
-        case ColumnType::Text:
-            break;
+        case ColumnType::Int32: return int64_t{values.as<int32_t>()[row]};
+        case ColumnType::UInt32: return int64_t{values.as<uint32_t>()[row]};
+        case ColumnType::Int64: return values.as<int64_t>()[row];
+        case ColumnType::UInt64: return fmt::format("{}", values.as<uint64_t>()[row]);
+        case ColumnType::Float64: return values.as<double>()[row];
+        case ColumnType::Name: return info.dictionary->texts[static_cast<size_t>(values.as<int32_t>()[row])];
+        case ColumnType::Text: break;
     }
     const auto* ends = values.as<int32_t>() + row;
     return std::string(column.text.as<char>() + ends[0], column.text.as<char>() + ends[1]);
@@ -261,15 +248,13 @@ ReportTable previewOf(const Table& table, int64_t maxRows) {
     ReportTable shown;
     shown.name = table.name();
     shown.notes = table.notes();
-    for (const ColumnInfo& column : table.columns())
-        shown.columns.push_back({column.title, column.unit});
+    for (const ColumnInfo& column : table.columns()) shown.columns.push_back({column.title, column.unit});
     for (int64_t first = 0; first < std::min(maxRows, table.rowCount());) {
         const Batch batch = table.rows(first, maxRows - first);
         for (size_t row = 0; row < batch.rows; ++row) {
             std::vector<Cell>& cells = shown.rows.emplace_back();
             for (size_t column = 0; column < shown.columns.size(); ++column)
-                cells.push_back(
-                    cellOf(table.columns()[column], *batch.columns[column], batch.offset + row));
+                cells.push_back(cellOf(table.columns()[column], *batch.columns[column], batch.offset + row));
         }
         first += static_cast<int64_t>(batch.rows);
     }
@@ -278,21 +263,17 @@ ReportTable previewOf(const Table& table, int64_t maxRows) {
 
 std::string asHtml(const ReportTable& table, int64_t rowCount) {
     std::string html = "<table><thead><tr>";
-    for (const ReportColumn& column : table.columns)
-        html += fmt::format("<th>{}</th>", markupEscaped(column.name));
+    for (const ReportColumn& column : table.columns) html += fmt::format("<th>{}</th>", markupEscaped(column.name));
     html += "</tr></thead><tbody>";
     for (const std::vector<Cell>& row : table.rows) {
         html += "<tr>";
         for (size_t column = 0; column < row.size(); ++column)
-            html += fmt::format("<td>{}</td>",
-                                markupEscaped(formatCell(row[column], table.columns[column].unit)));
+            html += fmt::format("<td>{}</td>", markupEscaped(formatCell(row[column], table.columns[column].unit)));
         html += "</tr>";
     }
-    html +=
-        fmt::format("</tbody></table><p>{} of {} rows</p>",
-                    formatCount(static_cast<int64_t>(table.rows.size())), formatCount(rowCount));
-    for (const std::string& note : table.notes)
-        html += fmt::format("<p>{}</p>", markupEscaped(note));
+    html += fmt::format("</tbody></table><p>{} of {} rows</p>", formatCount(static_cast<int64_t>(table.rows.size())),
+                        formatCount(rowCount));
+    for (const std::string& note : table.notes) html += fmt::format("<p>{}</p>", markupEscaped(note));
     return html;
 }
 

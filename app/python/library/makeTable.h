@@ -64,12 +64,10 @@ Result<CompareSelection> takeSelection(Options& options);
 /// `takeSelection`; `spread`, repeatable; and `top`.
 Result<report::ComparisonReport> compareWith(const OpenTrace& trace, Options& options);
 
-/// Returns the findings of the trace: options of `takeSelection` without `align`, and `mute`,
-/// repeatable.
+/// Returns the findings of the trace: options of `takeSelection` without `align`, and `mute`, repeatable.
 Result<report::ExplanationReport> explainTrace(const OpenTrace& trace, Options& options);
 
-/// Returns the first `maxRows` rows for display, with the title of each column and its values as
-/// numbers.
+/// Returns the first `maxRows` rows for display, with the title of each column and its values as numbers.
 ReportTable previewOf(const Table& table, int64_t maxRows);
 
 /// Returns a table for an HTML page, fully escaped.

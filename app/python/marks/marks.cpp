@@ -11,26 +11,14 @@
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// Increase it whenever a function below changes.
-LANESCOPE_EXPORT int lanescopeMarksAbi() {
-    return 1;
-}
+LANESCOPE_EXPORT int lanescopeMarksAbi() { return 1; }
 
 /// Begins a range on this thread, within the ranges open there. Names are UTF-8.
-LANESCOPE_EXPORT void lanescopePush(const char* name) {
-    nvtxRangePushA(name);
-}
+LANESCOPE_EXPORT void lanescopePush(const char* name) { nvtxRangePushA(name); }
 /// Ends the range that this thread began last.
-LANESCOPE_EXPORT void lanescopePop() {
-    nvtxRangePop();
-}
+LANESCOPE_EXPORT void lanescopePop() { nvtxRangePop(); }
 /// Begins a range that any thread may end, independent of other ranges.
-LANESCOPE_EXPORT uint64_t lanescopeStart(const char* name) {
-    return nvtxRangeStartA(name);
-}
-LANESCOPE_EXPORT void lanescopeEnd(uint64_t range) {
-    nvtxRangeEnd(range);
-}
+LANESCOPE_EXPORT uint64_t lanescopeStart(const char* name) { return nvtxRangeStartA(name); }
+LANESCOPE_EXPORT void lanescopeEnd(uint64_t range) { nvtxRangeEnd(range); }
 /// Marks a time on this thread.
-LANESCOPE_EXPORT void lanescopeMark(const char* name) {
-    nvtxMarkA(name);
-}
+LANESCOPE_EXPORT void lanescopeMark(const char* name) { nvtxMarkA(name); }

@@ -89,8 +89,7 @@ struct Streams : TableOf<Streams> {
 inline constexpr Streams streams;
 
 struct NullStreams : TableOf<NullStreams> {
-    constexpr NullStreams()
-        : TableOf("TARGET_INFO_CUDA_NULL_STREAM", "the default stream of a context") {}
+    constexpr NullStreams() : TableOf("TARGET_INFO_CUDA_NULL_STREAM", "the default stream of a context") {}
 
     OptionalInteger<"streamId"> streamId{this, "CUPTI's number of the stream"};
     OptionalInteger<"hwId"> hwId{this, "the host"};
@@ -116,13 +115,11 @@ struct Topology : TableOf<Topology> {
 inline constexpr Topology topology;
 
 struct Affinities : TableOf<Affinities> {
-    constexpr Affinities()
-        : TableOf("LANESCOPE_GPU_AFFINITY", "which part of the machine is near a GPU") {}
+    constexpr Affinities() : TableOf("LANESCOPE_GPU_AFFINITY", "which part of the machine is near a GPU") {}
 
     Integer<"gpuId"> gpuId{this, "the GPU"};
     OptionalText<"cpus"> cpus{this, "\"0-31,64-95\""};
-    OptionalInteger<"numaNode"> numaNode{this,
-                                         "NULL if there is only one or the driver does not say"};
+    OptionalInteger<"numaNode"> numaNode{this, "NULL if there is only one or the driver does not say"};
 };
 inline constexpr Affinities affinities;
 
@@ -134,8 +131,7 @@ struct LinkPeaks : TableOf<LinkPeaks> {
 
     Text<"kind"> kind{this, "'pcie', 'nvlink', 'dram', 'host-copy'"};
     OptionalInteger<"gpuId"> gpuId{this, "the GPU"};
-    OptionalInteger<"peerGpuId"> peerGpuId{
-        this, "the other one; NULL for the host or for all peers together"};
+    OptionalInteger<"peerGpuId"> peerGpuId{this, "the other one; NULL for the host or for all peers together"};
     OptionalText<"direction"> direction{
         this,
         "'tx', 'rx', 'read', 'write'; NULL: each of them, or for 'dram' both together. Of a "
@@ -155,8 +151,7 @@ inline constexpr LinkPeaks linkPeaks;
 
 struct GpuMetrics : TableOf<GpuMetrics> {
     constexpr GpuMetrics()
-        : TableOf("GPU_METRICS", "hardware counter samples of a GPU, thousands per second",
-                  Content::Events) {}
+        : TableOf("GPU_METRICS", "hardware counter samples of a GPU, thousands per second", Content::Events) {}
 
     OptionalInteger<"timestamp"> timestamp{this, "end of the interval, ns"};
     Integer<"typeId"> typeId{this, "its lowest byte is the GPU's number"};
@@ -183,8 +178,7 @@ struct GpuMetricNames : TableOf<GpuMetricNames> {
 inline constexpr GpuMetricNames gpuMetricNames;
 
 struct Counters : TableOf<Counters> {
-    constexpr Counters()
-        : TableOf("LANESCOPE_COUNTERS", "a counter that a sampler read again and again") {}
+    constexpr Counters() : TableOf("LANESCOPE_COUNTERS", "a counter that a sampler read again and again") {}
 
     Key<"counterId"> counterId{this, "of the trace"};
     Text<"source"> source{this, "'nvml', 'gpm', 'host'"};
@@ -196,27 +190,22 @@ struct Counters : TableOf<Counters> {
         "of a sample: 0 what holds from its time on; 1 a raw count that ever grows; 2 an average "
         "over the interval that ends at its time; 3 an amount within that interval"};
     OptionalInteger<"gpuId"> gpuId{this, "the GPU it is about; NULL where it is not about one"};
-    OptionalInteger<"globalPid"> globalPid{
-        this, "the process it is about; NULL where it is not about one"};
+    OptionalInteger<"globalPid"> globalPid{this, "the process it is about; NULL where it is not about one"};
     OptionalInteger<"link"> link{this, "the link it is about; NULL where it is not about one"};
     OptionalInteger<"core"> core{this, "the core it is about; NULL where it is not about one"};
-    OptionalText<"device"> device{
-        this, "the disk or network device it is about; NULL where it is not about one"};
+    OptionalText<"device"> device{this, "the disk or network device it is about; NULL where it is not about one"};
     OptionalText<"direction"> direction{this, "'tx', 'rx', 'read', 'write'"};
-    OptionalReal<"granularity"> granularity{
-        this, "the step in which the source counts, in unit; NULL if unknown"};
-    OptionalInteger<"wrapBits"> wrapBits{
-        this, "a cumulative count begins again at 2 to this power; NULL if it does not"};
+    OptionalReal<"granularity"> granularity{this, "the step in which the source counts, in unit; NULL if unknown"};
+    OptionalInteger<"wrapBits"> wrapBits{this,
+                                         "a cumulative count begins again at 2 to this power; NULL if it does not"};
     OptionalText<"hostName"> hostName{this, "where it was read, if the trace is of several hosts"};
-    OptionalInteger<"intervalNs"> intervalNs{
-        this, "how often it was read, on average, ns; NULL if unknown"};
+    OptionalInteger<"intervalNs"> intervalNs{this, "how often it was read, on average, ns; NULL if unknown"};
 };
 inline constexpr Counters counters;
 
 struct CounterSamples : TableOf<CounterSamples> {
     constexpr CounterSamples()
-        : TableOf("LANESCOPE_COUNTER_SAMPLES", "a sample, sorted by time for each counter",
-                  Content::Events) {}
+        : TableOf("LANESCOPE_COUNTER_SAMPLES", "a sample, sorted by time for each counter", Content::Events) {}
 
     Integer<"counterId"> counterId{this, "as in LANESCOPE_COUNTERS"};
     Integer<"timestamp"> timestamp{this, "when, ns"};

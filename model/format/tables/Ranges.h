@@ -25,8 +25,7 @@ enum class NvtxEventType : int64_t {
 namespace lanescope::tables {
 
 struct NvtxEvents : TableOf<NvtxEvents> {
-    constexpr NvtxEvents()
-        : TableOf("NVTX_EVENTS", "a range, a mark, or a name", Content::Events) {}
+    constexpr NvtxEvents() : TableOf("NVTX_EVENTS", "a range, a mark, or a name", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL: a mark, or never closed (35, 37)"};
@@ -55,8 +54,7 @@ struct NvtxEvents : TableOf<NvtxEvents> {
 inline constexpr NvtxEvents nvtxEvents;
 
 struct NvtxStacks : TableOf<NvtxStacks> {
-    constexpr NvtxStacks()
-        : TableOf("LANESCOPE_NVTX_STACKS", "where a range began or a mark was made in Python") {}
+    constexpr NvtxStacks() : TableOf("LANESCOPE_NVTX_STACKS", "where a range began or a mark was made in Python") {}
 
     Integer<"nvtxRow"> nvtxRow{this, "rowid of the range or mark in NVTX_EVENTS"};
     Integer<"callchainId"> callchainId{this, "its Python stack, in LANESCOPE_STACKS"};
@@ -90,8 +88,7 @@ struct PayloadSchemas : TableOf<PayloadSchemas> {
 inline constexpr PayloadSchemas payloadSchemas;
 
 struct PayloadEntries : TableOf<PayloadEntries> {
-    constexpr PayloadEntries()
-        : TableOf("NVTX_PAYLOAD_SCHEMA_ENTRIES", "a field of such a layout") {}
+    constexpr PayloadEntries() : TableOf("NVTX_PAYLOAD_SCHEMA_ENTRIES", "a field of such a layout") {}
 
     Integer<"domainId"> domainId{this, "number of the domain in its process"};
     Integer<"schemaId"> schemaId{this, "number of the layout in its domain"};
@@ -100,23 +97,20 @@ struct PayloadEntries : TableOf<PayloadEntries> {
     OptionalInteger<"type"> type{this, "NVTX's number of the type, or a layout's"};
     OptionalText<"name"> name{this, "as the program calls it"};
     OptionalText<"description"> description{this, "as the program gave it"};
-    OptionalInteger<"arrayOrUnionDetail"> arrayOrUnionDetail{
-        this, "how many elements, or which field has the number"};
+    OptionalInteger<"arrayOrUnionDetail"> arrayOrUnionDetail{this, "how many elements, or which field has the number"};
     OptionalInteger<"offset"> offset{this, "from the beginning of the payload, bytes"};
 };
 inline constexpr PayloadEntries payloadEntries;
 
 struct NcclOperations : TableOf<NcclOperations> {
     constexpr NcclOperations()
-        : TableOf("LANESCOPE_NCCL_OPERATIONS",
-                  "what NCCL reported about a call, in addition to its NVTX range",
+        : TableOf("LANESCOPE_NCCL_OPERATIONS", "what NCCL reported about a call, in addition to its NVTX range",
                   Content::Events) {}
 
     Integer<"nvtxRow"> nvtxRow{this, "rowid of the range in NVTX_EVENTS"};
-    OptionalText<"operation"> operation{
-        this, "\"AllReduce\", \"Send\", \"GroupStart\" ... without the prefix \"nccl\""};
-    OptionalInteger<"bytes"> bytes{
-        this, "message size that this rank passed, bytes; NULL if NCCL did not report it"};
+    OptionalText<"operation"> operation{this,
+                                        "\"AllReduce\", \"Send\", \"GroupStart\" ... without the prefix \"nccl\""};
+    OptionalInteger<"bytes"> bytes{this, "message size that this rank passed, bytes; NULL if NCCL did not report it"};
     OptionalInteger<"communicator"> communicator{
         this, "NCCL's hash of the communicator, as a signed number; NULL if unknown"};
     OptionalInteger<"reduction"> reduction{this, "ncclRedOp_t; NULL where there is none"};
@@ -133,8 +127,7 @@ struct NcclCommunicators : TableOf<NcclCommunicators> {
                   "profiler plugin, each without what the other knows") {}
 
     OptionalInteger<"globalPid"> globalPid{this, "the process"};
-    OptionalInteger<"communicator"> communicator{
-        this, "NCCL's hash of the communicator, as a signed number"};
+    OptionalInteger<"communicator"> communicator{this, "NCCL's hash of the communicator, as a signed number"};
     OptionalInteger<"rank"> rank{this, "of the process in it"};
     OptionalInteger<"rankCount"> rankCount{this, "how many ranks it has"};
     OptionalInteger<"cudaDevice"> cudaDevice{this, "CUDA ordinal of the rank's GPU"};
@@ -145,8 +138,8 @@ inline constexpr NcclCommunicators ncclCommunicators;
 
 struct NcclPluginOperations : TableOf<NcclPluginOperations> {
     constexpr NcclPluginOperations()
-        : TableOf("LANESCOPE_NCCL_PLUGIN_OPERATIONS",
-                  "NCCL's report to its profiler plugin about an operation", Content::Events) {}
+        : TableOf("LANESCOPE_NCCL_PLUGIN_OPERATIONS", "NCCL's report to its profiler plugin about an operation",
+                  Content::Events) {}
 
     OptionalInteger<"globalTid"> globalTid{
         this, "the calling thread; NULL before NCCL 2.28, and for what NCCL does by itself"};
@@ -165,24 +158,20 @@ struct NcclPluginOperations : TableOf<NcclPluginOperations> {
     OptionalInteger<"root"> root{this, "root rank of a broadcast or reduce"};
     OptionalInteger<"peer"> peer{this, "the other rank of a send or receive"};
     OptionalInteger<"sequence"> sequence{
-        this,
-        "how many of this operation the communicator had before; none for sends and receives"};
+        this, "how many of this operation the communicator had before; none for sends and receives"};
     OptionalText<"algorithm"> algorithm{
-        this,
-        "NCCL's name, \"RING\", \"TREE\", \"NVLS\" ...; \"copy engine\" where no kernel does it"};
+        this, "NCCL's name, \"RING\", \"TREE\", \"NVLS\" ...; \"copy engine\" where no kernel does it"};
     OptionalText<"protocol"> protocol{this, "NCCL's name, \"LL\", \"LL128\", \"SIMPLE\""};
     OptionalInteger<"channels"> channels{this, "channels, each a block of the kernel"};
     OptionalInteger<"warps"> warps{this, "warps of each channel"};
     OptionalInteger<"isCaptured"> isCaptured{this, "1: called while a CUDA graph was captured"};
-    OptionalInteger<"enqueueGlobalTid"> enqueueGlobalTid{
-        this, "the thread on which NCCL handed it to the GPU"};
+    OptionalInteger<"enqueueGlobalTid"> enqueueGlobalTid{this, "the thread on which NCCL handed it to the GPU"};
     OptionalInteger<"enqueueStart"> enqueueStart{
         this,
         "when NCCL began to hand it to the GPU, on the CPU, ns; NULL if it never did. Several rows "
         "of one call are replays of a graph"};
     OptionalInteger<"enqueueEnd"> enqueueEnd{this, "when it had, ns"};
-    OptionalInteger<"launchGlobalTid"> launchGlobalTid{
-        this, "the thread on which NCCL launched its kernel"};
+    OptionalInteger<"launchGlobalTid"> launchGlobalTid{this, "the thread on which NCCL launched its kernel"};
     OptionalInteger<"launchStart"> launchStart{
         this,
         "when NCCL began to launch the kernel, ns; API calls of that thread that start until "

@@ -29,48 +29,40 @@ namespace {
 
 constexpr std::array inTrace = std::to_array<const Table*>(
     {// Tables of Nsight Systems' exports.
-     &strings, &kernels, &memcpys, &memsets, &apiCalls, &syncs, &cudaEvents, &overheads, &graphs,
-     &graphNodes, &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents,
-     &payloadSchemas, &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes,
-     &gpus, &cudaDevices, &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment,
-     &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics, &scheduleEvents,
-     &sampleEvents, &samplingCallchains,
+     &strings, &kernels, &memcpys, &memsets, &apiCalls, &syncs, &cudaEvents, &overheads, &graphs, &graphNodes,
+     &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents, &payloadSchemas, &payloadEntries,
+     &gpuMetrics, &gpuMetricNames, &threadNames, &processes, &gpus, &cudaDevices, &contexts, &streams, &nullStreams,
+     &sessionStart, &systemEnvironment, &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics,
+     &scheduleEvents, &sampleEvents, &samplingCallchains,
      // Lanescope's own tables.
-     &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
-     &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
-     &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates, &nvtxStacks,
-     &backwards, &graphNodeStacks, &untimed,
+     &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties, &processStates, &windows, &gaps,
+     &clocks, &topology, &affinities, &linkPeaks, &counters, &counterSamples, &gpuProcesses, &samplingMoments, &stacks,
+     &threadStates, &nvtxStacks, &backwards, &graphNodeStacks, &untimed,
      // Names of numbers.
-     &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
-     &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,
-     &syncTypes, &diagnosticSeverities, &diagnosticSources, &diagnosticClocks, &eventTypes,
-     &eventClasses, &memcpyKinds, &memoryKinds});
+     &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes, &sharedMemoryLimits, &faultAccesses,
+     &migrationCauses, &overheadTypes, &streamTypes, &syncTypes, &diagnosticSeverities, &diagnosticSources,
+     &diagnosticClocks, &eventTypes, &eventClasses, &memcpyKinds, &memoryKinds});
 
 constexpr std::array inStored = std::to_array<const Table*>(
-    {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts,
-     &storedContributors, &storedOutliers, &storedCauses, &storedPlaces, &storedClocks,
-     &storedCommunicators, &storedCollectives, &storedKernels, &storedCounters});
+    {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts, &storedContributors,
+     &storedOutliers, &storedCauses, &storedPlaces, &storedClocks, &storedCommunicators, &storedCollectives,
+     &storedKernels, &storedCounters});
 
 }  // namespace
 
-std::span<const Table* const> traceTables() {
-    return inTrace;
-}
+std::span<const Table* const> traceTables() { return inTrace; }
 
 std::span<const Table* const> eventTables() {
     static const std::vector<const Table*> found = [] {
         std::vector<const Table*> events;
-        std::ranges::copy_if(inTrace, std::back_inserter(events), [](const Table* table) {
-            return table->content() == Content::Events;
-        });
+        std::ranges::copy_if(inTrace, std::back_inserter(events),
+                             [](const Table* table) { return table->content() == Content::Events; });
         return events;
     }();
     return found;
 }
 
-std::span<const Table* const> storedTables() {
-    return inStored;
-}
+std::span<const Table* const> storedTables() { return inStored; }
 
 }  // namespace lanescope::tables
 
@@ -122,8 +114,7 @@ Result<void> createTraceTables(Database& database) {
     std::string sql = "BEGIN;\n";
     for (const tables::Table* table : tables::traceTables()) sql += createSql(*table);
     // Pragmas take no binds.
-    sql += fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", traceApplicationId,
-                       traceSchemaVersion);
+    sql += fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", traceApplicationId, traceSchemaVersion);
     if (auto done = database.execute(sql.c_str()); !done) return done;
     FirstError error;
     fillEnums(database, error);
@@ -134,8 +125,8 @@ Result<void> createTraceTables(Database& database) {
 
 Result<void> dropEmptyTables(Database& database) {
     const auto isKept = [](std::string_view name) {
-        return name.starts_with("LANESCOPE_") || name.starts_with("ENUM_") ||
-               name.starts_with("META_DATA_") || name == tables::strings.tableName();
+        return name.starts_with("LANESCOPE_") || name.starts_with("ENUM_") || name.starts_with("META_DATA_") ||
+               name == tables::strings.tableName();
     };
     for (const tables::Table* table : tables::traceTables()) {
         const std::string_view name = table->tableName();
@@ -146,8 +137,7 @@ Result<void> dropEmptyTables(Database& database) {
         if (!hasRow) return fail(hasRow.error());
         if (*hasRow) continue;
         statement->reset();
-        if (auto done = database.execute(fmt::format("DROP TABLE {}", name).c_str()); !done)
-            return done;
+        if (auto done = database.execute(fmt::format("DROP TABLE {}", name).c_str()); !done) return done;
     }
     return {};
 }
@@ -167,8 +157,8 @@ Result<void> announceSeal(Database& database) {
 bool wasSealed(const Database& database) {
     constexpr const auto& table = tables::captureMetaData;
     if (!database.hasTable(table.tableName())) return false;
-    auto statement = database.prepare(
-        fmt::format("SELECT 1 FROM {} WHERE {} = ?1", table.tableName(), table.name.name));
+    auto statement =
+        database.prepare(fmt::format("SELECT 1 FROM {} WHERE {} = ?1", table.tableName(), table.name.name));
     if (!statement) return false;
     statement->bind(1, sealName);
     const auto row = statement->step();
@@ -180,8 +170,7 @@ namespace {
 /// Returns the value of `expression` in the first row; 0 if unknown.
 int64_t answer(const Database& database, const char* expression, const tables::Table& table) {
     if (!database.hasTable(table.tableName())) return 0;
-    auto statement =
-        database.prepare(fmt::format("SELECT {} FROM {}", expression, table.tableName()));
+    auto statement = database.prepare(fmt::format("SELECT {} FROM {}", expression, table.tableName()));
     if (!statement) return 0;
     const auto row = statement->step();
     return row && *row && statement->isInteger(0) ? statement->integer(0) : 0;

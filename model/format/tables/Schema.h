@@ -37,15 +37,13 @@ Result<void> createTraceTables(Database& database);
 /// Lanescope's own tables and `ENUM_*` tables stay.
 Result<void> dropEmptyTables(Database& database);
 
-/// Stores in a trace that it will be sealed (`PageSeal.h`), to detect that another program
-/// overwrote the seal.
+/// Stores in a trace that it will be sealed (`PageSeal.h`), to detect that another program overwrote the seal.
 Result<void> announceSeal(Database& database);
 /// Returns true if `announceSeal` was called on the trace.
 bool wasSealed(const Database& database);
 
-/// Returns a number that changes if events are added to a trace file or the file is another
-/// recording. It covers the last row of each event table and of the strings, and the start of the
-/// session. O(log n) per table.
+/// Returns a number that changes if events are added to a trace file or the file is another recording. It covers the
+/// last row of each event table and of the strings, and the start of the session. O(log n) per table.
 int64_t traceFingerprint(const Database& database);
 
 }  // namespace lanescope

@@ -21,8 +21,7 @@ struct ThreadNames : TableOf<ThreadNames> {
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
 };
 inline constexpr ThreadNames threadNames;
-/// Priority of a substitute name, which is not the thread's own and is stored only because readers
-/// expect a name.
+/// Priority of a substitute name, which is not the thread's own and is stored only because readers expect a name.
 inline constexpr int64_t substitutePriority = -2;
 
 struct Processes : TableOf<Processes> {
@@ -40,15 +39,14 @@ struct SessionStart : TableOf<SessionStart> {
     OptionalInteger<"utcEpochNs"> utcEpochNs{this, "since 1970, ns"};
     OptionalText<"utcTime"> utcTime{this, "\"2026-01-31T12:00:00\""};
     OptionalText<"localTime"> localTime{this, "the same in the machine's zone"};
-    OptionalInteger<"systemClockNs"> systemClockNs{this,
-                                                   "the system's monotonic clock at that time, ns"};
+    OptionalInteger<"systemClockNs"> systemClockNs{this, "the system's monotonic clock at that time, ns"};
 };
 inline constexpr SessionStart sessionStart;
 
 struct SystemEnvironment : TableOf<SystemEnvironment> {
     constexpr SystemEnvironment()
-        : TableOf("TARGET_INFO_SYSTEM_ENV",
-                  "a fact of the machine, never the environment of the process; not filled") {}
+        : TableOf("TARGET_INFO_SYSTEM_ENV", "a fact of the machine, never the environment of the process; not filled") {
+    }
 
     OptionalInteger<"globalVid"> globalVid{this, "the machine"};
     Text<"devStateName"> devStateName{this, "group of facts"};
@@ -82,8 +80,7 @@ struct AnalysisDetails : TableOf<AnalysisDetails> {
 inline constexpr AnalysisDetails analysisDetails;
 
 struct Diagnostics : TableOf<Diagnostics> {
-    constexpr Diagnostics()
-        : TableOf("DIAGNOSTIC_EVENT", "a message of the profiler; not filled") {}
+    constexpr Diagnostics() : TableOf("DIAGNOSTIC_EVENT", "a message of the profiler; not filled") {}
 
     Integer<"timestamp"> timestamp{this, "when, ns"};
     Integer<"timestampType"> timestampType{this, "as ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE"};
@@ -132,10 +129,9 @@ struct ProcessStates : TableOf<ProcessStates> {
         "known"};
     OptionalInteger<"exitStatus"> exitStatus{this, "as wait gives it; NULL if not known"};
     OptionalText<"logFile"> logFile{
-        this,
-        "name of the log it was read from, without folder; never opened by a reader of the trace"};
-    OptionalInteger<"localRank"> localRank{
-        this, "rank among the processes of its host; NULL outside a distributed job"};
+        this, "name of the log it was read from, without folder; never opened by a reader of the trace"};
+    OptionalInteger<"localRank"> localRank{this,
+                                           "rank among the processes of its host; NULL outside a distributed job"};
     OptionalInteger<"worldSize"> worldSize{this, "how many ranks the job has; NULL outside one"};
 };
 inline constexpr ProcessStates processStates;
@@ -149,8 +145,7 @@ struct Windows : TableOf<Windows> {
     Integer<"globalPid"> globalPid{this, "the process"};
     Integer<"index"> index{this, "number of the window, from 0; a word of SQL, so write \"index\""};
     Integer<"startNs"> startNs{this, "when it began, ns"};
-    OptionalInteger<"endNs"> endNs{this,
-                                   "when it ended, ns; NULL: it was open when the process ended"};
+    OptionalInteger<"endNs"> endNs{this, "when it ended, ns; NULL: it was open when the process ended"};
 };
 inline constexpr Windows windows;
 
@@ -167,8 +162,7 @@ inline constexpr Gaps gaps;
 
 struct Untimed : TableOf<Untimed> {
     constexpr Untimed()
-        : TableOf("LANESCOPE_UNTIMED",
-                  "an activity of which CUPTI gave no time, instead of a row in its own table") {}
+        : TableOf("LANESCOPE_UNTIMED", "an activity of which CUPTI gave no time, instead of a row in its own table") {}
 
     Text<"tableName"> inTable{this, "the table in which it would have a row"};
     Integer<"globalPid"> globalPid{this, "the process"};
@@ -176,16 +170,15 @@ struct Untimed : TableOf<Untimed> {
     OptionalInteger<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     OptionalInteger<"contextId"> contextId{this, "CUPTI's number of the context"};
     OptionalInteger<"streamId"> streamId{this, "CUPTI's number of the stream"};
-    OptionalInteger<"correlationId"> correlationId{
-        this, "joins it with the API call of the same process that launched it"};
+    OptionalInteger<"correlationId"> correlationId{this,
+                                                   "joins it with the API call of the same process that launched it"};
     OptionalInteger<"nameId"> nameId{this, "what it is called, in StringIds, if it has a name"};
     OptionalInteger<"copyKind"> copyKind{this, "of a migration, as in the table of memcpys"};
 };
 inline constexpr Untimed untimed;
 
 struct Clocks : TableOf<Clocks> {
-    constexpr Clocks()
-        : TableOf("LANESCOPE_CLOCKS", "the same time on three clocks; several rows per process") {}
+    constexpr Clocks() : TableOf("LANESCOPE_CLOCKS", "the same time on three clocks; several rows per process") {}
 
     OptionalInteger<"globalPid"> globalPid{this, "the process"};
     OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
@@ -194,8 +187,7 @@ struct Clocks : TableOf<Clocks> {
 };
 inline constexpr Clocks clocks;
 
-// Tables of older exports of Nsight Systems, or of older Lanescope traces. They are read, never
-// written.
+// Tables of older exports of Nsight Systems, or of older Lanescope traces. They are read, never written.
 
 struct OldestGpus : TableOf<OldestGpus> {
     constexpr OldestGpus() : TableOf("TARGET_INFO_GPU", "a GPU, as the first exports have it") {}

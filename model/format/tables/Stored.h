@@ -5,14 +5,12 @@
 
 namespace lanescope::tables {
 
-// Results that are computed from the events when a recording is finished, so that later commands
-// need not read the events. All share one version, `storedVersion`. `model/compare` writes and
-// reads the tables of a comparison, `model/fleet` writes the additional ones of a fleet report. A
-// rank's summary is a file with the same tables.
+// Results that are computed from the events when a recording is finished, so that later commands need not read the
+// events. All share one version, `storedVersion`. `model/compare` writes and reads the tables of a comparison,
+// `model/fleet` writes the additional ones of a fleet report. A rank's summary is a file with the same tables.
 
 struct StoredFacts : TableOf<StoredFacts> {
-    constexpr StoredFacts()
-        : TableOf("LANESCOPE_STORED", "a fact of what is stored or of the run") {}
+    constexpr StoredFacts() : TableOf("LANESCOPE_STORED", "a fact of what is stored or of the run") {}
 
     Text<"name"> name{this, "the fact; gpuName may come several times"};
     OptionalAny<"value"> value{this, "a number or a text"};
@@ -20,8 +18,7 @@ struct StoredFacts : TableOf<StoredFacts> {
 inline constexpr StoredFacts storedFacts;
 
 struct StoredHealth : TableOf<StoredHealth> {
-    constexpr StoredHealth()
-        : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run, most severe first") {}
+    constexpr StoredHealth() : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run, most severe first") {}
 
     Integer<"severity"> severity{this, "as in LANESCOPE_HEALTH"};
     Text<"code"> code{this, "as in LANESCOPE_HEALTH; it may be one of a reader"};
@@ -32,8 +29,7 @@ struct StoredHealth : TableOf<StoredHealth> {
 inline constexpr StoredHealth storedHealth;
 
 struct StoredWorkers : TableOf<StoredWorkers> {
-    constexpr StoredWorkers()
-        : TableOf("LANESCOPE_STORED_WORKERS", "a worker: one process on one GPU") {}
+    constexpr StoredWorkers() : TableOf("LANESCOPE_STORED_WORKERS", "a worker: one process on one GPU") {}
 
     Integer<"worker"> worker{this, "its number, from 0"};
     Integer<"pid"> pid{this, "a plain PID"};
@@ -45,20 +41,16 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"foundSteps"> foundSteps{this, "how many steps were found"};
     Integer<"warmUpSteps"> warmUpSteps{this, "how many were skipped at the start"};
     Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was incomplete and skipped"};
-    Integer<"workNs"> workNs{
-        this, "from the start of its first work on the GPU to the end of its last, ns"};
+    Integer<"workNs"> workNs{this, "from the start of its first work on the GPU to the end of its last, ns"};
     Integer<"pauses"> pauses{this, "how often the next step did not follow at once"};
     Integer<"pauseNs"> pauseNs{this, "how long all of these take, ns"};
     Integer<"pauseIdleNs"> pauseIdleNs{this, "between steps, without GPU work, ns"};
-    Integer<"longestPauseStartNs"> longestPauseStartNs{
-        this, "when the pause with most of that began, ns"};
+    Integer<"longestPauseStartNs"> longestPauseStartNs{this, "when the pause with most of that began, ns"};
     Integer<"longestPauseNs"> longestPauseNs{this, "how long that took, ns"};
-    Integer<"highestSmClockHz"> highestSmClockHz{this,
-                                                 "of its GPU in the whole run, Hz; 0 if unknown"};
-    OptionalInteger<"heldBackNs"> heldBackNs{
-        this, "processor time that a limit held back in the steps, ns; NULL if unknown"};
-    Integer<"loaderThreads"> loaderThreads{
-        this, "how many of its data loader threads were sampled in the steps"};
+    Integer<"highestSmClockHz"> highestSmClockHz{this, "of its GPU in the whole run, Hz; 0 if unknown"};
+    OptionalInteger<"heldBackNs"> heldBackNs{this,
+                                             "processor time that a limit held back in the steps, ns; NULL if unknown"};
+    Integer<"loaderThreads"> loaderThreads{this, "how many of its data loader threads were sampled in the steps"};
     Integer<"loaderKnownNs"> loaderKnownNs{this, "for how long, summed over them, ns"};
     Integer<"loaderRanNs"> loaderRanNs{this, "of that, in which they ran, ns"};
     Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "in which they were runnable, ns"};
@@ -71,8 +63,7 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Text<"launchPlace"> launchPlace{this, "the line that made most of them; may be empty"};
     Integer<"launchesThere"> launchesThere{this, "how many that line made"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
-    OptionalInteger<"restCause"> restCause{
-        this, "number of the cause that tells where it did, and for what"};
+    OptionalInteger<"restCause"> restCause{this, "number of the cause that tells where it did, and for what"};
 };
 inline constexpr StoredWorkers storedWorkers;
 
@@ -85,15 +76,14 @@ struct StoredGpuClocks : TableOf<StoredGpuClocks> {
     Integer<"reasons"> reasons{this, "bits as of NVML that slow down; 0 for none"};
     Integer<"ns"> ns{this, "how long in the steps, ns"};
     Integer<"smClockHz"> smClockHz{this, "mean clock of the SMs meanwhile, Hz; 0 if unknown"};
-    Integer<"longestStartNs"> longestStartNs{
-        this, "of the longest time of it in which they ran no faster than that, ns"};
+    Integer<"longestStartNs"> longestStartNs{this,
+                                             "of the longest time of it in which they ran no faster than that, ns"};
     Integer<"longestNs"> longestNs{this, "how long that was, ns; 0 if unknown, or without reasons"};
 };
 inline constexpr StoredGpuClocks storedGpuClocks;
 
 struct StoredSteps : TableOf<StoredSteps> {
-    constexpr StoredSteps()
-        : TableOf("LANESCOPE_STORED_STEPS", "a step; its parts sum to wallNs") {}
+    constexpr StoredSteps() : TableOf("LANESCOPE_STORED_STEPS", "a step; its parts sum to wallNs") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"number"> number{this, "of the step, from 0, warm-up included"};
@@ -105,8 +95,7 @@ struct StoredSteps : TableOf<StoredSteps> {
 inline constexpr StoredSteps storedSteps;
 
 struct StoredParts : TableOf<StoredParts> {
-    constexpr StoredParts()
-        : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; parts without time are omitted") {}
+    constexpr StoredParts() : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; parts without time are omitted") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"step"> step{this, "place of the step among those of its worker, from 0"};
@@ -132,17 +121,15 @@ struct StoredContributors : TableOf<StoredContributors> {
     Integer<"bytes"> bytes{this, "bytes"};
     Integer<"busBytes"> busBytes{this, "bytes that each link carried"};
     Integer<"firstPlace"> firstPlace{this, "in the first step that has it"};
-    Integer<"waitedNs"> waitedNs{
-        this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
-    Integer<"workedNs"> workedNs{
-        this, "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
+    Integer<"waitedNs"> waitedNs{this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
+    Integer<"workedNs"> workedNs{this,
+                                 "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
     Text<"launched"> launched{this, "the line of Python that launched most of it; may be empty"};
 };
 inline constexpr StoredContributors storedContributors;
 
 struct StoredOutliers : TableOf<StoredOutliers> {
-    constexpr StoredOutliers()
-        : TableOf("LANESCOPE_STORED_OUTLIERS", "a step that took much longer") {}
+    constexpr StoredOutliers() : TableOf("LANESCOPE_STORED_OUTLIERS", "a step that took much longer") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"number"> number{this, "of the step"};
@@ -159,8 +146,7 @@ struct StoredOutliers : TableOf<StoredOutliers> {
 inline constexpr StoredOutliers storedOutliers;
 
 struct StoredCauses : TableOf<StoredCauses> {
-    constexpr StoredCauses()
-        : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}
+    constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}
 
     Integer<"cause"> cause{this, "its number, from 0"};
     Text<"kind"> kind{this, "kind of the cause, by its identifier"};
@@ -185,8 +171,7 @@ struct StoredCauses : TableOf<StoredCauses> {
 inline constexpr StoredCauses storedCauses;
 
 struct StoredPlaces : TableOf<StoredPlaces> {
-    constexpr StoredPlaces()
-        : TableOf("LANESCOPE_STORED_PLACES", "where a worker ran, and on which clock") {}
+    constexpr StoredPlaces() : TableOf("LANESCOPE_STORED_PLACES", "where a worker ran, and on which clock") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     OptionalText<"host"> host{this, "name of the machine; several may have one name"};
@@ -196,15 +181,13 @@ struct StoredPlaces : TableOf<StoredPlaces> {
     OptionalText<"gpuUuid"> gpuUuid{this, "which GPU it is, wherever it is plugged in"};
     Integer<"startNs"> startNs{this, "first event of its process, ns"};
     Integer<"endNs"> endNs{this, "last event or end of its process, ns"};
-    OptionalInteger<"clockErrorNs"> clockErrorNs{
-        this, "clock error by the kernel at the end of the recording, ns"};
+    OptionalInteger<"clockErrorNs"> clockErrorNs{this, "clock error by the kernel at the end of the recording, ns"};
     OptionalInteger<"clockMostErrorNs"> clockMostErrorNs{this, "how far it may have been, ns"};
 };
 inline constexpr StoredPlaces storedPlaces;
 
 struct StoredClocks : TableOf<StoredClocks> {
-    constexpr StoredClocks()
-        : TableOf("LANESCOPE_STORED_CLOCKS", "the same time on the clocks of a worker's host") {}
+    constexpr StoredClocks() : TableOf("LANESCOPE_STORED_CLOCKS", "the same time on the clocks of a worker's host") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
@@ -226,8 +209,7 @@ struct StoredCommunicators : TableOf<StoredCommunicators> {
 inline constexpr StoredCommunicators storedCommunicators;
 
 struct StoredCollectives : TableOf<StoredCollectives> {
-    constexpr StoredCollectives()
-        : TableOf("LANESCOPE_STORED_COLLECTIVES", "an NCCL call of a worker, by start") {}
+    constexpr StoredCollectives() : TableOf("LANESCOPE_STORED_COLLECTIVES", "an NCCL call of a worker, by start") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"communicator"> communicator{this, "as in LANESCOPE_STORED_COMMUNICATORS"};
@@ -246,8 +228,7 @@ struct StoredCollectives : TableOf<StoredCollectives> {
 inline constexpr StoredCollectives storedCollectives;
 
 struct StoredKernels : TableOf<StoredKernels> {
-    constexpr StoredKernels()
-        : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of one name in a range of steps") {}
+    constexpr StoredKernels() : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of one name in a range of steps") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Text<"name"> name{this, "short name; empty: all that are not listed"};
@@ -260,8 +241,7 @@ struct StoredKernels : TableOf<StoredKernels> {
 inline constexpr StoredKernels storedKernels;
 
 struct StoredCounters : TableOf<StoredCounters> {
-    constexpr StoredCounters()
-        : TableOf("LANESCOPE_STORED_COUNTERS", "a counter from the first step to the last") {}
+    constexpr StoredCounters() : TableOf("LANESCOPE_STORED_COUNTERS", "a counter from the first step to the last") {}
 
     Text<"key"> key{this, "as in LANESCOPE_COUNTERS"};
     OptionalInteger<"gpuId"> gpuId{this, "the GPU; NULL for the machine"};

@@ -16,9 +16,8 @@ void TableWriter::add(const StackRow& row) {
 
 void TableWriter::add(const GraphNodeRow& row) {
     constexpr const auto& t = tables::graphNodes;
-    add(t, t.start = row.timeNs, t.end = row.timeNs,
-        t.eventClass = tables::GraphNodes::nodeCreation, t.globalTid = row.globalTid,
-        t.nameId = row.nameId, t.graphNodeId = row.node,
+    add(t, t.start = row.timeNs, t.end = row.timeNs, t.eventClass = tables::GraphNodes::nodeCreation,
+        t.globalTid = row.globalTid, t.nameId = row.nameId, t.graphNodeId = row.node,
         t.originalGraphNodeId = nullIfZero(row.original));
     if (!row.stack) return;
     constexpr const auto& s = tables::graphNodeStacks;
@@ -34,24 +33,20 @@ void TableWriter::addHealth(Severity severity, std::string_view code, std::strin
                             std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
                             std::optional<int64_t> count) {
     constexpr const auto& t = tables::health;
-    add(t, t.severity = severity, t.code = code, t.globalPid = globalPid, t.timestamp = timeNs,
-        t.count = count, t.sentence = sentence);
+    add(t, t.severity = severity, t.code = code, t.globalPid = globalPid, t.timestamp = timeNs, t.count = count,
+        t.sentence = sentence);
 }
 
-void TableWriter::addProperty(std::optional<int64_t> globalPid, std::string_view name,
-                              std::string_view value) {
+void TableWriter::addProperty(std::optional<int64_t> globalPid, std::string_view name, std::string_view value) {
     constexpr const auto& t = tables::properties;
     add(t, t.globalPid = globalPid, t.name = name, t.value = value);
 }
 
-void TableWriter::addRangeName(int64_t timeNs, int64_t globalTid, int64_t domain,
-                               std::optional<int64_t> category, std::string_view name,
-                               std::optional<int64_t> nameId) {
+void TableWriter::addRangeName(int64_t timeNs, int64_t globalTid, int64_t domain, std::optional<int64_t> category,
+                               std::string_view name, std::optional<int64_t> nameId) {
     constexpr const auto& t = tables::nvtxEvents;
-    add(t, t.start = timeNs,
-        t.eventType = category ? NvtxEventType::CategoryName : NvtxEventType::DomainName,
-        t.category = category, t.text = name, t.textId = nameId, t.globalTid = globalTid,
-        t.domainId = domain);
+    add(t, t.start = timeNs, t.eventType = category ? NvtxEventType::CategoryName : NvtxEventType::DomainName,
+        t.category = category, t.text = name, t.textId = nameId, t.globalTid = globalTid, t.domainId = domain);
 }
 
 RowInserter& TableWriter::inserterOf(const tables::Table& table) {

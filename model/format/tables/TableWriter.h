@@ -48,15 +48,13 @@ struct GraphNodeRow {
     std::optional<int64_t> stack;
 };
 
-/// Writer of the tables of a trace file, for recordings and exports alike. A row is `column =
-/// value` pairs as for an `Inserter`; rows that both sources have more in common than columns are
-/// structs. Prepares one statement per table with its first row. Writes nothing after the first
-/// error. One thread.
+/// Writer of the tables of a trace file, for recordings and exports alike. A row is `column = value` pairs as for an
+/// `Inserter`; rows that both sources have more in common than columns are structs. Prepares one statement per table
+/// with its first row. Writes nothing after the first error. One thread.
 class TableWriter {
   public:
     /// `error` and the database must outlive the writer.
-    TableWriter(const Database& database, FirstError& error)
-        : database_(&database), error_(&error) {}
+    TableWriter(const Database& database, FirstError& error) : database_(&database), error_(&error) {}
 
     template <class Table, class... Cells>
     requires tables::RowOf<Table, Cells...>
@@ -64,9 +62,8 @@ class TableWriter {
     /// Adds a row of a table of GPU work, with further cells.
     template <class Table, class... Cells>
     void add(const Table& t, const GpuWorkRow& work, const Cells&... cells) {
-        add(t, t.start = work.startNs, t.end = work.endNs, t.globalPid = work.globalPid,
-            t.deviceId = work.deviceId, t.contextId = work.contextId, t.streamId = work.streamId,
-            t.correlationId = work.correlationId, cells...);
+        add(t, t.start = work.startNs, t.end = work.endNs, t.globalPid = work.globalPid, t.deviceId = work.deviceId,
+            t.contextId = work.contextId, t.streamId = work.streamId, t.correlationId = work.correlationId, cells...);
     }
     void add(const StackRow& row);
     void add(const GraphNodeRow& row);
@@ -74,16 +71,12 @@ class TableWriter {
     void addThreadName(int64_t globalTid, int64_t nameId, int64_t priority);
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
     void addHealth(Severity severity, std::string_view code, std::string_view sentence,
-                   std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
-                   std::optional<int64_t> count);
+                   std::optional<int64_t> globalPid, std::optional<int64_t> timeNs, std::optional<int64_t> count);
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
-    void addProperty(std::optional<int64_t> globalPid, std::string_view name,
-                     std::string_view value);
-    /// Adds the name of a domain or, with a category, of a category of ranges, as an event of its
-    /// own.
-    void addRangeName(int64_t timeNs, int64_t globalTid, int64_t domain,
-                      std::optional<int64_t> category, std::string_view name,
-                      std::optional<int64_t> nameId = {});
+    void addProperty(std::optional<int64_t> globalPid, std::string_view name, std::string_view value);
+    /// Adds the name of a domain or, with a category, of a category of ranges, as an event of its own.
+    void addRangeName(int64_t timeNs, int64_t globalTid, int64_t domain, std::optional<int64_t> category,
+                      std::string_view name, std::optional<int64_t> nameId = {});
 
   private:
     RowInserter& inserterOf(const tables::Table& table);

@@ -7,8 +7,7 @@ namespace lanescope::tables {
 
 struct ThreadStates : TableOf<ThreadStates> {
     constexpr ThreadStates()
-        : TableOf("LANESCOPE_THREAD_STATES", "state of a CPU thread for a while, from samples",
-                  Content::Events) {}
+        : TableOf("LANESCOPE_THREAD_STATES", "state of a CPU thread for a while, from samples", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "from when on, ns"};
     OptionalInteger<"end"> end{this, "until when, ns"};
@@ -23,16 +22,14 @@ struct ThreadStates : TableOf<ThreadStates> {
     Integer<"delayNs"> delayNs{this, "for how long it was runnable, ns"};
     OptionalInteger<"callId"> callId{this, "the system call it waits in, in StringIds"};
     OptionalInteger<"holderTid"> holderTid{this, "the thread that has the GIL it waits for"};
-    OptionalInteger<"holderCallchainId"> holderCallchainId{
-        this, "the Python stack of that, in LANESCOPE_STACKS"};
+    OptionalInteger<"holderCallchainId"> holderCallchainId{this, "the Python stack of that, in LANESCOPE_STACKS"};
 };
 inline constexpr ThreadStates threadStates;
 
 // As in Nsight Systems.
 
 struct ScheduleEvents : TableOf<ScheduleEvents> {
-    constexpr ScheduleEvents()
-        : TableOf("SCHED_EVENTS", "a thread got a core or lost it", Content::Events) {}
+    constexpr ScheduleEvents() : TableOf("SCHED_EVENTS", "a thread got a core or lost it", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when, ns"};
     OptionalInteger<"cpu"> cpu{this, "which core"};
@@ -57,11 +54,9 @@ struct SystemCalls : TableOf<SystemCalls> {
 inline constexpr SystemCalls systemCalls;
 
 struct SampleEvents : TableOf<SampleEvents> {
-    constexpr SampleEvents()
-        : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core", Content::Events) {}
+    constexpr SampleEvents() : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core", Content::Events) {}
 
-    OptionalInteger<"id"> id{
-        this, "its stack, in SAMPLING_CALLCHAINS; of several samples the same, where we made it"};
+    OptionalInteger<"id"> id{this, "its stack, in SAMPLING_CALLCHAINS; of several samples the same, where we made it"};
     OptionalInteger<"start"> start{this, "when, ns"};
     OptionalInteger<"cpu"> cpu{this, "on which core"};
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
@@ -69,16 +64,13 @@ struct SampleEvents : TableOf<SampleEvents> {
 inline constexpr SampleEvents sampleEvents;
 
 struct Callchains : TableOf<Callchains> {
-    constexpr explicit Callchains(const char* table = "SAMPLING_CALLCHAINS")
-        : TableOf(table, "a frame of a stack") {}
+    constexpr explicit Callchains(const char* table = "SAMPLING_CALLCHAINS") : TableOf(table, "a frame of a stack") {}
 
     OptionalInteger<"id"> id{this, "the stack"};
     OptionalInteger<"symbol"> symbol{this, "the function, in StringIds"};
-    OptionalInteger<"module"> module{this,
-                                     "the library, in StringIds; of a function of Python its file"};
+    OptionalInteger<"module"> module{this, "the library, in StringIds; of a function of Python its file"};
     OptionalInteger<"stackDepth"> stackDepth{this, "from 0, the innermost"};
-    OptionalInteger<"line"> line{this,
-                                 "of a function of Python its line; not in Nsight Systems exports"};
+    OptionalInteger<"line"> line{this, "of a function of Python its line; not in Nsight Systems exports"};
 };
 inline constexpr Callchains samplingCallchains;
 inline constexpr Callchains systemCallchains{"OSRT_CALLCHAINS"};

@@ -28,10 +28,8 @@ JsonStatus EventDecoder::take(JsonCursor& cursor) {
         }
         if (cursor.takes('}')) break;
         JsonValue key;
-        if (const JsonStatus status = cursor.keyOfMember(key); status != JsonStatus::Complete)
-            return status;
-        if (const JsonStatus status = takeMember(key.text, cursor); status != JsonStatus::Complete)
-            return status;
+        if (const JsonStatus status = cursor.keyOfMember(key); status != JsonStatus::Complete) return status;
+        if (const JsonStatus status = takeMember(key.text, cursor); status != JsonStatus::Complete) return status;
         cursor.skipSpace();
         if (cursor.isAtEnd()) return JsonStatus::Truncated;
         if (*cursor.at() != ',' && *cursor.at() != '}') return JsonStatus::Malformed;
@@ -102,9 +100,7 @@ uint32_t EventDecoder::textOf(std::string_view key) {
     return value != nullptr ? chunk_.strings.add(*value) : 0;
 }
 
-uint32_t EventDecoder::correlation() const {
-    return static_cast<uint32_t>(numberOr("correlation", 0));
-}
+uint32_t EventDecoder::correlation() const { return static_cast<uint32_t>(numberOr("correlation", 0)); }
 
 std::optional<int64_t> EventDecoder::timeOf(const JsonValue& value) {
     const std::optional<int64_t> timeNs = decimalOf(value.text, placesOfTime);
@@ -124,14 +120,12 @@ ForeignEventKind EventDecoder::kindOfEvent() {
         lastCategory_ = category;
         lastKind_ = eventKindOf(category);
     }
-    const bool isMisfiled =
-        lastKind_ == ForeignEventKind::Operator && isAnnotationName(event_.name.text);
+    const bool isMisfiled = lastKind_ == ForeignEventKind::Operator && isAnnotationName(event_.name.text);
     return isMisfiled ? ForeignEventKind::Annotation : lastKind_;
 }
 
 uint32_t EventDecoder::thread() {
-    const ForeignThread found{chunk_.strings.kept(event_.process),
-                              chunk_.strings.kept(event_.thread)};
+    const ForeignThread found{chunk_.strings.kept(event_.process), chunk_.strings.kept(event_.thread)};
     if (chunk_.threads.empty() || found != lastThread_) {
         lastThread_ = found;
         lastThreadIndex_ = indexIn(threads_, chunk_.threads, found);
@@ -139,35 +133,26 @@ uint32_t EventDecoder::thread() {
     return lastThreadIndex_;
 }
 
-uint32_t EventDecoder::place(const ForeignPlace& place) {
-    return indexIn(places_, chunk_.places, place);
-}
+uint32_t EventDecoder::place(const ForeignPlace& place) { return indexIn(places_, chunk_.places, place); }
 
 void EventDecoder::keep() {
     ++chunk_.tally.events;
     switch (event_.phase.size() == 1 ? event_.phase.front() : '\0') {
-        case 'X':
-            return keepComplete();
+        case 'X': return keepComplete();
         case 'i':
         case 'I':
         case 'R':
-        case 'n':
-            return keepMark();
+        case 'n': return keepMark();
         case 'B':
         case 'E':
         case 'b':
-        case 'e':
-            return keepEdge(event_.phase.front());
+        case 'e': return keepEdge(event_.phase.front());
         case 's':
         case 't':
-        case 'f':
-            return keepFlow();
-        case 'M':
-            return keepName();
-        case 'C':
-            return keepCounters();
-        default:
-            ++chunk_.tally.unknown;
+        case 'f': return keepFlow();
+        case 'M': return keepName();
+        case 'C': return keepCounters();
+        default: ++chunk_.tally.unknown;
     }
 }
 
@@ -209,8 +194,7 @@ void EventDecoder::keepSlice(ForeignEventKind kind, Times times) {
         slice.thread = thread();
     }
     if (kind == ForeignEventKind::Operator) return keepOperator(slice);
-    if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall)
-        slice.extra = correlation();
+    if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall) slice.extra = correlation();
     if (kind == ForeignEventKind::Other) slice.category = chunk_.strings.add(event_.category);
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
 }
@@ -283,8 +267,7 @@ bool EventDecoder::keepGpuWork(ForeignEventKind kind, Times times) {
             work.config = static_cast<uint32_t>(numberOr("wait_on_stream", 0));
             break;
         }
-        default:
-            break;
+        default: break;
     }
     chunk_.gpuWork.push_back(work);
     return true;
@@ -296,8 +279,7 @@ void EventDecoder::keepMark() {
         return;
     }
     // The annotation of torch.profiler for its recording window.
-    if (event_.name.text.starts_with("Iteration Start: PyTorch Profiler") ||
-        event_.name.text == "Record Window End")
+    if (event_.name.text.starts_with("Iteration Start: PyTorch Profiler") || event_.name.text == "Record Window End")
         return;
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
@@ -360,8 +342,7 @@ void EventDecoder::keepOperator(ForeignSlice slice) {
     collective.slice = operators.size() - 1;
     collective.operation = chunk_.strings.add(*operation);
     collective.datatype = textOf("dtype");
-    collective.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name"
-                                                                        : "Process Group ID");
+    collective.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name" : "Process Group ID");
     collective.groupName = textOf("Process Group Description");
     collective.ranks = textOf("Process Group Ranks");
     collective.inElements = numberOr("In msg nelems", -1);
@@ -378,19 +359,16 @@ void EventDecoder::keepSequence(const JsonValue& number, const JsonValue* forwar
     if (!sequence || *sequence < 0) return;
     ForeignSequence collective;
     collective.sequence = *sequence;
-    collective.slice = static_cast<uint32_t>(
-        chunk_.slices[static_cast<size_t>(ForeignEventKind::Operator)].size());
+    collective.slice = static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(ForeignEventKind::Operator)].size());
     if (forwardThread != nullptr)
-        collective.forwardThread =
-            static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
+        collective.forwardThread = static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
     chunk_.sequences.push_back(collective);
 }
 
 void EventDecoder::keepFlow() {
     const std::string_view category = event_.category.text;
     const bool isMiddle = event_.phase == "t";
-    if (!isMiddle &&
-        (category == "fwdbwd" || category == "forward_backward" || category == "fwd_bwd"))
+    if (!isMiddle && (category == "fwdbwd" || category == "forward_backward" || category == "fwd_bwd"))
         keepFlowEnd();
     else if (category.starts_with("async") || category == "ac2g")
         ++chunk_.tally.flows;
@@ -426,8 +404,7 @@ std::optional<double> numberIn(std::string_view text) {
 }  // namespace
 
 void EventDecoder::addSample(const ForeignCounter& counter, int64_t timeNs, double value) {
-    const auto [found, isNew] =
-        counters_.try_emplace(counter, static_cast<uint32_t>(chunk_.counters.size()));
+    const auto [found, isNew] = counters_.try_emplace(counter, static_cast<uint32_t>(chunk_.counters.size()));
     if (isNew) chunk_.counters.push_back(counter);
     chunk_.samples.push_back({timeNs, value, found->second});
 }

@@ -112,8 +112,8 @@ constexpr std::array<std::pair<std::string_view, Kind>, 31> categories{{
 }};
 
 bool isSameWord(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                              [](char x, char y) { return lowerCase(x) == y; });
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lowerCase(x) == y; });
 }
 
 MemcpyKind directionOf(std::string_view word) {
@@ -149,8 +149,7 @@ ForeignEventKind eventKindOf(std::string_view category) {
 }
 
 bool isAnnotationName(std::string_view name) {
-    constexpr std::array<std::string_view, 5> beginnings{"ProfilerStep#", "enumerate(DataLoader)#",
-                                                         "Optimizer.",
+    constexpr std::array<std::string_view, 5> beginnings{"ProfilerStep#", "enumerate(DataLoader)#", "Optimizer.",
                                                          "nccl:", "DistributedDataParallel."};
     return std::any_of(beginnings.begin(), beginnings.end(),
                        [name](std::string_view each) { return name.starts_with(each); });
@@ -165,8 +164,7 @@ CopyName copyNameOf(std::string_view name) {
         if (words.starts_with(word)) words.remove_prefix(word.size());
     while (words.ends_with(' ')) words.remove_suffix(1);
     copy.kind = directionOf(words);
-    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
-        return copy;
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open) return copy;
     const std::string_view memories = name.substr(open + 1, close - open - 1);
     const size_t separator = memories.find(" -> ");
     if (separator == std::string_view::npos) {
@@ -179,8 +177,7 @@ CopyName copyNameOf(std::string_view name) {
 }
 
 SyncType syncTypeOf(std::string_view name) {
-    for (const SyncType type :
-         {SyncType::StreamWaitEvent, SyncType::Event, SyncType::Stream, SyncType::Context})
+    for (const SyncType type : {SyncType::StreamWaitEvent, SyncType::Event, SyncType::Stream, SyncType::Context})
         if (name.starts_with(torchName(type))) return type;
     return SyncType::Unknown;
 }

@@ -160,7 +160,7 @@ struct ForeignSample {
 
 /// The arguments of an operator that describe a collective operation.
 struct ForeignCollective {
-    uint64_t slice = 0;  ///< Index of its slice.
+    uint64_t slice = 0;                                                         ///< Index of its slice.
     uint32_t operation = 0, datatype = 0, group = 0, groupName = 0, ranks = 0;  ///< Texts.
     int64_t inElements = -1, outElements = -1, groupSize = -1, sequence = -1;
     int64_t source = -1, destination = -1;
@@ -206,18 +206,15 @@ struct ForeignChunk {
     std::vector<ForeignCollective> collectives;
     std::vector<ForeignFlowEnd> flowEnds;
     std::vector<ForeignSequence> sequences;
-    std::vector<std::pair<uint64_t, uint64_t>>
-        corruption;  ///< Begin and end of each, in the piece.
+    std::vector<std::pair<uint64_t, uint64_t>> corruption;  ///< Begin and end of each, in the piece.
     ForeignTally tally;
 };
 
-/// Returns the kind of events with that category in any version of torch.profiler: "cpu_op" and
-/// "Operator" are equal, as are upper and lower case. `Other` for categories that it does not
-/// write.
+/// Returns the kind of events with that category in any version of torch.profiler: "cpu_op" and "Operator" are equal,
+/// as are upper and lower case. `Other` for categories that it does not write.
 ForeignEventKind eventKindOf(std::string_view category);
 
-/// Returns true for the name of an annotation. Versions up to 1.9 list annotations among the
-/// operators.
+/// Returns true for the name of an annotation. Versions up to 1.9 list annotations among the operators.
 bool isAnnotationName(std::string_view name);
 
 /// The properties in a name such as "Memcpy HtoD (Pageable -> Device)" or "Memset (Device)".

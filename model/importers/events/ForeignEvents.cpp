@@ -14,8 +14,7 @@ constexpr size_t maxForeignCounters = 4096;
 /// A limit so that the sum of two times of a file cannot overflow.
 constexpr int64_t maxTimeNs = int64_t{1} << 61;
 
-/// Returns the index of `key` in `list`, adding it if new. Returns the last possible index if the
-/// list is full.
+/// Returns the index of `key` in `list`, adding it if new. Returns the last possible index if the list is full.
 template <class Key, class List>
 uint32_t numberOf(std::map<Key, uint32_t>& known, List& list, const Key& key, size_t maxSize) {
     const auto found = known.find(key);
@@ -63,11 +62,9 @@ void ForeignEvents::take(const ForeignChunk& chunk, uint64_t offset) {
     Numbers texts, ofThreads, ofPlaces, ofLaunches;
     for (const std::string_view text : chunk.strings.all()) texts.push_back(builder_.intern(text));
     for (const ForeignThread& each : chunk.threads)
-        ofThreads.push_back(numberOf(threadNumbers_, threads,
-                                     Thread{std::string(each.process), std::string(each.thread)},
-                                     maxNames));
-    for (const ForeignPlace& each : chunk.places)
-        ofPlaces.push_back(numberOf(placeNumbers_, places, each, maxNames));
+        ofThreads.push_back(
+            numberOf(threadNumbers_, threads, Thread{std::string(each.process), std::string(each.thread)}, maxNames));
+    for (const ForeignPlace& each : chunk.places) ofPlaces.push_back(numberOf(placeNumbers_, places, each, maxNames));
     for (ForeignLaunch each : chunk.launches) {
         each.name = texts[each.name];
         ofLaunches.push_back(numberOf(launchNumbers_, launches, each, EventRef::maxRow));
@@ -97,15 +94,14 @@ void ForeignEvents::take(const ForeignChunk& chunk, uint64_t offset) {
     takeSamples(chunk, texts);
 }
 
-void ForeignEvents::takeSlices(const ForeignChunk& chunk, const Numbers& texts,
-                               const Numbers& ofThreads, const Numbers& ofPlaces) {
+void ForeignEvents::takeSlices(const ForeignChunk& chunk, const Numbers& texts, const Numbers& ofThreads,
+                               const Numbers& ofPlaces) {
     constexpr auto operators = static_cast<size_t>(ForeignEventKind::Operator);
     const size_t operatorsBefore = slices_[operators].size();
     for (const ForeignCollective& each : chunk.collectives) {
         ForeignCollective copied = each;
         copied.slice += operatorsBefore;
-        for (uint32_t* text :
-             {&copied.operation, &copied.datatype, &copied.group, &copied.groupName, &copied.ranks})
+        for (uint32_t* text : {&copied.operation, &copied.datatype, &copied.group, &copied.groupName, &copied.ranks})
             *text = texts[*text];
         collectives.push_back(copied);
     }
@@ -146,10 +142,8 @@ void ForeignEvents::takeSamples(const ForeignChunk& chunk, const Numbers& texts)
     for (const ForeignCounter& each : chunk.counters) {
         const Counter counter{each.meaning,     std::string(each.process), texts[each.name],
                               texts[each.part], each.deviceType,           each.device};
-        const bool isTooMany =
-            !counterNumbers_.contains(counter) && counters.size() >= maxForeignCounters;
-        ofCounters.push_back(
-            isTooMany ? noIndex : numberOf(counterNumbers_, counters, counter, maxForeignCounters));
+        const bool isTooMany = !counterNumbers_.contains(counter) && counters.size() >= maxForeignCounters;
+        ofCounters.push_back(isTooMany ? noIndex : numberOf(counterNumbers_, counters, counter, maxForeignCounters));
     }
     while (samples.size() < counters.size()) samples.emplace_back(builder_.memory());
     for (const ForeignSample& sample : chunk.samples) {

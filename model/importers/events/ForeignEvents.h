@@ -29,9 +29,7 @@ class BlockList {
         blocks_.back().push_back(item);
         ++size_;
     }
-    const T& operator[](size_t index) const {
-        return blocks_[index / blockItems][index % blockItems];
-    }
+    const T& operator[](size_t index) const { return blocks_[index / blockItems][index % blockItems]; }
     T& operator[](size_t index) { return blocks_[index / blockItems][index % blockItems]; }
     /// Calls `visit(item)` for each item in order. Frees each block after its items were visited.
     template <class Visitor>
@@ -66,8 +64,7 @@ class ForeignEvents {
   public:
     explicit ForeignEvents(TraceBuilder& builder);
 
-    /// Adds the contents of a piece that begins at byte `offset` of the file. Pieces come in the
-    /// order of the file.
+    /// Adds the contents of a piece that begins at byte `offset` of the file. Pieces come in the order of the file.
     void take(const ForeignChunk& chunk, uint64_t offset);
     void addCorruption(uint64_t begin, uint64_t end) { corruption_.add(begin, end); }
 
@@ -117,8 +114,7 @@ class ForeignEvents {
     using Numbers = std::vector<uint32_t>;
     template <class Item, class Take>
     void takeEach(const std::vector<Item>& items, BlockList<Item>& into, Take take);
-    void takeSlices(const ForeignChunk& chunk, const Numbers& texts, const Numbers& ofThreads,
-                    const Numbers& ofPlaces);
+    void takeSlices(const ForeignChunk& chunk, const Numbers& texts, const Numbers& ofThreads, const Numbers& ofPlaces);
     void takeNames(const ForeignChunk& chunk);
     void takeSamples(const ForeignChunk& chunk, const Numbers& texts);
     void see(int64_t startNs, int64_t endNs);

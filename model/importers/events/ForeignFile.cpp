@@ -19,11 +19,9 @@ ForeignFile endOf(const ProtoStream& stream, ForeignEvents& events) {
     ForeignFile file;
     file.bytes = stream.bytesRead();
     file.readError = stream.readError();
-    file.isClosed =
-        stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
+    file.isClosed = stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
     file.isTooLong = stream.end() == ProtoStream::End::TooLong;
-    if (stream.end() == ProtoStream::End::Malformed)
-        events.addCorruption(stream.fieldAt(), stream.bytesRead());
+    if (stream.end() == ProtoStream::End::Malformed) events.addCorruption(stream.fieldAt(), stream.bytesRead());
     return file;
 }
 
@@ -49,14 +47,11 @@ std::optional<int64_t> numberIn(const Json& object, const char* key) {
 /// Returns the value of the first existing key. Versions use different names.
 int64_t numberIn(const Json& object, std::initializer_list<const char*> keys) {
     for (const char* key : keys)
-        if (const std::optional<int64_t> number = numberIn(object, key))
-            return std::max<int64_t>(0, *number);
+        if (const std::optional<int64_t> number = numberIn(object, key)) return std::max<int64_t>(0, *number);
     return 0;
 }
 
-int smallNumber(int64_t value) {
-    return value <= INT32_MAX ? static_cast<int>(value) : 0;
-}
+int smallNumber(int64_t value) { return value <= INT32_MAX ? static_cast<int>(value) : 0; }
 
 /// Returns "13.0" for 13000, CUDA's notation of versions.
 std::string cudaVersion(const std::string& text) {
@@ -92,16 +87,15 @@ void describeRank(const TopLevelFacts& facts, EmitContext& output) {
 
 /// Returns the profiler's options for recording more than times.
 std::string options(const TopLevelFacts& facts) {
-    constexpr std::array<std::string_view, 5> names{"record_shapes", "with_stack", "profile_memory",
-                                                    "with_modules", "with_flops"};
+    constexpr std::array<std::string_view, 5> names{"record_shapes", "with_stack", "profile_memory", "with_modules",
+                                                    "with_flops"};
     std::string list;
     for (const std::string_view name : names)
         if (facts.contains(name)) list += fmt::format("{}{}", list.empty() ? "" : ", ", name);
     return list;
 }
 
-void addOther(const TopLevelFacts& facts, std::string_view key, std::string_view shown,
-              TraceDescription& trace) {
+void addOther(const TopLevelFacts& facts, std::string_view key, std::string_view shown, TraceDescription& trace) {
     const auto found = facts.find(key);
     if (found != facts.end() && !found->second.empty())
         trace.facts.others.push_back({std::string(shown), found->second});
@@ -120,12 +114,11 @@ int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path) {
 void describeForeignFile(const ForeignFile& file, EmitContext& output) {
     const TopLevelFacts& facts = file.facts;
     TraceDescription& trace = output.builder.description();
-    const bool isOfTorch = facts.contains("schemaVersion") || facts.contains("deviceProperties") ||
-                           facts.contains("distributedInfo");
+    const bool isOfTorch =
+        facts.contains("schemaVersion") || facts.contains("deviceProperties") || facts.contains("distributedInfo");
     trace.producer = isOfTorch ? "torch.profiler" : "a JSON trace";
     const auto base = facts.find("baseTimeNanoseconds");
-    const int64_t baseNs =
-        base != facts.end() ? decimalOf(base->second, 0).value_or(0) : int64_t{0};
+    const int64_t baseNs = base != facts.end() ? decimalOf(base->second, 0).value_or(0) : int64_t{0};
     // Older files have no base time and count since 1970. Times of newer files are far smaller.
     constexpr int64_t minUnixTimeNs = int64_t{1'000'000'000} * 1'000'000'000;
     constexpr int64_t maxTimeNs = int64_t{1} << 62;
@@ -135,8 +128,7 @@ void describeForeignFile(const ForeignFile& file, EmitContext& output) {
         trace.startUtcNs = output.zeroNs;
     describeGpus(facts, output.builder);
     describeRank(facts, output);
-    if (const auto host = facts.find("host_name"); host != facts.end())
-        trace.facts.host = host->second;
+    if (const auto host = facts.find("host_name"); host != facts.end()) trace.facts.host = host->second;
     if (const auto version = facts.find("cuda_driver_version"); version != facts.end())
         trace.facts.driverCudaVersion = cudaVersion(version->second);
     trace.facts.recordOptions = options(facts);
@@ -148,8 +140,7 @@ void describeForeignFile(const ForeignFile& file, EmitContext& output) {
     addOther(facts, "trace_id", "Trace id", trace);
     addOther(facts, "PT_PROFILER_JOB_NAME", "Job", trace);
     const Json distributed = parsed(facts, "distributedInfo");
-    if (distributed.is_object() && distributed.contains("nccl_version") &&
-        distributed["nccl_version"].is_string())
+    if (distributed.is_object() && distributed.contains("nccl_version") && distributed["nccl_version"].is_string())
         trace.facts.others.push_back({"NCCL", distributed["nccl_version"].get<std::string>()});
 }
 
@@ -162,29 +153,26 @@ class Notes : public FileNotes {
     /// Notes that `rows` of the file are not in the trace.
     void notShown(int64_t rows, std::string_view what) {
         if (rows > 0)
-            add(Severity::Info, HealthCode::NotShown,
-                fmt::format("Not shown here: {} {}.", formatCount(rows), what), rows);
+            add(Severity::Info, HealthCode::NotShown, fmt::format("Not shown here: {} {}.", formatCount(rows), what),
+                rows);
     }
 };
 
-void noteCorruption(const ForeignFile& file, const CorruptionTally& corruption, HealthCode code,
-                    Notes& notes) {
+void noteCorruption(const ForeignFile& file, const CorruptionTally& corruption, HealthCode code, Notes& notes) {
     if (corruption.places > 0)
         notes.add(Severity::Warning, code,
                   fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the "
                               "first at byte {}. The intact part is shown.",
                               formatCount(corruption.places), corruption.places == 1 ? "" : "s",
-                              formatCount(corruption.bytes),
-                              formatCount(static_cast<int64_t>(corruption.firstAt))),
+                              formatCount(corruption.bytes), formatCount(static_cast<int64_t>(corruption.firstAt))),
                   corruption.places);
     if (file.isTopLevelCorrupt)
-        notes.add(
-            Severity::Warning, code,
-            "Some metadata of the file is corrupt; GPUs, ranks or the time of day may be missing.");
+        notes.add(Severity::Warning, code,
+                  "Some metadata of the file is corrupt; GPUs, ranks or the time of day may be missing.");
     if (file.isTooLong)
-        notes.add(Severity::Warning, HealthCode::FileCut,
-                  fmt::format("Only the first {} of the file are shown.",
-                              formatBytes(static_cast<int64_t>(file.bytes))));
+        notes.add(
+            Severity::Warning, HealthCode::FileCut,
+            fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(file.bytes))));
     else if (!file.isClosed)
         notes.addTruncation(file.bytes, "events", file.readError);
 }
@@ -192,18 +180,17 @@ void noteCorruption(const ForeignFile& file, const CorruptionTally& corruption, 
 /// `isWhole` means that no part of the file is known to be missing.
 void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
     if (findings.callsWithoutWork > 0)
-        notes.add(Severity::Info, HealthCode::CallsWithoutWork,
-                  fmt::format("{} calls launch GPU work that is not in the file: {}.",
-                              formatCount(findings.callsWithoutWork),
-                              isWhole ? "the profiler omits work that ran after it stopped"
-                                      : "missing, or omitted by the profiler"),
-                  findings.callsWithoutWork);
+        notes.add(
+            Severity::Info, HealthCode::CallsWithoutWork,
+            fmt::format(
+                "{} calls launch GPU work that is not in the file: {}.", formatCount(findings.callsWithoutWork),
+                isWhole ? "the profiler omits work that ran after it stopped" : "missing, or omitted by the profiler"),
+            findings.callsWithoutWork);
     if (findings.workWithoutCall > 0)
         notes.add(Severity::Info, HealthCode::WorkWithoutCall,
                   fmt::format("{} GPU operations have no call in the file: launched before the "
                               "profiler started, or by a CUDA graph{}.",
-                              formatCount(findings.workWithoutCall),
-                              isWhole ? "" : ", or their call is missing"),
+                              formatCount(findings.workWithoutCall), isWhole ? "" : ", or their call is missing"),
                   findings.workWithoutCall);
     if (findings.unmatchedFlowEnds > 0)
         notes.add(Severity::Info, HealthCode::BackwardUnknown,
@@ -218,12 +205,11 @@ void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
                               formatCount(findings.unmatchedBackwards)),
                   findings.unmatchedBackwards);
     if (findings.overlaps > 0)
-        notes.add(
-            Severity::Info, HealthCode::StreamOverlap,
-            fmt::format("{} GPU operations start before the previous one on their stream ends, by "
-                        "up to {}; they are drawn below it.",
-                        formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
-            findings.overlaps);
+        notes.add(Severity::Info, HealthCode::StreamOverlap,
+                  fmt::format("{} GPU operations start before the previous one on their stream ends, by "
+                              "up to {}; they are drawn below it.",
+                              formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
+                  findings.overlaps);
 }
 
 }  // namespace
@@ -243,8 +229,8 @@ void noteForeignFile(const ForeignFile& file, const EmitFindings& findings, Emit
     output.builder.ignore("durations below 0", tally.negative);
     if (tally.overheadNs > 0)
         notes.add(Severity::Info, HealthCode::ProfilerOverhead,
-                  fmt::format("Profiler overhead: {1} in {0} intervals.",
-                              formatCount(tally.overheads), formatDuration(tally.overheadNs)));
+                  fmt::format("Profiler overhead: {1} in {0} intervals.", formatCount(tally.overheads),
+                              formatDuration(tally.overheadNs)));
     if (tally.fractions == 0 && !output.events.isEmpty())
         notes.add(Severity::Info, HealthCode::CoarseTimes,
                   "All times of the file are whole microseconds; shorter durations are shown as 0 "

@@ -21,8 +21,7 @@
 
 namespace lanescope {
 
-/// The facts of a trace other than its events, by name. Values are JSON text, strings are
-/// unescaped.
+/// The facts of a trace other than its events, by name. Values are JSON text, strings are unescaped.
 using TopLevelFacts = std::map<std::string, std::string, std::less<>>;
 
 struct ForeignFile {
@@ -42,20 +41,18 @@ class FileNotes {
   public:
     explicit FileNotes(TraceBuilder& builder) : builder_(builder) {}
 
-    void add(Severity severity, HealthCode code, std::string sentence,
-             std::optional<int64_t> count = {}) {
+    void add(Severity severity, HealthCode code, std::string sentence, std::optional<int64_t> count = {}) {
         builder_.note({severity, code, std::move(sentence), {}, {}, count});
     }
 
     /// Adds a note on `what` is missing at the end of a file that is truncated after `bytes`, or
     /// unreadable from there on.
-    void addTruncation(uint64_t bytes, std::string_view what,
-                       const std::optional<Error>& readError) {
+    void addTruncation(uint64_t bytes, std::string_view what, const std::optional<Error>& readError) {
         add(Severity::Warning, HealthCode::FileCut,
-            fmt::format("The file is truncated after {} bytes: {} are missing at its end. {}",
-                        formatCount(static_cast<int64_t>(bytes)), what,
-                        readError ? readError->sentence
-                                  : "Copy it again, after the program that writes it has ended."));
+            fmt::format(
+                "The file is truncated after {} bytes: {} are missing at its end. {}",
+                formatCount(static_cast<int64_t>(bytes)), what,
+                readError ? readError->sentence : "Copy it again, after the program that writes it has ended."));
     }
 
   private:
@@ -65,17 +62,14 @@ class FileNotes {
 /// Returns the rank in the facts of the file, or in its name ("rank3_trace.json"), or -1.
 int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path);
 
-/// Sets the description of the trace: recorder, time, GPUs, ranks. Requires that GPUs and processes
-/// are known.
+/// Sets the description of the trace: recorder, time, GPUs, ranks. Requires that GPUs and processes are known.
 void describeForeignFile(const ForeignFile& file, EmitContext& output);
 
-/// Adds health notes on unreadable, inconsistent and skipped contents. `corruption` is the code for
-/// a corrupt file.
+/// Adds health notes on unreadable, inconsistent and skipped contents. `corruption` is the code for a corrupt file.
 void noteForeignFile(const ForeignFile& file, const EmitFindings& findings, EmitContext& output,
                      HealthCode corruption = HealthCode::JsonDamaged);
 
-/// Notes the number of corrupt parts of a file that were skipped. `what` is their name in the
-/// plural.
+/// Notes the number of corrupt parts of a file that were skipped. `what` is their name in the plural.
 void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder);
 
 }  // namespace lanescope

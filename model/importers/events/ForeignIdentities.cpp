@@ -26,8 +26,7 @@ std::optional<uint32_t> systemId(const std::string& name, uint32_t maxId) {
 /// Returns "pt_autograd_0" for "thread 2919752 (pt_autograd_0)", a thread name of torch.profiler.
 std::string plainThreadName(const std::string& name) {
     const size_t open = name.find('(');
-    if (!name.starts_with("thread ") || open == std::string::npos || !name.ends_with(')'))
-        return name;
+    if (!name.starts_with("thread ") || open == std::string::npos || !name.ends_with(')')) return name;
     return name.substr(open + 1, name.size() - open - 2);
 }
 
@@ -58,13 +57,11 @@ void ForeignIdentities::findMainProcess() {
     for (const ForeignEventKind kind :
          {ForeignEventKind::Annotation, ForeignEventKind::Operator, ForeignEventKind::Python,
           ForeignEventKind::RuntimeCall, ForeignEventKind::DriverCall, ForeignEventKind::Other}) {
-        const bool isCall =
-            std::find(callEventKinds.begin(), callEventKinds.end(), kind) != callEventKinds.end();
+        const bool isCall = std::find(callEventKinds.begin(), callEventKinds.end(), kind) != callEventKinds.end();
         std::vector<uint64_t> ofThreads(events_.threads.size());
         events_.slices(kind).forEach([&](const ForeignSlice& each) { ++ofThreads[each.thread]; });
         for (size_t thread = 0; thread < ofThreads.size(); ++thread)
-            if (ofThreads[thread] > 0)
-                (isCall ? calls : slices)[events_.threads[thread].process] += ofThreads[thread];
+            if (ofThreads[thread] > 0) (isCall ? calls : slices)[events_.threads[thread].process] += ofThreads[thread];
     }
     const auto keyOfMaximum = [](const auto& counts) {
         return std::max_element(counts.begin(), counts.end(),
@@ -105,9 +102,7 @@ int64_t ForeignIdentities::packedThread(int64_t process, const std::string& name
     return packed;
 }
 
-uint32_t ForeignIdentities::process(const std::string& name) {
-    return builder_.process(packedProcess(name));
-}
+uint32_t ForeignIdentities::process(const std::string& name) { return builder_.process(packedProcess(name)); }
 
 uint32_t ForeignIdentities::thread(uint32_t number) {
     if (threads_[number] != noIndex) return threads_[number];
@@ -123,8 +118,8 @@ uint32_t ForeignIdentities::threadOfPlace(uint32_t place) {
     const auto [found, isNew] = threadsOfPlaces_.try_emplace(place, noIndex);
     if (isNew) {
         const ForeignPlace& where = events_.places[place];
-        const int64_t packed = packedThread(packedProcess(mainProcess_),
-                                            fmt::format("GPU {} {}", where.device, where.stream));
+        const int64_t packed =
+            packedThread(packedProcess(mainProcess_), fmt::format("GPU {} {}", where.device, where.stream));
         builder_.nameThread(packed, fmt::format("GPU {}, stream {}", where.device, where.stream));
         found->second = builder_.thread(packed);
     }
@@ -133,8 +128,7 @@ uint32_t ForeignIdentities::threadOfPlace(uint32_t place) {
 
 uint32_t ForeignIdentities::processOfWork(uint32_t correlation) {
     if (areCallsOfSeveral_)
-        if (const auto found = callers_.find(correlation); found != callers_.end())
-            return found->second;
+        if (const auto found = callers_.find(correlation); found != callers_.end()) return found->second;
     return mainProcess();
 }
 

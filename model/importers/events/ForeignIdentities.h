@@ -13,9 +13,8 @@
 
 namespace lanescope {
 
-/// Maps the processes, threads and streams of a file to those of the trace. Files may use any names
-/// for processes and threads. A name that is not a system id gets a free id and stays the display
-/// name.
+/// Maps the processes, threads and streams of a file to those of the trace. Files may use any names for processes and
+/// threads. A name that is not a system id gets a free id and stays the display name.
 class ForeignIdentities {
   public:
     ForeignIdentities(const ForeignEvents& events, TraceBuilder& builder);

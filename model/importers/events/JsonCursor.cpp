@@ -100,8 +100,7 @@ constexpr std::array<bool, 256> wordCharacters = [] {
     return is;
 }();
 
-/// Returns a word with the top bit of each byte of `word` that equals `byte`. Bytes after the first
-/// match may be wrong.
+/// Returns a word with the top bit of each byte of `word` that equals `byte`. Bytes after the first match may be wrong.
 uint64_t bytesEqual(uint64_t word, unsigned char byte) {
     constexpr uint64_t ones = 0x0101010101010101u;
     const uint64_t different = word ^ (ones * byte);
@@ -259,8 +258,7 @@ JsonStatus JsonCursor::nested(JsonValue& value) {
         if (isBehindValue) return JsonStatus::Malformed;
         JsonValue part;
         if (depth > 0 && isInObject) {
-            if (const JsonStatus status = keyOfMember(part); status != JsonStatus::Complete)
-                return status;
+            if (const JsonStatus status = keyOfMember(part); status != JsonStatus::Complete) return status;
             skipSpace();
             if (at_ == end_) return JsonStatus::Truncated;
         }

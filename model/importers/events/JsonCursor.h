@@ -8,10 +8,9 @@
 
 namespace lanescope {
 
-/// Returns a decimal number times 10 to the power of `places`, rounded to the nearest whole number,
-/// halves to even. Examples: 12500 for "12.5" and for "1.25e1" with 3 places. Exact for any number
-/// of digits, without floating point. Returns nullopt if the text is not a number ("inf" is not) or
-/// exceeds 64 bits. O(length).
+/// Returns a decimal number times 10 to the power of `places`, rounded to the nearest whole number, halves to even.
+/// Examples: 12500 for "12.5" and for "1.25e1" with 3 places. Exact for any number of digits, without floating point.
+/// Returns nullopt if the text is not a number ("inf" is not) or exceeds 64 bits. O(length).
 std::optional<int64_t> decimalOf(std::string_view text, int places);
 
 enum class JsonStatus : uint8_t {
@@ -31,8 +30,7 @@ struct JsonValue {
     bool isWord() const { return kind == Kind::Word; }
 };
 
-/// Returns the text of a string with escapes. Invalid escapes are kept as they are, as in unescaped
-/// Windows paths.
+/// Returns the text of a string with escapes. Invalid escapes are kept as they are, as in unescaped Windows paths.
 std::string unescaped(std::string_view text);
 
 /// Reads untrusted JSON. It is only as strict as needed for detecting corruption at once: extra
@@ -40,8 +38,7 @@ std::string unescaped(std::string_view text);
 class JsonCursor {
   public:
     JsonCursor(const char* at, const char* end) : at_(at), end_(end) {}
-    explicit JsonCursor(std::string_view text)
-        : JsonCursor(text.data(), text.data() + text.size()) {}
+    explicit JsonCursor(std::string_view text) : JsonCursor(text.data(), text.data() + text.size()) {}
 
     const char* at() const { return at_; }
     const char* end() const { return end_; }
@@ -76,10 +73,8 @@ class JsonCursor {
             }
             if (takes('}')) return JsonStatus::Complete;
             JsonValue key, member;
-            if (const JsonStatus status = keyOfMember(key); status != JsonStatus::Complete)
-                return status;
-            if (const JsonStatus status = value(member); status != JsonStatus::Complete)
-                return status;
+            if (const JsonStatus status = keyOfMember(key); status != JsonStatus::Complete) return status;
+            if (const JsonStatus status = value(member); status != JsonStatus::Complete) return status;
             visit(key.text, member);
             skipSpace();
             if (isAtEnd()) return JsonStatus::Truncated;

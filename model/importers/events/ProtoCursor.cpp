@@ -34,20 +34,14 @@ bool takeFixed(std::string_view& rest, size_t bytes, uint64_t& value) {
 
 }  // namespace
 
-double ProtoField::real() const {
-    return wire == Wire::Fixed64 ? std::bit_cast<double>(value) : 0.0;
-}
+double ProtoField::real() const { return wire == Wire::Fixed64 ? std::bit_cast<double>(value) : 0.0; }
 
 bool ProtoCursor::takeNumber(std::string_view& rest, Wire wire, uint64_t& value) {
     switch (wire) {
-        case Wire::Varint:
-            return takeVarint(rest, value);
-        case Wire::Fixed64:
-            return takeFixed(rest, 8, value);
-        case Wire::Fixed32:
-            return takeFixed(rest, 4, value);
-        case Wire::Bytes:
-            break;
+        case Wire::Varint: return takeVarint(rest, value);
+        case Wire::Fixed64: return takeFixed(rest, 8, value);
+        case Wire::Fixed32: return takeFixed(rest, 4, value);
+        case Wire::Bytes: break;
     }
     return false;
 }
@@ -97,8 +91,7 @@ constexpr size_t maxHeadBytes = 20;
 
 }  // namespace
 
-ProtoStream::ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes,
-                         uint64_t maxBytes)
+ProtoStream::ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes, uint64_t maxBytes)
     : source_(source), maxFieldBytes_(maxFieldBytes), maxBytes_(maxBytes), buffer_(memory) {}
 
 bool ProtoStream::finish(End end) {
@@ -139,12 +132,8 @@ bool ProtoStream::next(ProtoField& field) {
         return finish(head.size() < maxHeadBytes ? End::Truncated : End::Malformed);
     size_t whole = rest().size() - head.size();
     switch (key & 7) {
-        case 0:
-            whole += 1;
-            break;
-        case 1:
-            whole += 8;
-            break;
+        case 0: whole += 1; break;
+        case 1: whole += 8; break;
         case 2: {
             const size_t before = head.size();
             if (!ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, length))
@@ -153,11 +142,8 @@ bool ProtoStream::next(ProtoField& field) {
             whole += before - head.size() + length;
             break;
         }
-        case 5:
-            whole += 4;
-            break;
-        default:
-            return finish(End::Malformed);
+        case 5: whole += 4; break;
+        default: return finish(End::Malformed);
     }
     if (!fill(whole)) return finish(End::Truncated);
     if ((key & 7) == 0) {

@@ -56,8 +56,7 @@ class ProtoCursor {
         return true;
     }
 
-    /// Removes a number from the front of `rest`. Returns false, without a change, if it is
-    /// incomplete.
+    /// Removes a number from the front of `rest`. Returns false, without a change, if it is incomplete.
     static bool takeNumber(std::string_view& rest, ProtoField::Wire wire, uint64_t& value);
 
   private:
@@ -79,8 +78,7 @@ class ProtoStream {
     };
 
     /// A field longer than `maxFieldBytes` ends the stream, as does a total of `maxBytes`.
-    ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes,
-                uint64_t maxBytes);
+    ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes, uint64_t maxBytes);
 
     /// Reads the next field, whose bytes are valid until the next call. Returns false at the end.
     bool next(ProtoField& field);

@@ -31,8 +31,7 @@ class OperatorFinder {
     void find(LargeVector<FlowEnd>& ends) {
         for (size_t at = 0; at < ends.size(); ++at) {
             FlowEnd& end = ends[at];
-            const bool isSame = at > 0 && end.thread == ends[at - 1].thread &&
-                                end.timeNs == ends[at - 1].timeNs &&
+            const bool isSame = at > 0 && end.thread == ends[at - 1].thread && end.timeNs == ends[at - 1].timeNs &&
                                 end.phase == ends[at - 1].phase;
             if (isSame) {
                 end.row = ends[at - 1].row;
@@ -57,8 +56,7 @@ class OperatorFinder {
     }
     /// An operator that begins at this time stays open, however short it is.
     void closeBy(int64_t timeNs) {
-        while (!open_.empty() && open_.back()->endNs <= timeNs && open_.back()->startNs < timeNs)
-            open_.pop_back();
+        while (!open_.empty() && open_.back()->endNs <= timeNs && open_.back()->startNs < timeNs) open_.pop_back();
     }
     uint32_t operatorAt(int64_t timeNs, char phase) {
         closeBy(timeNs);
@@ -81,29 +79,26 @@ void findOperators(LargeVector<FlowEnd>& ends, const LargeVector<FlowOperator>& 
 
 namespace {
 
-/// Maximum number of threads per process that are searched for one number. A hostile file may have
-/// any number of them.
+/// Maximum number of threads per process that are searched for one number. A hostile file may have any number of them.
 constexpr int maxThreads = 64;
 
 using Span = std::span<const NumberedOperator>;
 
 auto forwardKey(const NumberedOperator& each) {
     // For equal starts, the innermost is last.
-    return std::tuple(each.process, each.sequence, each.thread, each.startNs, -each.endNs,
-                      each.row);
+    return std::tuple(each.process, each.sequence, each.thread, each.startNs, -each.endNs, each.row);
 }
 
 auto backwardKey(const NumberedOperator& each) {
-    return std::tuple(each.process, each.forwardThread, each.sequence, each.thread, each.startNs,
-                      -each.endNs, each.row);
+    return std::tuple(each.process, each.forwardThread, each.sequence, each.thread, each.startNs, -each.endNs,
+                      each.row);
 }
 
 class Forwards {
   public:
     explicit Forwards(NumberedOperators& operators) : operators_(operators) {
-        sortLarge(operators_, [](const NumberedOperator& a, const NumberedOperator& b) {
-            return forwardKey(a) < forwardKey(b);
-        });
+        sortLarge(operators_,
+                  [](const NumberedOperator& a, const NumberedOperator& b) { return forwardKey(a) < forwardKey(b); });
     }
 
     /// Calls `visit(thread)` for the threads of the process that have that number.
@@ -111,32 +106,29 @@ class Forwards {
     void forEachThread(uint32_t process, int64_t sequence, Visitor visit) const {
         uint32_t thread = 0;
         for (int count = 0; count < maxThreads; ++count) {
-            const auto found = std::lower_bound(
-                operators_.begin(), operators_.end(), std::tuple(process, sequence, thread),
-                [](const NumberedOperator& each, const auto& key) {
-                    return std::tuple(each.process, each.sequence, each.thread) < key;
-                });
-            if (found == operators_.end() || found->process != process ||
-                found->sequence != sequence)
-                return;
+            const auto found =
+                std::lower_bound(operators_.begin(), operators_.end(), std::tuple(process, sequence, thread),
+                                 [](const NumberedOperator& each, const auto& key) {
+                                     return std::tuple(each.process, each.sequence, each.thread) < key;
+                                 });
+            if (found == operators_.end() || found->process != process || found->sequence != sequence) return;
             visit(found->thread);
             thread = found->thread + 1;
         }
     }
 
-    /// Returns the last operator with that number that begins on the thread before the backward, or
-    /// null.
+    /// Returns the last operator with that number that begins on the thread before the backward, or null.
     const NumberedOperator* lastBefore(uint32_t thread, const NumberedOperator& backward) const {
-        const auto after = std::lower_bound(
-            operators_.begin(), operators_.end(),
-            std::tuple(backward.process, backward.sequence, thread, backward.startNs),
-            [](const NumberedOperator& each, const auto& key) {
-                return std::tuple(each.process, each.sequence, each.thread, each.startNs) < key;
-            });
+        const auto after =
+            std::lower_bound(operators_.begin(), operators_.end(),
+                             std::tuple(backward.process, backward.sequence, thread, backward.startNs),
+                             [](const NumberedOperator& each, const auto& key) {
+                                 return std::tuple(each.process, each.sequence, each.thread, each.startNs) < key;
+                             });
         if (after == operators_.begin()) return nullptr;
         const NumberedOperator& last = *std::prev(after);
-        const bool isIts = last.process == backward.process && last.sequence == backward.sequence &&
-                           last.thread == thread;
+        const bool isIts =
+            last.process == backward.process && last.sequence == backward.sequence && last.thread == thread;
         return isIts ? &last : nullptr;
     }
 
@@ -144,17 +136,15 @@ class Forwards {
     NumberedOperators& operators_;
 };
 
-/// Returns the thread of the trace for the forward thread number of the backward operators, which
-/// must have the same one. Returns `noIndex` if no thread clearly matches the majority of their
-/// sequence numbers.
+/// Returns the thread of the trace for the forward thread number of the backward operators, which must have the same
+/// one. Returns `noIndex` if no thread clearly matches the majority of their sequence numbers.
 uint32_t threadFor(const Forwards& forwards, Span backwards) {
     std::map<uint32_t, int64_t> known;
     int64_t last = -1;
     for (const NumberedOperator& each : backwards) {
         if (each.sequence == last) continue;
         last = each.sequence;
-        forwards.forEachThread(each.process, each.sequence,
-                               [&known](uint32_t thread) { ++known[thread]; });
+        forwards.forEachThread(each.process, each.sequence, [&known](uint32_t thread) { ++known[thread]; });
     }
     uint32_t best = noIndex;
     int64_t maxCount = 0, second = 0;
@@ -172,17 +162,15 @@ uint32_t threadFor(const Forwards& forwards, Span backwards) {
 
 /// Returns true if the next operator of one number is inside this one.
 bool contains(const NumberedOperator& outer, const NumberedOperator& next) {
-    return outer.sequence == next.sequence && outer.thread == next.thread &&
-           next.endNs <= outer.endNs;
+    return outer.sequence == next.sequence && outer.thread == next.thread && next.endNs <= outer.endNs;
 }
 
 }  // namespace
 
 void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperators& forwards,
                     NumberedOperators& backwards) {
-    sortLarge(backwards, [](const NumberedOperator& a, const NumberedOperator& b) {
-        return backwardKey(a) < backwardKey(b);
-    });
+    sortLarge(backwards,
+              [](const NumberedOperator& a, const NumberedOperator& b) { return backwardKey(a) < backwardKey(b); });
     const Forwards numbers(forwards);
     const Span all(backwards.data(), backwards.size());
     for (size_t first = 0; first < all.size();) {
@@ -195,11 +183,9 @@ void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperato
         for (size_t at = 0; at < ofThread.size(); ++at) {
             const NumberedOperator& backward = ofThread[at];
             if (at + 1 < ofThread.size() && contains(backward, ofThread[at + 1])) continue;
-            const NumberedOperator* const forward =
-                thread != noIndex ? numbers.lastBefore(thread, backward) : nullptr;
+            const NumberedOperator* const forward = thread != noIndex ? numbers.lastBefore(thread, backward) : nullptr;
             if (forward != nullptr)
-                output.builder.backward({EventKind::Nvtx, forward->row},
-                                        {EventKind::Nvtx, backward.row});
+                output.builder.backward({EventKind::Nvtx, forward->row}, {EventKind::Nvtx, backward.row});
             else
                 ++findings.unmatchedBackwards;
         }
@@ -209,8 +195,7 @@ void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperato
 
 namespace {
 
-/// Emits the flow events of one id. Each start is connected with the next end, if the direction is
-/// known.
+/// Emits the flow events of one id. Each start is connected with the next end, if the direction is known.
 class FlowConnector {
   public:
     FlowConnector(EmitContext& output, EmitFindings& findings, std::set<uint32_t>& joined)
@@ -231,11 +216,9 @@ class FlowConnector {
 
   private:
     static const FlowEnd* firstOf(char phase, const FlowEnd* first, const FlowEnd* last) {
-        return std::find_if(first, last,
-                            [phase](const FlowEnd& each) { return each.phase == phase; });
+        return std::find_if(first, last, [phase](const FlowEnd& each) { return each.phase == phase; });
     }
-    /// Handles a flow event of unknown meaning. Connects its ends if they are two operators, else
-    /// counts it.
+    /// Handles a flow event of unknown meaning. Connects its ends if they are two operators, else counts it.
     void takeEither(const FlowEnd* first, const FlowEnd* last) {
         if (last - first == 2 && first[0].row != noIndex && first[1].row != noIndex)
             emitPair(first[0], first[1]);
@@ -259,25 +242,19 @@ class FlowConnector {
 class BackwardEmitter {
   public:
     BackwardEmitter(EmitContext& output, EmitFindings& findings, uint32_t first, uint32_t end)
-        : output_(output),
-          findings_(findings),
-          ranges_(output.builder.trace().nvtx),
-          first_(first),
-          end_(end) {}
+        : output_(output), findings_(findings), ranges_(output.builder.trace().nvtx), first_(first), end_(end) {}
 
     void emitFlows() {
         LargeVector<FlowEnd> ends = takeEnds();
         if (ends.empty()) return;
         const LargeVector<FlowOperator> operators = operatorsOf(ends);
         sortLarge(ends, [](const FlowEnd& a, const FlowEnd& b) {
-            return std::tuple(a.thread, a.timeNs, a.phase) <
-                   std::tuple(b.thread, b.timeNs, b.phase);
+            return std::tuple(a.thread, a.timeNs, a.phase) < std::tuple(b.thread, b.timeNs, b.phase);
         });
         findOperators(ends, operators);
         sortLarge(ends, [](const FlowEnd& a, const FlowEnd& b) { return a.order() < b.order(); });
-        const auto last =
-            std::unique(ends.begin(), ends.end(),
-                        [](const FlowEnd& a, const FlowEnd& b) { return a.order() == b.order(); });
+        const auto last = std::unique(ends.begin(), ends.end(),
+                                      [](const FlowEnd& a, const FlowEnd& b) { return a.order() == b.order(); });
         const size_t count = static_cast<size_t>(last - ends.begin());
         FlowConnector joiner(output_, findings_, joined_);
         for (size_t from = 0; from < count;) {
@@ -298,17 +275,14 @@ class BackwardEmitter {
             const uint32_t process = processOf(thread);
             if (joined_.contains(process)) return;
             auto& operators = numbered.forwardThread == 0 ? forwards : backwards;
-            operators.push_back({numbered.sequence, ranges_.startNs[numbered.slice],
-                                 ranges_.endNs[numbered.slice], process, thread,
-                                 numbered.forwardThread, numbered.slice});
+            operators.push_back({numbered.sequence, ranges_.startNs[numbered.slice], ranges_.endNs[numbered.slice],
+                                 process, thread, numbered.forwardThread, numbered.slice});
         });
         if (!backwards.empty()) joinBySequence(output_, findings_, forwards, backwards);
     }
 
   private:
-    uint32_t processOf(uint32_t thread) const {
-        return output_.builder.trace().threads[thread].process;
-    }
+    uint32_t processOf(uint32_t thread) const { return output_.builder.trace().threads[thread].process; }
 
     /// Returns the ends without those of threads without events, so that no such thread is added.
     LargeVector<FlowEnd> takeEnds() {
@@ -321,8 +295,8 @@ class BackwardEmitter {
                 return;
             }
             const uint32_t process = processOf(thread);
-            ends.push_back({each.timeNs - output_.zeroNs, each.id, isEither ? noIndex : process,
-                            thread, noIndex, each.phase});
+            ends.push_back(
+                {each.timeNs - output_.zeroNs, each.id, isEither ? noIndex : process, thread, noIndex, each.phase});
         });
         return ends;
     }
@@ -339,18 +313,14 @@ class BackwardEmitter {
                    (sequences[numbered].slice < row || sequences[numbered].slice == noIndex))
                 ++numbered;
             if (!isAsked[ranges_.thread[row]]) continue;
-            const bool hasSequence =
-                numbered < sequences.size() && sequences[numbered].slice == row;
-            const OperatorRole role = !hasSequence ? OperatorRole::Unknown
-                                      : sequences[numbered].forwardThread == 0
-                                          ? OperatorRole::Forward
-                                          : OperatorRole::Backward;
-            operators.push_back(
-                {ranges_.startNs[row], ranges_.endNs[row], ranges_.thread[row], row, role});
+            const bool hasSequence = numbered < sequences.size() && sequences[numbered].slice == row;
+            const OperatorRole role = !hasSequence                             ? OperatorRole::Unknown
+                                      : sequences[numbered].forwardThread == 0 ? OperatorRole::Forward
+                                                                               : OperatorRole::Backward;
+            operators.push_back({ranges_.startNs[row], ranges_.endNs[row], ranges_.thread[row], row, role});
         }
         sortLarge(operators, [](const FlowOperator& a, const FlowOperator& b) {
-            return std::tuple(a.thread, a.startNs, -a.endNs, a.row) <
-                   std::tuple(b.thread, b.startNs, -b.endNs, b.row);
+            return std::tuple(a.thread, a.startNs, -a.endNs, a.row) < std::tuple(b.thread, b.startNs, -b.endNs, b.row);
         });
         return operators;
     }

@@ -33,10 +33,9 @@ struct FlowEnd {
     auto order() const { return std::tuple(process, id, timeNs, phase != 's', row); }
 };
 
-/// Finds the operator of each flow end. It is the innermost operator that begins there, preferably
-/// one with the role that the flow event requires. With times in whole microseconds, an operator
-/// begins together with its parts. Else it is the innermost operator around the end. Both lists
-/// must be sorted by thread and time, outer operators first. O(n).
+/// Finds the operator of each flow end. It is the innermost operator that begins there, preferably one with the role
+/// that the flow event requires. With times in whole microseconds, an operator begins together with its parts. Else it
+/// is the innermost operator around the end. Both lists must be sorted by thread and time, outer operators first. O(n).
 void findOperators(LargeVector<FlowEnd>& ends, const LargeVector<FlowOperator>& operators);
 
 struct NumberedOperator {
@@ -48,8 +47,7 @@ struct NumberedOperator {
 };
 using NumberedOperators = LargeVector<NumberedOperator>;
 
-/// Connects operators with their backward by sequence number, where no flow event does, and emits
-/// the pairs.
+/// Connects operators with their backward by sequence number, where no flow event does, and emits the pairs.
 /// - The forward is the last operator of a thread with the number, since it made the node of the
 ///   graph in PyTorch.
 /// - The backward is the innermost of its nested operators.

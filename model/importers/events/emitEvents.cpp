@@ -16,8 +16,7 @@
 
 namespace lanescope {
 
-void emitEvents(EmitContext& output, EmitFindings& findings,
-                const std::function<bool(double)>& isWanted) {
+void emitEvents(EmitContext& output, EmitFindings& findings, const std::function<bool(double)>& isWanted) {
     checkWork(output, findings);
     emitGpuWork(output);
     emitCalls(output);
@@ -40,8 +39,7 @@ int64_t leadingNumber(std::string_view text) {
 }
 
 /// Describes a counter of PyTorch's allocator. Its CPU values belong to a process, not to a GPU.
-void describeAllocator(const ForeignEvents::Counter& counter, EmitContext& output,
-                       CounterSeries& series) {
+void describeAllocator(const ForeignEvents::Counter& counter, EmitContext& output, CounterSeries& series) {
     const bool isOfGpu = counter.deviceType != 0 && counter.device >= 0;
     if (isOfGpu) series.gpu = output.builder.gpu(counter.device);
     const std::string_view where = isOfGpu ? "" : " on the CPU";
@@ -68,8 +66,7 @@ void describe(const ForeignEvents::Counter& counter, EmitContext& output, Counte
     constexpr int64_t maxGpus = 1024;
     constexpr std::string_view gpuWord = "GPU ";
     const std::string_view owner = counter.process;
-    const int64_t gpu =
-        owner.starts_with(gpuWord) ? leadingNumber(owner.substr(gpuWord.size())) : -1;
+    const int64_t gpu = owner.starts_with(gpuWord) ? leadingNumber(owner.substr(gpuWord.size())) : -1;
     if (gpu >= 0 && gpu < maxGpus)
         series.gpu = output.builder.gpu(gpu);
     else if (!owner.empty())
@@ -89,11 +86,9 @@ void emitCounters(EmitContext& output) {
     for (size_t index = 0; index < output.events.counters.size(); ++index) {
         const ForeignEvents::Counter& counter = output.events.counters[index];
         LargeVector<ForeignEvents::Sample> samples(output.builder.memory());
-        output.events.samples[index].consume(
-            [&](const ForeignEvents::Sample& sample) { samples.push_back(sample); });
-        sortLarge(samples, [](const ForeignEvents::Sample& a, const ForeignEvents::Sample& b) {
-            return a.timeNs < b.timeNs;
-        });
+        output.events.samples[index].consume([&](const ForeignEvents::Sample& sample) { samples.push_back(sample); });
+        sortLarge(samples,
+                  [](const ForeignEvents::Sample& a, const ForeignEvents::Sample& b) { return a.timeNs < b.timeNs; });
         CounterSeries series;
         describe(counter, output, series);
         CounterSamples sampled;
@@ -120,9 +115,7 @@ bool isWork(const ForeignGpuWork& work) {
            work.kind == ForeignEventKind::Memset;
 }
 
-uint64_t keyOf(uint32_t process, uint32_t correlation) {
-    return uint64_t{process} << 32 | correlation;
-}
+uint64_t keyOf(uint32_t process, uint32_t correlation) { return uint64_t{process} << 32 | correlation; }
 
 /// Returns the launch configurations of the trace for those of the file.
 std::vector<uint32_t> launchConfigs(EmitContext& output) {
@@ -148,8 +141,7 @@ void countOverlaps(const ForeignEvents& events, LargeMemory* memory, EmitFinding
     };
     LargeVector<Interval> intervals(memory);
     events.gpuWork.forEach([&](const ForeignGpuWork& each) {
-        if (isWork(each))
-            intervals.push_back({each.place, each.startNs, each.startNs + each.durationNs});
+        if (isWork(each)) intervals.push_back({each.place, each.startNs, each.startNs + each.durationNs});
     });
     sortLarge(intervals, [](const Interval& a, const Interval& b) {
         return a.place != b.place ? a.place < b.place : a.startNs < b.startNs;
@@ -166,8 +158,7 @@ void countOverlaps(const ForeignEvents& events, LargeMemory* memory, EmitFinding
         }
         if (untilNs - each.startNs >= minOverlapNs) {
             ++findings.overlaps;
-            findings.maxOverlapNs =
-                std::max(findings.maxOverlapNs, std::min(untilNs, each.endNs) - each.startNs);
+            findings.maxOverlapNs = std::max(findings.maxOverlapNs, std::min(untilNs, each.endNs) - each.startNs);
         }
         untilNs = std::max(untilNs, each.endNs);
     }
@@ -179,23 +170,18 @@ void checkWork(EmitContext& output, EmitFindings& findings) {
     const ForeignEvents& events = output.events;
     LargeVector<uint64_t> called(output.builder.memory()), done(output.builder.memory());
     events.gpuWork.forEach([&](const ForeignGpuWork& each) {
-        if (isWork(each))
-            done.push_back(
-                keyOf(output.identities.processOfWork(each.correlation), each.correlation));
+        if (isWork(each)) done.push_back(keyOf(output.identities.processOfWork(each.correlation), each.correlation));
     });
     const std::less<uint64_t> isLess;
     sortLarge(done, isLess);
     for (const ForeignEventKind kind : callKinds)
         events.slices(kind).forEach([&](const ForeignSlice& each) {
             if (each.extra == 0) return;
-            const uint32_t process =
-                output.builder.trace().threads[output.identities.thread(each.thread)].process;
+            const uint32_t process = output.builder.trace().threads[output.identities.thread(each.thread)].process;
             const uint64_t key = keyOf(process, each.extra);
             called.push_back(key);
-            const bool isLaunch =
-                apiCategory(output.builder.text(each.name)) == SliceCategory::ApiLaunch;
-            if (isLaunch && !std::binary_search(done.begin(), done.end(), key))
-                ++findings.callsWithoutWork;
+            const bool isLaunch = apiCategory(output.builder.text(each.name)) == SliceCategory::ApiLaunch;
+            if (isLaunch && !std::binary_search(done.begin(), done.end(), key)) ++findings.callsWithoutWork;
         });
     sortLarge(called, isLess);
     for (const uint64_t key : done)
@@ -251,18 +237,15 @@ void emitGpuWork(EmitContext& output) {
                                           .correlation = work.correlation});
                 if (work.sync == SyncType::StreamWaitEvent && work.amount > 0) {
                     const ForeignPlace& where = output.events.places[work.place];
-                    const uint32_t recorded = builder.stream(process, builder.gpu(where.device),
-                                                             where.context, work.config);
+                    const uint32_t recorded =
+                        builder.stream(process, builder.gpu(where.device), where.context, work.config);
                     ++awaited;
-                    builder.eventRecord({.stream = recorded,
-                                         .eventSync = awaited,
-                                         .correlation = static_cast<uint32_t>(work.amount)});
-                    builder.eventWait(
-                        {.stream = stream, .eventSync = awaited, .correlation = work.correlation});
+                    builder.eventRecord(
+                        {.stream = recorded, .eventSync = awaited, .correlation = static_cast<uint32_t>(work.amount)});
+                    builder.eventWait({.stream = stream, .eventSync = awaited, .correlation = work.correlation});
                 }
                 break;
-            default:
-                break;
+            default: break;
         }
     });
 }

@@ -26,14 +26,12 @@ struct EmitFindings {
     int64_t unmatchedBackwards = 0;          ///< Backward operators without their forward.
 };
 
-// Each function emits events of some kinds and frees those that no later one needs, in the order
-// below. O(n log n).
+// Each function emits events of some kinds and frees those that no later one needs, in the order below. O(n log n).
 
 void checkWork(EmitContext& output, EmitFindings& findings);
 void emitGpuWork(EmitContext& output);
 void emitCalls(EmitContext& output);
-/// Emits annotations, operators with their collective operations and backwards, Python functions
-/// and others.
+/// Emits annotations, operators with their collective operations and backwards, Python functions and others.
 void emitRanges(EmitContext& output, EmitFindings& findings);
 /// Connects operators with their backward. The operators are the rows `[first, end)` of the ranges.
 /// Flow ends and sequence numbers refer to these rows and are freed.
@@ -41,9 +39,7 @@ void emitBackwards(EmitContext& output, EmitFindings& findings, uint32_t first, 
 void emitEdges(EmitContext& output, EmitFindings& findings);
 void emitCounters(EmitContext& output);
 
-/// Calls all of these. `isWanted` gets fractions in [0, 1]. Once it returns false, the rest is
-/// skipped.
-void emitEvents(EmitContext& output, EmitFindings& findings,
-                const std::function<bool(double)>& isWanted);
+/// Calls all of these. `isWanted` gets fractions in [0, 1]. Once it returns false, the rest is skipped.
+void emitEvents(EmitContext& output, EmitFindings& findings, const std::function<bool(double)>& isWanted);
 
 }  // namespace lanescope

@@ -98,20 +98,17 @@ NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& b
     const std::string ranks(builder.text(collective.ranks));
     // Files of `lanescope export` contain the communicator.
     const std::optional<uint64_t> known = communicatorFrom(group);
-    if (!group.empty() || !ranks.empty())
-        row.communicator = known ? *known : communicatorOf(group, ranks);
+    if (!group.empty() || !ranks.empty()) row.communicator = known ? *known : communicatorOf(group, ranks);
     NcclFacts& facts = row.facts;
-    const StringIndex name = builder.text(collective.groupName).empty() && !known
-                                 ? collective.group
-                                 : collective.groupName;
+    const StringIndex name =
+        builder.text(collective.groupName).empty() && !known ? collective.group : collective.groupName;
     if (builder.text(name) != "undefined") facts.communicatorName = name;
     facts.rankCount = ncclRank(collective.groupSize);
     facts.rank = placeOf(rank, ranks);
     facts.sequence = std::max<int64_t>(-1, collective.sequence);
     if (operation->operation == "Send") facts.peer = ncclRank(collective.destination);
     if (operation->operation == "Recv") facts.peer = ncclRank(collective.source);
-    facts.count =
-        operation->counted == Counted::Out ? collective.outElements : collective.inElements;
+    facts.count = operation->counted == Counted::Out ? collective.outElements : collective.inElements;
     if (operation->counted == Counted::InOfEach)
         facts.count = collective.groupSize > 0 ? collective.inElements / collective.groupSize : -1;
     facts.count = std::max<int64_t>(-1, facts.count);
@@ -129,8 +126,7 @@ NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& b
 
 namespace {
 
-kinds::Nvtx::Row rowOf(const ForeignSlice& slice, int64_t zeroNs, uint32_t thread,
-                       StringIndex domain) {
+kinds::Nvtx::Row rowOf(const ForeignSlice& slice, int64_t zeroNs, uint32_t thread, StringIndex domain) {
     kinds::Nvtx::Row row;
     row.startNs = slice.startNs - zeroNs;
     row.endNs = row.startNs + std::max<int64_t>(0, slice.durationNs);
@@ -144,8 +140,7 @@ kinds::Nvtx::Row rowOf(const ForeignSlice& slice, int64_t zeroNs, uint32_t threa
 void emitPlain(EmitContext& output, ForeignEventKind kind, std::string_view domainName) {
     const StringIndex domain = output.builder.intern(domainName);
     output.events.slices(kind).consume([&](const ForeignSlice& slice) {
-        output.builder.add<kinds::Nvtx>(
-            rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain));
+        output.builder.add<kinds::Nvtx>(rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain));
     });
 }
 
@@ -157,8 +152,7 @@ void emitOperators(EmitContext& output) {
     size_t nextSequence = 0;
     uint64_t number = 0;
     output.events.slices(ForeignEventKind::Operator).consume([&](const ForeignSlice& slice) {
-        kinds::Nvtx::Row row =
-            rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain);
+        kinds::Nvtx::Row row = rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain);
         row.payload = slice.extra;
         const EventRef range = output.builder.add<kinds::Nvtx>(row);
         if (next != collectives.end() && next->slice == number) {
@@ -166,24 +160,20 @@ void emitOperators(EmitContext& output) {
             if (call.operation != 0 && range.isValid()) output.builder.nccl(range, call);
             ++next;
         }
-        for (; nextSequence < sequences.size() && sequences[nextSequence].slice == number;
-             ++nextSequence)
+        for (; nextSequence < sequences.size() && sequences[nextSequence].slice == number; ++nextSequence)
             sequences[nextSequence].slice = range.isValid() ? range.row() : noIndex;
         ++number;
     });
 }
 
-/// Makes ranges of separate ends. On one thread the last begun range ends first, others are matched
-/// by their id.
+/// Makes ranges of separate ends. On one thread the last begun range ends first, others are matched by their id.
 class EdgeConnector {
   public:
-    EdgeConnector(EmitContext& output, EmitFindings& findings)
-        : output_(output), findings_(findings) {}
+    EdgeConnector(EmitContext& output, EmitFindings& findings) : output_(output), findings_(findings) {}
 
     void take(const ForeignEdge& edge) {
         const bool isLoose = edge.phase == 'b' || edge.phase == 'e';
-        std::vector<ForeignEdge>& open =
-            isLoose ? loose_[{edge.category, edge.id, edge.name}] : nested_[edge.thread];
+        std::vector<ForeignEdge>& open = isLoose ? loose_[{edge.category, edge.id, edge.name}] : nested_[edge.thread];
         if (edge.phase == 'B' || edge.phase == 'b') {
             open.push_back(edge);
         } else if (open.empty()) {
@@ -223,8 +213,7 @@ class EdgeConnector {
 }  // namespace
 
 void emitCalls(EmitContext& output) {
-    for (const ForeignEventKind kind :
-         {ForeignEventKind::RuntimeCall, ForeignEventKind::DriverCall})
+    for (const ForeignEventKind kind : {ForeignEventKind::RuntimeCall, ForeignEventKind::DriverCall})
         output.events.slices(kind).consume([&](const ForeignSlice& slice) {
             const int64_t startNs = slice.startNs - output.zeroNs;
             output.builder.add<kinds::Api>({.startNs = startNs,
@@ -247,8 +236,7 @@ void emitRanges(EmitContext& output, EmitFindings& findings) {
         output.builder.add<kinds::Nvtx>(
             rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), slice.category));
     });
-    // In files with calls, annotations of the CPU are projected onto the GPU by the work that they
-    // launch.
+    // In files with calls, annotations of the CPU are projected onto the GPU by the work that they launch.
     const StringIndex domain = output.builder.intern(gpuAnnotationDomain);
     const bool isAlone = output.builder.trace().apiCalls.size() == 0;
     output.events.slices(ForeignEventKind::GpuAnnotation).consume([&](const ForeignSlice& slice) {
@@ -261,8 +249,7 @@ void emitRanges(EmitContext& output, EmitFindings& findings) {
 void emitEdges(EmitContext& output, EmitFindings& findings) {
     LargeVector<ForeignEdge> edges(output.builder.memory());
     output.events.edges.consume([&](const ForeignEdge& edge) { edges.push_back(edge); });
-    sortLarge(edges,
-              [](const ForeignEdge& a, const ForeignEdge& b) { return a.timeNs < b.timeNs; });
+    sortLarge(edges, [](const ForeignEdge& a, const ForeignEdge& b) { return a.timeNs < b.timeNs; });
     EdgeConnector joiner(output, findings);
     for (const ForeignEdge& edge : edges) joiner.take(edge);
     joiner.finish();

@@ -51,9 +51,7 @@ uint64_t communicatorOf(std::string_view id) {
     return id.empty() ? 0 : hash.value();
 }
 
-std::string_view operationOf(std::string_view name) {
-    return name == "All2All" ? "AlltoAll" : ncclOperationName(name);
-}
+std::string_view operationOf(std::string_view name) { return name == "All2All" ? "AlltoAll" : ncclOperationName(name); }
 
 InspectorTiming timingOf(std::string_view text) {
     for (const InspectorTiming each :
@@ -76,8 +74,7 @@ void objectsOf(std::string_view list, Visitor visit) {
         while (cursor.takes(',')) {
         }
         JsonValue each;
-        if (cursor.takes(']') || cursor.value(each) != JsonStatus::Complete || each.text.empty())
-            return;
+        if (cursor.takes(']') || cursor.value(each) != JsonStatus::Complete || each.text.empty()) return;
         if (each.kind == JsonValue::Kind::Nested) visit(each.text);
     }
 }
@@ -114,14 +111,10 @@ bool isChannel(std::string_view event) {
 
 std::string_view identifier(InspectorTiming timing) {
     switch (timing) {
-        case InspectorTiming::KernelGpu:
-            return "kernel_gpu";
-        case InspectorTiming::KernelCpu:
-            return "kernel_cpu";
-        case InspectorTiming::CollectiveCpu:
-            return "collective_cpu";
-        case InspectorTiming::Unknown:
-            break;
+        case InspectorTiming::KernelGpu: return "kernel_gpu";
+        case InspectorTiming::KernelCpu: return "kernel_cpu";
+        case InspectorTiming::CollectiveCpu: return "collective_cpu";
+        case InspectorTiming::Unknown: break;
     }
     return "not said";
 }
@@ -138,8 +131,7 @@ InspectorContext InspectorRecords::contextOf(const Parts& parts) {
         return builder_.intern(value.isEscaped ? unescaped(value.text) : std::string(value.text));
     };
     members(parts.header, [&](std::string_view key, const JsonValue& value) {
-        if (key == "id" && value.kind != JsonValue::Kind::Nested)
-            context.communicator = communicatorOf(value.text);
+        if (key == "id" && value.kind != JsonValue::Kind::Nested) context.communicator = communicatorOf(value.text);
         if (key == "comm_name") context.communicatorName = text(value);
         if (key == "rank") context.rank = rankOf(value, 0);
         if (key == "n_ranks") context.rankCount = rankOf(value, 1);
@@ -151,8 +143,7 @@ InspectorContext InspectorRecords::contextOf(const Parts& parts) {
             const std::optional<int64_t> pid = numberOf(value);
             if (pid && *pid >= 0 && *pid <= 0xffffff) context.pid = static_cast<uint32_t>(*pid);
         }
-        if (key == "inspector_output_format_version" && value.isString() &&
-            file_.versions.size() < maxVersions)
+        if (key == "inspector_output_format_version" && value.isString() && file_.versions.size() < maxVersions)
             file_.versions.emplace(value.text.substr(0, maxVersionBytes));
     });
     return context;
@@ -220,8 +211,7 @@ void InspectorRecords::takeStats(std::string_view text, const InspectorContext& 
     });
 }
 
-void InspectorRecords::takeOperation(std::string_view text, const InspectorContext& of,
-                                     bool isMessage, int64_t line) {
+void InspectorRecords::takeOperation(std::string_view text, const InspectorContext& of, bool isMessage, int64_t line) {
     InspectorOperation found;
     found.of = of;
     Channels channels;
@@ -233,8 +223,7 @@ void InspectorRecords::takeOperation(std::string_view text, const InspectorConte
     const auto takeTimes = [&](std::string_view key, const JsonValue& value) {
         if (key == "coll_start_ts" || key == "p2p_start_ts") callNs = timeOf(value);
         if (key == "coll_stop_ts" || key == "p2p_stop_ts") callEndNs = timeOf(value);
-        if (key == "kernel_events")
-            objectsOf(value.text, [&](std::string_view each) { channels.add(each); });
+        if (key == "kernel_events") objectsOf(value.text, [&](std::string_view each) { channels.add(each); });
     };
     const std::string_view prefix = isMessage ? "p2p" : "coll";
     members(text, [&](std::string_view key, const JsonValue& value) {
@@ -246,20 +235,17 @@ void InspectorRecords::takeOperation(std::string_view text, const InspectorConte
             });
         if (!key.starts_with(prefix)) return;
         key.remove_prefix(prefix.size());
-        if (key.empty() && value.isString())
-            found.operation = builder_.intern(operationOf(value.text));
+        if (key.empty() && value.isString()) found.operation = builder_.intern(operationOf(value.text));
         if (key == "_algo") found.algorithm = word(value);
         if (key == "_proto") found.protocol = word(value);
         if (key == "_sn") found.sequence = std::max<int64_t>(-1, numberOf(value).value_or(-1));
-        if (key == "_msg_size_bytes")
-            found.bytes = std::max<int64_t>(-1, numberOf(value).value_or(-1));
+        if (key == "_msg_size_bytes") found.bytes = std::max<int64_t>(-1, numberOf(value).value_or(-1));
         if (key == "_exec_time_us") durationNs = numberOf(value, 3);
         if (key == "_timing_source") found.timing = timingOf(value.text);
         if (key == "_peer") found.peer = rankOf(value, 0);
     });
     const bool isTimed = of.writtenNs > 0 || channels.firstNs || callNs;
-    if (!isTimed || !durationNs || *durationNs < 0 || *durationNs > maxOperationNs ||
-        found.operation == 0)
+    if (!isTimed || !durationNs || *durationNs < 0 || *durationNs > maxOperationNs || found.operation == 0)
         return file_.untimed.add(line);
     found.durationNs = *durationNs;
     if (channels.count > 0 && channels.count <= std::numeric_limits<uint8_t>::max())

@@ -69,14 +69,14 @@ struct InspectorFile {
     };
 
     LargeVector<InspectorOperation> operations;
-    std::array<int64_t, inspectorTimings> timings{};  ///< Number of each.
-    std::set<std::string> versions;                   ///< A few format versions.
-    Skips damaged;                                    ///< Places with invalid or unterminated JSON.
-    Skips texts;                                      ///< Lines of text.
-    Skips others;                                     ///< Objects that are not from NCCL Inspector.
-    Skips kinds;                                      ///< Records of other kinds than operations.
-    Skips ownerless;                                  ///< Operations without an owner.
-    Skips untimed;  ///< Operations without a valid time or duration.
+    std::array<int64_t, inspectorTimings> timings{};      ///< Number of each.
+    std::set<std::string> versions;                       ///< A few format versions.
+    Skips damaged;                                        ///< Places with invalid or unterminated JSON.
+    Skips texts;                                          ///< Lines of text.
+    Skips others;                                         ///< Objects that are not from NCCL Inspector.
+    Skips kinds;                                          ///< Records of other kinds than operations.
+    Skips ownerless;                                      ///< Operations without an owner.
+    Skips untimed;                                        ///< Operations without a valid time or duration.
     int64_t droppedCollectives = 0, droppedMessages = 0;  ///< As counted by the recorded program.
     bool isTruncated = false;                             ///< The file is truncated.
     bool isTooLong = false;                               ///< The rest was not read.
@@ -97,8 +97,7 @@ class InspectorRecords {
   private:
     struct Parts;
     InspectorContext contextOf(const Parts& parts);
-    void takeOperation(std::string_view text, const InspectorContext& of, bool isMessage,
-                       int64_t line);
+    void takeOperation(std::string_view text, const InspectorContext& of, bool isMessage, int64_t line);
     void takeStats(std::string_view text, const InspectorContext& of);
 
     TraceBuilder& builder_;

@@ -49,13 +49,11 @@ void placeBackwards(std::span<InspectorOperation*> untimed) {
     int64_t byNs = std::numeric_limits<int64_t>::max();
     for (size_t index = untimed.size(); index-- > 0;) {
         InspectorOperation* const one = untimed[index];
-        const bool isLastOfName =
-            index + 1 == untimed.size() || untimed[index + 1]->operation != one->operation;
+        const bool isLastOfName = index + 1 == untimed.size() || untimed[index + 1]->operation != one->operation;
         byNs = isLastOfName ? one->of.writtenNs : std::min(byNs, one->of.writtenNs);
         ends.emplace_back(byNs, one);
     }
-    std::stable_sort(ends.begin(), ends.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     int64_t nextNs = std::numeric_limits<int64_t>::max();
     for (const auto& [endNs, one] : ends) {
         // Untrusted durations could sum up to more than the range of times.
@@ -71,9 +69,8 @@ void placeBackwards(std::span<InspectorOperation*> untimed) {
 void forEachRank(std::span<const InspectorOperation> operations,
                  const std::function<void(std::span<const InspectorOperation>)>& visit) {
     while (!operations.empty()) {
-        const auto end = std::find_if(operations.begin(), operations.end(), [&](const auto& each) {
-            return ownerOf(each) != ownerOf(operations.front());
-        });
+        const auto end = std::find_if(operations.begin(), operations.end(),
+                                      [&](const auto& each) { return ownerOf(each) != ownerOf(operations.front()); });
         const auto count = static_cast<size_t>(end - operations.begin());
         visit(operations.first(count));
         operations = operations.subspan(count);
@@ -85,8 +82,8 @@ void placeOperations(LargeVector<InspectorOperation>& operations) {
     std::vector<InspectorOperation*> untimed;
     for (size_t index = 0; index < operations.size(); ++index) {
         if (!isTimed(operations[index])) untimed.push_back(&operations[index]);
-        const bool isLast = index + 1 == operations.size() ||
-                            ownerOf(operations[index + 1]) != ownerOf(operations[index]);
+        const bool isLast =
+            index + 1 == operations.size() || ownerOf(operations[index + 1]) != ownerOf(operations[index]);
         if (!isLast) continue;
         placeBackwards(untimed);
         untimed.clear();
@@ -94,9 +91,7 @@ void placeOperations(LargeVector<InspectorOperation>& operations) {
 }
 
 OperationEmitter::OperationEmitter(TraceBuilder& builder)
-    : builder_(builder),
-      domain_(builder.intern(ncclDomain)),
-      domainAtWriting_(builder.intern(ncclAtWritingDomain)) {
+    : builder_(builder), domain_(builder.intern(ncclDomain)), domainAtWriting_(builder.intern(ncclAtWritingDomain)) {
     // Existing threads and streams of the trace must stay separate from the new ones.
     const Trace& trace = builder.trace();
     const auto see = [&](uint32_t process, uint32_t correlation) {
@@ -106,8 +101,7 @@ OperationEmitter::OperationEmitter(TraceBuilder& builder)
     for (const Thread& each : trace.threads) threads_.insert(each.globalTid);
     for (const Stream& each : trace.streams) {
         int64_t& next = owners_[trace.processes[each.process].globalPid].nextStream;
-        if (each.contextId == 0 && each.streamId < maxTimestampNs)
-            next = std::max(next, each.streamId + 1);
+        if (each.contextId == 0 && each.streamId < maxTimestampNs) next = std::max(next, each.streamId + 1);
     }
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
         see(trace.threads[trace.apiCalls.thread[row]].process, trace.apiCalls.correlation[row]);
@@ -126,8 +120,7 @@ uint32_t OperationEmitter::configOf(const NcclRow& row) {
     return builder_.launchConfig(config);
 }
 
-void OperationEmitter::emitOperations(int64_t globalPid, uint32_t gpu,
-                                      std::span<const LoggedOperation> operations) {
+void OperationEmitter::emitOperations(int64_t globalPid, uint32_t gpu, std::span<const LoggedOperation> operations) {
     if (operations.empty()) return;
     Owner& owner = owners_[globalPid];
     const NcclRow& first = operations.front().row;
@@ -141,8 +134,7 @@ void OperationEmitter::emitOperations(int64_t globalPid, uint32_t gpu,
     --owner.nextThread;
     const std::string_view name = builder_.text(first.facts.communicatorName);
     builder_.nameThread(globalTid, fmt::format("NCCL, communicator {}",
-                                               name.empty() ? communicatorId(first.communicator)
-                                                            : std::string(name)));
+                                               name.empty() ? communicatorId(first.communicator) : std::string(name)));
     const uint32_t process = builder_.process(globalPid);
     uint32_t stream = noIndex;
     int64_t lastStartNs = -maxTimestampNs;
@@ -152,14 +144,12 @@ void OperationEmitter::emitOperations(int64_t globalPid, uint32_t gpu,
         call.startNs = std::max(call.startNs, lastStartNs + 1);
         call.endNs = std::max(call.endNs, call.startNs + 1);
         lastStartNs = call.startNs;
-        const StringIndex function =
-            builder_.intern(fmt::format("nccl{}", builder_.text(one.row.operation)));
-        const EventRef range =
-            builder_.add<kinds::Nvtx>({.startNs = call.startNs,
-                                       .endNs = call.endNs,
-                                       .text = function,
-                                       .domain = one.isTimedByWriting ? domainAtWriting_ : domain_,
-                                       .thread = thread});
+        const StringIndex function = builder_.intern(fmt::format("nccl{}", builder_.text(one.row.operation)));
+        const EventRef range = builder_.add<kinds::Nvtx>({.startNs = call.startNs,
+                                                          .endNs = call.endNs,
+                                                          .text = function,
+                                                          .domain = one.isTimedByWriting ? domainAtWriting_ : domain_,
+                                                          .thread = thread});
         if (!range.isValid()) continue;
         // All calls of a group begin and end together. Each launched its own kernel.
         NcclRow row = one.row;
@@ -195,8 +185,7 @@ class Notes : public FileNotes {
                     std::string_view format) {
         if (addSkipped.count > 0)
             add(severity, code,
-                fmt::format(fmt::runtime(format), formatCount(addSkipped.count),
-                            formatCount(addSkipped.firstLine)),
+                fmt::format(fmt::runtime(format), formatCount(addSkipped.count), formatCount(addSkipped.firstLine)),
                 addSkipped.count);
     }
 };
@@ -207,9 +196,8 @@ std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t
     std::vector<HealthNote> notes;
     const auto add = [&notes](Severity severity, int64_t count, std::string_view format) {
         if (count > 0)
-            notes.push_back({severity, HealthCode::CoarseTimes,
-                             fmt::format(fmt::runtime(format), formatCount(count)), std::nullopt,
-                             std::nullopt, count});
+            notes.push_back({severity, HealthCode::CoarseTimes, fmt::format(fmt::runtime(format), formatCount(count)),
+                             std::nullopt, std::nullopt, count});
     };
     add(Severity::Warning, atWriting,
         "The times of {} NCCL operations are their write times: each ended then or earlier. "
@@ -218,40 +206,34 @@ std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t
     add(Severity::Info, cpuTimed,
         "{} NCCL operations have durations measured on the CPU, longer than their kernels on the "
         "GPU.");
-    add(Severity::Warning, callTimed,
-        "For {} NCCL operations only the call was measured; their GPU work is unknown.");
+    add(Severity::Warning, callTimed, "For {} NCCL operations only the call was measured; their GPU work is unknown.");
     return notes;
 }
 
 void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     Notes notes(builder);
-    const auto timedBy = [&file](InspectorTiming timing) {
-        return file.timings[static_cast<size_t>(timing)];
-    };
+    const auto timedBy = [&file](InspectorTiming timing) { return file.timings[static_cast<size_t>(timing)]; };
     const auto atWriting = std::count_if(file.operations.begin(), file.operations.end(),
                                          [](const auto& one) { return one.isTimedByWriting; });
-    for (HealthNote& note : coarseTimes(atWriting, timedBy(InspectorTiming::KernelCpu),
-                                        timedBy(InspectorTiming::CollectiveCpu)))
+    for (HealthNote& note :
+         coarseTimes(atWriting, timedBy(InspectorTiming::KernelCpu), timedBy(InspectorTiming::CollectiveCpu)))
         builder.note(std::move(note));
     if (!file.operations.empty())
         notes.add(Severity::Warning, HealthCode::NotShown, std::string(ncclKernelsOnlySentence));
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
-        notes.add(
-            Severity::Warning, HealthCode::EventsDropped,
-            fmt::format("NCCL Inspector overwrote {} collectives and {} messages before they were "
-                        "written (rings full). Increase NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and "
-                        "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE.",
-                        formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
-            lost);
-    notes.addSkipped(
-        file.damaged, Severity::Warning, HealthCode::FileDamaged,
-        "The file is corrupt in {} places, the first in line {}. The intact part is shown.");
+        notes.add(Severity::Warning, HealthCode::EventsDropped,
+                  fmt::format("NCCL Inspector overwrote {} collectives and {} messages before they were "
+                              "written (rings full). Increase NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and "
+                              "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE.",
+                              formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
+                  lost);
+    notes.addSkipped(file.damaged, Severity::Warning, HealthCode::FileDamaged,
+                     "The file is corrupt in {} places, the first in line {}. The intact part is shown.");
     notes.addSkipped(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
                      "{} operations, the first in line {}, were skipped: the record of their "
                      "process is missing.");
-    notes.addSkipped(
-        file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
-        "{} operations, the first in line {}, were skipped: no name, time or valid duration.");
+    notes.addSkipped(file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
+                     "{} operations, the first in line {}, were skipped: no name, time or valid duration.");
     notes.addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
                      "Not shown here: {} lines of text, the first in line {}.");
     notes.addSkipped(file.others, Severity::Info, HealthCode::NotShown,
@@ -260,9 +242,9 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
                      "Not shown here: {} records of NCCL Inspector other than operations, for "
                      "example of its network threads, the first in line {}.");
     if (file.isTooLong)
-        notes.add(Severity::Warning, HealthCode::FileCut,
-                  fmt::format("Only the first {} of the file are shown.",
-                              formatBytes(static_cast<int64_t>(file.bytes))));
+        notes.add(
+            Severity::Warning, HealthCode::FileCut,
+            fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(file.bytes))));
     else if (file.isTruncated || file.readError)
         notes.addTruncation(file.bytes, "operations", file.readError);
 }

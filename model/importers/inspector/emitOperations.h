@@ -24,23 +24,21 @@ void placeOperations(LargeVector<InspectorOperation>& operations);
 
 /// An NCCL operation that only NCCL Inspector recorded. Times are those of the trace.
 struct LoggedOperation {
-    NcclRow row;     ///< With a launch if the builder has the call that launched its kernel.
-    TimeRange call;  ///< On the CPU.
+    NcclRow row;                      ///< With a launch if the builder has the call that launched its kernel.
+    TimeRange call;                   ///< On the CPU.
     std::optional<TimeRange> kernel;  ///< On the GPU.
     bool isTimedByWriting = false;    ///< The time is derived from the writing time.
 };
 
-/// Emits operations of NCCL Inspector. Each becomes a range with the facts of an NCCL call, on a
-/// thread of its rank and communicator, as the real thread is unknown. A recorded kernel is added
-/// to a stream of them, launched by that call.
+/// Emits operations of NCCL Inspector. Each becomes a range with the facts of an NCCL call, on a thread of its rank and
+/// communicator, as the real thread is unknown. A recorded kernel is added to a stream of them, launched by that call.
 class OperationEmitter {
   public:
     explicit OperationEmitter(TraceBuilder& builder);
 
     /// Emits the operations of one rank of a communicator, sorted by start, with kernels on the GPU
     /// with that index of the builder (none for `noIndex`). O(n).
-    void emitOperations(int64_t globalPid, uint32_t gpu,
-                        std::span<const LoggedOperation> operations);
+    void emitOperations(int64_t globalPid, uint32_t gpu, std::span<const LoggedOperation> operations);
 
   private:
     struct Owner {

@@ -21,19 +21,15 @@
 
 namespace lanescope {
 
-/// Finds the JSON objects in an untrusted stream of lines. Objects may be adjacent or span lines,
-/// be corrupt or truncated, and have lines of text between them. The buffered part of the stream is
-/// bounded.
+/// Finds the JSON objects in an untrusted stream of lines. Objects may be adjacent or span lines, be corrupt or
+/// truncated, and have lines of text between them. The buffered part of the stream is bounded.
 class InspectorScanner {
   public:
     /// Both must outlive this object.
-    InspectorScanner(InspectorRecords& records, InspectorFile& file)
-        : records_(records), file_(file) {}
+    InspectorScanner(InspectorRecords& records, InspectorFile& file) : records_(records), file_(file) {}
 
-    /// Reads up to `maxBytes`. Fails if no byte can be read, or as soon as `isWanted` returns
-    /// false. O(bytes).
-    Result<void> read(const ByteSource& source, const std::function<bool()>& isWanted,
-                      uint64_t maxBytes);
+    /// Reads up to `maxBytes`. Fails if no byte can be read, or as soon as `isWanted` returns false. O(bytes).
+    Result<void> read(const ByteSource& source, const std::function<bool()>& isWanted, uint64_t maxBytes);
 
   private:
     /// Returns the number of processed bytes. The rest is passed again with the following text.
@@ -57,11 +53,9 @@ constexpr size_t maxRecordBytes = size_t{4} << 20;
 constexpr size_t blockBytes = maxRecordBytes;
 
 /// Beginnings of records, to find records that do not begin a line.
-constexpr std::array<std::string_view, 3> beginnings{"{\"header\"", "{\"coll_perf\"",
-                                                     "{\"p2p_perf\""};
+constexpr std::array<std::string_view, 3> beginnings{"{\"header\"", "{\"coll_perf\"", "{\"p2p_perf\""};
 
-/// Returns the first object that begins a line or begins like a record. Returns the size of `text`
-/// if none does.
+/// Returns the first object that begins a line or begins like a record. Returns the size of `text` if none does.
 size_t nextObject(std::string_view text, size_t from) {
     for (size_t at = text.find('{', from); at < text.size(); at = text.find('{', at + 1)) {
         size_t before = at;
@@ -81,16 +75,14 @@ void InspectorScanner::countLines(std::string_view text, size_t until) {
     counted_ = until;
 }
 
-size_t InspectorScanner::resumeAfter(std::string_view text, size_t at, bool isTruncated,
-                                     bool isLast) {
+size_t InspectorScanner::resumeAfter(std::string_view text, size_t at, bool isTruncated, bool isLast) {
     size_t next = nextObject(text, at + 1);
     countLines(text, at);
     if (isTruncated && isLast && next == text.size())
         file_.isTruncated = true;
     else
         file_.damaged.add(line_);
-    // Unless another object begins there, the rest of the line belongs to the text and may come
-    // later.
+    // Unless another object begins there, the rest of the line belongs to the text and may come later.
     isInLine_ = next == text.size() && !isLast;
     records_.pass(text.substr(at, next - at));
     return next;
@@ -144,13 +136,11 @@ Result<void> InspectorScanner::read(const ByteSource& source, const std::functio
     while (true) {
         if (!isWanted()) return fail("Reading was cancelled.");
         const size_t before = text.size();
-        const auto wanted =
-            static_cast<size_t>(std::min<uint64_t>(blockBytes, maxBytes - file_.bytes));
+        const auto wanted = static_cast<size_t>(std::min<uint64_t>(blockBytes, maxBytes - file_.bytes));
         file_.isTooLong = wanted == 0;
         text.resize(before + wanted);
-        const Result<size_t> count = wanted == 0
-                                         ? Result<size_t>(size_t{0})
-                                         : source(std::span<char>(text.data() + before, wanted));
+        const Result<size_t> count =
+            wanted == 0 ? Result<size_t>(size_t{0}) : source(std::span<char>(text.data() + before, wanted));
         if (!count && file_.bytes == 0) return fail(count.error());
         if (!count) file_.readError = count.error();
         const size_t came = count ? *count : 0;
@@ -184,8 +174,7 @@ class InspectorEmitter {
     void emitOperations() {
         findProcesses();
         describe();
-        forEachRank(operations(),
-                    [this](std::span<const InspectorOperation> each) { emitOperations(each); });
+        forEachRank(operations(), [this](std::span<const InspectorOperation> each) { emitOperations(each); });
         for (const auto& [key, process] : processes_) describe(process, key.first);
     }
 
@@ -209,15 +198,13 @@ class InspectorEmitter {
                 process.rankInMaximum = -1;
             }
             for (const InspectorOperation& one : each)
-                zeroNs_ = std::min(
-                    {zeroNs_, one.range().startNs, one.call ? one.call->startNs : zeroNs_});
+                zeroNs_ = std::min({zeroNs_, one.range().startNs, one.call ? one.call->startNs : zeroNs_});
         });
         // A process with several ranks has a GPU for each.
         int64_t nextGpu = 0;
         for (auto& [unused, process] : processes_) {
             size_t maxRanks = 1;
-            for (const auto& [communicator, ranks] : process.ranks)
-                maxRanks = std::max(maxRanks, ranks.size());
+            for (const auto& [communicator, ranks] : process.ranks) maxRanks = std::max(maxRanks, ranks.size());
             process.firstGpu = nextGpu;
             nextGpu += static_cast<int64_t>(maxRanks);
         }
@@ -232,8 +219,7 @@ class InspectorEmitter {
         } else {
             for (const auto& [host, number] : hosts_)
                 if (number < maxHosts)
-                    trace.facts.hosts.push_back(
-                        {static_cast<int64_t>(number), std::string(builder_.text(host))});
+                    trace.facts.hosts.push_back({static_cast<int64_t>(number), std::string(builder_.text(host))});
         }
         const auto add = [&trace](const char* name, std::string value) {
             if (!value.empty()) trace.facts.others.push_back({name, std::move(value)});
@@ -243,8 +229,7 @@ class InspectorEmitter {
         for (size_t timing = 0; timing < inspectorTimings; ++timing)
             if (file_.timings[timing] > 0)
                 timings += fmt::format("{}{} of {}", timings.empty() ? "" : ", ",
-                                       identifier(static_cast<InspectorTiming>(timing)),
-                                       file_.timings[timing]);
+                                       identifier(static_cast<InspectorTiming>(timing)), file_.timings[timing]);
         add("Durations of NCCL operations by", timings);
     }
 
@@ -252,8 +237,7 @@ class InspectorEmitter {
         const InspectorContext& of = ofRank.front().of;
         const auto found = processes_.find({of.host, of.pid});
         if (found == processes_.end())
-            return builder_.skip("operations of more hosts than a trace can have",
-                                 static_cast<int64_t>(ofRank.size()));
+            return builder_.skip("operations of more hosts than a trace can have", static_cast<int64_t>(ofRank.size()));
         const InspectedProcess& process = found->second;
         const std::vector<int32_t>& ranks = process.ranks.at(of.communicator);
         const auto place = std::lower_bound(ranks.begin(), ranks.end(), of.rank) - ranks.begin();
@@ -264,13 +248,11 @@ class InspectorEmitter {
             seen.push_back(seenOf(one));
             hasKernel |= seen.back().kernel.has_value();
         }
-        std::stable_sort(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
-            return a.call.startNs < b.call.startNs;
-        });
+        std::stable_sort(seen.begin(), seen.end(),
+                         [](const auto& a, const auto& b) { return a.call.startNs < b.call.startNs; });
         if (builder_.process(process.globalPid) == noIndex)
             return builder_.skip("NCCL operations", static_cast<int64_t>(ofRank.size()));
-        emitter_.emitOperations(process.globalPid,
-                                hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex, seen);
+        emitter_.emitOperations(process.globalPid, hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex, seen);
     }
 
     LoggedOperation seenOf(const InspectorOperation& one) const {
@@ -290,8 +272,7 @@ class InspectorEmitter {
         const TimeRange range = one.range();
         seen.call = one.call.value_or(TimeRange{range.startNs, range.startNs});
         for (int64_t* ns : {&seen.call.startNs, &seen.call.endNs}) *ns -= zeroNs_;
-        if (one.hasKernel())
-            seen.kernel = TimeRange{range.startNs - zeroNs_, range.endNs - zeroNs_};
+        if (one.hasKernel()) seen.kernel = TimeRange{range.startNs - zeroNs_, range.endNs - zeroNs_};
         seen.isTimedByWriting = one.isTimedByWriting;
         return seen;
     }
@@ -317,13 +298,11 @@ class InspectorEmitter {
 }  // namespace
 
 Result<void> readInspectorTrace(const ByteSource& source, TraceBuilder& builder,
-                                const std::function<double()>& fractionRead,
-                                const LoadProgress& progress, uint64_t maxBytes) {
+                                const std::function<double()>& fractionRead, const LoadProgress& progress,
+                                uint64_t maxBytes) {
     InspectorFile file(builder.memory());
     InspectorRecords records(builder, file);
-    const auto isWanted = [&] {
-        return !progress || progress(readingShare * fractionRead(), "NCCL operations");
-    };
+    const auto isWanted = [&] { return !progress || progress(readingShare * fractionRead(), "NCCL operations"); };
     const Result<void> read = InspectorScanner(records, file).read(source, isWanted, maxBytes);
     if (!read) return fail(read.error());
     placeOperations(file.operations);

@@ -13,7 +13,7 @@ namespace lanescope {
 /// unreadable parts. Reads at most `maxBytes`. `fractionRead` returns the fraction of the file
 /// that was read. Fails if no byte can be read or if cancelled. O(n log n).
 Result<void> readInspectorTrace(const ByteSource& source, TraceBuilder& builder,
-                                const std::function<double()>& fractionRead,
-                                const LoadProgress& progress, uint64_t maxBytes);
+                                const std::function<double()>& fractionRead, const LoadProgress& progress,
+                                uint64_t maxBytes);
 
 }  // namespace lanescope

@@ -23,9 +23,8 @@ constexpr size_t pieceBytes = size_t{4} << 20;
 constexpr size_t readBytes = size_t{1} << 17;
 /// A longer event or other member is treated as corrupt.
 constexpr size_t maxItemBytes = size_t{32} << 20;
-/// The text after the end of an array of events is read again. A trace has one array, corruption
-/// may create more. The rest is skipped when this many bytes, and this many times the file, were
-/// read again.
+/// The text after the end of an array of events is read again. A trace has one array, corruption may create more. The
+/// rest is skipped when this many bytes, and this many times the file, were read again.
 constexpr uint64_t maxRereadBytes = uint64_t{1} << 30, maxRereadFactor = 8;
 
 struct Piece {
@@ -44,13 +43,9 @@ using PiecesUnderWay = std::deque<std::future<std::shared_ptr<Piece>>>;
 
 class Reader {
   public:
-    Reader(const ByteSource& source, ForeignEvents& events, unsigned threads,
-           const std::function<bool()>& isWanted, uint64_t maxBytes)
-        : source_(source),
-          events_(events),
-          threads_(threads),
-          isWanted_(isWanted),
-          maxBytes_(maxBytes) {}
+    Reader(const ByteSource& source, ForeignEvents& events, unsigned threads, const std::function<bool()>& isWanted,
+           uint64_t maxBytes)
+        : source_(source), events_(events), threads_(threads), isWanted_(isWanted), maxBytes_(maxBytes) {}
 
     Result<ForeignFile> read() {
         while (!isAtEnd_ || !rest_.empty()) {
@@ -199,9 +194,8 @@ class Reader {
 
 }  // namespace
 
-Result<ForeignFile> readKinetoEvents(const ByteSource& source, ForeignEvents& events,
-                                     unsigned threads, const std::function<bool()>& isWanted,
-                                     uint64_t maxBytes) {
+Result<ForeignFile> readKinetoEvents(const ByteSource& source, ForeignEvents& events, unsigned threads,
+                                     const std::function<bool()>& isWanted, uint64_t maxBytes) {
     return Reader(source, events, threads, isWanted, maxBytes).read();
 }
 
@@ -232,12 +226,10 @@ class Reporter {
     std::chrono::steady_clock::time_point next_;
 };
 
-void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& builder,
-             const LoadProgress& progress) {
+void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& builder, const LoadProgress& progress) {
     ForeignIdentities identities(events, builder);
     const int64_t zeroNs = events.isEmpty() ? 0 : events.range().startNs;
-    EmitContext output{events, identities, builder, zeroNs,
-                       rankOf(file.facts, builder.trace().path)};
+    EmitContext output{events, identities, builder, zeroNs, rankOf(file.facts, builder.trace().path)};
     EmitFindings findings;
     const auto isWanted = [&](double share) {
         return !progress || progress(scanningShare + share * (1 - scanningShare), "events");
@@ -250,8 +242,8 @@ void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& build
 }  // namespace
 
 Result<void> readKinetoTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
-                             const std::function<double()>& fractionRead,
-                             const LoadProgress& progress, uint64_t maxBytes) {
+                             const std::function<double()>& fractionRead, const LoadProgress& progress,
+                             uint64_t maxBytes) {
     ForeignEvents events(builder);
     Reporter reporter(fractionRead, progress);
     const Result<ForeignFile> file = readKinetoEvents(

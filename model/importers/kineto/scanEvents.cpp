@@ -53,25 +53,20 @@ ArrayEnd arrayEndAt(const char* bracket, const char* end, bool isLast) {
 /// Returns true if the array of events ends at the bracket of corrupt text: a member follows that
 /// torch.profiler writes after it.
 bool isArrayEndInCorruptText(const char* bracket, const char* end) {
-    constexpr std::array<std::string_view, 7> keys{
-        "traceName",     "displayTimeUnit",  "baseTimeNanoseconds", "distributedInfo",
-        "schemaVersion", "deviceProperties", "traceEvents"};
+    constexpr std::array<std::string_view, 7> keys{"traceName",       "displayTimeUnit", "baseTimeNanoseconds",
+                                                   "distributedInfo", "schemaVersion",   "deviceProperties",
+                                                   "traceEvents"};
     JsonCursor cursor(bracket + 1, end);
     return cursor.takes(',') && isNextKey(cursor, keys);
 }
 
-/// Distance from the end of a piece within which no decision is possible, since the deciding text
-/// may follow later.
+/// Distance from the end of a piece within which no decision is possible, since the deciding text may follow later.
 constexpr size_t lookahead = 256;
 
 class EventScanner {
   public:
     EventScanner(std::string_view text, bool isLast, ForeignChunk& chunk)
-        : begin_(text.data()),
-          end_(text.data() + text.size()),
-          isLast_(isLast),
-          chunk_(chunk),
-          decoder_(chunk) {}
+        : begin_(text.data()), end_(text.data() + text.size()), isLast_(isLast), chunk_(chunk), decoder_(chunk) {}
 
     ScanEnd scan() {
         JsonCursor cursor(begin_, end_);
@@ -102,9 +97,7 @@ class EventScanner {
         return {static_cast<size_t>(at - begin_), isArrayEnd};
     }
     /// Returns true if the text there suffices to distinguish it from corruption.
-    bool isCertain(const char* at) const {
-        return isLast_ || static_cast<size_t>(end_ - at) > lookahead;
-    }
+    bool isCertain(const char* at) const { return isLast_ || static_cast<size_t>(end_ - at) > lookahead; }
     /// Returns the position at which events, or the end of their array, begin again.
     const char* resumeFrom(const char* at) const {
         for (; at != end_; ++at) {
@@ -133,8 +126,7 @@ size_t lastEventStart(std::string_view text) {
     const char* const end = text.data() + text.size();
     const size_t from = text.size() > maxEventBytes ? text.size() - maxEventBytes : 0;
     for (size_t at = text.size(); at > from; --at)
-        if (text[at - 1] == '{' && isEventStart(text.data(), text.data() + at - 1, end))
-            return at - 1;
+        if (text[at - 1] == '{' && isEventStart(text.data(), text.data() + at - 1, end)) return at - 1;
     return text.size();
 }
 
@@ -225,8 +217,7 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
             JsonCursor inside = cursor;
             const bool isArray = inside.takes('[');
             const std::string_view rest = text.substr(taken(inside.at()));
-            if (isArray && (key.text == "traceEvents" || isEventAt(rest)))
-                return {Next::Events, taken(inside.at())};
+            if (isArray && (key.text == "traceEvents" || isEventAt(rest))) return {Next::Events, taken(inside.at())};
             if (inside.isAtEnd()) status = JsonStatus::Truncated;
         }
         if (status == JsonStatus::Complete) status = cursor.value(value);
@@ -235,13 +226,11 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
             continue;
         }
         if (status == JsonStatus::Truncated && !isLast) return {Next::More, taken(start)};
-        if (status == JsonStatus::Truncated && cursor.isAtEnd() &&
-            start == text.data() + text.size())
+        if (status == JsonStatus::Truncated && cursor.isAtEnd() && start == text.data() + text.size())
             return {Next::End, text.size()};
         isCorrupt_ = true;
         const size_t next = nextMember(text, taken(start) + 1);
-        if (const size_t event = nextEvent(text, taken(start), next); event < next)
-            return {Next::Events, event};
+        if (const size_t event = nextEvent(text, taken(start), next); event < next) return {Next::Events, event};
         if (next == text.size()) {
             if (isLast) return {Next::End, next};
             // A member may begin at the very end.

@@ -19,10 +19,9 @@ struct ScanEnd {
     bool isArrayEnd = false;
 };
 
-/// Scans a piece of an array of events that begins between two events or within corrupt text.
-/// Corrupt text is skipped up to the next event and recorded. An event that the piece truncates is
-/// not read. If `isLast`, the truncated event is corrupt, too. The chunk contains views of `text`.
-/// O(length).
+/// Scans a piece of an array of events that begins between two events or within corrupt text. Corrupt text is skipped
+/// up to the next event and recorded. An event that the piece truncates is not read. If `isLast`, the truncated event
+/// is corrupt, too. The chunk contains views of `text`. O(length).
 ScanEnd scanEvents(std::string_view text, bool isLast, ForeignChunk& chunk);
 
 /// Returns the start of the last event that begins in the last 64 KiB of `text`, judged without the

@@ -57,8 +57,7 @@ void NvprofContext::readProcess() {
         }
     }
     constexpr int64_t processKind = 1;
-    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_NAME", {"objectKind", "name", "objectId"},
-                     "processes");
+    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_NAME", {"objectKind", "name", "objectId"}, "processes");
     std::string command;
     while (reader.next()) {
         if (reader.integerOr(0, 0) != processKind) continue;
@@ -66,8 +65,7 @@ void NvprofContext::readProcess() {
         // Four bytes, little-endian.
         const std::string_view object = reader.text(2);
         if (processId_ == 0 && object.size() >= 4)
-            for (size_t byte = 4; byte-- > 0;)
-                processId_ = processId_ << 8 | static_cast<unsigned char>(object[byte]);
+            for (size_t byte = 4; byte-- > 0;) processId_ = processId_ << 8 | static_cast<unsigned char>(object[byte]);
     }
     const uint32_t index = process();
     if (index == noIndex || command.empty()) return;
@@ -78,10 +76,8 @@ void NvprofContext::readProcess() {
 }
 
 void NvprofContext::readContexts() {
-    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_CONTEXT",
-                     {"contextId", "deviceId", "nullStreamId"}, "contexts");
-    while (reader.next())
-        contexts_[reader.integerOr(0, 0)] = {reader.integerOr(1, 0), reader.integerOr(2, -1)};
+    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_CONTEXT", {"contextId", "deviceId", "nullStreamId"}, "contexts");
+    while (reader.next()) contexts_[reader.integerOr(0, 0)] = {reader.integerOr(1, 0), reader.integerOr(2, -1)};
 }
 
 /// Finds the start. Times count since 1970 on Linux and since boot on Windows.
@@ -128,8 +124,7 @@ uint32_t NvprofContext::thread(int64_t number) {
     // Other threads are distinguished by their number in the file.
     const int64_t id = isPlain ? number : maxSystemId - static_cast<int64_t>(threads_.size());
     const int64_t packed = own | std::max<int64_t>(id, 0);
-    if (!isPlain)
-        builder().nameThread(packed, fmt::format("Thread {:#x}", static_cast<uint32_t>(number)));
+    if (!isPlain) builder().nameThread(packed, fmt::format("Thread {:#x}", static_cast<uint32_t>(number)));
     return found->second = builder().thread(packed);
 }
 

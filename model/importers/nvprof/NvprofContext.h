@@ -11,8 +11,7 @@
 
 namespace lanescope {
 
-/// The shared state of the readers of one nvprof file: its texts, its only process, its threads,
-/// and its start.
+/// The shared state of the readers of one nvprof file: its texts, its only process, its threads, and its start.
 class NvprofContext {
   public:
     explicit NvprofContext(LoadContext& context);
@@ -20,9 +19,7 @@ class NvprofContext {
     LoadContext& load() { return context_; }
     TraceBuilder& builder() { return context_.builder(); }
     /// Returns a time of the file on the clock of the trace, which begins with the first event.
-    TimeRange shifted(TimeRange times) const {
-        return {times.startNs - zeroNs_, times.endNs - zeroNs_};
-    }
+    TimeRange shifted(TimeRange times) const { return {times.startNs - zeroNs_, times.endNs - zeroNs_}; }
     int64_t zeroNs() const { return zeroNs_; }
 
     /// Returns the text of that number, or 0: as stored, or demangled as the name of a function.
@@ -51,8 +48,7 @@ class NvprofContext {
     int64_t zeroNs_ = 0;
 };
 
-// Each function adds the contents of some tables of an nvprof file to the builder and counts them.
-// O(rows).
+// Each function adds the contents of some tables of an nvprof file to the builder and counts them. O(rows).
 
 void readNvprofDevices(NvprofContext& context);
 void readNvprofCalls(NvprofContext& context);

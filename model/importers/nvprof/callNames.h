@@ -6,8 +6,7 @@
 
 namespace lanescope {
 
-/// Returns the CUDA runtime function with that CUPTI number: 211 is "cudaLaunchKernel". Empty if
-/// unknown.
+/// Returns the CUDA runtime function with that CUPTI number: 211 is "cudaLaunchKernel". Empty if unknown.
 std::string_view runtimeCallName(int64_t number);
 /// Returns the driver function with that CUPTI number: 307 is "cuLaunchKernel". Empty if unknown.
 std::string_view driverCallName(int64_t number);

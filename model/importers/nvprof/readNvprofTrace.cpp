@@ -31,17 +31,15 @@ constexpr int64_t threadKind = 2;
 std::optional<int64_t> threadIn(int64_t kind, std::string_view object) {
     if (kind != threadKind || object.size() < 8) return std::nullopt;
     uint32_t number = 0;
-    for (size_t byte = 8; byte-- > 4;)
-        number = number << 8 | static_cast<unsigned char>(object[byte]);
+    for (size_t byte = 8; byte-- > 4;) number = number << 8 | static_cast<unsigned char>(object[byte]);
     return static_cast<int32_t>(number);
 }
 
 /// Reads calls by function number. The file has no names.
 void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& untimed) {
     enum : int { Start, End, Function, Thread, Correlation, Returned };
-    RowReader reader(
-        context.load(), isDriver ? "CUPTI_ACTIVITY_KIND_DRIVER" : "CUPTI_ACTIVITY_KIND_RUNTIME",
-        {"start", "end", "cbid", "threadId", "correlationId", "returnValue"}, "CUDA API calls");
+    RowReader reader(context.load(), isDriver ? "CUPTI_ACTIVITY_KIND_DRIVER" : "CUPTI_ACTIVITY_KIND_RUNTIME",
+                     {"start", "end", "cbid", "threadId", "correlationId", "returnValue"}, "CUDA API calls");
     MixedMap<int64_t, StringIndex> names;
     while (reader.next()) {
         const std::optional<TimeRange> found = reader.times(Start, End);
@@ -54,22 +52,19 @@ void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& un
         const int64_t function = reader.integerOr(Function, 0);
         const auto [name, isNew] = names.try_emplace(function, 0);
         if (isNew) {
-            const std::string_view known =
-                isDriver ? driverCallName(function) : runtimeCallName(function);
+            const std::string_view known = isDriver ? driverCallName(function) : runtimeCallName(function);
             name->second = context.builder().intern(
-                known.empty()
-                    ? fmt::format("CUDA {} call {}", isDriver ? "driver" : "runtime", function)
-                    : std::string(known));
+                known.empty() ? fmt::format("CUDA {} call {}", isDriver ? "driver" : "runtime", function)
+                              : std::string(known));
         }
         const TimeRange times = context.shifted(*found);
-        context.builder().add<kinds::Api>(
-            {.startNs = times.startNs,
-             .endNs = times.endNs,
-             .name = name->second,
-             .thread = thread,
-             .correlation = reader.unsigned32(Correlation),
-             .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
-             .isDriver = isDriver});
+        context.builder().add<kinds::Api>({.startNs = times.startNs,
+                                           .endNs = times.endNs,
+                                           .name = name->second,
+                                           .thread = thread,
+                                           .correlation = reader.unsigned32(Correlation),
+                                           .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
+                                           .isDriver = isDriver});
     }
     rows += reader.rowCount();
     untimed += reader.untimedCount();
@@ -89,8 +84,7 @@ void readNvprofMarkers(NvprofContext& context) {
     MixedMap<int64_t, kinds::Nvtx::Row> open;
     int64_t unmatched = 0;
     RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MARKER",
-                     {"flags", "timestamp", "id", "objectKind", "objectId", "name", "domain"},
-                     "NVTX ranges");
+                     {"flags", "timestamp", "id", "objectKind", "objectId", "name", "domain"}, "NVTX ranges");
     while (reader.next()) {
         const int64_t flags = reader.integerOr(Flags, 0);
         const std::optional<int64_t> timeNs = reader.time(Time);
@@ -109,8 +103,7 @@ void readNvprofMarkers(NvprofContext& context) {
             continue;
         }
         kinds::Nvtx::Row row;
-        const std::optional<int64_t> thread =
-            threadIn(reader.integerOr(Kind, 0), reader.text(Object));
+        const std::optional<int64_t> thread = threadIn(reader.integerOr(Kind, 0), reader.text(Object));
         row.thread = context.thread(thread.value_or(0));
         row.startNs = row.endNs = *timeNs - context.zeroNs();
         row.text = context.text(reader.integerOr(Name, 0));
@@ -145,11 +138,10 @@ void readNvprofOverhead(NvprofContext& context) {
 void readNvprofDevices(NvprofContext& context) {
     enum : int { Id, Name, Memory, Bandwidth, Multiprocessors, Major, Minor, Uuid };
     constexpr int64_t bytesOfKilobyte = 1000;
-    RowReader reader(
-        context.load(), "CUPTI_ACTIVITY_KIND_DEVICE",
-        {"id", "name", "globalMemorySize", "globalMemoryBandwidth", "numMultiprocessors",
-         "computeCapabilityMajor", "computeCapabilityMinor", "uuid"},
-        "GPUs");
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_DEVICE",
+                     {"id", "name", "globalMemorySize", "globalMemoryBandwidth", "numMultiprocessors",
+                      "computeCapabilityMajor", "computeCapabilityMinor", "uuid"},
+                     "GPUs");
     while (reader.next()) {
         const uint32_t index = context.builder().gpu(reader.integerOr(Id, 0));
         if (index == noIndex) {
@@ -181,9 +173,7 @@ void readNvprofDevices(NvprofContext& context) {
 namespace {
 
 /// Converts a memory kind of CUPTI, which is ours plus 1. 0 is unknown.
-MemoryKind memoryFrom(int64_t number) {
-    return number > 0 ? memoryKindFrom(number - 1) : MemoryKind::Unknown;
-}
+MemoryKind memoryFrom(int64_t number) { return number > 0 ? memoryKindFrom(number - 1) : MemoryKind::Unknown; }
 
 /// The leading columns of all tables of work.
 enum Place : int { Start, End, Device, Context, Stream, Correlation, firstOwn };
@@ -195,8 +185,8 @@ void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(Start, End);
         if (!times) continue;
-        const uint32_t stream = context.stream(
-            reader.integerOr(Device, 0), reader.integerOr(Context, 0), reader.integerOr(Stream, 0));
+        const uint32_t stream =
+            context.stream(reader.integerOr(Device, 0), reader.integerOr(Context, 0), reader.integerOr(Stream, 0));
         if (stream == noIndex) {
             reader.skipRow();
             continue;
@@ -214,23 +204,12 @@ struct Tally {
 };
 
 void readKernels(NvprofContext& context, const char* table, Tally& tally) {
-    enum : int {
-        Name = firstOwn,
-        GridX,
-        GridY,
-        GridZ,
-        BlockX,
-        BlockY,
-        BlockZ,
-        Registers,
-        StaticShared,
-        DynamicShared
-    };
-    RowReader reader(context.load(), table,
-                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "name",
-                      "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread",
-                      "staticSharedMemory", "dynamicSharedMemory"},
-                     "kernels");
+    enum : int { Name = firstOwn, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, Registers, StaticShared, DynamicShared };
+    RowReader reader(
+        context.load(), table,
+        {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "name", "gridX", "gridY", "gridZ",
+         "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"},
+        "kernels");
     forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
         LaunchConfig config;
         const int64_t name = reader.integerOr(Name, 0);
@@ -238,10 +217,8 @@ void readKernels(NvprofContext& context, const char* table, Tally& tally) {
         config.mangledName = context.text(name);
         const std::string whole(context.builder().text(config.demangledName));
         config.shortName = context.builder().intern(kernelBaseName(whole));
-        config.grid = {reader.unsigned32(GridX), reader.unsigned32(GridY),
-                       reader.unsigned32(GridZ)};
-        config.block = {reader.unsigned32(BlockX), reader.unsigned32(BlockY),
-                        reader.unsigned32(BlockZ)};
+        config.grid = {reader.unsigned32(GridX), reader.unsigned32(GridY), reader.unsigned32(GridZ)};
+        config.block = {reader.unsigned32(BlockX), reader.unsigned32(BlockY), reader.unsigned32(BlockZ)};
         config.registersPerThread = reader.unsigned32(Registers);
         config.staticSharedBytes = reader.unsigned32(StaticShared);
         config.dynamicSharedBytes = reader.unsigned32(DynamicShared);
@@ -258,35 +235,34 @@ void readKernels(NvprofContext& context, const char* table, Tally& tally) {
 void readCopies(NvprofContext& context, const char* table, Tally& tally) {
     enum : int { Bytes = firstOwn, Kind, Source, Destination, SourceDevice, DestinationDevice };
     RowReader reader(context.load(), table,
-                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
-                      "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
+                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes", "copyKind",
+                      "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
                      "memcpys");
     const auto gpuIn = [&](int column) {
         const int64_t device = reader.integerOr(column, -1);
         return device < 0 ? noIndex : context.builder().gpu(device);
     };
     forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
-        context.builder().add<kinds::Memcpy>(
-            {.startNs = times.startNs,
-             .endNs = times.endNs,
-             .bytes = reader.bytes(Bytes),
-             .kind = memcpyKindFrom(reader.integerOr(Kind, 0)),
-             .sourceMemory = memoryFrom(reader.integerOr(Source, 0)),
-             .destinationMemory = memoryFrom(reader.integerOr(Destination, 0)),
-             .sourceGpu = gpuIn(SourceDevice),
-             .destinationGpu = gpuIn(DestinationDevice),
-             .stream = stream,
-             .correlation = correlation});
+        context.builder().add<kinds::Memcpy>({.startNs = times.startNs,
+                                              .endNs = times.endNs,
+                                              .bytes = reader.bytes(Bytes),
+                                              .kind = memcpyKindFrom(reader.integerOr(Kind, 0)),
+                                              .sourceMemory = memoryFrom(reader.integerOr(Source, 0)),
+                                              .destinationMemory = memoryFrom(reader.integerOr(Destination, 0)),
+                                              .sourceGpu = gpuIn(SourceDevice),
+                                              .destinationGpu = gpuIn(DestinationDevice),
+                                              .stream = stream,
+                                              .correlation = correlation});
     });
     tally.add(reader);
 }
 
 void readMemsets(NvprofContext& context) {
     enum : int { Bytes = firstOwn, Value, Memory };
-    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MEMSET",
-                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
-                      "value", "memoryKind"},
-                     "memsets");
+    RowReader reader(
+        context.load(), "CUPTI_ACTIVITY_KIND_MEMSET",
+        {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes", "value", "memoryKind"},
+        "memsets");
     forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
         context.builder().add<kinds::Memset>({.startNs = times.startNs,
                                               .endNs = times.endNs,
@@ -304,8 +280,7 @@ void readMemsets(NvprofContext& context) {
 void readNvprofWork(NvprofContext& context) {
     Tally kernels, copies;
     // The table of kernels depends on whether they could overlap.
-    for (const char* table :
-         {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"})
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"})
         readKernels(context, table, kernels);
     context.builder().count(kinds::Kernel::plural, kernels.rows, kernels.untimed);
     for (const char* table : {"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMCPY2"})
@@ -329,8 +304,7 @@ void readNvprofWaits(NvprofContext& context) {
             {.startNs = times.startNs,
              .endNs = times.endNs,
              .type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
-             .stream = context.stream(context.deviceOf(ofContext), ofContext,
-                                      reader.integerOr(OfStream, -1)),
+             .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
              .process = context.process(),
              .correlation = reader.unsigned32(OfCall)});
     }

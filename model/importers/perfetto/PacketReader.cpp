@@ -16,8 +16,7 @@ namespace lanescope {
 namespace {
 
 constexpr size_t atOnce = size_t{1} << 16;
-/// 16 MiB: larger than the window that a writer needs for one buffer, and the maximum allocation
-/// for a frame.
+/// 16 MiB: larger than the window that a writer needs for one buffer, and the maximum allocation for a frame.
 constexpr int maxWindowLog = 24;
 
 /// Returns the limit of decompressed bytes. A writer compresses a buffer of some hundred KiB.
@@ -25,8 +24,7 @@ constexpr int maxWindowLog = 24;
 size_t maxUnpackedBytesOf(std::string_view packed) {
     constexpr size_t maxUnpackedBytes = size_t{64} << 20;
     constexpr size_t highestRatio = 1024;
-    return packed.size() > maxUnpackedBytes / highestRatio ? maxUnpackedBytes
-                                                           : packed.size() * highestRatio + atOnce;
+    return packed.size() > maxUnpackedBytes / highestRatio ? maxUnpackedBytes : packed.size() * highestRatio + atOnce;
 }
 
 }  // namespace
@@ -54,8 +52,7 @@ UnpackedPackets unpackDeflate(std::string_view packed) {
 
 UnpackedPackets unpackZstandard(std::string_view packed) {
     UnpackedPackets unpacked;
-    const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
-                                                                       &ZSTD_freeDCtx);
+    const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
     if (context == nullptr) return unpacked;
     ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, maxWindowLog);
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
@@ -100,10 +97,7 @@ bool isOfHead(uint32_t number) {
 
 }  // namespace
 
-PacketReader::PacketReader(ForeignEvents& events, LargeMemory* memory)
-    : events_(events), joiner_(memory) {
-    flush();
-}
+PacketReader::PacketReader(ForeignEvents& events, LargeMemory* memory) : events_(events), joiner_(memory) { flush(); }
 
 void PacketReader::flush() {
     if (chunk_ != nullptr) events_.take(*chunk_, 0);
@@ -156,8 +150,7 @@ void PacketReader::take(std::string_view packet, int depth) {
         if (field.number == 59 && field.isBytes()) defaults = field.bytes;
     }
     if (head.isMalformed()) ++corruptCount_;
-    if (sequences_.size() >= maxSequences && !sequences_.contains(sequenceNumber))
-        sequenceNumber = 0;
+    if (sequences_.size() >= maxSequences && !sequences_.contains(sequenceNumber)) sequenceNumber = 0;
     PacketSequence& sequence = sequences_[sequenceNumber];
     if (isCleared) sequence.clear();
     if (!interned.empty()) {
@@ -174,33 +167,20 @@ void PacketReader::take(std::string_view packet, int depth) {
     for (ProtoField field; cursor.next(field);) {
         if (!field.isBytes() || isOfHead(field.number)) continue;
         switch (field.number) {
-            case 2:
-                takeProcessTree(field.bytes);
-                break;
-            case 6:
-                clocks_.takeSnapshot(field.bytes, sequence);
-                break;
+            case 2: takeProcessTree(field.bytes); break;
+            case 6: clocks_.takeSnapshot(field.bytes, sequence); break;
             case 11:
                 atTime();
                 takeTrackEvent(field.bytes, sequence, timeNs);
                 break;
-            case 44:
-                takeThread(field.bytes, sequence);
-                break;
-            case 43:
-                break;
+            case 44: takeThread(field.bytes, sequence); break;
+            case 43: break;
             case 50:
                 if (depth == 0) takePacked(field.bytes, unpackDeflate, depth);
                 break;
-            case 52:
-                takeGpuCounters(field.bytes, atTime());
-                break;
-            case 53:
-                takeRenderStage(field.bytes, sequence, atTime());
-                break;
-            case 60:
-                tracks_.describe(field.bytes);
-                break;
+            case 52: takeGpuCounters(field.bytes, atTime()); break;
+            case 53: takeRenderStage(field.bytes, sequence, atTime()); break;
+            case 60: tracks_.describe(field.bytes); break;
             case 133:
                 if (depth == 0) takePacked(field.bytes, unpackZstandard, depth);
                 break;
@@ -214,8 +194,7 @@ void PacketReader::takeThread(std::string_view message, PacketSequence& sequence
     std::string_view name;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
-        if (field.number == 1 && field.isNumber())
-            sequence.process = static_cast<int32_t>(field.value);
+        if (field.number == 1 && field.isNumber()) sequence.process = static_cast<int32_t>(field.value);
         if (field.number == 2 && field.isNumber()) sequence.thread = field.signedValue();
         if (field.number == 5 && field.isBytes()) name = field.bytes;
         if (field.number == 6 && field.isNumber() && field.value < uint64_t{1} << 50)
@@ -246,8 +225,7 @@ void PacketReader::takeProcessTree(std::string_view message) {
         for (ProtoField part; each.next(part);) {
             if (part.number == 1 && part.isNumber()) own = part.signedValue();
             if (part.number == 3 && part.isNumber()) process = part.signedValue();
-            if (part.number == (isProcess ? 3u : 2u) && part.isBytes() && name.empty())
-                name = part.bytes;
+            if (part.number == (isProcess ? 3u : 2u) && part.isBytes() && name.empty()) name = part.bytes;
         }
         if (isProcess)
             keep(std::to_string(own), {}, false, name);
@@ -268,24 +246,20 @@ std::string sizesIn(std::string_view message) {
     std::array<uint64_t, 3> sizes{1, 1, 1};
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);)
-        if (field.isNumber() && field.number >= 1 && field.number <= 3)
-            sizes[field.number - 1] = field.value;
+        if (field.isNumber() && field.number >= 1 && field.number <= 3) sizes[field.number - 1] = field.value;
     return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
 }
 
 /// Reads a launch: its grid and block sizes become arguments.
-void takeLaunch(std::string_view message, KeptTexts& texts,
-                std::vector<EventDecoder::Argument>& arguments) {
+void takeLaunch(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);)
         if (field.isBytes() && (field.number == 1 || field.number == 2))
-            arguments.push_back(
-                {field.number == 1 ? "grid" : "block",
-                 {JsonValue::Kind::Nested, false, texts.kept(sizesIn(field.bytes))}});
+            arguments.push_back({field.number == 1 ? "grid" : "block",
+                                 {JsonValue::Kind::Nested, false, texts.kept(sizesIn(field.bytes))}});
 }
 
-void takeExtra(std::string_view message, KeptTexts& texts,
-               std::vector<EventDecoder::Argument>& arguments) {
+void takeExtra(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
     constexpr size_t maxArguments = 256;
     std::string_view name, value;
     ProtoCursor cursor(message);
@@ -294,14 +268,12 @@ void takeExtra(std::string_view message, KeptTexts& texts,
         if (field.number == 2 && field.isBytes()) value = field.bytes;
     }
     if (arguments.size() < maxArguments)
-        arguments.push_back(
-            {texts.kept(name), {JsonValue::Kind::String, false, texts.kept(value)}});
+        arguments.push_back({texts.kept(name), {JsonValue::Kind::String, false, texts.kept(value)}});
 }
 
 }  // namespace
 
-void PacketReader::takeRenderStage(std::string_view message, PacketSequence& sequence,
-                                   int64_t timeNs) {
+void PacketReader::takeRenderStage(std::string_view message, PacketSequence& sequence, int64_t timeNs) {
     arguments_.clear();
     Event event;
     event.timeNs = timeNs;
@@ -310,42 +282,25 @@ void PacketReader::takeRenderStage(std::string_view message, PacketSequence& seq
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
         switch (field.number) {
-            case 1:
-                eventNumber = field.signedValue();
-                break;
-            case 2:
-                event.durationNs = field.signedValue();
-                break;
-            case 11:
-                gpu = static_cast<int32_t>(field.value);
-                break;
-            case 3:
-                queue = static_cast<int32_t>(field.value);
-                break;
+            case 1: eventNumber = field.signedValue(); break;
+            case 2: event.durationNs = field.signedValue(); break;
+            case 11: gpu = static_cast<int32_t>(field.value); break;
+            case 3: queue = static_cast<int32_t>(field.value); break;
             case 13:
                 queue = field.signedValue();
                 queueName = sequence.text(Texts::Stages, field.value);
                 break;
-            case 14:
-                stage = sequence.text(Texts::Stages, field.value);
-                break;
-            case 17:
-                event.name = field.bytes;
-                break;
-            case 20:
-                event.name = sequence.text(Texts::Names, field.value);
-                break;
-            case 19:
-                kernel = sequence.text(Texts::Kernels, field.value);
-                break;
+            case 14: stage = sequence.text(Texts::Stages, field.value); break;
+            case 17: event.name = field.bytes; break;
+            case 20: event.name = sequence.text(Texts::Names, field.value); break;
+            case 19: kernel = sequence.text(Texts::Kernels, field.value); break;
             case 21:
                 if (field.isBytes()) takeLaunch(field.bytes, *texts_, arguments_);
                 break;
             case 6:
                 if (field.isBytes()) takeExtra(field.bytes, *texts_, arguments_);
                 break;
-            default:
-                break;
+            default: break;
         }
     }
     constexpr int64_t maxPacketTimeNs = int64_t{1} << 60;
@@ -400,8 +355,7 @@ void PacketReader::takeGpuCounterNames(std::string_view interned) {
             if (part.number == 3 && part.isNumber()) gpu = static_cast<int32_t>(part.value);
         }
         takeCounterDescriptor(descriptor, number | internedFlag);
-        if (gpusOfDescriptors_.size() < maxCounterNames)
-            gpusOfDescriptors_[number | internedFlag] = gpu;
+        if (gpusOfDescriptors_.size() < maxCounterNames) gpusOfDescriptors_[number | internedFlag] = gpu;
     }
 }
 
@@ -440,8 +394,7 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
         event.process = {JsonValue::Kind::String, false, texts_->kept(process)};
         event.name = {
             JsonValue::Kind::String, false,
-            texts_->kept(named != gpuCounterNames_.end() ? named->second
-                                                         : fmt::format("counter {}", counter))};
+            texts_->kept(named != gpuCounterNames_.end() ? named->second : fmt::format("counter {}", counter))};
         event.time = {JsonValue::Kind::Word, false, texts_->kept(fmt::format("{}e-3", timeNs))};
         decoder_->take(event, {{"value", {JsonValue::Kind::Word, false, texts_->kept(value)}}});
         flushIfFull();

@@ -25,8 +25,7 @@ struct UnpackedPackets {
     bool isWhole = false;  ///< else corrupt, truncated, or larger than any writer's packet
 };
 
-/// Decompresses zlib data. Uses at most 64 MiB and about 1,000 times the bytes of `packed`. Any
-/// thread.
+/// Decompresses zlib data. Uses at most 64 MiB and about 1,000 times the bytes of `packed`. Any thread.
 UnpackedPackets unpackDeflate(std::string_view packed);
 
 /// Decompresses Zstandard data with the same limits.
@@ -72,8 +71,7 @@ class PacketReader {
 
     void take(std::string_view packet, int depth);
     void takePacked(std::string_view packed, Unpacker unpack, int depth);
-    void takeTrackEvent(std::string_view message, PacketSequence& sequence,
-                        std::optional<int64_t> timeNs);
+    void takeTrackEvent(std::string_view message, PacketSequence& sequence, std::optional<int64_t> timeNs);
     void takeMember(const ProtoField& field, PacketSequence& sequence, Event& event);
     void takeLegacy(std::string_view message, PacketSequence& sequence, Event& event);
     void keepTyped(Event& event);

@@ -18,12 +18,8 @@ using Texts = PacketSequence::Texts;
 
 enum : uint64_t { Unspecified = 0, Begin = 1, End = 2, Instant = 3, Counter = 4 };
 
-JsonValue word(std::string_view text) {
-    return {JsonValue::Kind::Word, false, text};
-}
-JsonValue string(std::string_view text) {
-    return {JsonValue::Kind::String, false, text};
-}
+JsonValue word(std::string_view text) { return {JsonValue::Kind::Word, false, text}; }
+JsonValue string(std::string_view text) { return {JsonValue::Kind::String, false, text}; }
 
 /// Per event. Operators have one or a few.
 constexpr size_t maxFlowsPerEvent = 64;
@@ -76,30 +72,18 @@ uint32_t PacketReader::flowNumber(uint64_t flow) {
 void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence, Event& event) {
     const auto category = [&event](std::string_view name) {
         // The first known category counts.
-        if (event.category.empty() || eventKindOf(event.category) == ForeignEventKind::Other)
-            event.category = name;
+        if (event.category.empty() || eventKindOf(event.category) == ForeignEventKind::Other) event.category = name;
     };
     switch (field.number) {
         case 3:
-            ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&](uint64_t number) {
-                category(sequence.text(Texts::Categories, number));
-            });
+            ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint,
+                                       [&](uint64_t number) { category(sequence.text(Texts::Categories, number)); });
             break;
-        case 22:
-            category(field.bytes);
-            break;
-        case 10:
-            event.name = sequence.text(Texts::Names, field.value);
-            break;
-        case 23:
-            event.name = field.bytes;
-            break;
-        case 9:
-            event.type = field.value;
-            break;
-        case 11:
-            event.track = tracks_.numberOf(field.value);
-            break;
+        case 22: category(field.bytes); break;
+        case 10: event.name = sequence.text(Texts::Names, field.value); break;
+        case 23: event.name = field.bytes; break;
+        case 9: event.type = field.value; break;
+        case 11: event.track = tracks_.numberOf(field.value); break;
         case 30:
             event.counterValue = static_cast<double>(field.signedValue());
             event.hasCounterValue = true;
@@ -112,15 +96,14 @@ void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence,
         case 42:
         case 47:
         case 48:
-            ProtoCursor::forEachNumber(
-                field, field.number < 47 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
-                [this, &event](uint64_t flow) {
-                    if (event.flow == 0) event.flow = flow;
-                    if (flows_.size() < maxFlowsPerEvent)
-                        flows_.push_back(flow);
-                    else
-                        ++chunk_->tally.otherFlows;
-                });
+            ProtoCursor::forEachNumber(field, field.number < 47 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
+                                       [this, &event](uint64_t flow) {
+                                           if (event.flow == 0) event.flow = flow;
+                                           if (flows_.size() < maxFlowsPerEvent)
+                                               flows_.push_back(flow);
+                                           else
+                                               ++chunk_->tally.otherFlows;
+                                       });
             break;
         case 4:
             if (field.isBytes()) takeDebugArgument(field.bytes, sequence, *texts_, arguments_);
@@ -128,8 +111,7 @@ void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence,
         case 6:
             if (field.isBytes()) takeLegacy(field.bytes, sequence, event);
             break;
-        default:
-            break;
+        default: break;
     }
 }
 
@@ -152,17 +134,10 @@ void PacketReader::takeLegacy(std::string_view message, PacketSequence& sequence
                 break;
             case 6:
             case 10:
-            case 11:
-                event.id = texts_->kept(std::to_string(field.value));
-                break;
-            case 18:
-                process = static_cast<int32_t>(field.value);
-                break;
-            case 19:
-                thread = field.signedValue();
-                break;
-            default:
-                break;
+            case 11: event.id = texts_->kept(std::to_string(field.value)); break;
+            case 18: process = static_cast<int32_t>(field.value); break;
+            case 19: thread = field.signedValue(); break;
+            default: break;
         }
     }
     if (process || thread)
@@ -170,8 +145,7 @@ void PacketReader::takeLegacy(std::string_view message, PacketSequence& sequence
                                              thread.value_or(sequence.thread.value_or(0)));
 }
 
-void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequence,
-                                  std::optional<int64_t> timeNs) {
+void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequence, std::optional<int64_t> timeNs) {
     arguments_.clear();
     flows_.clear();
     Event event;
@@ -181,13 +155,10 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     bool hasOwnCounters = false, hasOwnReals = false;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
-        const auto numbers = [&](ProtoField::Wire wire, auto take) {
-            ProtoCursor::forEachNumber(field, wire, take);
-        };
+        const auto numbers = [&](ProtoField::Wire wire, auto take) { ProtoCursor::forEachNumber(field, wire, take); };
         if (field.number == 1 && field.value < uint64_t{1} << 50 && !timeNs)
             timeNs = sequence.oldTimeNs += field.signedValue() * 1000;
-        if (field.number == 16 && field.value < uint64_t{1} << 50 && !timeNs)
-            timeNs = field.signedValue() * 1000;
+        if (field.number == 16 && field.value < uint64_t{1} << 50 && !timeNs) timeNs = field.signedValue() * 1000;
         if (field.number == 31) {
             if (!hasOwnCounters) counters.clear();
             hasOwnCounters = true;
@@ -202,8 +173,7 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
             });
         } else if (field.number == 12) {
             numbers(ProtoField::Wire::Varint, [&](uint64_t value) {
-                if (values.size() < maxValues)
-                    values.push_back(static_cast<double>(static_cast<int64_t>(value)));
+                if (values.size() < maxValues) values.push_back(static_cast<double>(static_cast<int64_t>(value)));
             });
         } else if (field.number == 46) {
             numbers(ProtoField::Wire::Fixed64, [&](uint64_t value) {
@@ -217,9 +187,8 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     if (cursor.isMalformed()) ++corruptCount_;
     if (event.track == PerfettoTracks::noTrack)
         event.track = sequence.defaultTrack ? tracks_.numberOf(*sequence.defaultTrack)
-                      : sequence.thread
-                          ? tracks_.numberOfThread(sequence.process.value_or(0), *sequence.thread)
-                          : tracks_.numberOf(0);
+                      : sequence.thread     ? tracks_.numberOfThread(sequence.process.value_or(0), *sequence.thread)
+                                            : tracks_.numberOf(0);
     if (event.track == PerfettoTracks::noTrack) {
         ++chunk_->tally.untimed;
         return;
@@ -251,20 +220,15 @@ void PacketReader::takeFacts(const Event& event) {
         std::string text(each.value.text);
         if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
             text = unescaped(std::string_view(text).substr(1, text.size() - 2));
-        const std::string key =
-            event.name == "device_properties" ? "deviceProperties" : std::string(each.key);
+        const std::string key = event.name == "device_properties" ? "deviceProperties" : std::string(each.key);
         if (facts_.size() < maxFacts) facts_[key] = std::move(text);
     }
 }
 
 void PacketReader::keepTyped(Event& event) {
     switch (event.type) {
-        case Begin:
-            joiner_.begin(event.track, event.timeNs, keepSlice(event, "X"));
-            break;
-        case End:
-            joiner_.end(event.track, event.timeNs);
-            break;
+        case Begin: joiner_.begin(event.track, event.timeNs, keepSlice(event, "X")); break;
+        case End: joiner_.end(event.track, event.timeNs); break;
         case Instant:
             if (event.name == "trace_metadata" || event.name == "device_properties") break;
             decoder_->take(placed(event, "i"), arguments_);
@@ -272,34 +236,23 @@ void PacketReader::keepTyped(Event& event) {
         case Counter:
             if (event.hasCounterValue) keepCounter(event.track, event.timeNs, event.counterValue);
             break;
-        default:
-            ++chunk_->tally.unknown;
+        default: ++chunk_->tally.unknown;
     }
 }
 
 void PacketReader::keepLegacy(Event& event) {
     const char phase = event.phase.empty() ? '\0' : event.phase.front();
     switch (phase) {
-        case 'B':
-            joiner_.begin(event.track, event.timeNs, keepSlice(event, "X"));
-            break;
-        case 'E':
-            joiner_.end(event.track, event.timeNs);
-            break;
+        case 'B': joiner_.begin(event.track, event.timeNs, keepSlice(event, "X")); break;
+        case 'E': joiner_.end(event.track, event.timeNs); break;
         case 'X':
             keepSlice(event, "X");
             lastNs_ = std::max(lastNs_, event.timeNs + event.durationNs);
             break;
-        case 'S':
-            decoder_->take(placed(event, "b"), arguments_);
-            break;
-        case 'F':
-            decoder_->take(placed(event, "e"), arguments_);
-            break;
-        case 'M':
-            break;
-        default:
-            decoder_->take(placed(event, event.phase), arguments_);
+        case 'S': decoder_->take(placed(event, "b"), arguments_); break;
+        case 'F': decoder_->take(placed(event, "e"), arguments_); break;
+        case 'M': break;
+        default: decoder_->take(placed(event, event.phase), arguments_);
     }
 }
 
@@ -310,9 +263,7 @@ void PacketReader::completeArguments(Event& event) {
         if (arguments_[at].key != "metadata" || !arguments_[at].value.isString()) continue;
         // Members of an object without its braces.
         JsonCursor cursor(texts_->kept(fmt::format("{{{}}}", arguments_[at].value.text)));
-        cursor.object([this](std::string_view key, const JsonValue& value) {
-            arguments_.push_back({key, value});
-        });
+        cursor.object([this](std::string_view key, const JsonValue& value) { arguments_.push_back({key, value}); });
     }
     if (!hasArgument("correlation"))
         for (size_t at = 0; at < arguments_.size(); ++at)
@@ -326,8 +277,7 @@ void PacketReader::completeArguments(Event& event) {
         if (has("Python id"))
             event.category = "python_function";
         else if (isApiName(name) && (has("correlation") || has("cbid") || event.flow != 0))
-            event.category = name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver"
-                                                                                 : "cuda_runtime";
+            event.category = name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
         else if (name.starts_with("Memcpy ") && (has("stream") || has("bytes")))
             event.category = "gpu_memcpy";
         else if (name.starts_with("Memset (") && (has("stream") || has("bytes")))
@@ -338,8 +288,7 @@ void PacketReader::completeArguments(Event& event) {
             event.category = "kernel";
         else if (isAnnotationName(name))
             event.category = "user_annotation";
-        else if (has("External id") || has("Ev Idx") || has("Input Dims") ||
-                 has("Record function id"))
+        else if (has("External id") || has("Ev Idx") || has("Input Dims") || has("Record function id"))
             event.category = "cpu_op";
     }
     // A flow connects a call with its work in the whole file, a correlation only within a process.
@@ -348,8 +297,7 @@ void PacketReader::completeArguments(Event& event) {
     if (event.flow == 0 || correlation == static_cast<int64_t>(event.flow)) return;
     const ForeignEventKind kind = eventKindOf(event.category);
     if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall ||
-        kind == ForeignEventKind::Kernel || kind == ForeignEventKind::Memcpy ||
-        kind == ForeignEventKind::Memset)
+        kind == ForeignEventKind::Kernel || kind == ForeignEventKind::Memcpy || kind == ForeignEventKind::Memset)
         addNumber("correlation", flowNumber(event.flow));
 }
 
@@ -397,8 +345,7 @@ SliceJoiner::Place PacketReader::keepSlice(const Event& original, std::string_vi
     const size_t workBefore = chunk_->gpuWork.size();
     decoder_->take(taken, arguments_);
     constexpr auto operators = static_cast<size_t>(ForeignEventKind::Operator);
-    if (chunk_->slices[operators].size() > before[operators])
-        keepFlowEnds(chunk_->slices[operators].back());
+    if (chunk_->slices[operators].size() > before[operators]) keepFlowEnds(chunk_->slices[operators].back());
     SliceJoiner::Place place;
     place.index = SliceJoiner::Place::nowhere;
     if (chunk_->gpuWork.size() > workBefore) {
@@ -420,8 +367,7 @@ void PacketReader::keepCounter(uint32_t number, int64_t timeNs, double value) {
     Event event;
     event.track = number;
     event.timeNs = timeNs;
-    event.name =
-        texts_->kept(track.name.empty() ? fmt::format("counter {}", track.uuid) : track.name);
+    event.name = texts_->kept(track.name.empty() ? fmt::format("counter {}", track.uuid) : track.name);
     const double multiplier = track.multiplier == 0 ? 1 : static_cast<double>(track.multiplier);
     const Arguments argument{{texts_->kept(track.unit.empty() ? "value" : track.unit),
                               word(texts_->kept(fmt::format("{}", value * multiplier)))}};

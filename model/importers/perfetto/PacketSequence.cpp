@@ -49,26 +49,13 @@ bool PacketSequence::takeTexts(std::string_view message) {
     for (ProtoField field; cursor.next(field);) {
         if (!field.isBytes()) continue;
         switch (field.number) {
-            case 1:
-                isRoom = takeText(Texts::Categories, field.bytes, 2) && isRoom;
-                break;
-            case 2:
-                isRoom = takeText(Texts::Names, field.bytes, 2) && isRoom;
-                break;
-            case 3:
-                isRoom = takeText(Texts::ArgumentNames, field.bytes, 2) && isRoom;
-                break;
-            case 24:
-                isRoom = takeText(Texts::Stages, field.bytes, 2) && isRoom;
-                break;
-            case 29:
-                isRoom = takeText(Texts::ArgumentValues, field.bytes, 2) && isRoom;
-                break;
-            case 1000:
-                isRoom = takeText(Texts::Kernels, field.bytes, 3) && isRoom;
-                break;
-            default:
-                break;
+            case 1: isRoom = takeText(Texts::Categories, field.bytes, 2) && isRoom; break;
+            case 2: isRoom = takeText(Texts::Names, field.bytes, 2) && isRoom; break;
+            case 3: isRoom = takeText(Texts::ArgumentNames, field.bytes, 2) && isRoom; break;
+            case 24: isRoom = takeText(Texts::Stages, field.bytes, 2) && isRoom; break;
+            case 29: isRoom = takeText(Texts::ArgumentValues, field.bytes, 2) && isRoom; break;
+            case 1000: isRoom = takeText(Texts::Kernels, field.bytes, 3) && isRoom; break;
+            default: break;
         }
     }
     return isRoom;
@@ -104,17 +91,13 @@ constexpr uint64_t timeOfDayClock = 1, bootClock = 6, firstOwnClock = 64, lastOw
 constexpr size_t maxClocks = 256;
 
 /// Returns the sum with wrap-around. Invalid times are detected later.
-int64_t sum(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
+int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 
 int64_t product(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-bool isOwn(uint64_t clock) {
-    return clock >= firstOwnClock && clock <= lastOwnClock;
-}
+bool isOwn(uint64_t clock) { return clock >= firstOwnClock && clock <= lastOwnClock; }
 
 PerfettoClock clockIn(std::string_view message) {
     PerfettoClock clock;
@@ -136,21 +119,20 @@ void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequ
     uint64_t primary = bootClock;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
-        if (field.number == 1 && field.isBytes() && clocks.size() < maxClocks)
-            clocks.push_back(clockIn(field.bytes));
+        if (field.number == 1 && field.isBytes() && clocks.size() < maxClocks) clocks.push_back(clockIn(field.bytes));
         if (field.number == 2 && field.isNumber()) primary = field.value;
     }
     const PerfettoClock* reference = nullptr;
     for (const PerfettoClock& clock : clocks) {
-        const bool isBetter = reference == nullptr || clock.id == primary ||
-                              (clock.id == bootClock && reference->id != primary);
+        const bool isBetter =
+            reference == nullptr || clock.id == primary || (clock.id == bootClock && reference->id != primary);
         if (!isOwn(clock.id) && isBetter) reference = &clock;
     }
     if (reference == nullptr) return;
     const bool isOfFile = reference->id == primary || reference->id == bootClock;
     const auto known = offsets_.find(reference->id);
-    const int64_t referenceNs = sum(product(reference->time, reference->unitNs),
-                                    isOfFile || known == offsets_.end() ? 0 : known->second);
+    const int64_t referenceNs =
+        sum(product(reference->time, reference->unitNs), isOfFile || known == offsets_.end() ? 0 : known->second);
     for (const PerfettoClock& clock : clocks) {
         const int64_t offset = sum(referenceNs, product(-1, product(clock.time, clock.unitNs)));
         if (isOwn(clock.id)) {
@@ -161,13 +143,11 @@ void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequ
         } else if (offsets_.size() < maxClocks) {
             offsets_[clock.id] = offset;
         }
-        if (clock.id == timeOfDayClock && reference->id != timeOfDayClock)
-            toTimeOfDay_ = product(-1, offset);
+        if (clock.id == timeOfDayClock && reference->id != timeOfDayClock) toTimeOfDay_ = product(-1, offset);
     }
 }
 
-int64_t PerfettoClocks::timeOf(uint64_t time, std::optional<uint64_t> clock,
-                               PacketSequence& sequence) const {
+int64_t PerfettoClocks::timeOf(uint64_t time, std::optional<uint64_t> clock, PacketSequence& sequence) const {
     const auto reading = static_cast<int64_t>(time);
     const uint64_t id = clock ? *clock : sequence.defaultClock.value_or(bootClock);
     if (isOwn(id)) {

@@ -21,8 +21,7 @@ struct PerfettoClock {
     bool isIncremental = false;
 };
 
-/// The shared state of the packets of one writer until it is reset: interned texts, defaults and
-/// own clocks.
+/// The shared state of the packets of one writer until it is reset: interned texts, defaults and own clocks.
 class PacketSequence {
   public:
     enum class Texts { Categories, Names, ArgumentNames, ArgumentValues, Kernels, Stages };

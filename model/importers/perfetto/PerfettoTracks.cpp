@@ -12,13 +12,9 @@ constexpr size_t maxTracks = size_t{1} << 20;
 constexpr int maxDepth = 64;
 constexpr size_t maxNameBytes = 4096;
 
-std::string shortened(std::string_view text) {
-    return std::string(text.substr(0, maxNameBytes));
-}
+std::string shortened(std::string_view text) { return std::string(text.substr(0, maxNameBytes)); }
 
-int64_t small(uint64_t value) {
-    return static_cast<int32_t>(value);
-}
+int64_t small(uint64_t value) { return static_cast<int32_t>(value); }
 
 void takeProcess(std::string_view message, PerfettoTrack& track) {
     ProtoCursor cursor(message);
@@ -66,8 +62,8 @@ uint32_t PerfettoTracks::numberOf(uint64_t uuid) {
 
 uint32_t PerfettoTracks::numberOfThread(int64_t process, int64_t thread) {
     // An id that no track of the file has.
-    const uint64_t uuid = mixed(static_cast<uint64_t>(process)) ^
-                          mixed(static_cast<uint64_t>(thread) + 0x9e3779b97f4a7c15u);
+    const uint64_t uuid =
+        mixed(static_cast<uint64_t>(process)) ^ mixed(static_cast<uint64_t>(thread) + 0x9e3779b97f4a7c15u);
     const uint32_t number = numberOf(uuid);
     if (number == noTrack) return number;
     tracks_[number].process = process;
@@ -92,8 +88,7 @@ void PerfettoTracks::describe(std::string_view message) {
     for (ProtoField field; cursor.next(field);) {
         if (field.number == 5 && field.isNumber()) track.parent = field.value;
         if (!field.isBytes()) continue;
-        if (field.number == 2 || field.number == 10 || field.number == 13)
-            track.name = shortened(field.bytes);
+        if (field.number == 2 || field.number == 10 || field.number == 13) track.name = shortened(field.bytes);
         if (field.number == 3) takeProcess(field.bytes, track);
         if (field.number == 4) takeThread(field.bytes, track);
         if (field.number == 8) takeCounter(field.bytes, track);

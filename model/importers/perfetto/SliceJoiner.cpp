@@ -13,10 +13,8 @@ namespace {
 void setDuration(ForeignEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
     if (place.index == SliceJoiner::Place::nowhere) return;
     if (place.isWork) {
-        if (place.index < events.gpuWork.size())
-            events.gpuWork[place.index].durationNs = durationNs;
-    } else if (ForeignEvents::Slices& slices = events.slices(place.kind);
-               place.index < slices.size()) {
+        if (place.index < events.gpuWork.size()) events.gpuWork[place.index].durationNs = durationNs;
+    } else if (ForeignEvents::Slices& slices = events.slices(place.kind); place.index < slices.size()) {
         slices[place.index].durationNs = durationNs;
     }
 }
@@ -62,20 +60,15 @@ bool SliceJoiner::forEachOfRuns(const Edges& edges, size_t first, size_t last, V
     return true;
 }
 
-/// Sorts by time. At equal times, earlier slices end first, then slices begin, then those of length
-/// 0 end.
+/// Sorts by time. At equal times, earlier slices end first, then slices begin, then those of length 0 end.
 void SliceJoiner::sortByTime(Edges& edges, size_t first, size_t last) {
-    const auto at = [&edges](size_t index) {
-        return edges.begin() + static_cast<std::ptrdiff_t>(index);
-    };
-    std::stable_sort(at(first), at(last),
-                     [](const Edge& a, const Edge& b) { return a.timeNs < b.timeNs; });
+    const auto at = [&edges](size_t index) { return edges.begin() + static_cast<std::ptrdiff_t>(index); };
+    std::stable_sort(at(first), at(last), [](const Edge& a, const Edge& b) { return a.timeNs < b.timeNs; });
     size_t openBefore = 0;
     for (size_t begin = first; begin < last;) {
         size_t end = begin;
         size_t begins = 0;
-        while (end < last && edges[end].timeNs == edges[begin].timeNs)
-            begins += edges[end++].isBegin ? 1 : 0;
+        while (end < last && edges[end].timeNs == edges[begin].timeNs) begins += edges[end++].isBegin ? 1 : 0;
         const size_t ends = end - begin - begins;
         const size_t endsFirst = std::min(openBefore, ends);
         size_t seen = 0;
@@ -102,10 +95,9 @@ SliceJoiner::Unmatched SliceJoiner::join(ForeignEvents& events, int64_t lastNs) 
         size_t last = first;
         while (last < edges_.size() && edges_[last].track == edges_[first].track) ++last;
         if (!isNested(edges_, first, last)) {
-            const bool isOfRuns =
-                forEachOfRuns(edges_, first, last, [&](const Edge& begin, const Edge& end) {
-                    setDuration(events, begin.place, end.timeNs - begin.timeNs);
-                });
+            const bool isOfRuns = forEachOfRuns(edges_, first, last, [&](const Edge& begin, const Edge& end) {
+                setDuration(events, begin.place, end.timeNs - begin.timeNs);
+            });
             if (isOfRuns) {
                 first = last;
                 continue;
@@ -120,8 +112,7 @@ SliceJoiner::Unmatched SliceJoiner::join(ForeignEvents& events, int64_t lastNs) 
             } else if (open.empty()) {
                 ++unmatched.ends;
             } else {
-                setDuration(events, open.back()->place,
-                            std::max<int64_t>(0, edge.timeNs - open.back()->timeNs));
+                setDuration(events, open.back()->place, std::max<int64_t>(0, edge.timeNs - open.back()->timeNs));
                 open.pop_back();
             }
         }

@@ -22,9 +22,7 @@ class SliceJoiner {
 
     explicit SliceJoiner(LargeMemory* memory) : edges_(memory) {}
 
-    void begin(uint32_t track, int64_t timeNs, const Place& place) {
-        edges_.push_back({timeNs, track, place, true});
-    }
+    void begin(uint32_t track, int64_t timeNs, const Place& place) { edges_.push_back({timeNs, track, place, true}); }
     void end(uint32_t track, int64_t timeNs) { edges_.push_back({timeNs, track, {}, false}); }
 
     struct Unmatched {

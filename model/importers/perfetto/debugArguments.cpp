@@ -22,16 +22,13 @@ struct Value {
     std::string text;
 };
 
-Value word(std::string text) {
-    return {JsonValue::Kind::Word, std::move(text)};
-}
+Value word(std::string text) { return {JsonValue::Kind::Word, std::move(text)}; }
 
 std::string asJson(const Value& value) {
     return value.kind == JsonValue::Kind::String ? jsonQuoted(value.text) : value.text;
 }
 
-Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name,
-              int depth);
+Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name, int depth);
 
 /// The items of a list, or the members of a group, as JSON.
 class Parts {
@@ -69,71 +66,39 @@ Value nestedValueOf(std::string_view message, int depth) {
                 if (keys.size() < maxListTextBytes) keys.emplace_back(field.bytes);
                 break;
             case 3:
-                if (next < keys.size())
-                    parts.add(nestedValueOf(field.bytes, depth + 1), &keys[next++]);
+                if (next < keys.size()) parts.add(nestedValueOf(field.bytes, depth + 1), &keys[next++]);
                 break;
-            case 4:
-                parts.add(nestedValueOf(field.bytes, depth + 1), nullptr);
-                break;
-            case 5:
-                value = word(fmt::format("{}", field.signedValue()));
-                break;
-            case 6:
-                value = word(fmt::format("{}", field.real()));
-                break;
-            case 7:
-                value = word(field.value != 0 ? "true" : "false");
-                break;
-            case 8:
-                value = {JsonValue::Kind::String, std::string(field.bytes)};
-                break;
-            default:
-                break;
+            case 4: parts.add(nestedValueOf(field.bytes, depth + 1), nullptr); break;
+            case 5: value = word(fmt::format("{}", field.signedValue())); break;
+            case 6: value = word(fmt::format("{}", field.real())); break;
+            case 7: value = word(field.value != 0 ? "true" : "false"); break;
+            case 8: value = {JsonValue::Kind::String, std::string(field.bytes)}; break;
+            default: break;
         }
     }
     return parts.isAny() ? parts.value(isGroup ? '{' : '[', isGroup ? '}' : ']') : value;
 }
 
-Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name,
-              int depth) {
+Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name, int depth) {
     Value value = word("");
     if (depth >= maxValueDepth) return value;
     Parts list, group;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
         switch (field.number) {
-            case 1:
-                name = sequence.text(Texts::ArgumentNames, field.value);
-                break;
-            case 10:
-                name = field.bytes;
-                break;
-            case 2:
-                value = word(field.value != 0 ? "true" : "false");
-                break;
+            case 1: name = sequence.text(Texts::ArgumentNames, field.value); break;
+            case 10: name = field.bytes; break;
+            case 2: value = word(field.value != 0 ? "true" : "false"); break;
             case 3:
-            case 7:
-                value = word(fmt::format("{}", field.value));
-                break;
-            case 4:
-                value = word(fmt::format("{}", field.signedValue()));
-                break;
-            case 5:
-                value = word(fmt::format("{}", field.real()));
-                break;
-            case 6:
-                value = {JsonValue::Kind::String, std::string(field.bytes)};
-                break;
+            case 7: value = word(fmt::format("{}", field.value)); break;
+            case 4: value = word(fmt::format("{}", field.signedValue())); break;
+            case 5: value = word(fmt::format("{}", field.real())); break;
+            case 6: value = {JsonValue::Kind::String, std::string(field.bytes)}; break;
             case 17:
-                value = {JsonValue::Kind::String,
-                         std::string(sequence.text(Texts::ArgumentValues, field.value))};
+                value = {JsonValue::Kind::String, std::string(sequence.text(Texts::ArgumentValues, field.value))};
                 break;
-            case 8:
-                value = nestedValueOf(field.bytes, depth + 1);
-                break;
-            case 9:
-                value = {JsonValue::Kind::Nested, std::string(field.bytes)};
-                break;
+            case 8: value = nestedValueOf(field.bytes, depth + 1); break;
+            case 9: value = {JsonValue::Kind::Nested, std::string(field.bytes)}; break;
             case 11: {
                 std::string key;
                 const Value member = valueOf(field.bytes, sequence, key, depth + 1);
@@ -145,8 +110,7 @@ Value valueOf(std::string_view message, const PacketSequence& sequence, std::str
                 list.add(valueOf(field.bytes, sequence, ignored, depth + 1), nullptr);
                 break;
             }
-            default:
-                break;
+            default: break;
         }
     }
     if (group.isAny()) return group.value('{', '}');

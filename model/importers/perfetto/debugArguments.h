@@ -25,9 +25,7 @@ class KeptTexts {
 
   private:
     struct Hash {
-        size_t operator()(const std::string& text) const {
-            return static_cast<size_t>(mixed(std::string_view(text)));
-        }
+        size_t operator()(const std::string& text) const { return static_cast<size_t>(mixed(std::string_view(text))); }
     };
     std::unordered_set<std::string, Hash> texts_;
     size_t bytes_ = 0;

@@ -52,9 +52,8 @@ void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
                           packets});
     };
     for (const auto& [field, packets] : reader.others()) {
-        const auto known = std::find_if(
-            otherPackets.begin(), otherPackets.end(),
-            [number = field](const OtherPacket& each) { return each.field == number; });
+        const auto known = std::find_if(otherPackets.begin(), otherPackets.end(),
+                                        [number = field](const OtherPacket& each) { return each.field == number; });
         if (known != otherPackets.end())
             note(packets, known->packets);
         else
@@ -62,14 +61,13 @@ void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
     }
     note(unknown, "packets of an unknown kind");
     if (reader.lostPackets() > 0)
-        builder.note(
-            {Severity::Warning,
-             HealthCode::EventsDropped,
-             fmt::format("The writer lost packets in {} place{} (buffer full).",
-                         formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
-             {},
-             {},
-             reader.lostPackets()});
+        builder.note({Severity::Warning,
+                      HealthCode::EventsDropped,
+                      fmt::format("The writer lost packets in {} place{} (buffer full).",
+                                  formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
+                      {},
+                      {},
+                      reader.lostPackets()});
 }
 
 void describe(const ForeignFile& file, const PacketReader& reader, EmitContext& output) {
@@ -80,16 +78,14 @@ void describe(const ForeignFile& file, const PacketReader& reader, EmitContext& 
         trace.producer = producer->second;
     const std::optional<int64_t> toTimeOfDay = reader.clocks().toTimeOfDay();
     constexpr int64_t maxTimeNs = int64_t{1} << 61;
-    if (toTimeOfDay && *toTimeOfDay > 0 && *toTimeOfDay < maxTimeNs)
-        trace.startUtcNs = *toTimeOfDay + output.zeroNs;
+    if (toTimeOfDay && *toTimeOfDay > 0 && *toTimeOfDay < maxTimeNs) trace.startUtcNs = *toTimeOfDay + output.zeroNs;
 }
 
 }  // namespace
 
 bool startsLikePerfetto(std::string_view start) {
     // Members of a packet other than its payload, and the payloads at the start of traces.
-    constexpr std::array<uint32_t, 20> known{1,  2,  3,  6,  8,  10, 11, 12, 13, 33,
-                                             36, 41, 42, 43, 44, 45, 58, 59, 60, 79};
+    constexpr std::array<uint32_t, 20> known{1, 2, 3, 6, 8, 10, 11, 12, 13, 33, 36, 41, 42, 43, 44, 45, 58, 59, 60, 79};
     constexpr std::array<uint32_t, 7> payloads{3, 8, 10, 36, 50, 60, 133};
     bool isKnownPayload = false;
     int packets = 0;
@@ -97,20 +93,16 @@ bool startsLikePerfetto(std::string_view start) {
         uint64_t key = 0, length = 0;
         std::string_view rest = start;
         constexpr uint64_t packetKey = packetField << 3 | 2;
-        if (!ProtoCursor::takeNumber(rest, ProtoField::Wire::Varint, key) || key != packetKey)
-            break;
+        if (!ProtoCursor::takeNumber(rest, ProtoField::Wire::Varint, key) || key != packetKey) break;
         if (!ProtoCursor::takeNumber(rest, ProtoField::Wire::Varint, length) || length == 0) break;
         const bool isWhole = length <= rest.size();
-        ProtoCursor cursor(
-            rest.substr(0, static_cast<size_t>(std::min<uint64_t>(length, rest.size()))));
+        ProtoCursor cursor(rest.substr(0, static_cast<size_t>(std::min<uint64_t>(length, rest.size()))));
         bool isAny = false;
         ProtoField field;
         const auto isOfPacket = [&] {
             isAny = true;
-            isKnownPayload |=
-                std::find(payloads.begin(), payloads.end(), field.number) != payloads.end();
-            return field.number >= 33 ||
-                   std::find(known.begin(), known.end(), field.number) != known.end();
+            isKnownPayload |= std::find(payloads.begin(), payloads.end(), field.number) != payloads.end();
+            return field.number >= 33 || std::find(known.begin(), known.end(), field.number) != known.end();
         };
         while (cursor.next(field))
             if (!isOfPacket()) return false;
@@ -125,8 +117,7 @@ bool startsLikePerfetto(std::string_view start) {
 }
 
 Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
-                               const std::function<double()>& fractionRead,
-                               const LoadProgress& progress) {
+                               const std::function<double()>& fractionRead, const LoadProgress& progress) {
     ForeignEvents events(builder);
     PacketReader reader(events, builder.memory());
     ProtoStream stream(source, builder.memory(), maxPacketBytes, maxBytes);
@@ -135,8 +126,7 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     int packets = 0;
     for (ProtoField field; stream.next(field);) {
         if (field.number == packetField && field.isBytes()) reader.take(field.bytes);
-        if (++packets % packetsBetweenReports == 0 && !isWanted(readingShare * fractionRead()))
-            return {};
+        if (++packets % packetsBetweenReports == 0 && !isWanted(readingShare * fractionRead())) return {};
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
     reader.finish();
@@ -146,8 +136,7 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
                        rankOf(file.facts, builder.trace().path)};
     EmitFindings findings;
-    emitEvents(output, findings,
-               [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
+    emitEvents(output, findings, [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(file, reader, output);
     findings.unmatchedEdges += reader.unmatched().ends;
     noteForeignFile(file, findings, output, HealthCode::FileDamaged);
@@ -157,8 +146,8 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     if (open > 0)
         builder.note({Severity::Info,
                       HealthCode::NvtxUnmatched,
-                      fmt::format("{} slice{} in the file; they are shown until its last event.",
-                                  formatCount(open), open == 1 ? " never ends" : "s never end"),
+                      fmt::format("{} slice{} in the file; they are shown until its last event.", formatCount(open),
+                                  open == 1 ? " never ends" : "s never end"),
                       {},
                       {},
                       open});

@@ -24,8 +24,7 @@ void RocmContext::readTexts(const char* table) {
     demangled_.clear();
     RowReader reader(context_, table, {"id", "string"}, "strings");
     while (reader.next())
-        if (const std::optional<int64_t> number = reader.integer(0))
-            texts_[*number] = builder().intern(reader.text(1));
+        if (const std::optional<int64_t> number = reader.integer(0)) texts_[*number] = builder().intern(reader.text(1));
 }
 
 StringIndex RocmContext::text(int64_t number) const {
@@ -52,11 +51,10 @@ MemcpyKind rocmCopyKind(std::string_view name) {
     std::string word;
     for (const char c : name)
         if (isLetter(c)) word += lowerCase(c);
-    constexpr std::array<std::pair<std::string_view, MemcpyKind>, 4> words{
-        {{"hosttodevice", MemcpyKind::HtoD},
-         {"devicetohost", MemcpyKind::DtoH},
-         {"devicetodevice", MemcpyKind::DtoD},
-         {"hosttohost", MemcpyKind::HtoH}}};
+    constexpr std::array<std::pair<std::string_view, MemcpyKind>, 4> words{{{"hosttodevice", MemcpyKind::HtoD},
+                                                                            {"devicetohost", MemcpyKind::DtoH},
+                                                                            {"devicetodevice", MemcpyKind::DtoD},
+                                                                            {"hosttohost", MemcpyKind::HtoH}}};
     for (const auto& [ending, kind] : words)
         if (word.find("copy") != std::string::npos && word.ends_with(ending)) return kind;
     return MemcpyKind::Unknown;

@@ -10,8 +10,7 @@
 
 namespace lanescope {
 
-/// The shared state of the readers of a file of ROCm's profilers: its texts and its start. Times
-/// count since boot.
+/// The shared state of the readers of a file of ROCm's profilers: its texts and its start. Times count since boot.
 class RocmContext {
   public:
     explicit RocmContext(LoadContext& context) : context_(context) {}
@@ -19,17 +18,13 @@ class RocmContext {
     LoadContext& load() { return context_; }
     TraceBuilder& builder() { return context_.builder(); }
 
-    /// Moves the start of the trace to the first row of the table, by that column, if it is
-    /// earlier.
+    /// Moves the start of the trace to the first row of the table, by that column, if it is earlier.
     void beginWith(const char* table, const char* column);
     /// Returns a time of the file on the clock of the trace, which begins with the first event.
-    TimeRange shifted(TimeRange times) const {
-        return {times.startNs - zeroNs(), times.endNs - zeroNs()};
-    }
+    TimeRange shifted(TimeRange times) const { return {times.startNs - zeroNs(), times.endNs - zeroNs()}; }
     int64_t zeroNs() const { return firstNs_ == never ? 0 : firstNs_; }
 
-    /// Reads texts by number from a table with the columns `id` and `string`. Replaces texts of an
-    /// earlier table.
+    /// Reads texts by number from a table with the columns `id` and `string`. Replaces texts of an earlier table.
     void readTexts(const char* table);
     /// Returns 0 for none.
     StringIndex text(int64_t number) const;
@@ -46,8 +41,7 @@ class RocmContext {
     int64_t firstNs_ = never;
 };
 
-/// Returns the kind for a name of ROCm: "CopyHostToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE".
-/// `Unknown` for other names.
+/// Returns the kind for a name of ROCm: "CopyHostToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE". `Unknown` for other names.
 MemcpyKind rocmCopyKind(std::string_view name);
 
 }  // namespace lanescope

@@ -25,14 +25,13 @@
 
 namespace lanescope {
 
-/// The tables of one process in a rocpd file. Their names are those of the format with a suffix
-/// that identifies the process: "rocpd_region_00003fdc_92cb". The plain names are views, which are
-/// not read.
+/// The tables of one process in a rocpd file. Their names are those of the format with a suffix that identifies the
+/// process: "rocpd_region_00003fdc_92cb". The plain names are views, which are not read.
 struct RocpdTables {
     explicit RocpdTables(const std::string& suffix);
 
-    std::string strings, nodes, processes, threads, agents, symbols, events, regions, kernels,
-        copies, allocations, counterEvents, samples;
+    std::string strings, nodes, processes, threads, agents, symbols, events, regions, kernels, copies, allocations,
+        counterEvents, samples;
 };
 
 /// Returns the tables of each process in the file, by name. Names with characters other than
@@ -46,9 +45,8 @@ constexpr size_t maxProcesses = 4096;
 constexpr size_t maxSuffixBytes = 64;
 
 bool isPlain(std::string_view suffix) {
-    return suffix.size() <= maxSuffixBytes && std::all_of(suffix.begin(), suffix.end(), [](char c) {
-               return isLetter(c) || isDigit(c) || c == '_';
-           });
+    return suffix.size() <= maxSuffixBytes &&
+           std::all_of(suffix.begin(), suffix.end(), [](char c) { return isLetter(c) || isDigit(c) || c == '_'; });
 }
 
 }  // namespace
@@ -82,9 +80,7 @@ std::vector<RocpdTables> rocpdTablesIn(const Database& database) {
 namespace {
 
 /// Returns true if regions of the category are calls of a GPU library. Others are ranges.
-bool isApi(std::string_view category) {
-    return category.starts_with("HIP_") || category.starts_with("HSA_");
-}
+bool isApi(std::string_view category) { return category.starts_with("HIP_") || category.starts_with("HSA_"); }
 bool isMarker(std::string_view category) {
     return category.starts_with("MARKER") || category.find("roctx") != std::string_view::npos;
 }
@@ -154,12 +150,12 @@ class RocpdReader {
 
     void readProcesses() {
         enum : int { Id, Node, Pid, Command, End };
-        RowReader reader(context_.load(), tables_.processes.c_str(),
-                         {"id", "nid", "pid", "command", "end"}, "processes");
+        RowReader reader(context_.load(), tables_.processes.c_str(), {"id", "nid", "pid", "command", "end"},
+                         "processes");
         while (reader.next()) {
             const auto host = hosts_.find(reader.integerOr(Node, 0));
-            const uint32_t index = builder().process(
-                globalPid(reader.unsigned32(Pid), host != hosts_.end() ? host->second : 0));
+            const uint32_t index =
+                builder().process(globalPid(reader.unsigned32(Pid), host != hosts_.end() ? host->second : 0));
             if (index == noIndex) {
                 reader.skipRow();
                 continue;
@@ -170,8 +166,7 @@ class RocpdReader {
             process.facts.edit().commandLine = command;
             const std::string program = command.substr(0, command.find(' '));
             process.name = program.substr(program.rfind('/') + 1);
-            if (const auto name = hostNames_.find(reader.integerOr(Node, 0));
-                name != hostNames_.end())
+            if (const auto name = hostNames_.find(reader.integerOr(Node, 0)); name != hostNames_.end())
                 process.facts.edit().host = name->second;
         }
     }
@@ -186,13 +181,11 @@ class RocpdReader {
 
     void readThreads() {
         enum : int { Id, Process, Tid, Name };
-        RowReader reader(context_.load(), tables_.threads.c_str(), {"id", "pid", "tid", "name"},
-                         "threads");
+        RowReader reader(context_.load(), tables_.threads.c_str(), {"id", "pid", "tid", "name"}, "threads");
         while (reader.next()) {
             const uint32_t process = processOf(reader.integerOr(Process, 0));
             if (process == noIndex) continue;
-            const int64_t packed =
-                builder().processes()[process].globalPid | (reader.unsigned32(Tid) & 0xffffff);
+            const int64_t packed = builder().processes()[process].globalPid | (reader.unsigned32(Tid) & 0xffffff);
             threads_[reader.integerOr(Id, 0)] = packed;
             if (!reader.text(Name).empty()) builder().nameThread(packed, reader.text(Name));
         }
@@ -209,8 +202,7 @@ class RocpdReader {
     void readAgents() {
         enum : int { Id, Type, TypeIndex, Product, Model, Name, Node };
         RowReader reader(context_.load(), tables_.agents.c_str(),
-                         {"id", "type", "type_index", "product_name", "model_name", "name", "nid"},
-                         "GPUs");
+                         {"id", "type", "type_index", "product_name", "model_name", "name", "nid"}, "GPUs");
         constexpr int64_t maxGpus = 256;
         while (reader.next()) {
             Agent& agent = agents_[reader.integerOr(Id, 0)];
@@ -252,8 +244,7 @@ class RocpdReader {
         RowReader reader(context_.load(), tables_.events.c_str(),
                          {"id", "category_id", "stack_id", "correlation_id", "extdata"}, "events");
         while (reader.next()) {
-            Event event{context_.text(reader.integerOr(Category, 0)), reader.integerOr(Stack, 0),
-                        0};
+            Event event{context_.text(reader.integerOr(Category, 0)), reader.integerOr(Stack, 0), 0};
             if (event.stack == 0) event.stack = reader.integerOr(Correlation, 0);
             if (isMarker(builder().text(event.category)))
                 event.message = builder().intern(messageIn(reader.text(Extra)));
@@ -269,9 +260,7 @@ class RocpdReader {
     /// Returns a 32-bit number per stack, which connects a call with its work.
     uint32_t correlationOf(const Event& event) {
         if (event.stack == 0) return 0;
-        return correlations_
-            .try_emplace(event.stack, static_cast<uint32_t>(correlations_.size()) + 1)
-            .first->second;
+        return correlations_.try_emplace(event.stack, static_cast<uint32_t>(correlations_.size()) + 1).first->second;
     }
 
     void readRegions() {
@@ -281,8 +270,7 @@ class RocpdReader {
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
-            const uint32_t thread =
-                threadOf(reader.integerOr(Thread, 0), reader.integerOr(Process, 0));
+            const uint32_t thread = threadOf(reader.integerOr(Thread, 0), reader.integerOr(Process, 0));
             if (thread == noIndex) {
                 reader.skipRow();
                 continue;
@@ -300,13 +288,12 @@ class RocpdReader {
                                            .isDriver = category.starts_with("HSA_")});
                 continue;
             }
-            builder().add<kinds::Nvtx>(
-                {.startNs = range.startNs,
-                 .endNs = range.endNs,
-                 .text = event.message != 0 ? event.message : name,
-                 .domain = isMarker(category) ? StringIndex{0} : event.category,
-                 .thread = thread,
-                 .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+            builder().add<kinds::Nvtx>({.startNs = range.startNs,
+                                        .endNs = range.endNs,
+                                        .text = event.message != 0 ? event.message : name,
+                                        .domain = isMarker(category) ? StringIndex{0} : event.category,
+                                        .thread = thread,
+                                        .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
         }
     }
 
@@ -329,16 +316,15 @@ class RocpdReader {
         };
         RowReader reader(
             context_.load(), tables_.kernels.c_str(),
-            {"pid", "agent_id", "kernel_id", "stream_id", "start", "end", "group_segment_size",
-             "workgroup_size_x", "workgroup_size_y", "workgroup_size_z", "grid_size_x",
-             "grid_size_y", "grid_size_z", "event_id"},
+            {"pid", "agent_id", "kernel_id", "stream_id", "start", "end", "group_segment_size", "workgroup_size_x",
+             "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z", "event_id"},
             "kernels");
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
-            const uint32_t stream = builder().stream(processOf(reader.integerOr(Process, 0)),
-                                                     gpuOf(reader.integerOr(Agent, -1)), 0,
-                                                     reader.integerOr(Stream, 0));
+            const uint32_t stream =
+                builder().stream(processOf(reader.integerOr(Process, 0)), gpuOf(reader.integerOr(Agent, -1)), 0,
+                                 reader.integerOr(Stream, 0));
             if (stream == noIndex) {
                 reader.skipRow();
                 continue;
@@ -346,8 +332,8 @@ class RocpdReader {
             LaunchConfig config;
             const auto symbol = symbols_.find(reader.integerOr(Symbol, 0));
             if (symbol != symbols_.end()) {
-                context_.nameKernel(config, symbol->second.displayed != 0 ? symbol->second.displayed
-                                                                          : symbol->second.name);
+                context_.nameKernel(config,
+                                    symbol->second.displayed != 0 ? symbol->second.displayed : symbol->second.name);
                 if (symbol->second.name != 0) config.mangledName = symbol->second.name;
                 config.registersPerThread = symbol->second.registers;
             }
@@ -361,50 +347,46 @@ class RocpdReader {
                     block > 0 ? threads / block + (threads % block > 0 ? 1 : 0) : threads;
             }
             const TimeRange range = context_.shifted(*times);
-            builder().add<kinds::Kernel>(
-                {.startNs = range.startNs,
-                 .endNs = range.endNs,
-                 .stream = stream,
-                 .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
-                 .config = builder().launchConfig(config)});
+            builder().add<kinds::Kernel>({.startNs = range.startNs,
+                                          .endNs = range.endNs,
+                                          .stream = stream,
+                                          .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
+                                          .config = builder().launchConfig(config)});
         }
         reader.countAs(kinds::Kernel::plural);
     }
 
     void readCopies() {
         enum : int { Process, Start, End, Name, Destination, Source, Bytes, Stream, Id };
-        RowReader reader(context_.load(), tables_.copies.c_str(),
-                         {"pid", "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size",
-                          "stream_id", "event_id"},
-                         "memcpys");
+        RowReader reader(
+            context_.load(), tables_.copies.c_str(),
+            {"pid", "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "stream_id", "event_id"},
+            "memcpys");
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const uint32_t from = gpuOf(reader.integerOr(Source, -1));
             const uint32_t to = gpuOf(reader.integerOr(Destination, -1));
-            const uint32_t stream =
-                builder().stream(processOf(reader.integerOr(Process, 0)),
-                                 from != noIndex ? from : to, 0, reader.integerOr(Stream, 0));
+            const uint32_t stream = builder().stream(processOf(reader.integerOr(Process, 0)),
+                                                     from != noIndex ? from : to, 0, reader.integerOr(Stream, 0));
             if (stream == noIndex) {
                 reader.skipRow();
                 continue;
             }
             MemcpyKind kind = rocmCopyKind(context_.wordOf(reader.integerOr(Name, 0)));
-            if (from != noIndex && to != noIndex)
-                kind = from == to ? MemcpyKind::DtoD : MemcpyKind::PtoP;
+            if (from != noIndex && to != noIndex) kind = from == to ? MemcpyKind::DtoD : MemcpyKind::PtoP;
             const TimeRange range = context_.shifted(*times);
             const bool areTwo = kind == MemcpyKind::PtoP;
-            builder().add<kinds::Memcpy>(
-                {.startNs = range.startNs,
-                 .endNs = range.endNs,
-                 .bytes = reader.bytes(Bytes),
-                 .kind = kind,
-                 .sourceMemory = from != noIndex ? MemoryKind::Device : MemoryKind::Unknown,
-                 .destinationMemory = to != noIndex ? MemoryKind::Device : MemoryKind::Unknown,
-                 .sourceGpu = areTwo ? from : noIndex,
-                 .destinationGpu = areTwo ? to : noIndex,
-                 .stream = stream,
-                 .correlation = correlationOf(eventOf(reader.integerOr(Id, 0)))});
+            builder().add<kinds::Memcpy>({.startNs = range.startNs,
+                                          .endNs = range.endNs,
+                                          .bytes = reader.bytes(Bytes),
+                                          .kind = kind,
+                                          .sourceMemory = from != noIndex ? MemoryKind::Device : MemoryKind::Unknown,
+                                          .destinationMemory = to != noIndex ? MemoryKind::Device : MemoryKind::Unknown,
+                                          .sourceGpu = areTwo ? from : noIndex,
+                                          .destinationGpu = areTwo ? to : noIndex,
+                                          .stream = stream,
+                                          .correlation = correlationOf(eventOf(reader.integerOr(Id, 0)))});
         }
         reader.countAs(kinds::Memcpy::plural);
     }
@@ -412,16 +394,13 @@ class RocpdReader {
     /// Reads allocations of GPU memory. Scratch memory of the runtime is not recorded completely.
     void readAllocations() {
         enum : int { Process, Agent, Type, Level, Start, Address, Bytes, Id };
-        RowReader reader(
-            context_.load(), tables_.allocations.c_str(),
-            {"pid", "agent_id", "type", "level", "start", "address", "size", "event_id"},
-            "memory events");
+        RowReader reader(context_.load(), tables_.allocations.c_str(),
+                         {"pid", "agent_id", "type", "level", "start", "address", "size", "event_id"}, "memory events");
         while (reader.next()) {
             const std::optional<int64_t> timeNs = reader.time(Start);
             const std::string_view type = reader.text(Type);
             const bool isFree = type == "FREE";
-            if (!timeNs || reader.text(Level) == "SCRATCH" || (!isFree && type != "ALLOC"))
-                continue;
+            if (!timeNs || reader.text(Level) == "SCRATCH" || (!isFree && type != "ALLOC")) continue;
             const auto address = static_cast<uint64_t>(reader.integerOr(Address, 0));
             const uint32_t process = processOf(reader.integerOr(Process, 0));
             uint32_t gpu = gpuOf(reader.integerOr(Agent, -1));
@@ -436,15 +415,14 @@ class RocpdReader {
                 held[address] = gpu;
             }
             if (gpu == noIndex || process == noIndex) continue;
-            builder().add<kinds::MemoryEvent>(
-                {.timeNs = *timeNs - context_.zeroNs(),
-                 .bytes = reader.bytes(Bytes),
-                 .address = address,
-                 .kind = MemoryKind::Device,
-                 .isFree = isFree,
-                 .process = process,
-                 .gpu = gpu,
-                 .correlation = correlationOf(eventOf(reader.integerOr(Id, 0)))});
+            builder().add<kinds::MemoryEvent>({.timeNs = *timeNs - context_.zeroNs(),
+                                               .bytes = reader.bytes(Bytes),
+                                               .address = address,
+                                               .kind = MemoryKind::Device,
+                                               .isFree = isFree,
+                                               .process = process,
+                                               .gpu = gpu,
+                                               .correlation = correlationOf(eventOf(reader.integerOr(Id, 0)))});
         }
     }
 
@@ -456,8 +434,7 @@ class RocpdReader {
             if (rows > 0)
                 builder().note({Severity::Info,
                                 HealthCode::NotShown,
-                                fmt::format("Not shown here: {} rows of {} ({}).",
-                                            formatCount(rows), table, what),
+                                fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows), table, what),
                                 {},
                                 {},
                                 rows});

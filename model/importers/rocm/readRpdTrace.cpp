@@ -48,8 +48,7 @@ struct KernelSize {
 class RpdReader {
   public:
     explicit RpdReader(LoadContext& context) : context_(context) {
-        for (const char* table : {"rocpd_api", "rocpd_op", "rocpd_monitor"})
-            context_.beginWith(table, "start");
+        for (const char* table : {"rocpd_api", "rocpd_op", "rocpd_monitor"}) context_.beginWith(table, "start");
         context_.readTexts("rocpd_string");
     }
 
@@ -72,14 +71,12 @@ class RpdReader {
 
     void readCalls() {
         enum : int { Id, Pid, Tid, Start, End, Name, Arguments };
-        RowReader reader(context_.load(), "rocpd_api",
-                         {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"},
+        RowReader reader(context_.load(), "rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"},
                          "API calls");
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
-            const uint32_t thread =
-                builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
+            const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
             if (thread == noIndex) {
                 reader.skipRow();
                 continue;
@@ -88,12 +85,11 @@ class RpdReader {
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const int64_t id = reader.integerOr(Id, 0);
             if (builder().text(name) == markerCall) {
-                builder().add<kinds::Nvtx>(
-                    {.startNs = range.startNs,
-                     .endNs = range.endNs,
-                     .text = context_.text(reader.integerOr(Arguments, 0)),
-                     .thread = thread,
-                     .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+                builder().add<kinds::Nvtx>({.startNs = range.startNs,
+                                            .endNs = range.endNs,
+                                            .text = context_.text(reader.integerOr(Arguments, 0)),
+                                            .thread = thread,
+                                            .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
                 continue;
             }
             callers_[id] = {id, builder().trace().threads[thread].process, builder().text(name)};
@@ -107,19 +103,18 @@ class RpdReader {
 
     void readCopies() {
         enum : int { Call, Bytes, Kind, Destination, Source };
-        RowReader reader(context_.load(), "rocpd_copyapi",
-                         {"api_ptr_id", "size", "kind", "dstDevice", "srcDevice"}, "memcpys");
+        RowReader reader(context_.load(), "rocpd_copyapi", {"api_ptr_id", "size", "kind", "dstDevice", "srcDevice"},
+                         "memcpys");
         while (reader.next())
             copies_[reader.integerOr(Call, 0)] = {reader.bytes(Bytes), reader.integerOr(Kind, -1),
-                                                  reader.integerOr(Source, -1),
-                                                  reader.integerOr(Destination, -1)};
+                                                  reader.integerOr(Source, -1), reader.integerOr(Destination, -1)};
     }
 
     void readKernelSizes() {
         enum : int { Call, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, Shared, Name };
         RowReader reader(context_.load(), "rocpd_kernelapi",
-                         {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
-                          "workgroupZ", "groupSegmentSize", "kernelName_id"},
+                         {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ",
+                          "groupSegmentSize", "kernelName_id"},
                          "kernels");
         while (reader.next())
             sizes_[reader.integerOr(Call, 0)] = {
@@ -137,8 +132,7 @@ class RpdReader {
     Launch launchOf(int64_t operation) {
         const auto call = callOf_.find(operation);
         if (call != callOf_.end())
-            if (const auto caller = callers_.find(call->second); caller != callers_.end())
-                return caller->second;
+            if (const auto caller = callers_.find(call->second); caller != callers_.end()) return caller->second;
         // The process is unknown, so it is the first, usually the only one.
         if (builder().processes().empty()) return {0, builder().process(globalPid(0)), {}};
         return {0, 0, {}};
@@ -147,30 +141,27 @@ class RpdReader {
     void readOperations() {
         enum : int { Id, Gpu, Queue, Start, End, Description, Type };
         RowReader reader(context_.load(), "rocpd_op",
-                         {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"},
-                         "GPU work");
+                         {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"}, "GPU work");
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const Launch launch = launchOf(reader.integerOr(Id, 0));
             const uint32_t gpu = builder().gpu(std::max<int64_t>(0, reader.integerOr(Gpu, 0)));
-            const uint32_t stream =
-                builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
+            const uint32_t stream = builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
             if (stream == noIndex) {
                 reader.skipRow();
                 continue;
             }
-            emitWork(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream,
-                     launch, context_.text(reader.integerOr(Description, 0)));
+            emitWork(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream, launch,
+                     context_.text(reader.integerOr(Description, 0)));
         }
         for (const auto& [name, count] : others_)
-            builder().note(
-                {Severity::Info,
-                 HealthCode::NotShown,
-                 fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
-                 {},
-                 {},
-                 count});
+            builder().note({Severity::Info,
+                            HealthCode::NotShown,
+                            fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
+                            {},
+                            {},
+                            count});
     }
 
     void emitWork(std::string_view type, TimeRange range, uint32_t stream, const Launch& launch,
@@ -196,14 +187,13 @@ class RpdReader {
     void emitCopy(MemcpyKind kind, TimeRange range, uint32_t stream, const Launch& launch) {
         const bool isFromHost = kind == MemcpyKind::HtoD || kind == MemcpyKind::HtoH;
         const bool isToHost = kind == MemcpyKind::DtoH || kind == MemcpyKind::HtoH;
-        kinds::Memcpy::Row row{
-            .startNs = range.startNs,
-            .endNs = range.endNs,
-            .kind = kind,
-            .sourceMemory = isFromHost ? MemoryKind::Unknown : MemoryKind::Device,
-            .destinationMemory = isToHost ? MemoryKind::Unknown : MemoryKind::Device,
-            .stream = stream,
-            .correlation = correlationOf(launch.call)};
+        kinds::Memcpy::Row row{.startNs = range.startNs,
+                               .endNs = range.endNs,
+                               .kind = kind,
+                               .sourceMemory = isFromHost ? MemoryKind::Unknown : MemoryKind::Device,
+                               .destinationMemory = isToHost ? MemoryKind::Unknown : MemoryKind::Device,
+                               .stream = stream,
+                               .correlation = correlationOf(launch.call)};
         if (const auto copy = copies_.find(launch.call); copy != copies_.end()) {
             row.bytes = copy->second.bytes;
             const bool areTwo = copy->second.sourceGpu >= 0 && copy->second.destinationGpu >= 0 &&
@@ -217,8 +207,7 @@ class RpdReader {
         builder().add<kinds::Memcpy>(row);
     }
 
-    void emitKernel(TimeRange range, uint32_t stream, const Launch& launch,
-                    StringIndex description) {
+    void emitKernel(TimeRange range, uint32_t stream, const Launch& launch, StringIndex description) {
         LaunchConfig config;
         const auto size = sizes_.find(launch.call);
         if (size != sizes_.end()) {
@@ -226,12 +215,11 @@ class RpdReader {
             config.block = size->second.block;
             config.dynamicSharedBytes = size->second.sharedBytes;
             // The unit of the whole grid is threads in some calls, blocks in others.
-            const bool areThreads = launch.function.starts_with("hipExtModule") ||
-                                    launch.function.starts_with("hipHccModule");
+            const bool areThreads =
+                launch.function.starts_with("hipExtModule") || launch.function.starts_with("hipHccModule");
             for (size_t axis = 0; axis < 3 && areThreads; ++axis)
                 if (config.block[axis] > 0)
-                    config.grid[axis] =
-                        (config.grid[axis] + config.block[axis] - 1) / config.block[axis];
+                    config.grid[axis] = (config.grid[axis] + config.block[axis] - 1) / config.block[axis];
             if (description == 0) description = context_.text(size->second.name);
         }
         context_.nameKernel(config, description);
@@ -262,8 +250,7 @@ class RpdReader {
         };
         std::map<std::pair<int64_t, std::string>, Samples> counters;
         RowReader reader(context_.load(), "rocpd_monitor",
-                         {"deviceType", "deviceId", "monitorType", "start", "end", "value"},
-                         "counters");
+                         {"deviceType", "deviceId", "monitorType", "start", "end", "value"}, "counters");
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;

@@ -30,9 +30,8 @@ class FileStrings {
     MixedMap<int64_t, StringIndex> sparse_;
 };
 
-/// Returns the name without the version of its entry point: "cudaLaunchKernel" for
-/// "cudaLaunchKernel_ptsz_v7000". Names such as "cuMemAlloc_v2", whose number is part of the API,
-/// are unchanged.
+/// Returns the name without the version of its entry point: "cudaLaunchKernel" for "cudaLaunchKernel_ptsz_v7000". Names
+/// such as "cuMemAlloc_v2", whose number is part of the API, are unchanged.
 std::string_view plainApiName(std::string_view entryPoint);
 
 }  // namespace lanescope

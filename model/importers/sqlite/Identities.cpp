@@ -11,14 +11,10 @@ namespace lanescope {
 
 namespace {
 
-int toInt(int64_t value) {
-    return value >= 0 && value <= INT32_MAX ? static_cast<int>(value) : 0;
-}
+int toInt(int64_t value) { return value >= 0 && value <= INT32_MAX ? static_cast<int>(value) : 0; }
 
 /// Returns the host of a packed PID; 0 for a plain PID.
-uint32_t hostOfPid(int64_t value) {
-    return value > 0xffffff ? hostOf(value) : 0;
-}
+uint32_t hostOfPid(int64_t value) { return value > 0xffffff ? hostOf(value) : 0; }
 
 /// Returns the PID of a column with plain or packed PIDs, depending on the file.
 uint32_t plainPid(int64_t value) {
@@ -46,8 +42,8 @@ void Identities::readGpus(LoadContext& context) {
 template <class Table>
 void Identities::readGpus(LoadContext& context, const Table& t) {
     TableReader reader(context, t,
-                       {t.id, t.name, t.uuid, t.busLocation, t.totalMemory, t.memoryBandwidth,
-                        t.smCount, t.computeMajor, t.computeMinor},
+                       {t.id, t.name, t.uuid, t.busLocation, t.totalMemory, t.memoryBandwidth, t.smCount,
+                        t.computeMajor, t.computeMinor},
                        "GPUs");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.id);
@@ -110,9 +106,7 @@ void Identities::readNullStreams(LoadContext& context) {
         while (reader.next()) {
             const int64_t pid = reader.integerOr(t.processId, 0);
             const uint32_t host = pid > 0xffffff ? hostOf(pid) : reader.unsigned32(t.hwId);
-            nullStreams_[{plainPid(pid), reader.integerOr(t.contextId, 0),
-                          reader.integerOr(stream, -1)}]
-                .insert(host);
+            nullStreams_[{plainPid(pid), reader.integerOr(t.contextId, 0), reader.integerOr(stream, -1)}].insert(host);
         }
     };
     read(tables::nullStreams, tables::nullStreams.streamId);
@@ -127,8 +121,7 @@ void Identities::readNames(LoadContext& context, FileStrings& strings) {
             builder_.nameProcess(*id, processes.text(process.name));
     MixedMap<int64_t, int64_t> priorities;
     constexpr const auto& thread = tables::threadNames;
-    TableReader threads(context, thread, {thread.globalTid, thread.nameId, thread.priority},
-                        "threads");
+    TableReader threads(context, thread, {thread.globalTid, thread.nameId, thread.priority}, "threads");
     while (threads.next()) {
         const std::optional<int64_t> id = threads.integer(thread.globalTid);
         const std::optional<StringIndex> name = threads.string(thread.nameId, strings);
@@ -161,34 +154,25 @@ bool Identities::isNullStream(const Process& process, int64_t context, int64_t s
 uint32_t Identities::stream(uint32_t process, int64_t device, int64_t context, int64_t stream) {
     const uint32_t gpu = gpuOf(process, device);
     const size_t known = builder_.streams().size();
-    const uint32_t index =
-        gpu == noIndex ? noIndex : builder_.stream(process, gpu, context, stream);
+    const uint32_t index = gpu == noIndex ? noIndex : builder_.stream(process, gpu, context, stream);
     if (index == known && index != noIndex)
-        builder_.streams()[index].isNullStream =
-            isNullStream(builder_.processes()[process], context, stream);
+        builder_.streams()[index].isNullStream = isNullStream(builder_.processes()[process], context, stream);
     return index;
 }
 
 uint32_t Identities::gpuOf(uint32_t process, int64_t device) {
     if (device < 0) return noIndex;
-    if (lastDevice_.gpu == noIndex || lastDevice_.process != process ||
-        lastDevice_.number != device) {
+    if (lastDevice_.gpu == noIndex || lastDevice_.process != process || lastDevice_.number != device) {
         const uint32_t gpu = builder_.gpu(gpuIdOf(builder_.processes()[process], device));
         lastDevice_ = {process, device, gpu};
     }
     return lastDevice_.gpu;
 }
 
-uint32_t Identities::gpuNumbered(int64_t gpuId) {
-    return gpuId < 0 ? noIndex : builder_.gpu(gpuId);
-}
+uint32_t Identities::gpuNumbered(int64_t gpuId) { return gpuId < 0 ? noIndex : builder_.gpu(gpuId); }
 
-uint32_t Identities::unnamedProcess() {
-    return builder_.processes().size() == 1 ? 0 : process(0);
-}
+uint32_t Identities::unnamedProcess() { return builder_.processes().size() == 1 ? 0 : process(0); }
 
-uint32_t Identities::unnamedThread() {
-    return builder_.trace().threads.size() == 1 ? 0 : thread(0);
-}
+uint32_t Identities::unnamedThread() { return builder_.trace().threads.size() == 1 ? 0 : thread(0); }
 
 }  // namespace lanescope

@@ -24,8 +24,7 @@ class Identities {
     uint32_t process(int64_t globalPid) { return builder_.process(globalPid); }
     uint32_t thread(int64_t globalTid) { return builder_.thread(globalTid); }
     uint32_t stream(uint32_t process, int64_t device, int64_t context, int64_t stream);
-    /// Returns the GPU with this CUDA ordinal in the process, or `noIndex` if the ordinal is
-    /// invalid.
+    /// Returns the GPU with this CUDA ordinal in the process, or `noIndex` if the ordinal is invalid.
     uint32_t gpuOf(uint32_t process, int64_t device);
     /// Returns the GPU of a displayed number, or `noIndex` if the number is invalid.
     uint32_t gpuNumbered(int64_t gpuId);
@@ -41,8 +40,7 @@ class Identities {
     void readDeviceMap(LoadContext& context);
     void readNullStreams(LoadContext& context);
     void readNames(LoadContext& context, FileStrings& strings);
-    /// Returns the number of the GPU with this CUDA ordinal, or the ordinal if the file has no
-    /// mapping.
+    /// Returns the number of the GPU with this CUDA ordinal, or the ordinal if the file has no mapping.
     int64_t gpuIdOf(const Process& process, int64_t device) const;
     bool isNullStream(const Process& process, int64_t context, int64_t stream) const;
 

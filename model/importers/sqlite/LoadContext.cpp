@@ -49,8 +49,8 @@ int64_t LoadContext::estimatedRows(const char* table) const {
 
 bool LoadContext::advance(int64_t rows, std::string_view what) {
     readRows_ += rows;
-    const double read = static_cast<double>(readRows_) /
-                        static_cast<double>(std::max<int64_t>({1, expectedRows_, readRows_}));
+    const double read =
+        static_cast<double>(readRows_) / static_cast<double>(std::max<int64_t>({1, expectedRows_, readRows_}));
     return report(read, what);
 }
 

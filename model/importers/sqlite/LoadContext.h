@@ -20,13 +20,11 @@ namespace lanescope {
 /// The shared state of the readers of one load: file, builder and progress. Loading thread only.
 class LoadContext {
   public:
-    LoadContext(const Database& database, TraceBuilder& builder, unsigned threads,
-                const LoadProgress& progress);
+    LoadContext(const Database& database, TraceBuilder& builder, unsigned threads, const LoadProgress& progress);
 
     const Database& database() const { return database_; }
-    /// Returns a connection for each thread other than the loading one. Only one reader has them at
-    /// a time, others get none. Opened by the first call. Empty for a file that can be opened only
-    /// once.
+    /// Returns a connection for each thread other than the loading one. Only one reader has them at a time, others get
+    /// none. Opened by the first call. Empty for a file that can be opened only once.
     std::span<const Database> borrowConnections();
     void returnConnections() { areBorrowed_ = false; }
     TraceBuilder& builder() { return builder_; }
@@ -35,9 +33,7 @@ class LoadContext {
     /// Marks a table as read, or as deliberately unread.
     void reads(std::string_view table) { read_.insert(lowerCase(std::string(table))); }
     /// Returns true if the table was marked, in any case of its name. O(log n).
-    bool isRead(std::string_view table) const {
-        return read_.contains(lowerCase(std::string(table)));
-    }
+    bool isRead(std::string_view table) const { return read_.contains(lowerCase(std::string(table))); }
 
     /// Counts an activity that has no row in that table because it has no time.
     void addUntimed(std::string_view table) { ++untimed_[lowerCase(std::string(table))]; }
@@ -51,8 +47,7 @@ class LoadContext {
     int64_t estimatedRows(const char* table) const;
     /// Returns the maximum number of rows in a table of an intact file of this size.
     int64_t possibleRows() const { return possibleRows_; }
-    /// Adds to the total size of texts. Returns false if it exceeds that of any intact file of this
-    /// size.
+    /// Adds to the total size of texts. Returns false if it exceeds that of any intact file of this size.
     bool mayTake(size_t textBytes) { return (textBytes_ += textBytes) <= possibleTextBytes_; }
     void expectRows(int64_t rows) { expectedRows_ += rows; }
     /// Reports progress at intervals. Returns false if the load was cancelled.

@@ -28,18 +28,14 @@ int32_t ncclRankFrom(int64_t value) {
 
 void NcclCommunicators::read(LoadContext& context, FileStrings& strings) {
     constexpr const auto& table = tables::ncclCommunicators;
-    TableReader reader(
-        context, table,
-        {table.globalPid, table.communicator, table.rank, table.rankCount, table.name},
-        "NCCL communicators");
+    TableReader reader(context, table, {table.globalPid, table.communicator, table.rank, table.rankCount, table.name},
+                       "NCCL communicators");
     while (reader.next()) {
         const int64_t hash = reader.integerOr(table.communicator, 0);
         if (hash == 0) continue;
         // A communicator may have two rows: from its NVTX range and from the plugin.
-        Communicator& known =
-            communicators_[{reader.integerOr(table.globalPid, 0), static_cast<uint64_t>(hash)}];
-        if (const int32_t rank = ncclRankFrom(reader.integerOr(table.rank, -1)); rank >= 0)
-            known.rank = rank;
+        Communicator& known = communicators_[{reader.integerOr(table.globalPid, 0), static_cast<uint64_t>(hash)}];
+        if (const int32_t rank = ncclRankFrom(reader.integerOr(table.rank, -1)); rank >= 0) known.rank = rank;
         if (const int32_t ranks = ncclRankFrom(reader.integerOr(table.rankCount, -1)); ranks > 0)
             known.rankCount = ranks;
         if (!reader.isNull(table.name)) known.name = strings.intern(reader.text(table.name));
@@ -54,13 +50,12 @@ void NcclCommunicators::describe(int64_t globalPid, uint64_t communicator, NcclF
     facts.communicatorName = found->second.name;
 }
 
-void NcclCalls::read(LoadContext& context, FileStrings& strings,
-                     const NcclCommunicators& communicators) {
+void NcclCalls::read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators) {
     constexpr const auto& table = tables::ncclOperations;
-    TableReader reader(context, table,
-                       {table.nvtxRow, table.operation, table.bytes, table.communicator, table.root,
-                        table.peer, table.globalTid},
-                       "NCCL calls");
+    TableReader reader(
+        context, table,
+        {table.nvtxRow, table.operation, table.bytes, table.communicator, table.root, table.peer, table.globalTid},
+        "NCCL calls");
     while (reader.next()) {
         const std::optional<int64_t> row = reader.integer(table.nvtxRow);
         if (!row) {
@@ -73,8 +68,7 @@ void NcclCalls::read(LoadContext& context, FileStrings& strings,
         call.communicator = static_cast<uint64_t>(reader.integerOr(table.communicator, 0));
         call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));
         call.facts.peer = ncclRankFrom(reader.integerOr(table.peer, -1));
-        communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator,
-                               call.facts);
+        communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator, call.facts);
         calls_.push_back({*row, call});
     }
     sortLarge(calls_, [](const Call& a, const Call& b) { return a.fileRow < b.fileRow; });
@@ -82,11 +76,9 @@ void NcclCalls::read(LoadContext& context, FileStrings& strings,
 
 void NcclCalls::addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
     // The last of several entries for one row counts.
-    const auto after =
-        std::upper_bound(calls_.begin(), calls_.end(), fileRow,
-                         [](int64_t row, const Call& call) { return row < call.fileRow; });
-    if (after != calls_.begin() && std::prev(after)->fileRow == fileRow)
-        builder.nccl(range, std::prev(after)->listed);
+    const auto after = std::upper_bound(calls_.begin(), calls_.end(), fileRow,
+                                        [](int64_t row, const Call& call) { return row < call.fileRow; });
+    if (after != calls_.begin() && std::prev(after)->fileRow == fileRow) builder.nccl(range, std::prev(after)->listed);
 }
 
 void NcclCalls::addByName(TraceBuilder& builder) {
@@ -106,13 +98,10 @@ constexpr const auto& operationColumns = tables::ncclPluginOperations;
 using Reader = TableReader<tables::NcclPluginOperations>;
 
 /// Returns a number of channels or warps, of which at most 255 exist.
-int16_t smallNumber(int64_t value) {
-    return value > 0 && value <= 255 ? static_cast<int16_t>(value) : int16_t{-1};
-}
+int16_t smallNumber(int64_t value) { return value > 0 && value <= 255 ? static_cast<int16_t>(value) : int16_t{-1}; }
 
 /// Returns an optional interval. A missing end is read as the start.
-std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn,
-                                 Reader::Column endColumn) {
+std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn, Reader::Column endColumn) {
     if (reader.isNull(startColumn)) return std::nullopt;
     if (!reader.isNull(endColumn)) return reader.times(startColumn, endColumn);
     const std::optional<int64_t> startNs = reader.time(startColumn);
@@ -120,8 +109,7 @@ std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn,
     return TimeRange{*startNs, *startNs};
 }
 
-/// Returns true if NCCL implements `whole` by `part` (sends and receives) and reports only these to
-/// its plugin.
+/// Returns true if NCCL implements `whole` by `part` (sends and receives) and reports only these to its plugin.
 bool isPartOf(std::string_view part, std::string_view whole) {
     const NcclFunction* function = findNcclFunction(whole);
     return (part == "Send" || part == "Recv") && function != nullptr && function->isOfSends;
@@ -132,32 +120,16 @@ constexpr int maxOperationsPerRange = 64;
 
 }  // namespace
 
-void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
-                      const NcclCommunicators& communicators) {
-    Reader reader(context, operationColumns, {operationColumns.globalTid,
-                                              operationColumns.start,
-                                              operationColumns.end,
-                                              operationColumns.operation,
-                                              operationColumns.datatype,
-                                              operationColumns.count,
-                                              operationColumns.bytes,
-                                              operationColumns.communicator,
-                                              operationColumns.rank,
-                                              operationColumns.root,
-                                              operationColumns.peer,
-                                              operationColumns.sequence,
-                                              operationColumns.algorithm,
-                                              operationColumns.protocol,
-                                              operationColumns.channels,
-                                              operationColumns.warps,
-                                              operationColumns.isCaptured,
-                                              operationColumns.enqueueGlobalTid,
-                                              operationColumns.enqueueStart,
-                                              operationColumns.enqueueEnd,
-                                              operationColumns.launchGlobalTid,
-                                              operationColumns.launchStart,
-                                              operationColumns.launchEnd,
-                                              operationColumns.callchainId},
+void NcclPlugin::read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators) {
+    Reader reader(context, operationColumns,
+                  {operationColumns.globalTid,    operationColumns.start,        operationColumns.end,
+                   operationColumns.operation,    operationColumns.datatype,     operationColumns.count,
+                   operationColumns.bytes,        operationColumns.communicator, operationColumns.rank,
+                   operationColumns.root,         operationColumns.peer,         operationColumns.sequence,
+                   operationColumns.algorithm,    operationColumns.protocol,     operationColumns.channels,
+                   operationColumns.warps,        operationColumns.isCaptured,   operationColumns.enqueueGlobalTid,
+                   operationColumns.enqueueStart, operationColumns.enqueueEnd,   operationColumns.launchGlobalTid,
+                   operationColumns.launchStart,  operationColumns.launchEnd,    operationColumns.callchainId},
                   "NCCL operations");
     FileStrings& strings = directory.strings;
     const auto textAt = [&](Reader::Column column) {
@@ -165,13 +137,11 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
     };
     while (reader.next()) {
         Operation found;
-        const std::optional<TimeRange> call =
-            rangeAt(reader, operationColumns.start, operationColumns.end);
+        const std::optional<TimeRange> call = rangeAt(reader, operationColumns.start, operationColumns.end);
         const std::optional<TimeRange> enqueue =
             rangeAt(reader, operationColumns.enqueueStart, operationColumns.enqueueEnd);
         const std::optional<int64_t> globalTid =
-            call ? reader.integer(operationColumns.globalTid)
-                 : reader.integer(operationColumns.enqueueGlobalTid);
+            call ? reader.integer(operationColumns.globalTid) : reader.integer(operationColumns.enqueueGlobalTid);
         if (!globalTid || (!call && !enqueue)) {
             reader.skipRow();
             continue;
@@ -186,10 +156,8 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
         found.call = call.value_or(enqueue.value_or(TimeRange{}));
         found.enqueue = enqueue.value_or(TimeRange{});
         found.name = strings.intern(ncclOperationName(reader.text(operationColumns.operation)));
-        found.bytes =
-            reader.isNull(operationColumns.bytes) ? -1 : reader.bytes(operationColumns.bytes);
-        found.communicator =
-            static_cast<uint64_t>(reader.integerOr(operationColumns.communicator, 0));
+        found.bytes = reader.isNull(operationColumns.bytes) ? -1 : reader.bytes(operationColumns.bytes);
+        found.communicator = static_cast<uint64_t>(reader.integerOr(operationColumns.communicator, 0));
         NcclFacts& facts = found.facts;
         communicators.describe(processOf(*globalTid), found.communicator, facts);
         if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(operationColumns.rank, -1));
@@ -203,10 +171,8 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
         facts.channels = smallNumber(reader.integerOr(operationColumns.channels, -1));
         facts.warps = smallNumber(reader.integerOr(operationColumns.warps, -1));
         facts.isCaptured = reader.integerOr(operationColumns.isCaptured, 0) != 0;
-        if (const auto launch =
-                rangeAt(reader, operationColumns.launchStart, operationColumns.launchEnd)) {
-            const std::optional<int64_t> launchedBy =
-                reader.integer(operationColumns.launchGlobalTid);
+        if (const auto launch = rangeAt(reader, operationColumns.launchStart, operationColumns.launchEnd)) {
+            const std::optional<int64_t> launchedBy = reader.integer(operationColumns.launchGlobalTid);
             facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
             facts.launch = *launch;
         }
@@ -225,15 +191,13 @@ void NcclPlugin::join(TraceBuilder& builder) {
     });
     isJoined_.assign(trace.nccl.size(), false);
     std::set<uint32_t> announcing;  // processes
-    for (const uint32_t row : trace.nccl.nvtx)
-        announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
+    for (const uint32_t row : trace.nccl.nvtx) announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
     joinCalls(builder);
     joinTasks(builder);
     addRanges(builder, announcing);
 }
 
-/// Adds an operation to a call. For one of several parts of a call, only their common properties
-/// are kept.
+/// Adds an operation to a call. For one of several parts of a call, only their common properties are kept.
 void NcclPlugin::take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder) {
     operation.isTaken = true;
     isJoined_[row] = true;
@@ -260,16 +224,13 @@ void NcclPlugin::joinCalls(TraceBuilder& builder) {
         const uint32_t nvtx = nccl.nvtx[row];
         const std::pair from{trace.nvtx.thread[nvtx], trace.nvtx.startNs[nvtx]};
         const bool isOpen = trace.nvtx.isOpen[nvtx] != 0;
-        auto found = std::lower_bound(operations_.begin(), operations_.end(), from,
-                                      [](const Operation& one, const auto& wanted) {
-                                          return std::pair(one.thread, one.call.startNs) < wanted;
-                                      });
-        for (int searched = 0; found != operations_.end() && searched < maxOperationsPerRange;
-             ++found, ++searched) {
+        auto found = std::lower_bound(
+            operations_.begin(), operations_.end(), from,
+            [](const Operation& one, const auto& wanted) { return std::pair(one.thread, one.call.startNs) < wanted; });
+        for (int searched = 0; found != operations_.end() && searched < maxOperationsPerRange; ++found, ++searched) {
             if (found->thread != from.first) break;
             if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
-            const bool isPart =
-                isPartOf(trace.strings.at(found->name), trace.strings.at(nccl.operation[row]));
+            const bool isPart = isPartOf(trace.strings.at(found->name), trace.strings.at(nccl.operation[row]));
             if (found->isTaken || (found->name != nccl.operation[row] && !isPart)) continue;
             if (found->communicator != nccl.communicator[row] && found->communicator != 0 &&
                 nccl.communicator[row] != 0)
@@ -286,8 +247,7 @@ void NcclPlugin::joinTasks(TraceBuilder& builder) {
     using Key = std::tuple<uint32_t, uint64_t, StringIndex, int64_t>;
     std::map<Key, std::deque<Operation*>> waiting;
     for (Operation& one : operations_)
-        if (!one.hasCall && !one.isTaken)
-            waiting[{one.thread, one.communicator, one.name, one.bytes}].push_back(&one);
+        if (!one.hasCall && !one.isTaken) waiting[{one.thread, one.communicator, one.name, one.bytes}].push_back(&one);
     if (waiting.empty()) return;
     const NcclTable& nccl = trace.nccl;
     std::vector<uint32_t> rows(nccl.size());
@@ -298,12 +258,11 @@ void NcclPlugin::joinTasks(TraceBuilder& builder) {
     for (const uint32_t row : rows) {
         if (isJoined_[row]) continue;
         const uint32_t nvtx = nccl.nvtx[row];
-        const auto found = waiting.find(Key{trace.nvtx.thread[nvtx], nccl.communicator[row],
-                                            nccl.operation[row], nccl.bytes[row]});
+        const auto found =
+            waiting.find(Key{trace.nvtx.thread[nvtx], nccl.communicator[row], nccl.operation[row], nccl.bytes[row]});
         if (found == waiting.end()) continue;
         std::deque<Operation*>& queue = found->second;
-        while (!queue.empty() && queue.front()->enqueue.startNs < trace.nvtx.startNs[nvtx])
-            queue.pop_front();
+        while (!queue.empty() && queue.front()->enqueue.startNs < trace.nvtx.startNs[nvtx]) queue.pop_front();
         if (queue.empty()) continue;
         take(*queue.front(), row, false, builder);
         queue.pop_front();
@@ -317,8 +276,7 @@ void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& anno
         if (one.hasCall) calling.insert(trace.threads[one.thread].process);
     std::map<std::pair<uint32_t, int64_t>, int> sharing;
     for (const Operation& one : operations_)
-        if (one.facts.launchThread != noIndex)
-            ++sharing[{one.facts.launchThread, one.facts.launch.startNs}];
+        if (one.facts.launchThread != noIndex) ++sharing[{one.facts.launchThread, one.facts.launch.startNs}];
     const StringIndex domain = builder.intern("NCCL");
     for (size_t index = 0; index < operations_.size(); ++index) {
         const Operation& one = operations_[index];
@@ -326,28 +284,24 @@ void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& anno
         if (one.isTaken || announcing.contains(process)) continue;
         if (!one.hasCall && calling.contains(process)) continue;
         const bool isReplay = index > 0 && one.hasCall && operations_[index - 1].hasCall &&
-                              operations_[index - 1].thread == one.thread &&
-                              operations_[index - 1].call == one.call;
+                              operations_[index - 1].thread == one.thread && operations_[index - 1].call == one.call;
         if (isReplay) continue;  // a replayed call of a CUDA graph
         TimeRange range = one.call;
         // The call of an operation outside of groups lasts until the operation is enqueued.
-        const bool isLast = index + 1 == operations_.size() ||
-                            operations_[index + 1].thread != one.thread ||
+        const bool isLast = index + 1 == operations_.size() || operations_[index + 1].thread != one.thread ||
                             operations_[index + 1].call.startNs >= one.enqueue.endNs;
-        const bool isAlone = one.facts.launchThread == one.thread &&
-                             sharing[{one.thread, one.facts.launch.startNs}] == 1;
+        const bool isAlone =
+            one.facts.launchThread == one.thread && sharing[{one.thread, one.facts.launch.startNs}] == 1;
         if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
-        const EventRef added = builder.add<kinds::Nvtx>(
-            {.startNs = range.startNs,
-             .endNs = range.endNs,
-             .text = builder.intern("nccl" + std::string(builder.text(one.name))),
-             .domain = domain,
-             .thread = one.thread,
-             .stack = one.stack});
-        builder.nccl(added, {.operation = one.name,
-                             .bytes = one.bytes,
-                             .communicator = one.communicator,
-                             .facts = one.facts});
+        const EventRef added =
+            builder.add<kinds::Nvtx>({.startNs = range.startNs,
+                                      .endNs = range.endNs,
+                                      .text = builder.intern("nccl" + std::string(builder.text(one.name))),
+                                      .domain = domain,
+                                      .thread = one.thread,
+                                      .stack = one.stack});
+        builder.nccl(added,
+                     {.operation = one.name, .bytes = one.bytes, .communicator = one.communicator, .facts = one.facts});
     }
 }
 

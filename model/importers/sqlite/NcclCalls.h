@@ -59,8 +59,7 @@ class NcclPlugin {
     /// Allocates in `memory`, if set.
     explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
 
-    void read(LoadContext& context, FileDirectory& directory,
-              const NcclCommunicators& communicators);
+    void read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators);
 
     /// Adds the operations to the calls that NCCL announced by NVTX.
     /// - An operation belongs to a call if it was called inside its range, on its thread.

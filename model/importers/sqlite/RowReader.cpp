@@ -21,8 +21,7 @@ constexpr int64_t maxCellBytes = int64_t{1} << 50;
 
 }  // namespace
 
-RowReader::RowReader(LoadContext& context, const char* table,
-                     const std::vector<const char*>& columns, const char* what)
+RowReader::RowReader(LoadContext& context, const char* table, const std::vector<const char*>& columns, const char* what)
     : context_(context), table_(table), what_(what) {
     context.reads(table);
     untimedElsewhere_ = context.untimedOf(table);
@@ -33,9 +32,8 @@ RowReader::RowReader(LoadContext& context, const char* table,
     for (const char* column : columns) {
         // "rowid" is not a declared column, but every table of ours has it. A computed column could
         // have any length, and our tables have none.
-        const bool isPresent =
-            hasTable_ && (std::string_view(column) == "rowid" ||
-                          std::ranges::count(known, Database::Column{lowerCase(column), true}) > 0);
+        const bool isPresent = hasTable_ && (std::string_view(column) == "rowid" ||
+                                             std::ranges::count(known, Database::Column{lowerCase(column), true}) > 0);
         if (!isPresent_.empty()) list += ", ";
         list += isPresent ? fmt::format("\"{}\"", column) : "NULL";
         isPresent_.push_back(isPresent);
@@ -56,11 +54,9 @@ void RowReader::throwUnknownColumn() const {
 }
 
 void RowReader::noteCorruption() {
-    context_.note(
-        {Severity::Error, HealthCode::TableDamaged,
-         fmt::format(
-             "The table {} is corrupt: only {} of its rows could be read. Copy the file again.",
-             table_, formatCount(rowCount_))});
+    context_.note({Severity::Error, HealthCode::TableDamaged,
+                   fmt::format("The table {} is corrupt: only {} of its rows could be read. Copy the file again.",
+                               table_, formatCount(rowCount_))});
 }
 
 bool RowReader::stop() {
@@ -70,23 +66,19 @@ bool RowReader::stop() {
 
 bool RowReader::next() {
     if (!rows_ || context_.isCancelled()) return false;
-    if (rowCount_ % rowsBetweenReports == 0 && rowCount_ > 0 &&
-        !context_.advance(rowsBetweenReports, what_))
+    if (rowCount_ % rowsBetweenReports == 0 && rowCount_ > 0 && !context_.advance(rowsBetweenReports, what_))
         return false;
     if (rowCount_ >= EventRef::maxRow) {
         context_.note({Severity::Warning, HealthCode::TableCut,
-                       fmt::format("Only the first {} rows of {} are shown.",
-                                   formatCount(rowCount_), table_)});
+                       fmt::format("Only the first {} rows of {} are shown.", formatCount(rowCount_), table_)});
         return stop();
     }
     if (batch_ == nullptr || nextInBatch_ == batch_->rowCount()) {
         batch_ = rows_->next();
         nextInBatch_ = 0;
-        // A corrupt tree can lead SQLite in circles, with more rows and texts than the file can
-        // contain.
-        if (batch_ == nullptr
-                ? rows_->isCorrupt()
-                : rowCount_ > context_.possibleRows() || !context_.mayTake(batch_->textBytes())) {
+        // A corrupt tree can lead SQLite in circles, with more rows and texts than the file can contain.
+        if (batch_ == nullptr ? rows_->isCorrupt()
+                              : rowCount_ > context_.possibleRows() || !context_.mayTake(batch_->textBytes())) {
             noteCorruption();
             return stop();
         }
@@ -105,8 +97,7 @@ std::string_view RowReader::text(int column) {
     if (cell.type == CellType::Text) return batch_->text(cell);
     if (cell.type == CellType::Null) return {};
     std::string& text = numberTexts_[static_cast<size_t>(column)];
-    text = cell.type == CellType::Integer ? fmt::format("{}", cell.bits)
-                                          : fmt::format("{}", real(column));
+    text = cell.type == CellType::Integer ? fmt::format("{}", cell.bits) : fmt::format("{}", real(column));
     return text;
 }
 
@@ -157,17 +148,15 @@ std::optional<int64_t> RowReader::time(int column) {
         ++untimedCount_;
         return std::nullopt;
     }
-    if (cell.type == CellType::Integer && cell.bits >= -maxTimestampNs &&
-        cell.bits <= maxTimestampNs)
-        return cell.bits;
+    if (cell.type == CellType::Integer && cell.bits >= -maxTimestampNs && cell.bits <= maxTimestampNs) return cell.bits;
     skipRow();
     return std::nullopt;
 }
 
 std::optional<TimeRange> RowReader::times(int startColumn, int endColumn) {
-    const bool isUntimed = isNull(startColumn) || isNull(endColumn) ||
-                           (isInteger(startColumn) && isInteger(endColumn) &&
-                            at(startColumn).bits == 0 && at(endColumn).bits == 0);
+    const bool isUntimed =
+        isNull(startColumn) || isNull(endColumn) ||
+        (isInteger(startColumn) && isInteger(endColumn) && at(startColumn).bits == 0 && at(endColumn).bits == 0);
     if (isUntimed) {
         ++untimedCount_;
         return std::nullopt;

@@ -22,10 +22,8 @@ class FileStrings;
 /// are numbered by their place in the list. For described tables use `TableReader`.
 class RowReader {
   public:
-    /// `table` and `columns` are constants of this program. `what` names the rows in progress
-    /// reports.
-    RowReader(LoadContext& context, const char* table, const std::vector<const char*>& columns,
-              const char* what);
+    /// `table` and `columns` are constants of this program. `what` names the rows in progress reports.
+    RowReader(LoadContext& context, const char* table, const std::vector<const char*>& columns, const char* what);
     ~RowReader();
     RowReader(const RowReader&) = delete;
     RowReader& operator=(const RowReader&) = delete;
@@ -57,9 +55,8 @@ class RowReader {
     /// Returns a string by id, or a text if an old file contains the text itself. Returns nullopt
     /// for NULL or an unknown id.
     std::optional<StringIndex> string(int column, FileStrings& strings);
-    /// Returns start and end, from columns in this order. Returns nullopt for an event without a
-    /// time (tallied as untimed) or with invalid times (tallied as skipped). An end before the
-    /// start is read as the start.
+    /// Returns start and end, from columns in this order. Returns nullopt for an event without a time (tallied as
+    /// untimed) or with invalid times (tallied as skipped). An end before the start is read as the start.
     std::optional<TimeRange> times(int startColumn, int endColumn);
     /// Returns a single time by the same rules.
     std::optional<int64_t> time(int column);
@@ -68,8 +65,7 @@ class RowReader {
     void ignoreCell() { ++ignoredCells_; }
     /// Counts the read rows as events of that name, if the file has the table.
     void countAs(std::string_view name) {
-        if (hasTable_ || untimedElsewhere_ > 0)
-            context_.builder().count(name, totalCount(), untimedCount());
+        if (hasTable_ || untimedElsewhere_ > 0) context_.builder().count(name, totalCount(), untimedCount());
     }
     int64_t rowCount() const { return rowCount_; }
     /// Returns the read rows plus those in `LANESCOPE_UNTIMED`.
@@ -127,8 +123,7 @@ class TableReader : private RowReader {
     using RowReader::untimedCount;
 
     /// `columns` may contain `tables::rowNumber<Table>`. `what` names the rows in progress reports.
-    TableReader(LoadContext& context, const Table& table, std::initializer_list<Column> columns,
-                const char* what)
+    TableReader(LoadContext& context, const Table& table, std::initializer_list<Column> columns, const char* what)
         : RowReader(context, table.tableName(), namesOf(table, columns), what) {
         places_.fill(unusedColumn);
         int place = 0;
@@ -138,9 +133,7 @@ class TableReader : private RowReader {
     bool hasColumn(Column column) const { return RowReader::hasColumn(placeOf(column)); }
     bool isNull(Column column) const { return RowReader::isNull(placeOf(column)); }
     std::optional<int64_t> integer(Column column) { return RowReader::integer(placeOf(column)); }
-    int64_t integerOr(Column column, int64_t fallback) {
-        return RowReader::integerOr(placeOf(column), fallback);
-    }
+    int64_t integerOr(Column column, int64_t fallback) { return RowReader::integerOr(placeOf(column), fallback); }
     uint32_t unsigned32(Column column) { return RowReader::unsigned32(placeOf(column)); }
     int64_t bytes(Column column) { return RowReader::bytes(placeOf(column)); }
     std::string_view text(Column column) { return RowReader::text(placeOf(column)); }
@@ -149,21 +142,16 @@ class TableReader : private RowReader {
     std::optional<StringIndex> string(Column column, FileStrings& strings) {
         return RowReader::string(placeOf(column), strings);
     }
-    std::optional<TimeRange> times(Column start, Column end) {
-        return RowReader::times(placeOf(start), placeOf(end));
-    }
+    std::optional<TimeRange> times(Column start, Column end) { return RowReader::times(placeOf(start), placeOf(end)); }
     std::optional<int64_t> time(Column column) { return RowReader::time(placeOf(column)); }
 
   private:
     static constexpr int unusedColumn = -1;
 
-    static std::vector<const char*> namesOf(const Table& table,
-                                            std::initializer_list<Column> columns) {
+    static std::vector<const char*> namesOf(const Table& table, std::initializer_list<Column> columns) {
         std::vector<const char*> names;
         for (const Column column : columns)
-            names.push_back(column.number() < table.columns().size()
-                                ? table.columns()[column.number()].name
-                                : "rowid");
+            names.push_back(column.number() < table.columns().size() ? table.columns()[column.number()].name : "rowid");
         return names;
     }
     int placeOf(Column column) const {
@@ -172,8 +160,7 @@ class TableReader : private RowReader {
         return place;
     }
 
-    std::array<int, tables::Table::maxColumns + 1>
-        places_;  ///< By column. The last is the row number.
+    std::array<int, tables::Table::maxColumns + 1> places_;  ///< By column. The last is the row number.
 };
 
 }  // namespace lanescope

@@ -48,16 +48,14 @@ constexpr size_t slotsPerThread = 3;
 
 }  // namespace
 
-std::unique_ptr<RowRangeReader> RowRangeReader::create(LoadContext& context, const std::string& sql,
-                                                       int64_t first, int64_t last) {
+std::unique_ptr<RowRangeReader> RowRangeReader::create(LoadContext& context, const std::string& sql, int64_t first,
+                                                       int64_t last) {
     auto own = context.database().prepare(sql);
     if (!own) return nullptr;
-    return std::unique_ptr<RowRangeReader>(
-        new RowRangeReader(context, sql, std::move(*own), first, last));
+    return std::unique_ptr<RowRangeReader>(new RowRangeReader(context, sql, std::move(*own), first, last));
 }
 
-RowRangeReader::RowRangeReader(LoadContext& context, std::string sql, Statement own, int64_t first,
-                               int64_t last)
+RowRangeReader::RowRangeReader(LoadContext& context, std::string sql, Statement own, int64_t first, int64_t last)
     : context_(context),
       sql_(std::move(sql)),
       firstNumber_(first),
@@ -66,8 +64,7 @@ RowRangeReader::RowRangeReader(LoadContext& context, std::string sql, Statement 
     statements_.push_back(std::move(own));
 }
 
-/// Starts threads only when rows are requested, so that a waiting reader does not block the
-/// threads.
+/// Starts threads only when rows are requested, so that a waiting reader does not block the threads.
 void RowRangeReader::start() {
     hasStarted_ = true;
     const std::span<const Database> connections = context_.borrowConnections();
@@ -96,16 +93,11 @@ RowRangeReader::~RowRangeReader() {
     if (hasBorrowed_) context_.returnConnections();
 }
 
-int64_t RowRangeReader::firstOf(int64_t range) const {
-    return firstNumber_ + range * rowsPerRange;
-}
+int64_t RowRangeReader::firstOf(int64_t range) const { return firstNumber_ + range * rowsPerRange; }
 
-int64_t RowRangeReader::lastOf(int64_t range) const {
-    return std::min(lastNumber_, firstOf(range) + rowsPerRange - 1);
-}
+int64_t RowRangeReader::lastOf(int64_t range) const { return std::min(lastNumber_, firstOf(range) + rowsPerRange - 1); }
 
-RowBatch::End RowRangeReader::read(Statement& statement, int64_t from, int64_t to,
-                                   RowBatch& batch) {
+RowBatch::End RowRangeReader::read(Statement& statement, int64_t from, int64_t to, RowBatch& batch) {
     statement.reset();
     statement.bind(1, from);
     statement.bind(2, to);
@@ -227,9 +219,7 @@ bool TableRows::readByRanges(LoadContext& context, const char* table, const std:
     // With few rows among many numbers, most ranges would be empty.
     if (*last - *first > 2 * context.possibleRows()) return false;
     ranges_ = RowRangeReader::create(
-        context,
-        fmt::format("SELECT {}, rowid FROM {} WHERE rowid BETWEEN ?1 AND ?2", columns, table),
-        *first, *last);
+        context, fmt::format("SELECT {}, rowid FROM {} WHERE rowid BETWEEN ?1 AND ?2", columns, table), *first, *last);
     return ranges_ != nullptr;
 }
 

@@ -17,8 +17,7 @@
 
 namespace lanescope {
 
-/// The cells of some rows of a query, so that one thread can read the file while another builds
-/// tables.
+/// The cells of some rows of a query, so that one thread can read the file while another builds tables.
 class RowBatch {
   public:
     static constexpr size_t maxRows = 2048;
@@ -61,8 +60,8 @@ class RowRangeReader {
   public:
     /// `sql` selects the rows numbered from its first to its second parameter, with the number as
     /// last column. Returns null if the statement is invalid.
-    static std::unique_ptr<RowRangeReader> create(LoadContext& context, const std::string& sql,
-                                                  int64_t first, int64_t last);
+    static std::unique_ptr<RowRangeReader> create(LoadContext& context, const std::string& sql, int64_t first,
+                                                  int64_t last);
     /// Stops the other threads and waits for their current ranges.
     ~RowRangeReader();
     RowRangeReader(const RowRangeReader&) = delete;
@@ -80,8 +79,7 @@ class RowRangeReader {
         bool isReady = false;
     };
 
-    RowRangeReader(LoadContext& context, std::string sql, Statement own, int64_t first,
-                   int64_t last);
+    RowRangeReader(LoadContext& context, std::string sql, Statement own, int64_t first, int64_t last);
     void start();
     static RowBatch::End read(Statement& statement, int64_t from, int64_t to, RowBatch& batch);
     int64_t firstOf(int64_t range) const;

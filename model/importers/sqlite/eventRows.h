@@ -18,8 +18,8 @@ enum class UnnamedRows : uint8_t {
 /// Reads a table of thread activity. Calls `take(thread, times)` for each valid row and tallies the
 /// others. A table without an end column has points in time.
 template <class Table, class Take>
-void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities& identities,
-                      UnnamedRows nameless, Take take) {
+void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities& identities, UnnamedRows nameless,
+                      Take take) {
     while (reader.next()) {
         std::optional<TimeRange> times;
         if constexpr (requires { table.end; })
@@ -45,8 +45,7 @@ struct GpuPlace {
     uint32_t stream = noIndex;
 };
 
-/// Reads the place from the row. Both are `noIndex` if the maximum of processes or streams is
-/// reached.
+/// Reads the place from the row. Both are `noIndex` if the maximum of processes or streams is reached.
 template <class Table>
 GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
     constexpr int64_t wholeContext = 0xffffffff;
@@ -58,17 +57,15 @@ GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities
     if (stream == wholeContext || stream < 0) return place;
     const int64_t device = reader.integerOr(table.deviceId, 0);
     if (device < 0) return place;  // The recorder's value for unknown.
-    place.stream =
-        identities.stream(place.process, device, reader.integerOr(table.contextId, 0), stream);
+    place.stream = identities.stream(place.process, device, reader.integerOr(table.contextId, 0), stream);
     return place;
 }
 
-/// Reads a table of GPU activity. Calls `take(place, times, correlation)` for each valid row and
-/// tallies the others. A row without a stream is invalid unless `mayBeOfContext`. Calls
-/// `tally(isUntimed)` for every row.
+/// Reads a table of GPU activity. Calls `take(place, times, correlation)` for each valid row and tallies the others. A
+/// row without a stream is invalid unless `mayBeOfContext`. Calls `tally(isUntimed)` for every row.
 template <class Table, class Take, class Tally>
-void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities,
-                   Take take, bool mayBeOfContext, Tally tally) {
+void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities, Take take,
+                   bool mayBeOfContext, Tally tally) {
     while (reader.next()) {
         const int64_t untimed = reader.untimedCount();
         const std::optional<TimeRange> times = reader.times(table.start, table.end);
@@ -84,8 +81,8 @@ void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& i
 }
 
 template <class Table, class Take>
-void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities,
-                   Take take, bool mayBeOfContext = false) {
+void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities, Take take,
+                   bool mayBeOfContext = false) {
     forEachGpuRow(reader, table, identities, take, mayBeOfContext, [](bool) {});
 }
 

@@ -22,26 +22,24 @@ constexpr int64_t driverClass = 1;
 
 void readApiCalls(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::apiCalls;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalTid, t.correlationId, t.nameId, t.returnValue,
-                        t.eventClass, t.callchainId},
-                       "CUDA API calls");
+    TableReader reader(
+        context, t,
+        {t.start, t.end, t.globalTid, t.correlationId, t.nameId, t.returnValue, t.eventClass, t.callchainId},
+        "CUDA API calls");
     std::unordered_map<StringIndex, StringIndex> plainNames;
     const auto take = [&](uint32_t thread, TimeRange times) {
         const StringIndex entryPoint = reader.string(t.nameId, directory.strings).value_or(0);
         const auto [name, isNew] = plainNames.try_emplace(entryPoint, 0);
         if (isNew)
-            name->second = directory.strings.intern(
-                std::string(plainApiName(directory.strings.text(entryPoint))));
-        context.builder().add<kinds::Api>(
-            {.startNs = times.startNs,
-             .endNs = times.endNs,
-             .name = name->second,
-             .thread = thread,
-             .correlation = reader.unsigned32(t.correlationId),
-             .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
-             .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
-             .stack = directory.stackOf(reader.integer(t.callchainId))});
+            name->second = directory.strings.intern(std::string(plainApiName(directory.strings.text(entryPoint))));
+        context.builder().add<kinds::Api>({.startNs = times.startNs,
+                                           .endNs = times.endNs,
+                                           .name = name->second,
+                                           .thread = thread,
+                                           .correlation = reader.unsigned32(t.correlationId),
+                                           .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
+                                           .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
+                                           .stack = directory.stackOf(reader.integer(t.callchainId))});
     };
     forEachThreadRow(reader, t, directory.identities, UnnamedRows::Kept, take);
     reader.countAs(kinds::Api::plural);
@@ -123,9 +121,7 @@ void readOtherCalls(LoadContext& context, FileDirectory& directory) {
 namespace {
 
 /// Returns a 32-bit number, or `noIndex` if invalid.
-uint32_t numberFrom(int64_t value) {
-    return value >= 0 && value < noIndex ? static_cast<uint32_t>(value) : noIndex;
-}
+uint32_t numberFrom(int64_t value) { return value >= 0 && value < noIndex ? static_cast<uint32_t>(value) : noIndex; }
 
 template <class Table>
 EventCallRow eventCall(TableReader<Table>& reader, const Table& table, uint32_t stream) {
@@ -141,8 +137,8 @@ void readSyncs(LoadContext& context, FileDirectory& directory) {
     constexpr bool mayBeOfContext = true;
     constexpr const auto& t = tables::syncs;
     TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId,
-                        t.correlationId, t.syncType, t.eventId, t.eventSyncId},
+                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.syncType,
+                        t.eventId, t.eventSyncId},
                        "waits");
     forEachGpuRow(
         reader, t, directory.identities,
@@ -166,8 +162,7 @@ void readSyncs(LoadContext& context, FileDirectory& directory) {
 void readEventRecords(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::cudaEvents;
     TableReader reader(context, t,
-                       {t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId,
-                        t.eventId, t.eventSyncId},
+                       {t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.eventId, t.eventSyncId},
                        "CUDA events");
     while (reader.next()) {
         const GpuPlace place = readGpuPlace(reader, t, directory.identities);

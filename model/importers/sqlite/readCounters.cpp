@@ -50,8 +50,7 @@ int32_t numberIn(CountersReader& reader, tables::ColumnOf<tables::Counters> colu
     return number >= 0 && number < maxNumber ? static_cast<int32_t>(number) : -1;
 }
 
-/// Finds the subject of a row. Returns false if the file has more GPUs or processes than the
-/// maximum.
+/// Finds the subject of a row. Returns false if the file has more GPUs or processes than the maximum.
 bool findSubject(CountersReader& reader, Identities& identities, CounterSeries& series) {
     if (const std::optional<int64_t> gpu = reader.integer(counterColumns.gpuId)) {
         series.gpu = identities.gpuNumbered(*gpu);
@@ -66,13 +65,12 @@ bool findSubject(CountersReader& reader, Identities& identities, CounterSeries& 
 
 Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
     Counters counters;
-    CountersReader reader(
-        context, counterColumns,
-        {counterColumns.counterId, counterColumns.source, counterColumns.name, counterColumns.title,
-         counterColumns.unit, counterColumns.meaning, counterColumns.gpuId,
-         counterColumns.globalPid, counterColumns.link, counterColumns.core, counterColumns.device,
-         counterColumns.wrapBits, counterColumns.intervalNs},
-        "counters");
+    CountersReader reader(context, counterColumns,
+                          {counterColumns.counterId, counterColumns.source, counterColumns.name, counterColumns.title,
+                           counterColumns.unit, counterColumns.meaning, counterColumns.gpuId, counterColumns.globalPid,
+                           counterColumns.link, counterColumns.core, counterColumns.device, counterColumns.wrapBits,
+                           counterColumns.intervalNs},
+                          "counters");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(counterColumns.counterId);
         const int64_t meaning = reader.integerOr(counterColumns.meaning, 0);
@@ -123,14 +121,11 @@ void readSamples(LoadContext& context, Counters& counters) {
 using MetricId = std::pair<int64_t, int64_t>;
 using Metrics = std::map<MetricId, ReadCounter>;
 
-/// Derives the unit and key of a metric from its name: "SMs Active [Throughput %]", "PCIe Read
-/// Bytes [B]", "GPC Clock Frequency [MHz]". Bytes of NVLinks get the same key as those of other
-/// samplers.
+/// Derives the unit and key of a metric from its name: "SMs Active [Throughput %]", "PCIe Read Bytes [B]", "GPC Clock
+/// Frequency [MHz]". Bytes of NVLinks get the same key as those of other samplers.
 void describeMetric(ReadCounter& counter) {
     const std::string_view name = counter.series.key;
-    const auto contains = [name](std::string_view word) {
-        return name.find(word) != std::string_view::npos;
-    };
+    const auto contains = [name](std::string_view word) { return name.find(word) != std::string_view::npos; };
     CounterSamples& samples = counter.samples;
     samples.meaning = CounterMeaning::Average;
     if (contains("%")) {
@@ -146,8 +141,7 @@ void describeMetric(ReadCounter& counter) {
     }
     // The unit is shown next to every value.
     const size_t unit = name.rfind(" [");
-    if (unit != std::string_view::npos && unit > 0 && name.ends_with(']'))
-        counter.series.name = name.substr(0, unit);
+    if (unit != std::string_view::npos && unit > 0 && name.ends_with(']')) counter.series.name = name.substr(0, unit);
     const bool isSent = name == "NVLink TX User Data Bytes [B]";
     if (!isSent && name != "NVLink RX User Data Bytes [B]") return;
     counter.series.name = isSent ? "NVLink transmitted" : "NVLink received";
@@ -173,8 +167,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
         counter.series.name = name ? directory.strings.text(*name) : "GPU metric";
         counter.series.key = counter.series.name;
         describeMetric(counter);
-        if (counter.series.gpu != noIndex)
-            metrics.try_emplace({*type, *metric}, std::move(counter));
+        if (counter.series.gpu != noIndex) metrics.try_emplace({*type, *metric}, std::move(counter));
     }
     return metrics;
 }

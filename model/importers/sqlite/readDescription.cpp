@@ -64,16 +64,14 @@ void readDescription(LoadContext& context) {
     readStartTime(context);
     const bool isOurs = context.database().pragma("application_id") == traceApplicationId;
     if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
-        context.note(
-            {Severity::Warning, HealthCode::NewerRecorder,
-             "The trace was recorded by a newer Lanescope; only supported data is shown."});
+        context.note({Severity::Warning, HealthCode::NewerRecorder,
+                      "The trace was recorded by a newer Lanescope; only supported data is shown."});
 }
 
 void readHealth(LoadContext& context) {
     constexpr size_t maxDiagnostics = 100;
     constexpr const auto& k = tables::health;
-    TableReader health(
-        context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");
+    TableReader health(context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");
     while (health.next()) {
         HealthNote note;
         note.severity = severityFrom(health.integerOr(k.severity, 1));
@@ -94,16 +92,15 @@ void readHealth(LoadContext& context) {
     while (diagnostics.next() && shown < maxDiagnostics) {
         const int64_t severity = diagnostics.integerOr(d.severity, 0);
         if (severity != warning && severity != error) continue;
-        context.note({severity == error ? Severity::Error : Severity::Warning,
-                      HealthCode::ExportDiagnostic, std::string(diagnostics.text(d.text))});
+        context.note({severity == error ? Severity::Error : Severity::Warning, HealthCode::ExportDiagnostic,
+                      std::string(diagnostics.text(d.text))});
         ++shown;
     }
 }
 
 void readProcessStates(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& k = tables::processStates;
-    TableReader reader(context, k,
-                       {k.globalPid, k.rank, k.endedNormally, k.endNs, k.localRank, k.worldSize},
+    TableReader reader(context, k, {k.globalPid, k.rank, k.endedNormally, k.endNs, k.localRank, k.worldSize},
                        "processes");
     const auto countIn = [&reader](const auto& column) -> std::optional<int> {
         const std::optional<int64_t> value = reader.integer(column);
@@ -145,8 +142,7 @@ const std::array<ExportFact, 4> exportFacts{{
     {"SoftwareReleaseVersion", &RunFacts::kernel},
 }};
 
-/// Returns the element for which `isWanted` is true, or a new one of `make`. Null if the limit is
-/// reached.
+/// Returns the element for which `isWanted` is true, or a new one of `make`. Null if the limit is reached.
 template <class T, class IsWanted, class Make>
 T* findOrAdd(std::vector<T>& all, IsWanted isWanted, Make make) {
     const auto found = std::find_if(all.begin(), all.end(), isWanted);
@@ -167,14 +163,12 @@ bool takeGpuFact(TraceDescription& trace, std::string_view name, std::string_vie
             return facts;
         });
     if (gpu == nullptr) return false;
-    if (!takeNamedFact(*gpu, fact->name, value))
-        gpu->others.push_back({std::string(fact->name), std::string(value)});
+    if (!takeNamedFact(*gpu, fact->name, value)) gpu->others.push_back({std::string(fact->name), std::string(value)});
     return true;
 }
 
 /// Reads a fact of the samplers of a host or of one of its GPUs.
-bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name,
-                     std::string_view value) {
+bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name, std::string_view value) {
     SamplerFacts probe;
     SampledGpuFacts gpuProbe;
     const auto numbered = splitNumberedFact(name);
@@ -190,8 +184,7 @@ bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name
     if (samplers == nullptr) return false;
     if (!isOfGpu) return takeNamedFact(*samplers, name, value);
     SampledGpuFacts* const gpu = findOrAdd(
-        samplers->gpus,
-        [&](const SampledGpuFacts& each) { return each.cudaDevice == numbered->subject; },
+        samplers->gpus, [&](const SampledGpuFacts& each) { return each.cudaDevice == numbered->subject; },
         [&] {
             SampledGpuFacts facts;
             facts.cudaDevice = numbered->subject;
@@ -209,16 +202,15 @@ bool takeHostName(RunFacts& run, std::string_view name, std::string_view value) 
 
 void takeRunFact(TraceDescription& trace, std::string_view name, std::string_view value) {
     RunFacts& run = trace.facts;
-    if (takeGpuFact(trace, name, value) || takeNamedFact(run, name, value) ||
-        takeSamplerFact(run, {}, name, value) || takeHostName(run, name, value))
+    if (takeGpuFact(trace, name, value) || takeNamedFact(run, name, value) || takeSamplerFact(run, {}, name, value) ||
+        takeHostName(run, name, value))
         return;
     const auto ofHost = splitHostFact(name);
     if (ofHost && takeSamplerFact(run, ofHost->subject, ofHost->name, value)) return;
     run.others.push_back({std::string(name), std::string(value)});
 }
 
-/// Reads a rank from a fact of an old file. Newer files have columns for ranks, which were read
-/// before.
+/// Reads a rank from a fact of an old file. Newer files have columns for ranks, which were read before.
 bool takeRank(std::optional<int>& member, std::string_view value) {
     std::optional<int64_t> number;
     if (!storeFact(FactName{}, value, number) || *number < 0 || *number > INT32_MAX) return false;

@@ -22,8 +22,7 @@ LaunchConfig readConfig(TableReader<tables::Kernels>& reader, FileStrings& strin
     config.mangledName = reader.string(kernelColumns.mangledName, strings).value_or(0);
     config.grid = {reader.unsigned32(kernelColumns.gridX), reader.unsigned32(kernelColumns.gridY),
                    reader.unsigned32(kernelColumns.gridZ)};
-    config.block = {reader.unsigned32(kernelColumns.blockX),
-                    reader.unsigned32(kernelColumns.blockY),
+    config.block = {reader.unsigned32(kernelColumns.blockX), reader.unsigned32(kernelColumns.blockY),
                     reader.unsigned32(kernelColumns.blockZ)};
     config.registersPerThread = reader.unsigned32(kernelColumns.registersPerThread);
     config.staticSharedBytes = reader.unsigned32(kernelColumns.staticSharedMemory);
@@ -56,32 +55,29 @@ void readKernels(LoadContext& context, FileDirectory& directory) {
                         kernelColumns.dynamicSharedMemory,
                         kernelColumns.graphNodeId},
                        "kernels");
-    forEachGpuRow(
-        reader, kernelColumns, directory.identities,
-        [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-            context.builder().add<kinds::Kernel>(
-                {.startNs = times.startNs,
-                 .endNs = times.endNs,
-                 .stream = place.stream,
-                 .correlation = correlation,
-                 .graphNode = static_cast<uint64_t>(reader.integerOr(kernelColumns.graphNodeId, 0)),
-                 .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
-        });
+    forEachGpuRow(reader, kernelColumns, directory.identities,
+                  [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
+                      context.builder().add<kinds::Kernel>(
+                          {.startNs = times.startNs,
+                           .endNs = times.endNs,
+                           .stream = place.stream,
+                           .correlation = correlation,
+                           .graphNode = static_cast<uint64_t>(reader.integerOr(kernelColumns.graphNodeId, 0)),
+                           .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
+                  });
     reader.countAs(kinds::Kernel::plural);
 }
 
 namespace {
 
 template <class Table>
-MemoryKind memory(TableReader<Table>& reader, tables::ColumnOf<Table> column,
-                  const MemoryKinds& kinds) {
+MemoryKind memory(TableReader<Table>& reader, tables::ColumnOf<Table> column, const MemoryKinds& kinds) {
     const std::optional<int64_t> number = reader.integer(column);
     return number ? kinds.memoryKind(*number) : MemoryKind::Unknown;
 }
 
 MigrationCause causeFrom(int64_t number) {
-    const bool isKnown =
-        number >= 0 && number <= static_cast<int64_t>(MigrationCause::AccessCounters);
+    const bool isKnown = number >= 0 && number <= static_cast<int64_t>(MigrationCause::AccessCounters);
     return isKnown ? static_cast<MigrationCause>(number) : MigrationCause::Unknown;
 }
 
@@ -90,11 +86,11 @@ MigrationCause causeFrom(int64_t number) {
 void readMemcpys(LoadContext& context, FileDirectory& directory) {
     using Column = tables::ColumnOf<tables::Memcpys>;
     constexpr const auto& t = tables::memcpys;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId,
-                        t.correlationId, t.bytes, t.copyKind, t.srcKind, t.dstKind, t.srcDeviceId,
-                        t.dstDeviceId, t.migrationCause, t.virtualAddress},
-                       "memcpys");
+    TableReader reader(
+        context, t,
+        {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.bytes, t.copyKind,
+         t.srcKind, t.dstKind, t.srcDeviceId, t.dstDeviceId, t.migrationCause, t.virtualAddress},
+        "memcpys");
     const auto gpuIn = [&](Column column, uint32_t process) {
         return directory.identities.gpuOf(process, reader.integerOr(column, -1));
     };
@@ -130,44 +126,39 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
     if (reader.hasTable() || memcpys > 0)
         context.builder().count(kinds::Memcpy::plural, memcpys,
                                 reader.untimedCount() - (migrations.untimed - elsewhere));
-    if (migrations.total > 0)
-        context.builder().count(migrations.name, migrations.total, migrations.untimed);
+    if (migrations.total > 0) context.builder().count(migrations.name, migrations.total, migrations.untimed);
 }
 
 void readMemsets(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::memsets;
     TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId,
-                        t.correlationId, t.bytes, t.value, t.memKind},
+                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.bytes,
+                        t.value, t.memKind},
                        "memsets");
-    forEachGpuRow(reader, t, directory.identities,
-                  [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-                      context.builder().add<kinds::Memset>(
-                          {.startNs = times.startNs,
-                           .endNs = times.endNs,
-                           .bytes = reader.bytes(t.bytes),
-                           .value = reader.unsigned32(t.value),
-                           .memory = memory<tables::Memsets>(reader, t.memKind, directory.kinds),
-                           .stream = place.stream,
-                           .correlation = correlation});
-                  });
+    forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
+        context.builder().add<kinds::Memset>({.startNs = times.startNs,
+                                              .endNs = times.endNs,
+                                              .bytes = reader.bytes(t.bytes),
+                                              .value = reader.unsigned32(t.value),
+                                              .memory = memory<tables::Memsets>(reader, t.memKind, directory.kinds),
+                                              .stream = place.stream,
+                                              .correlation = correlation});
+    });
     reader.countAs(kinds::Memset::plural);
 }
 
 void readGraphs(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::graphs;
     TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId,
-                        t.correlationId, t.graphId},
+                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.graphId},
                        "CUDA graphs");
-    forEachGpuRow(reader, t, directory.identities,
-                  [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-                      context.builder().add<kinds::Graph>({.startNs = times.startNs,
-                                                           .endNs = times.endNs,
-                                                           .graph = reader.integerOr(t.graphId, 0),
-                                                           .stream = place.stream,
-                                                           .correlation = correlation});
-                  });
+    forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
+        context.builder().add<kinds::Graph>({.startNs = times.startNs,
+                                             .endNs = times.endNs,
+                                             .graph = reader.integerOr(t.graphId, 0),
+                                             .stream = place.stream,
+                                             .correlation = correlation});
+    });
     if (reader.totalCount() > 0) reader.countAs(kinds::Graph::plural);
 }
 
@@ -176,8 +167,7 @@ namespace {
 /// Reads nodes of a Lanescope trace before version 7.
 void readOldGraphNodes(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::oldGraphNodes;
-    TableReader reader(context, t,
-                       {t.globalTid, t.timestamp, t.graphNodeId, t.originalNodeId, t.callchainId},
+    TableReader reader(context, t, {t.globalTid, t.timestamp, t.graphNodeId, t.originalNodeId, t.callchainId},
                        "nodes of CUDA graphs");
     while (reader.next()) {
         const std::optional<int64_t> tid = reader.integer(t.globalTid);
@@ -206,10 +196,9 @@ void readGraphNodes(LoadContext& context, FileDirectory& directory) {
     constexpr auto rowNumber = tables::rowNumber<tables::GraphNodes>;
     StacksOfRows stacks(context.builder().memory());
     stacks.read(context, directory, s, s.nodeRow, "Python stacks of nodes of CUDA graphs");
-    TableReader reader(
-        context, t,
-        {t.start, t.eventClass, t.globalTid, t.graphNodeId, t.originalGraphNodeId, rowNumber},
-        "nodes of CUDA graphs");
+    TableReader reader(context, t,
+                       {t.start, t.eventClass, t.globalTid, t.graphNodeId, t.originalGraphNodeId, rowNumber},
+                       "nodes of CUDA graphs");
     while (reader.next()) {
         // Exports contain changes of nodes here, too.
         constexpr int64_t creation = tables::GraphNodes::nodeCreation;

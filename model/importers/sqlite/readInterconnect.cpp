@@ -22,30 +22,27 @@ constexpr const auto& topologyColumns = tables::topology;
 /// Returns nvidia-smi's abbreviation of a connection, for files without it.
 std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
     if (nvlinks > 0) return fmt::format("NV{}", nvlinks);
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{
-        {{"same board", "PIX"},
-         {"PCIe switch", "PIX"},
-         {"PCIe switches", "PXB"},
-         {"host bridge", "PHB"},
-         {"NUMA node", "NODE"},
-         {"system", "SYS"}}};
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{{{"same board", "PIX"},
+                                                                                         {"PCIe switch", "PIX"},
+                                                                                         {"PCIe switches", "PXB"},
+                                                                                         {"host bridge", "PHB"},
+                                                                                         {"NUMA node", "NODE"},
+                                                                                         {"system", "SYS"}}};
     for (const auto& [connection, word] : words)
         if (connection == name) return std::string(word);
     return {};
 }
 
-void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& reader, int64_t gpu,
-                    int64_t peer) {
+void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& reader, int64_t gpu, int64_t peer) {
     if (gpu < 0 || peer < 0 || gpu > maxTopologyGpu || peer > maxTopologyGpu) return;
     GpuConnection connection;
     connection.gpu = gpu;
     connection.peer = peer;
-    connection.nvlinks = static_cast<int32_t>(
-        std::clamp<int64_t>(reader.integerOr(topologyColumns.nvlinkCount, 0), 0, maxTopologyGpu));
+    connection.nvlinks =
+        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(topologyColumns.nvlinkCount, 0), 0, maxTopologyGpu));
     connection.name = reader.text(topologyColumns.connection);
     connection.abbreviation = reader.text(topologyColumns.abbreviation);
-    if (connection.abbreviation.empty())
-        connection.abbreviation = abbreviationOf(connection.name, connection.nvlinks);
+    if (connection.abbreviation.empty()) connection.abbreviation = abbreviationOf(connection.name, connection.nvlinks);
     interconnect.connections.push_back(std::move(connection));
 }
 
@@ -59,9 +56,8 @@ void tidy(std::vector<GpuConnection>& connections) {
     const auto key = [](const GpuConnection& each) { return std::pair(each.gpu, each.peer); };
     std::stable_sort(connections.begin(), connections.end(),
                      [&key](const auto& a, const auto& b) { return key(a) < key(b); });
-    const auto last =
-        std::unique(connections.begin(), connections.end(),
-                    [&key](const auto& a, const auto& b) { return key(a) == key(b); });
+    const auto last = std::unique(connections.begin(), connections.end(),
+                                  [&key](const auto& a, const auto& b) { return key(a) == key(b); });
     connections.erase(last, connections.end());
 }
 
@@ -69,11 +65,10 @@ void tidy(std::vector<GpuConnection>& connections) {
 
 void readTopology(LoadContext& context) {
     Interconnect& interconnect = context.description().interconnect;
-    TableReader reader(
-        context, topologyColumns,
-        {topologyColumns.gpuId, topologyColumns.peerGpuId, topologyColumns.nvlinkCount,
-         topologyColumns.connection, topologyColumns.abbreviation},
-        "description");
+    TableReader reader(context, topologyColumns,
+                       {topologyColumns.gpuId, topologyColumns.peerGpuId, topologyColumns.nvlinkCount,
+                        topologyColumns.connection, topologyColumns.abbreviation},
+                       "description");
     while (reader.next()) {
         const std::optional<int64_t> gpu = reader.integer(topologyColumns.gpuId);
         const std::optional<int64_t> peer = reader.integer(topologyColumns.peerGpuId);
@@ -139,11 +134,9 @@ void readAffinities(LoadContext& context) {
             continue;
         }
         const bool isNode = node >= 0 && node <= maxLinkCount;
-        affinities.push_back(
-            {gpu, std::string(reader.text(t.cpus)), isNode ? static_cast<int32_t>(node) : -1});
+        affinities.push_back({gpu, std::string(reader.text(t.cpus)), isNode ? static_cast<int32_t>(node) : -1});
     }
-    std::stable_sort(affinities.begin(), affinities.end(),
-                     [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
+    std::stable_sort(affinities.begin(), affinities.end(), [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
 }
 
 struct RangeTimes {
@@ -155,8 +148,8 @@ struct RangeTimes {
 TimeRange readingIn(TableReader<tables::SamplingMoments>& reader) {
     const std::optional<int64_t> startNs = reader.integer(tables::samplingMoments.readStart),
                                  endNs = reader.integer(tables::samplingMoments.readEnd);
-    const bool isKnown = startNs && endNs && *startNs < *endNs && *startNs >= -maxTimestampNs &&
-                         *endNs <= maxTimestampNs;
+    const bool isKnown =
+        startNs && endNs && *startNs < *endNs && *startNs >= -maxTimestampNs && *endNs <= maxTimestampNs;
     return isKnown ? TimeRange{*startNs, *endNs} : TimeRange{};
 }
 
@@ -166,8 +159,8 @@ void readLinkPeaks(LoadContext& context) {
     constexpr const auto& t = tables::linkPeaks;
     std::vector<LinkPeak>& peaks = context.description().interconnect.peaks;
     TableReader reader(context, t,
-                       {t.kind, t.gpuId, t.peerGpuId, t.direction, t.memory, t.bytesPerSecond,
-                        t.links, t.generation, t.width, t.origin},
+                       {t.kind, t.gpuId, t.peerGpuId, t.direction, t.memory, t.bytesPerSecond, t.links, t.generation,
+                        t.width, t.origin},
                        "description");
     while (reader.next()) {
         const std::optional<LinkKind> link = linkKindFrom(reader.text(t.kind));
@@ -186,8 +179,7 @@ void readLinkPeaks(LoadContext& context) {
         peak.links = countIn<tables::LinkPeaks>(reader, t.links);
         peak.generation = countIn<tables::LinkPeaks>(reader, t.generation);
         peak.width = countIn<tables::LinkPeaks>(reader, t.width);
-        peak.origin =
-            reader.text(t.origin) == "measured" ? PeakOrigin::Measured : PeakOrigin::Nominal;
+        peak.origin = reader.text(t.origin) == "measured" ? PeakOrigin::Measured : PeakOrigin::Nominal;
         peaks.push_back(peak);
     }
     readAffinities(context);
@@ -196,10 +188,8 @@ void readLinkPeaks(LoadContext& context) {
 void readSampledRanges(LoadContext& context) {
     constexpr const auto& t = tables::samplingMoments;
     std::map<std::tuple<int64_t, std::string, int64_t>, RangeTimes> found;
-    TableReader reader(
-        context, t,
-        {t.timestamp, t.range, t.occurrence, t.isEnd, t.globalPid, t.readStart, t.readEnd},
-        "counters");
+    TableReader reader(context, t, {t.timestamp, t.range, t.occurrence, t.isEnd, t.globalPid, t.readStart, t.readEnd},
+                       "counters");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         if (!timeNs) continue;
@@ -207,9 +197,8 @@ void readSampledRanges(LoadContext& context) {
             reader.skipRow();
             continue;
         }
-        RangeTimes& times =
-            found[{reader.integerOr(t.globalPid, 0), std::string(reader.text(t.range)),
-                   reader.integerOr(t.occurrence, 0)}];
+        RangeTimes& times = found[{reader.integerOr(t.globalPid, 0), std::string(reader.text(t.range)),
+                                   reader.integerOr(t.occurrence, 0)}];
         const bool isOfEnd = reader.integerOr(t.isEnd, 0) != 0;
         (isOfEnd ? times.endNs : times.startNs) = *timeNs;
         (isOfEnd ? times.endReading : times.startReading) = readingIn(reader);
@@ -219,23 +208,16 @@ void readSampledRanges(LoadContext& context) {
         const auto& [pid, name, number] = key;
         // An instance that was open at the end of the run has no second reading.
         if (!times.startNs || !times.endNs || *times.endNs < *times.startNs) continue;
-        ranges.push_back({name,
-                          number,
-                          pid,
-                          {*times.startNs, *times.endNs},
-                          times.startReading,
-                          times.endReading});
+        ranges.push_back({name, number, pid, {*times.startNs, *times.endNs}, times.startReading, times.endReading});
     }
-    std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
-        return a.range.startNs < b.range.startNs;
-    });
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [](const auto& a, const auto& b) { return a.range.startNs < b.range.startNs; });
 }
 
 void readGpuProcesses(LoadContext& context) {
     constexpr const auto& t = tables::gpuProcesses;
     std::vector<GpuProcessUse>& uses = context.description().interconnect.gpuProcesses;
-    TableReader reader(context, t, {t.timestamp, t.gpuId, t.pid, t.name, t.bytes, t.smPercent},
-                       "counters");
+    TableReader reader(context, t, {t.timestamp, t.gpuId, t.pid, t.name, t.bytes, t.smPercent}, "counters");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         const int64_t number = gpuIn<tables::GpuProcesses>(reader, t.gpuId);
@@ -244,12 +226,10 @@ void readGpuProcesses(LoadContext& context) {
             continue;
         }
         const auto percent = static_cast<double>(reader.number(t.smPercent));
-        uses.push_back(
-            {*timeNs, number, reader.integerOr(t.pid, 0), std::string(reader.text(t.name)),
-             reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes), percent >= 0 ? percent : -1.0});
+        uses.push_back({*timeNs, number, reader.integerOr(t.pid, 0), std::string(reader.text(t.name)),
+                        reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes), percent >= 0 ? percent : -1.0});
     }
-    std::stable_sort(uses.begin(), uses.end(),
-                     [](const auto& a, const auto& b) { return a.timeNs < b.timeNs; });
+    std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.timeNs < b.timeNs; });
 }
 
 }  // namespace lanescope

@@ -26,15 +26,12 @@ struct MemoryPlace {
 
 /// Returns nullopt for an untimed or invalid row. Both are tallied.
 template <class Table>
-std::optional<MemoryPlace> readPlace(TableReader<Table>& reader, const Table& table,
-                                     Identities& identities) {
+std::optional<MemoryPlace> readPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
     const std::optional<int64_t> timeNs = reader.time(table.start);
     if (!timeNs) return std::nullopt;
     const std::optional<int64_t> pid = reader.integer(table.globalPid);
     const uint32_t process = pid ? identities.process(*pid) : identities.unnamedProcess();
-    const uint32_t gpu = process != noIndex
-                             ? identities.gpuOf(process, reader.integerOr(table.deviceId, -1))
-                             : noIndex;
+    const uint32_t gpu = process != noIndex ? identities.gpuOf(process, reader.integerOr(table.deviceId, -1)) : noIndex;
     if (gpu == noIndex) {
         reader.skipRow();
         return std::nullopt;
@@ -53,9 +50,8 @@ void addPool(TraceBuilder& builder, const MemoryPlace& place, int64_t address, i
 void readUsage(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::memoryEvents;
     TableReader reader(context, t,
-                       {t.start, t.globalPid, t.deviceId, t.address, t.bytes, t.memKind,
-                        t.memoryOperationType, t.correlationId, t.localMemoryPoolAddress,
-                        t.localMemoryPoolSize, t.importedMemoryPoolAddress},
+                       {t.start, t.globalPid, t.deviceId, t.address, t.bytes, t.memKind, t.memoryOperationType,
+                        t.correlationId, t.localMemoryPoolAddress, t.localMemoryPoolSize, t.importedMemoryPoolAddress},
                        "memory events");
     while (reader.next()) {
         const std::optional<MemoryPlace> place = readPlace(reader, t, directory.identities);
@@ -73,8 +69,7 @@ void readUsage(LoadContext& context, FileDirectory& directory) {
              .address = static_cast<uint64_t>(*at),
              .kind = kind ? directory.kinds.memoryKind(*kind) : MemoryKind::Unknown,
              .isFree = what == deallocation,
-             .isPooled = !reader.isNull(t.localMemoryPoolAddress) ||
-                         !reader.isNull(t.importedMemoryPoolAddress),
+             .isPooled = !reader.isNull(t.localMemoryPoolAddress) || !reader.isNull(t.importedMemoryPoolAddress),
              .process = place->process,
              .gpu = place->gpu,
              .correlation = reader.unsigned32(t.correlationId)});
@@ -87,10 +82,9 @@ void readUsage(LoadContext& context, FileDirectory& directory) {
 
 void readPools(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::poolEvents;
-    TableReader reader(context, t,
-                       {t.start, t.globalPid, t.deviceId, t.address, t.operationType, t.poolType,
-                        t.localMemoryPoolSize},
-                       "memory pools");
+    TableReader reader(
+        context, t, {t.start, t.globalPid, t.deviceId, t.address, t.operationType, t.poolType, t.localMemoryPoolSize},
+        "memory pools");
     while (reader.next()) {
         const std::optional<MemoryPlace> place = readPlace(reader, t, directory.identities);
         const std::optional<int64_t> at = place ? reader.integer(t.address) : std::nullopt;
@@ -123,8 +117,7 @@ uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& i
 
 void readOfCpu(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::cpuPageFaults;
-    TableReader reader(context, t, {t.start, t.globalPid, t.address, t.cpuInstruction},
-                       "page faults");
+    TableReader reader(context, t, {t.start, t.globalPid, t.address, t.cpuInstruction}, "page faults");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.start);
         if (!timeNs) continue;
@@ -146,8 +139,7 @@ void readOfCpu(LoadContext& context, FileDirectory& directory) {
 void readOfGpus(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::gpuPageFaults;
     TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.address, t.numberOfPageFaults,
-                        t.faultAccessType},
+                       {t.start, t.end, t.globalPid, t.deviceId, t.address, t.numberOfPageFaults, t.faultAccessType},
                        "page faults");
     int64_t faults = 0, untimed = 0;  // a row represents several faults
     while (reader.next()) {
@@ -158,21 +150,19 @@ void readOfGpus(LoadContext& context, FileDirectory& directory) {
         if (reader.untimedCount() > untimedRows) untimed = saturatingSum(untimed, of);
         if (!times) continue;
         const uint32_t process = processIn(reader, t, directory.identities);
-        const uint32_t gpu = process == noIndex ? noIndex
-                                                : directory.identities.gpuOf(
-                                                      process, reader.integerOr(t.deviceId, -1));
+        const uint32_t gpu =
+            process == noIndex ? noIndex : directory.identities.gpuOf(process, reader.integerOr(t.deviceId, -1));
         if (gpu == noIndex) {
             reader.skipRow();
             continue;
         }
-        context.builder().add<kinds::PageFault>(
-            {.startNs = times->startNs,
-             .endNs = times->endNs,
-             .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
-             .count = of,
-             .access = accessFrom(reader.integerOr(t.faultAccessType, 0)),
-             .process = process,
-             .gpu = gpu});
+        context.builder().add<kinds::PageFault>({.startNs = times->startNs,
+                                                 .endNs = times->endNs,
+                                                 .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
+                                                 .count = of,
+                                                 .access = accessFrom(reader.integerOr(t.faultAccessType, 0)),
+                                                 .process = process,
+                                                 .gpu = gpu});
     }
     if (reader.rowCount() > 0) context.builder().count(tables::gpuFaultsCounted, faults, untimed);
 }

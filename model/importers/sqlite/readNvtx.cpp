@@ -33,8 +33,7 @@ class NvtxNames {
     /// Returns the provisional number of a domain or of a category in it. O(log n).
     uint32_t domainNumber(int64_t globalPid, int64_t domain);
     uint32_t categoryNumber(int64_t globalPid, int64_t domain, int64_t category);
-    /// Returns the names by provisional number. The default domain and no category have an empty
-    /// name.
+    /// Returns the names by provisional number. The default domain and no category have an empty name.
     std::vector<StringIndex> domainNames() const;
     std::vector<StringIndex> categoryNames() const;
 
@@ -78,23 +77,20 @@ void NvtxNames::nameDomain(int64_t globalPid, int64_t domain, StringIndex name) 
     namedDomains_[{globalPid, domain}] = name;
 }
 
-void NvtxNames::nameCategory(int64_t globalPid, int64_t domain, int64_t category,
-                             StringIndex name) {
+void NvtxNames::nameCategory(int64_t globalPid, int64_t domain, int64_t category, StringIndex name) {
     namedCategories_[{globalPid, domain, category}] = name;
 }
 
 uint32_t NvtxNames::domainNumber(int64_t globalPid, int64_t domain) {
     const DomainKey key{globalPid, domain};
     if (lastDomain_.first == key && lastDomain_.second != 0xffffffff) return lastDomain_.second;
-    const uint32_t number =
-        domains_.try_emplace(key, static_cast<uint32_t>(domains_.size())).first->second;
+    const uint32_t number = domains_.try_emplace(key, static_cast<uint32_t>(domains_.size())).first->second;
     lastDomain_ = {key, number};
     return number;
 }
 
 uint32_t NvtxNames::categoryNumber(int64_t globalPid, int64_t domain, int64_t category) {
-    return categories_
-        .try_emplace({globalPid, domain, category}, static_cast<uint32_t>(categories_.size()))
+    return categories_.try_emplace({globalPid, domain, category}, static_cast<uint32_t>(categories_.size()))
         .first->second;
 }
 
@@ -124,8 +120,7 @@ std::vector<StringIndex> NvtxNames::categoryNames() const {
 
 void BackwardRows::read(LoadContext& context) {
     constexpr const auto& table = tables::backwards;
-    TableReader reader(context, table, {table.forwardRow, table.backwardRow},
-                       "operators and their backward");
+    TableReader reader(context, table, {table.forwardRow, table.backwardRow}, "operators and their backward");
     while (reader.next()) {
         const std::optional<int64_t> forward = reader.integer(table.forwardRow);
         const std::optional<int64_t> backward = reader.integer(table.backwardRow);
@@ -138,16 +133,14 @@ void BackwardRows::read(LoadContext& context) {
         ranges_.push_back({*backward, {}});
     }
     sortLarge(ranges_, [](const Range& a, const Range& b) { return a.fileRow < b.fileRow; });
-    const auto end =
-        std::unique(ranges_.begin(), ranges_.end(),
-                    [](const Range& a, const Range& b) { return a.fileRow == b.fileRow; });
+    const auto end = std::unique(ranges_.begin(), ranges_.end(),
+                                 [](const Range& a, const Range& b) { return a.fileRow == b.fileRow; });
     ranges_.resize(static_cast<size_t>(end - ranges_.begin()));
 }
 
 void BackwardRows::see(int64_t fileRow, EventRef range) {
-    const auto found =
-        std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
-                         [](const Range& each, int64_t row) { return each.fileRow < row; });
+    const auto found = std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
+                                        [](const Range& each, int64_t row) { return each.fileRow < row; });
     if (found != ranges_.end() && found->fileRow == fileRow) found->range = range;
 }
 
@@ -178,18 +171,14 @@ std::optional<NvtxStyle> styleOf(NvtxEventType type) {
     switch (type) {
         case NvtxEventType::PushPop:
         case NvtxEventType::OpenPush:
-        case NvtxEventType::ImportedPushPop:
-            return NvtxStyle::PushPop;
+        case NvtxEventType::ImportedPushPop: return NvtxStyle::PushPop;
         case NvtxEventType::StartEnd:
         case NvtxEventType::OpenStart:
-        case NvtxEventType::ImportedStartEnd:
-            return NvtxStyle::StartEnd;
+        case NvtxEventType::ImportedStartEnd: return NvtxStyle::StartEnd;
         case NvtxEventType::Mark:
-        case NvtxEventType::ImportedMark:
-            return NvtxStyle::Mark;
+        case NvtxEventType::ImportedMark: return NvtxStyle::Mark;
         case NvtxEventType::CategoryName:
-        case NvtxEventType::DomainName:
-            break;
+        case NvtxEventType::DomainName: break;
     }
     return std::nullopt;
 }
@@ -207,10 +196,9 @@ class NvtxReader {
           backwards_(context.builder().memory()),
           reader_(
               context, nvtxColumns,
-              {nvtxColumns.start, nvtxColumns.end, nvtxColumns.eventType, nvtxColumns.globalTid,
-               nvtxColumns.text, nvtxColumns.textId, nvtxColumns.domainId, nvtxColumns.category,
-               nvtxColumns.color, nvtxColumns.jsonText, nvtxColumns.jsonTextId,
-               nvtxColumns.uint64Value, nvtxColumns.int64Value, nvtxColumns.doubleValue,
+              {nvtxColumns.start, nvtxColumns.end, nvtxColumns.eventType, nvtxColumns.globalTid, nvtxColumns.text,
+               nvtxColumns.textId, nvtxColumns.domainId, nvtxColumns.category, nvtxColumns.color, nvtxColumns.jsonText,
+               nvtxColumns.jsonTextId, nvtxColumns.uint64Value, nvtxColumns.int64Value, nvtxColumns.doubleValue,
                nvtxColumns.uint32Value, nvtxColumns.int32Value, nvtxColumns.floatValue, rowNumber},
               "NVTX ranges") {}
 
@@ -229,8 +217,7 @@ class NvtxReader {
         context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
         plugin.join(context_.builder());
-        if (reader_.hasTable())
-            context_.builder().count(kinds::Nvtx::plural, rangeCount_, reader_.untimedCount());
+        if (reader_.hasTable()) context_.builder().count(kinds::Nvtx::plural, rangeCount_, reader_.untimedCount());
     }
 
   private:
@@ -249,30 +236,24 @@ class NvtxReader {
         const std::optional<int64_t> globalTid = reader_.integer(nvtxColumns.globalTid);
         const int64_t domain = reader_.integerOr(nvtxColumns.domainId, 0);
         const int64_t process = globalTid ? processOf(*globalTid) : 0;
-        if (type == NvtxEventType::DomainName)
-            return names_.nameDomain(process, domain, nameOfRow());
+        if (type == NvtxEventType::DomainName) return names_.nameDomain(process, domain, nameOfRow());
         if (type == NvtxEventType::CategoryName)
-            return names_.nameCategory(process, domain, reader_.integerOr(nvtxColumns.category, 0),
-                                       nameOfRow());
-        if (const std::optional<NvtxStyle> style = styleOf(type))
-            addRange(*style, globalTid, process, domain);
+            return names_.nameCategory(process, domain, reader_.integerOr(nvtxColumns.category, 0), nameOfRow());
+        if (const std::optional<NvtxStyle> style = styleOf(type)) addRange(*style, globalTid, process, domain);
     }
 
-    void addRange(NvtxStyle style, std::optional<int64_t> globalTid, int64_t process,
-                  int64_t domain) {
+    void addRange(NvtxStyle style, std::optional<int64_t> globalTid, int64_t process, int64_t domain) {
         ++rangeCount_;
         const std::optional<int64_t> startNs = reader_.time(nvtxColumns.start);
         if (!startNs) return;
         const bool isOpen = style != NvtxStyle::Mark && reader_.isNull(nvtxColumns.end);
         int64_t endNs = *startNs;
         if (style != NvtxStyle::Mark && !isOpen) {
-            const std::optional<TimeRange> times =
-                reader_.times(nvtxColumns.start, nvtxColumns.end);
+            const std::optional<TimeRange> times = reader_.times(nvtxColumns.start, nvtxColumns.end);
             if (!times) return;
             endNs = times->endNs;
         }
-        const uint32_t thread =
-            globalTid ? identities_.thread(*globalTid) : identities_.unnamedThread();
+        const uint32_t thread = globalTid ? identities_.thread(*globalTid) : identities_.unnamedThread();
         if (thread == noIndex) return reader_.skipRow();
         const int64_t row = areRowsNamed_ ? reader_.integerOr(rowNumber, -1) : -1;
         const EventRef range = context_.builder().add<kinds::Nvtx>(
@@ -280,8 +261,7 @@ class NvtxReader {
              .endNs = endNs,
              .text = nameOfRow(),
              .domain = names_.domainNumber(process, domain),
-             .category =
-                 names_.categoryNumber(process, domain, reader_.integerOr(nvtxColumns.category, 0)),
+             .category = names_.categoryNumber(process, domain, reader_.integerOr(nvtxColumns.category, 0)),
              .colorArgb = reader_.unsigned32(nvtxColumns.color),
              .thread = thread,
              .style = style,
@@ -293,21 +273,17 @@ class NvtxReader {
     }
 
     StringIndex payload() {
-        if (!reader_.isNull(nvtxColumns.jsonText))
-            return reader_.string(nvtxColumns.jsonText, strings_).value_or(0);
+        if (!reader_.isNull(nvtxColumns.jsonText)) return reader_.string(nvtxColumns.jsonText, strings_).value_or(0);
         if (!reader_.isNull(nvtxColumns.jsonTextId))
             return reader_.string(nvtxColumns.jsonTextId, strings_).value_or(0);
-        for (const Column column : {Column(nvtxColumns.int64Value), Column(nvtxColumns.int32Value),
-                                    Column(nvtxColumns.uint32Value)})
-            if (!reader_.isNull(column))
-                return strings_.intern(fmt::format("{}", reader_.integerOr(column, 0)));
-        if (!reader_.isNull(nvtxColumns.uint64Value))
-            return strings_.intern(fmt::format(
-                "{}", static_cast<uint64_t>(reader_.integerOr(nvtxColumns.uint64Value, 0))));
         for (const Column column :
-             {Column(nvtxColumns.doubleValue), Column(nvtxColumns.floatValue)})
-            if (!reader_.isNull(column))
-                return strings_.intern(fmt::format("{:g}", reader_.real(column)));
+             {Column(nvtxColumns.int64Value), Column(nvtxColumns.int32Value), Column(nvtxColumns.uint32Value)})
+            if (!reader_.isNull(column)) return strings_.intern(fmt::format("{}", reader_.integerOr(column, 0)));
+        if (!reader_.isNull(nvtxColumns.uint64Value))
+            return strings_.intern(
+                fmt::format("{}", static_cast<uint64_t>(reader_.integerOr(nvtxColumns.uint64Value, 0))));
+        for (const Column column : {Column(nvtxColumns.doubleValue), Column(nvtxColumns.floatValue)})
+            if (!reader_.isNull(column)) return strings_.intern(fmt::format("{:g}", reader_.real(column)));
         return 0;
     }
 
@@ -326,8 +302,6 @@ class NvtxReader {
 
 }  // namespace
 
-void readNvtx(LoadContext& context, FileDirectory& directory) {
-    NvtxReader(context, directory).read();
-}
+void readNvtx(LoadContext& context, FileDirectory& directory) { NvtxReader(context, directory).read(); }
 
 }  // namespace lanescope

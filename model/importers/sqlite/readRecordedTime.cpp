@@ -23,9 +23,7 @@ constexpr size_t maxWindows = 4096;
 /// Later than any time that a table reader accepts.
 constexpr int64_t neverNs = int64_t{1} << 62;
 
-bool startsBefore(const TimeRange& a, const TimeRange& b) {
-    return a.startNs < b.startNs;
-}
+bool startsBefore(const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; }
 
 template <class Table>
 uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& identities) {
@@ -54,10 +52,8 @@ void readWindows(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> startNs = reader.time(k.startNs);
         if (index == noIndex || !startNs) continue;
         Process& process = context.builder().processes()[index];
-        // A window that was open at the end of the process extends to that end, which may be
-        // unknown.
-        const std::optional<int64_t> endNs =
-            reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
+        // A window that was open at the end of the process extends to that end, which may be unknown.
+        const std::optional<int64_t> endNs = reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
         if (!endNs || process.windows.size() >= maxWindows) {
             reader.skipRow();
             continue;
@@ -106,8 +102,7 @@ void readUntimed(LoadContext& context) {
     while (reader.next()) {
         const std::string_view name = reader.text(t.inTable);
         const bool isKnown = std::ranges::any_of(
-            tables::eventTables(),
-            [name](const tables::Table* table) { return table->tableName() == name; });
+            tables::eventTables(), [name](const tables::Table* table) { return table->tableName() == name; });
         if (isMigration(memcpyKindFrom(reader.integerOr(t.copyKind, 0))))
             context.addUntimed(migrationsCounted);
         else if (isKnown)
@@ -130,16 +125,15 @@ struct Overhead {
 }  // namespace
 
 void readOverhead(LoadContext& context) {
-    std::array<Overhead, 3> overheads{{{3, "flushing CUPTI's buffers"},
-                                       {4, "CUPTI's instrumentation"},
-                                       {5, "setting up CUPTI's resources"}}};
+    std::array<Overhead, 3> overheads{
+        {{3, "flushing CUPTI's buffers"}, {4, "CUPTI's instrumentation"}, {5, "setting up CUPTI's resources"}}};
     constexpr const auto& k = tables::overheads;
     TableReader reader(context, k, {k.start, k.end, k.overheadType, k.globalTid}, "overhead");
     while (reader.next()) {
         const std::optional<int64_t> thread = reader.integer(k.globalTid);
         const int64_t type = reader.integerOr(k.overheadType, 0);
-        const auto found = std::find_if(overheads.begin(), overheads.end(),
-                                        [&](const Overhead& each) { return each.type == type; });
+        const auto found =
+            std::find_if(overheads.begin(), overheads.end(), [&](const Overhead& each) { return each.type == type; });
         // Work on a thread of the profiler does not slow the program.
         if (found == overheads.end() || !thread || threadIdOf(*thread) == 0) continue;
         const std::optional<TimeRange> times = reader.times(k.start, k.end);
@@ -154,13 +148,12 @@ void readOverhead(LoadContext& context) {
     for (const Overhead& each : overheads) {
         if (each.totalNs == 0) continue;
         totalNs += each.totalNs;
-        parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", each.name,
-                             formatDuration(each.totalNs));
+        parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", each.name, formatDuration(each.totalNs));
     }
     if (totalNs > 0)
-        context.note({Severity::Info, HealthCode::ProfilerOverhead,
-                      fmt::format("Profiler overhead on the program's threads: {} ({}).",
-                                  formatDuration(totalNs), parts)});
+        context.note(
+            {Severity::Info, HealthCode::ProfilerOverhead,
+             fmt::format("Profiler overhead on the program's threads: {} ({}).", formatDuration(totalNs), parts)});
 }
 
 }  // namespace lanescope

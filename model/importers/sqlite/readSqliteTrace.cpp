@@ -20,9 +20,7 @@ namespace lanescope {
 
 namespace {
 
-bool has(const Database& database, const tables::Table& table) {
-    return database.hasTable(table.tableName());
-}
+bool has(const Database& database, const tables::Table& table) { return database.hasTable(table.tableName()); }
 
 /// nvprof has its texts in `StringTable`, Nsight Systems in `StringIds`.
 bool isOfNvprof(const Database& database) {
@@ -33,21 +31,17 @@ bool isOfNvprof(const Database& database) {
 
 /// Newer tables have the number of the run as a suffix.
 bool isOfRocm(const Database& database) {
-    return std::ranges::any_of(database.tables(), [](const std::string& table) {
-        return table.starts_with("rocpd_string");
-    });
+    return std::ranges::any_of(database.tables(),
+                               [](const std::string& table) { return table.starts_with("rocpd_string"); });
 }
 
-bool isOfRpd(const Database& database) {
-    return database.hasTable("rocpd_api") || database.hasTable("rocpd_op");
-}
+bool isOfRpd(const Database& database) { return database.hasTable("rocpd_api") || database.hasTable("rocpd_op"); }
 
 /// An export of a run without GPU work has no event tables.
 bool isOfNsight(const Database& database) {
     return std::ranges::any_of(tables::eventTables(),
                                [&](const tables::Table* table) { return has(database, *table); }) ||
-           (has(database, tables::strings) &&
-            (has(database, tables::processes) || has(database, tables::threadNames)));
+           (has(database, tables::strings) && (has(database, tables::processes) || has(database, tables::threadNames)));
 }
 
 /// Some tools that copy a file table by table lose its mark.
@@ -101,12 +95,10 @@ bool isOurs(const std::string& table) {
     const auto is = [&](const tables::Table* known) {
         return lowerCase(std::string(known->tableName())) == lowerCase(table);
     };
-    return std::ranges::any_of(tables::traceTables(), is) ||
-           std::ranges::any_of(tables::storedTables(), is);
+    return std::ranges::any_of(tables::traceTables(), is) || std::ranges::any_of(tables::storedTables(), is);
 }
 
-/// Notes the contents of unknown tables that no reader requested, as from a profiler that is newer
-/// than this program.
+/// Notes the contents of unknown tables that no reader requested, as from a profiler that is newer than this program.
 void noteUnknown(LoadContext& context) {
     const auto isPlain = [](char c) { return isLetter(c) || isDigit(c) || c == '_'; };
     size_t named = 0;
@@ -124,15 +116,13 @@ void noteUnknown(LoadContext& context) {
         }
     }
     if (others > 0)
-        context.note(
-            {Severity::Info,
-             HealthCode::NotShown,
-             fmt::format(
-                 "Not shown here: {} rows of {} more tables that this program does not support.",
-                 formatCount(otherRows), formatCount(others)),
-             {},
-             {},
-             otherRows});
+        context.note({Severity::Info,
+                      HealthCode::NotShown,
+                      fmt::format("Not shown here: {} rows of {} more tables that this program does not support.",
+                                  formatCount(otherRows), formatCount(others)),
+                      {},
+                      {},
+                      otherRows});
 }
 
 }  // namespace
@@ -146,8 +136,7 @@ size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tabl
         ++notes;
         context.note({Severity::Info,
                       HealthCode::NotShown,
-                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows),
-                                  each.table, each.rows),
+                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows), each.table, each.rows),
                       {},
                       {},
                       rows});

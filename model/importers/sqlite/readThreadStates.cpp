@@ -17,8 +17,7 @@ namespace {
 
 using Row = kinds::CpuState::Row;
 
-/// Returns the intervals known from the scheduler, each from one switch to the next of the other
-/// kind.
+/// Returns the intervals known from the scheduler, each from one switch to the next of the other kind.
 std::vector<Row> scheduledPieces(uint32_t thread, const std::vector<ThreadSwitch>& switches) {
     std::vector<Row> pieces;
     for (size_t at = 0; at + 1 < switches.size(); ++at) {
@@ -72,8 +71,7 @@ void copySampled(const Row& sample, Row& piece) {
     piece.holderStack = sample.holderStack;
 }
 
-/// Returns a part of a sample that the scheduler does not cover, with a proportional share of its
-/// kernel counts.
+/// Returns a part of a sample that the scheduler does not cover, with a proportional share of its kernel counts.
 Row partOf(const Row& sample, int64_t startNs, int64_t endNs) {
     Row part = sample;
     const double whole = static_cast<double>(std::max<int64_t>(sample.endNs - sample.startNs, 1));
@@ -85,15 +83,13 @@ Row partOf(const Row& sample, int64_t startNs, int64_t endNs) {
     return part;
 }
 
-/// Returns the sample from `first` on that describes most of an interval, or `noIndex` if none
-/// overlaps it.
+/// Returns the sample from `first` on that describes most of an interval, or `noIndex` if none overlaps it.
 size_t sampleFor(const std::vector<Row>& samples, size_t first, const Row& piece) {
     size_t best = noIndex;
     int64_t bestNs = 0;
     const bool isOff = piece.state == ThreadState::Blocked;
     for (size_t at = first; at < samples.size() && samples[at].startNs < piece.endNs; ++at) {
-        int64_t sharedNs =
-            std::min(samples[at].endNs, piece.endNs) - std::max(samples[at].startNs, piece.startNs);
+        int64_t sharedNs = std::min(samples[at].endNs, piece.endNs) - std::max(samples[at].startNs, piece.startNs);
         if (sharedNs < 0) continue;
         // A sample of a wait is preferred for its reason, however short it is.
         if (isOff && isWaiting(samples[at].state)) sharedNs += maxTimestampNs / 2;
@@ -105,9 +101,8 @@ size_t sampleFor(const std::vector<Row>& samples, size_t first, const Row& piece
     return best;
 }
 
-/// Distributes scheduling delays. A woken thread may wait for a core without a switch. The kernel
-/// counts this together with waits after preemption. The rest of that count is assigned to the
-/// sleeps that ended meanwhile.
+/// Distributes scheduling delays. A woken thread may wait for a core without a switch. The kernel counts this together
+/// with waits after preemption. The rest of that count is assigned to the sleeps that ended meanwhile.
 void shareDelays(const std::vector<Row>& samples, std::vector<Row>& pieces) {
     size_t first = 0;
     for (const Row& sample : samples) {
@@ -117,8 +112,7 @@ void shareDelays(const std::vector<Row>& samples, std::vector<Row>& pieces) {
         for (; last < pieces.size() && pieces[last].startNs < sample.endNs; ++last) {
             const Row& piece = pieces[last];
             if (piece.state == ThreadState::Runnable)
-                remainingNs -=
-                    std::min(piece.endNs, sample.endNs) - std::max(piece.startNs, sample.startNs);
+                remainingNs -= std::min(piece.endNs, sample.endNs) - std::max(piece.startNs, sample.startNs);
             else if (piece.state != ThreadState::Running && piece.endNs <= sample.endNs)
                 ++sleeps;
         }
@@ -136,8 +130,7 @@ void shareDelays(const std::vector<Row>& samples, std::vector<Row>& pieces) {
 
 }  // namespace
 
-std::vector<Row> exactStates(uint32_t thread, std::vector<Row> samples,
-                             std::vector<ThreadSwitch>& switches) {
+std::vector<Row> exactStates(uint32_t thread, std::vector<Row> samples, std::vector<ThreadSwitch>& switches) {
     std::ranges::stable_sort(switches, {}, &ThreadSwitch::timeNs);
     samples = inOrder(std::move(samples));
     std::vector<Row> pieces = scheduledPieces(thread, switches);
@@ -155,11 +148,9 @@ std::vector<Row> exactStates(uint32_t thread, std::vector<Row> samples,
     size_t piece = 0;
     for (const Row& sample : samples) {
         int64_t fromNs = sample.startNs;
-        while (piece < pieces.size() && pieces[piece].endNs <= fromNs)
-            rows.push_back(pieces[piece++]);
+        while (piece < pieces.size() && pieces[piece].endNs <= fromNs) rows.push_back(pieces[piece++]);
         while (piece < pieces.size() && pieces[piece].startNs < sample.endNs) {
-            if (pieces[piece].startNs > fromNs)
-                rows.push_back(partOf(sample, fromNs, pieces[piece].startNs));
+            if (pieces[piece].startNs > fromNs) rows.push_back(partOf(sample, fromNs, pieces[piece].startNs));
             fromNs = std::max(fromNs, std::min(pieces[piece].endNs, sample.endNs));
             if (pieces[piece].endNs > sample.endNs) break;
             rows.push_back(pieces[piece++]);
@@ -175,22 +166,21 @@ SampledStates readThreadStates(LoadContext& context, FileDirectory& directory) {
     SampledStates samples;
     constexpr const auto& t = tables::threadStates;
     TableReader reader(context, t,
-                       {t.start, t.end, t.globalTid, t.state, t.callchainId, t.cpuNs, t.delayNs,
-                        t.callId, t.holderTid, t.holderCallchainId},
+                       {t.start, t.end, t.globalTid, t.state, t.callchainId, t.cpuNs, t.delayNs, t.callId, t.holderTid,
+                        t.holderCallchainId},
                        "thread states");
     const auto take = [&](uint32_t thread, TimeRange times) {
         const std::optional<int64_t> holder = reader.integer(t.holderTid);
-        const kinds::CpuState::Row row{
-            .startNs = times.startNs,
-            .endNs = times.endNs,
-            .thread = thread,
-            .state = threadStateFrom(reader.integerOr(t.state, 0)),
-            .cpuNs = reader.integerOr(t.cpuNs, 0),
-            .delayNs = reader.integerOr(t.delayNs, 0),
-            .call = reader.string(t.callId, directory.strings).value_or(0),
-            .stack = directory.stackOf(reader.integer(t.callchainId)),
-            .holder = holder ? directory.identities.thread(*holder) : noIndex,
-            .holderStack = directory.stackOf(reader.integer(t.holderCallchainId))};
+        const kinds::CpuState::Row row{.startNs = times.startNs,
+                                       .endNs = times.endNs,
+                                       .thread = thread,
+                                       .state = threadStateFrom(reader.integerOr(t.state, 0)),
+                                       .cpuNs = reader.integerOr(t.cpuNs, 0),
+                                       .delayNs = reader.integerOr(t.delayNs, 0),
+                                       .call = reader.string(t.callId, directory.strings).value_or(0),
+                                       .stack = directory.stackOf(reader.integer(t.callchainId)),
+                                       .holder = holder ? directory.identities.thread(*holder) : noIndex,
+                                       .holderStack = directory.stackOf(reader.integer(t.holderCallchainId))};
         if (isScheduled)
             samples[thread].push_back(row);
         else
@@ -203,16 +193,13 @@ SampledStates readThreadStates(LoadContext& context, FileDirectory& directory) {
 
 CoreTimes readSchedule(LoadContext& context, FileDirectory& directory, SampledStates samples) {
     constexpr const auto& t = tables::scheduleEvents;
-    TableReader reader(context, t, {t.start, t.isSchedIn, t.globalTid, t.isPreempted},
-                       "switches of threads");
+    TableReader reader(context, t, {t.start, t.isSchedIn, t.globalTid, t.isPreempted}, "switches of threads");
     std::map<uint32_t, std::vector<ThreadSwitch>> switchesOf;
     if (reader.hasTable())
-        forEachThreadRow(
-            reader, t, directory.identities, UnnamedRows::Skipped,
-            [&](uint32_t thread, TimeRange times) {
-                switchesOf[thread].push_back({times.startNs, reader.integerOr(t.isSchedIn, 0) != 0,
-                                              reader.integerOr(t.isPreempted, 0) != 0});
-            });
+        forEachThreadRow(reader, t, directory.identities, UnnamedRows::Skipped, [&](uint32_t thread, TimeRange times) {
+            switchesOf[thread].push_back(
+                {times.startNs, reader.integerOr(t.isSchedIn, 0) != 0, reader.integerOr(t.isPreempted, 0) != 0});
+        });
     reader.countAs("thread switches");
     for (const auto& [thread, rows] : samples) switchesOf.try_emplace(thread);
     CoreTimes onCore;

@@ -21,12 +21,10 @@ using SampledStates = std::map<uint32_t, std::vector<kinds::CpuState::Row>>;
 /// Times on a core, by thread and time.
 using CoreTimes = std::map<uint32_t, std::vector<TimeRange>>;
 
-/// Returns the states of a thread. Scheduler switches decide when it had a core or was preempted.
-/// Overlapping state samples add the reason of waits and the source line. Outside of scheduler
-/// data, samples are used as they are. Of overlapping samples the first counts. Sorts `switches` by
-/// time. O(n log n).
-std::vector<kinds::CpuState::Row> exactStates(uint32_t thread,
-                                              std::vector<kinds::CpuState::Row> samples,
+/// Returns the states of a thread. Scheduler switches decide when it had a core or was preempted. Overlapping state
+/// samples add the reason of waits and the source line. Outside of scheduler data, samples are used as they are. Of
+/// overlapping samples the first counts. Sorts `switches` by time. O(n log n).
+std::vector<kinds::CpuState::Row> exactStates(uint32_t thread, std::vector<kinds::CpuState::Row> samples,
                                               std::vector<ThreadSwitch>& switches);
 
 }  // namespace lanescope

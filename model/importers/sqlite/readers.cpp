@@ -19,8 +19,7 @@ MixedMap<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& tabl
         const std::optional<int64_t> id = reader.integer(table.id);
         if (!id) continue;
         for (int number = 0; number < count; ++number)
-            if (reader.text(table.name) == enumName(static_cast<Kind>(number)))
-                kinds[*id] = static_cast<Kind>(number);
+            if (reader.text(table.name) == enumName(static_cast<Kind>(number))) kinds[*id] = static_cast<Kind>(number);
     }
     return kinds;
 }
@@ -30,15 +29,14 @@ MixedMap<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& tabl
 bool copiesCountFromOne(LoadContext& context) {
     constexpr int64_t maxSampledRows = 100'000;
     constexpr const auto& table = tables::memcpys;
-    TableReader reader(context, table, {table.copyKind, table.srcKind, table.dstKind},
-                       "memory kinds");
+    TableReader reader(context, table, {table.copyKind, table.srcKind, table.dstKind}, "memory kinds");
     int64_t three = 0;
     int64_t two = 0;
     for (int64_t row = 0; row < maxSampledRows && reader.next(); ++row) {
         const MemcpyKind kind = memcpyKindFrom(reader.integerOr(table.copyKind, 0));
         if (kind != MemcpyKind::HtoD && kind != MemcpyKind::DtoH) continue;
-        const int64_t memory = kind == MemcpyKind::HtoD ? reader.integerOr(table.dstKind, -1)
-                                                        : reader.integerOr(table.srcKind, -1);
+        const int64_t memory =
+            kind == MemcpyKind::HtoD ? reader.integerOr(table.dstKind, -1) : reader.integerOr(table.srcKind, -1);
         two += memory == 2 ? 1 : 0;
         three += memory == 3 ? 1 : 0;
     }
@@ -60,16 +58,14 @@ MemcpyKind MemoryKinds::memcpyKind(int64_t number) const {
 }
 
 MemoryKind MemoryKinds::memoryKind(int64_t number) const {
-    if (memoryKinds_.empty())
-        return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
+    if (memoryKinds_.empty()) return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
     const auto found = memoryKinds_.find(number);
     return found != memoryKinds_.end() ? found->second : MemoryKind::Unknown;
 }
 
 void readStacks(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::stacks;
-    TableReader reader(context, t, {t.id, t.parentId, t.functionId, t.fileId, t.line},
-                       "Python stacks");
+    TableReader reader(context, t, {t.id, t.parentId, t.functionId, t.fileId, t.line}, "Python stacks");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.id);
         const std::optional<int64_t> parent = reader.integer(t.parentId);
@@ -79,8 +75,7 @@ void readStacks(LoadContext& context, FileDirectory& directory) {
             continue;
         }
         const uint32_t stack = context.builder().stack(
-            parent ? outer->second : noIndex,
-            reader.string(t.functionId, directory.strings).value_or(0),
+            parent ? outer->second : noIndex, reader.string(t.functionId, directory.strings).value_or(0),
             reader.string(t.fileId, directory.strings).value_or(0), reader.unsigned32(t.line));
         if (stack == noIndex)
             reader.skipRow();

@@ -50,21 +50,17 @@ struct FileDirectory {
     }
 };
 
-// Each function adds the events of one table to the builder, in the order of the file, and counts
-// them. O(rows).
+// Each function adds the events of one table to the builder, in the order of the file, and counts them. O(rows).
 
 /// Reads the Python stacks that calls and ranges refer to. Must come before these.
 void readStacks(LoadContext& context, FileDirectory& directory);
 void readApiCalls(LoadContext& context, FileDirectory& directory);
-/// Reads state samples of threads. If the file has scheduler switches, too, returns them for
-/// `readSchedule` instead.
+/// Reads state samples of threads. If the file has scheduler switches, too, returns them for `readSchedule` instead.
 SampledStates readThreadStates(LoadContext& context, FileDirectory& directory);
-/// Reads scheduler switches of Nsight Systems, merged with `samples`. Returns the times of threads
-/// on a core.
+/// Reads scheduler switches of Nsight Systems, merged with `samples`. Returns the times of threads on a core.
 CoreTimes readSchedule(LoadContext& context, FileDirectory& directory, SampledStates samples);
 void readSystemCalls(LoadContext& context, FileDirectory& directory);
-/// Reads samples with native stacks. A sample does not extend beyond the known time of its thread
-/// on the core.
+/// Reads samples with native stacks. A sample does not extend beyond the known time of its thread on the core.
 void readSamples(LoadContext& context, FileDirectory& directory, const CoreTimes& onCore);
 void readKernels(LoadContext& context, FileDirectory& directory);
 void readMemcpys(LoadContext& context, FileDirectory& directory);
@@ -74,8 +70,7 @@ void readGraphs(LoadContext& context, FileDirectory& directory);
 void readGraphNodes(LoadContext& context, FileDirectory& directory);
 void readMemoryEvents(LoadContext& context, FileDirectory& directory);
 void readUnifiedMemory(LoadContext& context, FileDirectory& directory);
-/// Reads the number of activities without a row in their table because they have no time. Must come
-/// before all tables.
+/// Reads the number of activities without a row in their table because they have no time. Must come before all tables.
 void readUntimed(LoadContext& context);
 /// Reads the recording windows and losses of each process.
 void readRecordedTime(LoadContext& context, FileDirectory& directory);
@@ -94,8 +89,7 @@ void readHealth(LoadContext& context);
 /// Reads the connections of GPUs and the peak rates of links: `interconnect`.
 void readTopology(LoadContext& context);
 void readLinkPeaks(LoadContext& context);
-/// Reads the range instances with link counters read at their ends, and the memory of each process
-/// on each GPU.
+/// Reads the range instances with link counters read at their ends, and the memory of each process on each GPU.
 void readSampledRanges(LoadContext& context);
 void readGpuProcesses(LoadContext& context);
 void readCounters(LoadContext& context, FileDirectory& directory);
@@ -114,8 +108,8 @@ class StacksOfRows {
 
     /// Reads the table of stacks. `rowColumn` contains the rowid of the other table.
     template <class Table, class RowColumn>
-    void read(LoadContext& context, const FileDirectory& directory, const Table& table,
-              const RowColumn& rowColumn, const char* what) {
+    void read(LoadContext& context, const FileDirectory& directory, const Table& table, const RowColumn& rowColumn,
+              const char* what) {
         TableReader reader(context, table, {rowColumn, table.callchainId}, what);
         while (reader.next()) {
             const std::optional<int64_t> row = reader.integer(rowColumn);
@@ -125,8 +119,7 @@ class StacksOfRows {
             else
                 reader.skipRow();
         }
-        if (!std::is_sorted(stacks_.begin(), stacks_.end()))
-            std::sort(stacks_.begin(), stacks_.end());
+        if (!std::is_sorted(stacks_.begin(), stacks_.end())) std::sort(stacks_.begin(), stacks_.end());
     }
     bool isEmpty() const { return stacks_.empty(); }
     /// Returns `noIndex` if the row has no stack. O(log n).

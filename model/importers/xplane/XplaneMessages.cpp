@@ -39,23 +39,12 @@ XplanePlane::XplanePlane(std::string_view message) {
     for (ProtoField field; cursor.next(field);) {
         if (!field.isBytes()) continue;
         switch (field.number) {
-            case 2:
-                name_ = field.bytes;
-                break;
-            case 3:
-                keep(lines_, field.bytes, maxLines);
-                break;
-            case 4:
-                addEventKind(field.bytes);
-                break;
-            case 5:
-                addStatName(field.bytes);
-                break;
-            case 6:
-                keep(stats_, field.bytes, maxStats);
-                break;
-            default:
-                break;
+            case 2: name_ = field.bytes; break;
+            case 3: keep(lines_, field.bytes, maxLines); break;
+            case 4: addEventKind(field.bytes); break;
+            case 5: addStatName(field.bytes); break;
+            case 6: keep(stats_, field.bytes, maxStats); break;
+            default: break;
         }
     }
     see(cursor);
@@ -126,24 +115,13 @@ XplaneStat XplanePlane::stat(std::string_view message) {
     };
     for (ProtoField field; cursor.next(field);) {
         switch (field.number) {
-            case 1:
-                stat.name = nameOf(field.value);
-                break;
-            case 2:
-                stat.real = field.real();
-                break;
+            case 1: stat.name = nameOf(field.value); break;
+            case 2: stat.real = field.real(); break;
             case 3:
-            case 4:
-                stat.number = field.signedValue();
-                break;
-            case 5:
-                stat.text = field.bytes;
-                break;
-            case 7:
-                stat.text = nameOf(field.value);
-                break;
-            default:
-                break;
+            case 4: stat.number = field.signedValue(); break;
+            case 5: stat.text = field.bytes; break;
+            case 7: stat.text = nameOf(field.value); break;
+            default: break;
         }
     }
     see(cursor);

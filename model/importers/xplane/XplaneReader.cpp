@@ -11,17 +11,11 @@
 
 namespace lanescope {
 
-uint32_t XplaneChunk::thread(const ForeignThread& thread) {
-    return indexIn(threads_, chunk_.threads, thread);
-}
+uint32_t XplaneChunk::thread(const ForeignThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
 
-uint32_t XplaneChunk::place(const ForeignPlace& place) {
-    return indexIn(places_, chunk_.places, place);
-}
+uint32_t XplaneChunk::place(const ForeignPlace& place) { return indexIn(places_, chunk_.places, place); }
 
-uint32_t XplaneChunk::launch(const ForeignLaunch& launch) {
-    return indexIn(launches_, chunk_.launches, launch);
-}
+uint32_t XplaneChunk::launch(const ForeignLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
 
 void XplaneChunk::slice(ForeignEventKind kind, const ForeignSlice& slice) {
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
@@ -92,20 +86,18 @@ const std::string* XplaneReader::keptName(std::string_view name) {
     return &*names_.insert(std::string(name)).first;
 }
 
-bool XplaneReader::timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs,
-                           int64_t& durationNs) {
+bool XplaneReader::timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs, int64_t& durationNs) {
     if (event.isAggregated) {
         ++aggregated_;
         return false;
     }
     ++chunk_.tally().events;
-    const int64_t endPs =
-        event.durationPs > 0 && event.offsetPs > 0 && event.durationPs > INT64_MAX - event.offsetPs
-            ? INT64_MAX
-            : event.offsetPs + event.durationPs;
+    const int64_t endPs = event.durationPs > 0 && event.offsetPs > 0 && event.durationPs > INT64_MAX - event.offsetPs
+                              ? INT64_MAX
+                              : event.offsetPs + event.durationPs;
     const int64_t offsetNs = event.offsetPs / picosecondsPerNs;
-    const bool isPossible = line.timeNs > -maxTimeNs && line.timeNs < maxTimeNs * 4 &&
-                            offsetNs > -maxTimeNs && event.durationPs >= 0;
+    const bool isPossible =
+        line.timeNs > -maxTimeNs && line.timeNs < maxTimeNs * 4 && offsetNs > -maxTimeNs && event.durationPs >= 0;
     if (!isPossible || __builtin_add_overflow(line.timeNs, offsetNs, &startNs)) {
         ++chunk_.tally().untimed;
         return false;
@@ -155,11 +147,9 @@ void XplaneReader::take(std::string_view bytes) {
             const XplaneLine line = plane.line(message);
             const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
             const std::string& number = threadsOfPlane_.emplace_back(
-                isHost ? fmt::format("{}", line.id)
-                       : fmt::format("{} {} {}", plane.name(), line.id, line.name));
+                isHost ? fmt::format("{}", line.id) : fmt::format("{} {} {}", plane.name(), line.id, line.name));
             takeThread(plane, line, {hostProcess, number},
-                       isHost ? std::string(withoutNumber(title))
-                              : fmt::format("{} {}", plane.name(), title),
+                       isHost ? std::string(withoutNumber(title)) : fmt::format("{} {}", plane.name(), title),
                        isHost ? xlaDomain : derivedDomain(title));
         }
     }
@@ -183,8 +173,7 @@ void XplaneReader::describe(XplanePlane& plane) {
         if (stat.name == "compute_cap_major") gpu.major = value;
         if (stat.name == "compute_cap_minor") gpu.minor = value;
     });
-    if (number >= 0 && number < maxGpus && gpus_.size() < static_cast<size_t>(maxGpus))
-        gpus_.push_back(std::move(gpu));
+    if (number >= 0 && number < maxGpus && gpus_.size() < static_cast<size_t>(maxGpus)) gpus_.push_back(std::move(gpu));
 }
 
 void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
@@ -196,15 +185,12 @@ void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
             continue;
         }
         const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
-        const std::string& thread =
-            threadsOfPlane_.emplace_back(fmt::format("GPU {} {}", number, title));
-        takeThread(plane, line, {hostProcess, thread}, fmt::format("GPU {}: {}", number, title),
-                   derivedDomain(title));
+        const std::string& thread = threadsOfPlane_.emplace_back(fmt::format("GPU {} {}", number, title));
+        takeThread(plane, line, {hostProcess, thread}, fmt::format("GPU {}: {}", number, title), derivedDomain(title));
     }
 }
 
-void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu,
-                              int64_t stream) {
+void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu, int64_t stream) {
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
         ForeignGpuWork work;
         if (!timesOf(line, event, work.startNs, work.durationNs)) return;
@@ -242,8 +228,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
     });
 }
 
-void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line,
-                              const ForeignThread& thread, std::string name,
+void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const ForeignThread& thread, std::string name,
                               std::string_view domain) {
     const bool isHost = domain == xlaDomain;
     ForeignName named;
@@ -258,10 +243,8 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line,
         Stats stats = statsOf(plane, event);
         slice.thread = chunk_.thread(thread);
         if (!isHost) {
-            const std::string_view shown =
-                event.kind->displayName.empty() ? event.name() : event.kind->displayName;
-            slice.name = chunk_.text(
-                domain == xlaStepDomain ? chunk_.made(fmt::format("Step {}", shown)) : shown);
+            const std::string_view shown = event.kind->displayName.empty() ? event.name() : event.kind->displayName;
+            slice.name = chunk_.text(domain == xlaStepDomain ? chunk_.made(fmt::format("Step {}", shown)) : shown);
             slice.category = chunk_.text(domain);
             chunk_.slice(ForeignEventKind::Other, slice);
             return flushIfFull();
@@ -274,8 +257,7 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line,
                 if (found->second.second != nullptr) stats.module = *found->second.second;
             }
             if (!stats.operation.empty())
-                operations.push_back({stats.operation, stats.module, slice.startNs,
-                                      slice.startNs + slice.durationNs});
+                operations.push_back({stats.operation, stats.module, slice.startNs, slice.startNs + slice.durationNs});
         }
         flushIfFull();
     });
@@ -288,9 +270,7 @@ void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, F
     if (isApiName(name) && stats.correlation != 0) {
         slice.name = chunk_.text(name);
         slice.extra = static_cast<uint32_t>(stats.correlation);
-        return chunk_.slice(
-            isDriverName(name) ? ForeignEventKind::DriverCall : ForeignEventKind::RuntimeCall,
-            slice);
+        return chunk_.slice(isDriverName(name) ? ForeignEventKind::DriverCall : ForeignEventKind::RuntimeCall, slice);
     }
     if (stats.allocated && !stats.allocator.empty()) {
         const int64_t timeNs = slice.startNs;
@@ -303,8 +283,7 @@ void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, F
         if (slice.durationNs == ForeignSlice::mark) slice.durationNs = 0;
         return chunk_.slice(ForeignEventKind::Python, slice);
     }
-    slice.name =
-        chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
+    slice.name = chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
     slice.category = chunk_.text(stats.step ? xlaStepDomain : domain);
     chunk_.slice(ForeignEventKind::Other, slice);
 }
@@ -325,10 +304,8 @@ void XplaneReader::emitOperations(std::vector<Operation>& operations, const Fore
     std::optional<Operation> operation, module;
     std::string_view first;
     for (const Operation& next : operations) {
-        const bool isSame =
-            operation && operation->operation == next.operation && operation->module == next.module;
-        const bool isSameModule =
-            module && module->module == next.module && (isSame || next.operation != first);
+        const bool isSame = operation && operation->operation == next.operation && operation->module == next.module;
+        const bool isSameModule = module && module->module == next.module && (isSame || next.operation != first);
         if (isSame) {
             operation->endNs = std::max(operation->endNs, next.endNs);
         } else {

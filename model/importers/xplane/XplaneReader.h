@@ -17,8 +17,7 @@
 
 namespace lanescope {
 
-/// Collects events of a plane in chunks of bounded size. Texts are views, which must be valid until
-/// `flush`.
+/// Collects events of a plane in chunks of bounded size. Texts are views, which must be valid until `flush`.
 class XplaneChunk {
   public:
     explicit XplaneChunk(ForeignEvents& events) : events_(events) {}
@@ -91,18 +90,15 @@ class XplaneReader {
     void describe(XplanePlane& plane);
     void takeGpu(XplanePlane& plane, int64_t number);
     void takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu, int64_t stream);
-    void takeThread(XplanePlane& plane, const XplaneLine& line, const ForeignThread& thread,
-                    std::string name, std::string_view domain);
-    void takeHostEvent(const XplaneEvent& event, const Stats& stats, ForeignSlice slice,
-                       std::string_view domain);
+    void takeThread(XplanePlane& plane, const XplaneLine& line, const ForeignThread& thread, std::string name,
+                    std::string_view domain);
+    void takeHostEvent(const XplaneEvent& event, const Stats& stats, ForeignSlice slice, std::string_view domain);
     void takeAllocation(const XplaneEvent& event, const Stats& stats, int64_t timeNs);
     void emitOperations(std::vector<Operation>& operations, const ForeignThread& thread);
-    void emitRange(const Operation& range, std::string_view name, std::string_view domain,
-                   const ForeignThread& thread);
+    void emitRange(const Operation& range, std::string_view name, std::string_view domain, const ForeignThread& thread);
     Stats statsOf(XplanePlane& plane, const XplaneEvent& event);
     const std::string* keptName(std::string_view name);
-    bool timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs,
-                 int64_t& durationNs);
+    bool timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs, int64_t& durationNs);
     void flushIfFull() {
         if (chunk_.isFull()) chunk_.flush();
     }

@@ -59,13 +59,11 @@ void describe(const XplaneReader& reader, const std::string& host, EmitContext& 
     trace.facts.host = host;
     if (output.zeroNs > minUnixTimeNs)
         trace.startUtcNs = output.zeroNs;
-    else if (reader.beganNs() > minUnixTimeNs &&
-             reader.beganNs() < INT64_MAX - std::max<int64_t>(0, output.zeroNs))
+    else if (reader.beganNs() > minUnixTimeNs && reader.beganNs() < INT64_MAX - std::max<int64_t>(0, output.zeroNs))
         trace.startUtcNs = reader.beganNs() + output.zeroNs;
     describeGpus(reader, output.builder);
     const uint32_t process = output.identities.mainProcess();
-    if (process != noIndex && !host.empty())
-        output.builder.processes()[process].facts.edit().host = host;
+    if (process != noIndex && !host.empty()) output.builder.processes()[process].facts.edit().host = host;
 }
 
 }  // namespace
@@ -76,16 +74,14 @@ bool startsLikeXplane(std::string_view start) {
     if (!ProtoCursor::takeNumber(start, ProtoField::Wire::Varint, length)) return false;
     const std::string_view name =
         nameOfPlane(start.substr(0, static_cast<size_t>(std::min<uint64_t>(length, start.size()))));
-    const bool isText = std::all_of(name.begin(), name.end(), [](char c) {
-        return std::isprint(static_cast<unsigned char>(c)) != 0;
-    });
-    return isText && (name.starts_with("/host:") || name.starts_with("/device:") ||
-                      name.starts_with("/custom:") || name == "Task Environment");
+    const bool isText =
+        std::all_of(name.begin(), name.end(), [](char c) { return std::isprint(static_cast<unsigned char>(c)) != 0; });
+    return isText && (name.starts_with("/host:") || name.starts_with("/device:") || name.starts_with("/custom:") ||
+                      name == "Task Environment");
 }
 
 Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
-                             const std::function<double()>& fractionRead,
-                             const LoadProgress& progress) {
+                             const std::function<double()>& fractionRead, const LoadProgress& progress) {
     ForeignEvents events(builder);
     XplaneReader reader(events);
     ProtoStream stream(source, builder.memory(), maxPlaneBytes, maxBytes);
@@ -102,11 +98,9 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
     const ForeignFile file = endOf(stream, events);
     ForeignIdentities identities(events, builder);
-    EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
-                       -1};
+    EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs, -1};
     EmitFindings findings;
-    emitEvents(output, findings,
-               [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
+    emitEvents(output, findings, [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(reader, host, output);
     noteForeignFile(file, findings, output, HealthCode::FileDamaged);
     noteCorruptParts("messages", reader.corruptCount(), builder);
@@ -114,8 +108,7 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     if (errors > 0)
         builder.note({Severity::Warning,
                       HealthCode::ExportDiagnostic,
-                      fmt::format("The profiler reported {} error{} of its own.", errors,
-                                  errors == 1 ? "" : "s"),
+                      fmt::format("The profiler reported {} error{} of its own.", errors, errors == 1 ? "" : "s"),
                       {},
                       {},
                       errors});

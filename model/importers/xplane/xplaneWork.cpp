@@ -87,9 +87,7 @@ MemcpyKind directionIn(std::string_view name) {
     return MemcpyKind::Unknown;
 }
 
-bool beginsWith(std::string_view name, std::string_view lower) {
-    return plain(name.substr(0, lower.size())) == lower;
-}
+bool beginsWith(std::string_view name, std::string_view lower) { return plain(name.substr(0, lower.size())) == lower; }
 
 }  // namespace
 
@@ -109,25 +107,19 @@ XplaneCopy copyOf(std::string_view name, std::string_view details) {
     XplaneCopy copy;
     copy.kind = directionIn(name);
     forEachDetail(details, [&](std::string_view key, std::string_view value) {
-        if (key == "size" || key == "num_bytes")
-            copy.bytes = std::max<int64_t>(0, numberIn<int64_t>(value));
+        if (key == "size" || key == "num_bytes") copy.bytes = std::max<int64_t>(0, numberIn<int64_t>(value));
         if (key == "kind_src") copy.source = memoryIn(value);
         if (key == "kind_dst" || key == "kind") copy.destination = memoryIn(value);
     });
     return copy;
 }
 
-bool isCopyName(std::string_view name) {
-    return beginsWith(name, "memcpy");
-}
+bool isCopyName(std::string_view name) { return beginsWith(name, "memcpy"); }
 
-bool isMemsetName(std::string_view name) {
-    return beginsWith(name, "memset");
-}
+bool isMemsetName(std::string_view name) { return beginsWith(name, "memset"); }
 
 bool isDriverName(std::string_view name) {
-    return name.starts_with("cu") && name.size() > 2 &&
-           std::isupper(static_cast<unsigned char>(name[2])) != 0;
+    return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
 }
 
 bool isApiName(std::string_view name) {

@@ -16,8 +16,7 @@ struct XplaneLaunch {
 };
 XplaneLaunch launchOf(std::string_view details);
 
-/// The properties of a copy or memset in "kind_src:pinned kind_dst:device size:4096 async:1" and
-/// the name of the event.
+/// The properties of a copy or memset in "kind_src:pinned kind_dst:device size:4096 async:1" and the name of the event.
 struct XplaneCopy {
     MemcpyKind kind = MemcpyKind::Unknown;
     MemoryKind source = MemoryKind::Unknown, destination = MemoryKind::Unknown;
@@ -25,18 +24,15 @@ struct XplaneCopy {
 };
 XplaneCopy copyOf(std::string_view name, std::string_view details);
 
-/// Returns true if the name of an event on a stream is that of a copy or memset. All others are
-/// kernels.
+/// Returns true if the name of an event on a stream is that of a copy or memset. All others are kernels.
 bool isCopyName(std::string_view name);
 bool isMemsetName(std::string_view name);
 
-/// `isApiName` returns true for a host function of CUDA or HIP, the other one for a function of
-/// CUDA's driver.
+/// `isApiName` returns true for a host function of CUDA or HIP, the other one for a function of CUDA's driver.
 bool isApiName(std::string_view name);
 bool isDriverName(std::string_view name);
 
-/// Returns the number after `word` in a text such as "Stream #17(Kernel)" or "/device:GPU:3", or
-/// -1.
+/// Returns the number after `word` in a text such as "Stream #17(Kernel)" or "/device:GPU:3", or -1.
 int64_t numberBehind(std::string_view text, std::string_view word);
 
 }  // namespace lanescope

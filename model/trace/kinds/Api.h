@@ -24,8 +24,7 @@ struct Api : TableKind<EventKind::Api, &Trace::apiCalls> {
         uint32_t stack = noIndex;  ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
-               TableKind::isPlaced(trace, row);
+        return (row.stack == noIndex || row.stack < trace.stacks.size()) && TableKind::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         ApiTable& table = trace.apiCalls;
@@ -50,19 +49,17 @@ struct Api : TableKind<EventKind::Api, &Trace::apiCalls> {
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         const ApiTable& table = trace.apiCalls;
-        details.add(fmt::format("{} {} call", lanescope::name(trace.gpuApi),
-                                table.isDriver[row] != 0 ? "driver" : "runtime"),
-                    nameOf(trace, row));
+        details.add(
+            fmt::format("{} {} call", lanescope::name(trace.gpuApi), table.isDriver[row] != 0 ? "driver" : "runtime"),
+            nameOf(trace, row));
         details.addTimes();
         details.addThread(table.thread[row]);
-        if (table.returnValue[row] != 0)
-            details.add("Returned", fmt::format("error {}", table.returnValue[row]));
+        if (table.returnValue[row] != 0) details.add("Returned", fmt::format("error {}", table.returnValue[row]));
         details.addStack(table.stack[row], table.isStackLent[row] != 0);
         const std::vector<EventRef> work = trace.launchedWork(EventRef(kind, row));
         if (work.empty()) return;
         details.add("Launched", trace.nameOf(work.front()));
-        if (work.size() > 1)
-            details.add("Operations", formatCount(static_cast<int64_t>(work.size())));
+        if (work.size() > 1) details.add("Operations", formatCount(static_cast<int64_t>(work.size())));
     }
 };
 
@@ -82,16 +79,11 @@ struct Sync : TableKind<EventKind::Sync, &Trace::syncs> {
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
         switch (trace.syncs.type[row]) {
-            case SyncType::Event:
-                return "Wait for event";
-            case SyncType::StreamWaitEvent:
-                return "Stream waits for event";
-            case SyncType::Stream:
-                return "Wait for stream";
-            case SyncType::Context:
-                return "Wait for context";
-            case SyncType::Unknown:
-                break;
+            case SyncType::Event: return "Wait for event";
+            case SyncType::StreamWaitEvent: return "Stream waits for event";
+            case SyncType::Stream: return "Wait for stream";
+            case SyncType::Context: return "Wait for context";
+            case SyncType::Unknown: break;
         }
         return "Wait";
     }

@@ -16,20 +16,17 @@ struct CounterSample : Unplaced {
     static constexpr std::string_view name = "Counter sample", plural = "counter samples";
 
     static uint32_t size(const Trace& trace) {
-        const bool isNumbered =
-            !trace.counters.empty() && trace.counterRows.size() == trace.counters.size();
+        const bool isNumbered = !trace.counters.empty() && trace.counterRows.size() == trace.counters.size();
         return isNumbered ? trace.counterRows.back() + trace.counters.back().size() : 0;
     }
     static TimeRange rangeOf(const Trace& trace, uint32_t row) {
         const Trace::SamplePlace place = placeOf(trace, row);
-        return place.counter != noIndex ? trace.counters[place.counter].rangeOf(place.sample)
-                                        : TimeRange{};
+        return place.counter != noIndex ? trace.counters[place.counter].rangeOf(place.sample) : TimeRange{};
     }
     static std::string nameOf(const Trace& trace, uint32_t row) {
         const Trace::SamplePlace place = placeOf(trace, row);
         const CounterSeries& series = trace.counters[place.counter];
-        return fmt::format("{}: {}", series.name,
-                           formatCounter(series.value(place.sample), series.unit));
+        return fmt::format("{}: {}", series.name, formatCounter(series.value(place.sample), series.unit));
     }
     static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::Counter; }
 
@@ -37,9 +34,7 @@ struct CounterSample : Unplaced {
     static TrackSubject trackOf(const Trace& trace, uint32_t row) {
         return {TrackKind::Counter, placeOf(trace, row).counter};
     }
-    static uint32_t gpuOf(const Trace& trace, uint32_t row) {
-        return trace.counters[placeOf(trace, row).counter].gpu;
-    }
+    static uint32_t gpuOf(const Trace& trace, uint32_t row) { return trace.counters[placeOf(trace, row).counter].gpu; }
     static uint32_t processOf(const Trace& trace, uint32_t row) {
         return trace.counters[placeOf(trace, row).counter].process;
     }

@@ -11,8 +11,7 @@
 
 namespace lanescope::kinds {
 
-/// State of a CPU thread over an interval: drawn below its calls, with its stack as a flame chart
-/// below.
+/// State of a CPU thread over an interval: drawn below its calls, with its stack as a flame chart below.
 struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
     static constexpr std::string_view identifier = "thread_state";
     static constexpr std::string_view name = "Thread state", plural = "thread states";
@@ -28,12 +27,9 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
         uint32_t holder = noIndex, holderStack = noIndex;
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        const auto isStack = [&](uint32_t stack) {
-            return stack == noIndex || stack < trace.stacks.size();
-        };
+        const auto isStack = [&](uint32_t stack) { return stack == noIndex || stack < trace.stacks.size(); };
         return isStack(row.stack) && isStack(row.holderStack) &&
-               (row.holder == noIndex || row.holder < trace.threads.size()) &&
-               TableKind::isPlaced(trace, row);
+               (row.holder == noIndex || row.holder < trace.threads.size()) && TableKind::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         CpuStateTable& table = trace.cpuStates;
@@ -62,23 +58,17 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
     static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
         if (isMixed(trace, row)) return SliceCategory::CpuMixed;
         switch (trace.cpuStates.state[row]) {
-            case ThreadState::Running:
-                return SliceCategory::CpuRunning;
-            case ThreadState::Runnable:
-                return SliceCategory::CpuRunnable;
-            case ThreadState::Gil:
-                return SliceCategory::CpuGil;
+            case ThreadState::Running: return SliceCategory::CpuRunning;
+            case ThreadState::Runnable: return SliceCategory::CpuRunnable;
+            case ThreadState::Gil: return SliceCategory::CpuGil;
             case ThreadState::Lock:
-            case ThreadState::Child:
-                return SliceCategory::CpuLock;
+            case ThreadState::Child: return SliceCategory::CpuLock;
             case ThreadState::Poll:
             case ThreadState::Disk:
-            case ThreadState::Device:
-                return SliceCategory::CpuInput;
+            case ThreadState::Device: return SliceCategory::CpuInput;
             case ThreadState::Sleep:
             case ThreadState::Blocked:
-            case ThreadState::Unknown:
-                break;
+            case ThreadState::Unknown: break;
         }
         return SliceCategory::CpuSleep;
     }
@@ -92,11 +82,9 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         const CpuStateTable& table = trace.cpuStates;
-        details.add(table.source[row] == StateSource::Calls ? "Call" : "Thread",
-                    nameOf(trace, row));
+        details.add(table.source[row] == StateSource::Calls ? "Call" : "Thread", nameOf(trace, row));
         details.add("Which", std::string(lanescope::nameOf(table.state[row]).meaning));
-        if (isMixed(trace, row))
-            details.add("Undersampled", "runs and waits alternately between samples");
+        if (isMixed(trace, row)) details.add("Undersampled", "runs and waits alternately between samples");
         details.addTimes();
         details.addThread(table.thread[row]);
         const bool isScheduled = table.source[row] == StateSource::Scheduler;
@@ -107,14 +95,12 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
                 details.add("Known by", "the scheduler's switches");
             else
                 details.add("On a core", formatDuration(table.cpuNs[row]));
-            if (table.delayNs[row] > 0)
-                details.add("Wanted a core", formatDuration(table.delayNs[row]));
+            if (table.delayNs[row] > 0) details.add("Wanted a core", formatDuration(table.delayNs[row]));
         }
         if (table.holder[row] != noIndex) {
             const Thread& holder = trace.threads[table.holder[row]];
-            details.add("GIL held by", holder.name.empty()
-                                           ? fmt::format("TID {}", holder.tid)
-                                           : fmt::format("{} (TID {})", holder.name, holder.tid));
+            details.add("GIL held by", holder.name.empty() ? fmt::format("TID {}", holder.tid)
+                                                           : fmt::format("{} (TID {})", holder.name, holder.tid));
             details.addFrames("Which is at", {}, table.holderStack[row]);
         }
         details.addFrames("Line", "Stack", table.stack[row]);

@@ -15,8 +15,7 @@
 
 namespace lanescope {
 
-EventRef innermostRange(const Trace& trace, uint32_t thread, int64_t timeNs,
-                        std::string_view domain) {
+EventRef innermostRange(const Trace& trace, uint32_t thread, int64_t timeNs, std::string_view domain) {
     EventRef innermost;
     int64_t latestNs = std::numeric_limits<int64_t>::min();
     for (const Track& track : trace.tracks) {
@@ -26,9 +25,7 @@ EventRef innermostRange(const Trace& trace, uint32_t thread, int64_t timeNs,
             if (slice >= lane.size() || lane.startNs[slice] > timeNs) continue;
             const EventRef range = lane.event[slice];
             // A track has the ranges of one domain.
-            if (range.kind() != EventKind::Nvtx ||
-                trace.strings.at(trace.nvtx.domain[range.row()]) != domain)
-                break;
+            if (range.kind() != EventKind::Nvtx || trace.strings.at(trace.nvtx.domain[range.row()]) != domain) break;
             if (lane.startNs[slice] < latestNs) continue;
             latestNs = lane.startNs[slice];
             innermost = range;
@@ -43,8 +40,7 @@ namespace lanescope::kinds {
 
 std::string exactSeconds(int64_t timeNs) {
     const int64_t second = 1'000'000'000;
-    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", std::abs(timeNs / second),
-                       std::abs(timeNs % second));
+    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", std::abs(timeNs / second), std::abs(timeNs % second));
 }
 
 void Details::add(std::string name, std::string value) {
@@ -59,30 +55,28 @@ void Details::addTimes() {
 
 void Details::addThread(uint32_t thread) {
     const Thread& info = trace_.threads[thread];
-    add("Thread", info.name.empty() ? fmt::format("TID {}", info.tid)
-                                    : fmt::format("{} (TID {})", info.name, info.tid));
+    add("Thread",
+        info.name.empty() ? fmt::format("TID {}", info.tid) : fmt::format("{} (TID {})", info.name, info.tid));
     addProcess(info.process);
 }
 
 void Details::addProcess(uint32_t process) {
     const Process& info = trace_.processes[process];
-    std::string text =
-        fmt::format("{}{}PID {}", info.name, info.name.empty() ? "" : ", ", info.pid);
+    std::string text = fmt::format("{}{}PID {}", info.name, info.name.empty() ? "" : ", ", info.pid);
     if (info.rank) text += fmt::format(", rank {}", *info.rank);
     add("Process", std::move(text));
 }
 
 void Details::addGpu(uint32_t gpu) {
     const Gpu& info = trace_.gpus[gpu];
-    add("GPU", info.name.empty() ? fmt::format("{}", info.id)
-                                 : fmt::format("{} ({})", info.id, info.name));
+    add("GPU", info.name.empty() ? fmt::format("{}", info.id) : fmt::format("{} ({})", info.id, info.name));
 }
 
 void Details::addStream(uint32_t stream) {
     const Stream& info = trace_.streams[stream];
     addGpu(info.gpu);
-    add("Stream", fmt::format("{}{}, context {}", info.streamId,
-                              info.isNullStream ? " (default)" : "", info.contextId));
+    add("Stream",
+        fmt::format("{}{}, context {}", info.streamId, info.isNullStream ? " (default)" : "", info.contextId));
     addProcess(info.process);
 }
 
@@ -94,8 +88,7 @@ void Details::addLaunch() {
     add("Launching thread", thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
     const int64_t callNs = trace_.rangeOf(call).startNs;
     const auto addCode = [&](const char* name, std::string_view domain) {
-        const EventRef range =
-            innermostRange(trace_, trace_.apiCalls.thread[call.row()], callNs, domain);
+        const EventRef range = innermostRange(trace_, trace_.apiCalls.thread[call.row()], callNs, domain);
         if (range.isValid()) add(name, trace_.nameOf(range));
     };
     addCode("Operator", operatorDomain);
@@ -110,8 +103,7 @@ void Details::addLaunch() {
 
 void Details::addPlace(const PythonPlace& place) {
     if (!place.isCaptured) return addStack(place.stack, place.isLent);
-    addFrames(place.isLent ? "Called at capture from" : "Called at capture", "Python stack",
-              place.stack);
+    addFrames(place.isLent ? "Called at capture from" : "Called at capture", "Python stack", place.stack);
 }
 
 void Details::addStack(uint32_t stack, bool isLent) {
@@ -123,8 +115,7 @@ void Details::addFrames(std::string line, std::string whole, uint32_t stack) {
     add(std::move(line), frameText(trace_, ownFrame(trace_, stack)));
     if (whole.empty()) return;
     std::string text;
-    for (const uint32_t frame : framesOf(trace_, stack))
-        text += (text.empty() ? "" : "\n") + frameText(trace_, frame);
+    for (const uint32_t frame : framesOf(trace_, stack)) text += (text.empty() ? "" : "\n") + frameText(trace_, frame);
     add(std::move(whole), std::move(text));
 }
 
@@ -132,14 +123,12 @@ void Details::addBandwidth(int64_t bytes) {
     const int64_t durationNs = trace_.rangeOf(event_).durationNs();
     add("Size", fmt::format("{} ({} bytes)", formatBytes(bytes), formatCount(bytes)));
     if (durationNs > 0)
-        add("Bandwidth", fmt::format("{:.2f} GB/s",
-                                     static_cast<double>(bytes) / static_cast<double>(durationNs)));
+        add("Bandwidth", fmt::format("{:.2f} GB/s", static_cast<double>(bytes) / static_cast<double>(durationNs)));
 }
 
 void Details::addNcclCall(uint32_t call) {
     if (call == noIndex) return;
-    for (Property& line : describeNcclCall(trace_, call))
-        add(std::move(line.name), std::move(line.value));
+    for (Property& line : describeNcclCall(trace_, call)) add(std::move(line.name), std::move(line.value));
 }
 
 void Details::addBackward(uint32_t nvtx) {
@@ -147,9 +136,9 @@ void Details::addBackward(uint32_t nvtx) {
         if (others.empty()) return;
         const EventRef other = others.front();
         const Thread& thread = trace_.threads[trace_.nvtx.thread[other.row()]];
-        std::string text = fmt::format(
-            "{} at {} on {}", trace_.nameOf(other), exactSeconds(trace_.rangeOf(other).startNs),
-            thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
+        std::string text =
+            fmt::format("{} at {} on {}", trace_.nameOf(other), exactSeconds(trace_.rangeOf(other).startNs),
+                        thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
         if (others.size() > 1) text += fmt::format(", and {} more", others.size() - 1);
         add(name, std::move(text));
     };

@@ -13,8 +13,7 @@ namespace lanescope {
 
 /// Returns the innermost range of that domain that is open on the thread at that time, or an
 /// invalid reference. Searches the tracks: O(tracks), and O(log n) in each lane.
-EventRef innermostRange(const Trace& trace, uint32_t thread, int64_t timeNs,
-                        std::string_view domain);
+EventRef innermostRange(const Trace& trace, uint32_t thread, int64_t timeNs, std::string_view domain);
 
 }  // namespace lanescope
 
@@ -37,12 +36,10 @@ class Details {
     void addStream(uint32_t stream);
     /// Adds the launching call, the code around it, and the time between launch and start.
     void addLaunch();
-    /// Adds the Python stack of a call, unless `noIndex`. `isLent`: the stack of the thread that
-    /// the call was made for.
+    /// Adds the Python stack of a call, unless `noIndex`. `isLent`: the stack of the thread that the call was made for.
     void addStack(uint32_t stack, bool isLent);
     void addPlace(const PythonPlace& place);
-    /// Adds the line of a stack, and under another name, unless that is empty, the whole stack;
-    /// nothing for `noIndex`.
+    /// Adds the line of a stack, and under another name, unless that is empty, the whole stack; nothing for `noIndex`.
     void addFrames(std::string line, std::string whole, uint32_t stack);
     void addBandwidth(int64_t bytes);
     /// Adds NCCL's facts of a call, a row of `Trace::nccl`; nothing for `noIndex`.

@@ -22,9 +22,7 @@ struct Graph : GpuWork<EventKind::Graph, &Trace::graphs> {
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return fmt::format("CUDA graph {}", trace.graphs.graph[row]);
     }
-    static uint64_t nameKey(const Trace& trace, uint32_t row) {
-        return static_cast<uint64_t>(trace.graphs.graph[row]);
-    }
+    static uint64_t nameKey(const Trace& trace, uint32_t row) { return static_cast<uint64_t>(trace.graphs.graph[row]); }
     static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::Graph; }
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
@@ -49,8 +47,7 @@ struct GraphNode : RecordedRows<&Trace::graphNodes> {
         uint32_t stack = noIndex;         ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
-               RecordedRows::isPlaced(trace, row);
+        return (row.stack == noIndex || row.stack < trace.stacks.size()) && RecordedRows::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         Table& to = table(trace);

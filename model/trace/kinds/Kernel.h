@@ -58,8 +58,7 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
         if (trace.kernels.graphNode[row] != 0)
             details.add("CUDA graph node", fmt::format("{}", trace.kernels.graphNode[row]));
         const std::string_view inSource = sourceName(trace, config);
-        if (inSource != trace.strings.at(config.shortName))
-            details.add("Name in the source", std::string(inSource));
+        if (inSource != trace.strings.at(config.shortName)) details.add("Name in the source", std::string(inSource));
         details.add("Full name", std::string(trace.strings.at(config.demangledName)));
     }
 

@@ -48,8 +48,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
-        return fmt::format("{} {}", lanescope::name(trace.memcpys.kind[row]),
-                           formatBytes(trace.memcpys.bytes[row]));
+        return fmt::format("{} {}", lanescope::name(trace.memcpys.kind[row]), formatBytes(trace.memcpys.bytes[row]));
     }
     static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
         return memcpyCategory(trace.memcpys.kind[row]);
@@ -57,8 +56,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         const MemcpyTable& table = trace.memcpys;
-        details.add("Memcpy", fmt::format("{} ({})", lanescope::name(table.kind[row]),
-                                          longName(table.kind[row])));
+        details.add("Memcpy", fmt::format("{} ({})", lanescope::name(table.kind[row]), longName(table.kind[row])));
         details.addTimes();
         details.addBandwidth(table.bytes[row]);
         details.add("From", fmt::format("{} memory{}", lanescope::name(table.sourceMemory[row]),
@@ -90,18 +88,12 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     }
     static std::string_view nameOfCause(MigrationCause cause) {
         switch (cause) {
-            case MigrationCause::UserPrefetch:
-                return "prefetched by the program";
-            case MigrationCause::Coherence:
-                return "missed where it was needed";
-            case MigrationCause::SpeculativePrefetch:
-                return "prefetched by the driver";
-            case MigrationCause::Eviction:
-                return "eviction, to free memory";
-            case MigrationCause::AccessCounters:
-                return "accessed too often from another processor";
-            case MigrationCause::Unknown:
-                break;
+            case MigrationCause::UserPrefetch: return "prefetched by the program";
+            case MigrationCause::Coherence: return "missed where it was needed";
+            case MigrationCause::SpeculativePrefetch: return "prefetched by the driver";
+            case MigrationCause::Eviction: return "eviction, to free memory";
+            case MigrationCause::AccessCounters: return "accessed too often from another processor";
+            case MigrationCause::Unknown: break;
         }
         return "";
     }

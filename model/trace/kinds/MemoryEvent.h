@@ -55,9 +55,7 @@ struct MemoryPool : RecordedRows<&Trace::memoryPools> {
     static bool isPlaced(const Trace& trace, const Row& row) {
         return row.gpu != noIndex && RecordedRows::isPlaced(trace, row);
     }
-    static void append(Trace& trace, const Row& row) {
-        table(trace).address.push_back(row.address);
-    }
+    static void append(Trace& trace, const Row& row) { table(trace).address.push_back(row.address); }
 };
 
 /// Drawn on the GPU that faulted, or on the process for a CPU fault.
@@ -97,12 +95,11 @@ struct PageFault : TableKind<EventKind::PageFault, &Trace::pageFaults> {
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
         const std::string_view access = nameOfAccess(trace.pageFaults.access[row]);
-        return fmt::format("{} page fault{}{}", isOfCpu(trace, row) ? "CPU" : "GPU",
-                           access.empty() ? "" : ", ", access);
+        return fmt::format("{} page fault{}{}", isOfCpu(trace, row) ? "CPU" : "GPU", access.empty() ? "" : ", ",
+                           access);
     }
     static uint64_t nameKey(const Trace& trace, uint32_t row) {
-        return static_cast<uint64_t>(trace.pageFaults.access[row]) << 1 |
-               (isOfCpu(trace, row) ? 1 : 0);
+        return static_cast<uint64_t>(trace.pageFaults.access[row]) << 1 | (isOfCpu(trace, row) ? 1 : 0);
     }
     static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::ManagedMemory; }
 
@@ -133,33 +130,25 @@ struct PageFault : TableKind<EventKind::PageFault, &Trace::pageFaults> {
         for (uint32_t row = 0; row < table.size(); ++row) {
             const int64_t process = trace.processes[table.process[row]].globalPid;
             if (isOfCpu(trace, row))
-                rows.add(c, c.start = table.startNs[row], c.globalPid = process,
-                         c.address = table.address[row], c.cpuInstruction = table.instruction[row]);
+                rows.add(c, c.start = table.startNs[row], c.globalPid = process, c.address = table.address[row],
+                         c.cpuInstruction = table.instruction[row]);
             else
-                rows.add(g, g.start = table.startNs[row], g.end = table.endNs[row],
-                         g.globalPid = process, g.deviceId = trace.gpus[table.gpu[row]].id,
-                         g.address = table.address[row], g.numberOfPageFaults = table.count[row],
-                         g.faultAccessType = table.access[row]);
+                rows.add(g, g.start = table.startNs[row], g.end = table.endNs[row], g.globalPid = process,
+                         g.deviceId = trace.gpus[table.gpu[row]].id, g.address = table.address[row],
+                         g.numberOfPageFaults = table.count[row], g.faultAccessType = table.access[row]);
         }
     }
 
   private:
-    static bool isOfCpu(const Trace& trace, uint32_t row) {
-        return trace.pageFaults.gpu[row] == noIndex;
-    }
+    static bool isOfCpu(const Trace& trace, uint32_t row) { return trace.pageFaults.gpu[row] == noIndex; }
     /// Empty if unknown, as for the CPU.
     static std::string_view nameOfAccess(FaultAccess access) {
         switch (access) {
-            case FaultAccess::Read:
-                return "read";
-            case FaultAccess::Write:
-                return "write";
-            case FaultAccess::Atomic:
-                return "atomic";
-            case FaultAccess::Prefetch:
-                return "prefetch";
-            case FaultAccess::Unknown:
-                break;
+            case FaultAccess::Read: return "read";
+            case FaultAccess::Write: return "write";
+            case FaultAccess::Atomic: return "atomic";
+            case FaultAccess::Prefetch: return "prefetch";
+            case FaultAccess::Unknown: break;
         }
         return "";
     }

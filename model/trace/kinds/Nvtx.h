@@ -26,12 +26,9 @@ struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
         uint32_t stack = noIndex;  ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
-               TableKind::isPlaced(trace, row);
+        return (row.stack == noIndex || row.stack < trace.stacks.size()) && TableKind::isPlaced(trace, row);
     }
-    static TimeRange timesOf(const Row& row) {
-        return {row.startNs, row.isOpen ? row.startNs : row.endNs};
-    }
+    static TimeRange timesOf(const Row& row) { return {row.startNs, row.isOpen ? row.startNs : row.endNs}; }
     static void append(Trace& trace, const Row& row) {
         NvtxTable& table = trace.nvtx;
         table.text.push_back(row.text);
@@ -50,8 +47,7 @@ struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
         return std::string(trace.strings.at(trace.nvtx.text[row]));
     }
     static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
-        return ncclCallOfRange(trace, row) != noIndex ? SliceCategory::NcclCall
-                                                      : SliceCategory::Nvtx;
+        return ncclCallOfRange(trace, row) != noIndex ? SliceCategory::NcclCall : SliceCategory::Nvtx;
     }
 
     static constexpr std::array tracks{TrackKind::ThreadNvtx};
@@ -65,8 +61,7 @@ struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
         details.addTimes();
         if (trace.nvtx.isOpen[row] != 0) details.add("State", "never closed by the program");
         const uint32_t thread = trace.nvtx.thread[row];
-        const std::string launched =
-            launchesText(trace, thread, launchesDuring(trace, thread, rangeOf(trace, row)));
+        const std::string launched = launchesText(trace, thread, launchesDuring(trace, thread, rangeOf(trace, row)));
         if (!launched.empty()) details.add("Launched for the GPU", launched);
         details.addRange(row);
         details.addThread(trace.nvtx.thread[row]);
@@ -76,16 +71,14 @@ struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
 struct Projection : TableKind<EventKind::Projection, &Trace::projections> {
     static constexpr Origin origin = Origin::Derived;
     static constexpr std::string_view identifier = "nvtx_projection";
-    static constexpr std::string_view name = "NVTX range on the GPU",
-                                      plural = "NVTX ranges on the GPU";
+    static constexpr std::string_view name = "NVTX range on the GPU", plural = "NVTX ranges on the GPU";
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return Nvtx::nameOf(trace, trace.projections.nvtx[row]);
     }
     static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
-        return ncclCallOfRange(trace, trace.projections.nvtx[row]) != noIndex
-                   ? SliceCategory::NcclCall
-                   : SliceCategory::Projection;
+        return ncclCallOfRange(trace, trace.projections.nvtx[row]) != noIndex ? SliceCategory::NcclCall
+                                                                              : SliceCategory::Projection;
     }
 
     static constexpr std::array tracks{TrackKind::StreamProjection};
@@ -100,12 +93,10 @@ struct Projection : TableKind<EventKind::Projection, &Trace::projections> {
         details.addTimes();
         const uint32_t stream = trace.projections.stream[row];
         const uint32_t thread = trace.nvtx.thread[nvtx];
-        const std::string launched =
-            launchesText(trace, thread, launchesDuring(trace, thread, onCpu, stream));
+        const std::string launched = launchesText(trace, thread, launchesDuring(trace, thread, onCpu, stream));
         details.add("Launched on this stream",
                     launched.empty()
-                        ? fmt::format("{} by this thread",
-                                      formatCount(trace.projections.operationCount[row]))
+                        ? fmt::format("{} by this thread", formatCount(trace.projections.operationCount[row]))
                         : launched);
         details.add("Duration on the CPU", formatDuration(onCpu.durationNs()));
         details.add("Delay after the CPU", formatDuration(onGpu.startNs - onCpu.startNs));

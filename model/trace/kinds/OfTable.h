@@ -45,8 +45,7 @@ struct RecordedRows {
             bool isPlace = row.process < trace.processes.size();
             if constexpr (requires { row.stream; })
                 isPlace &= row.stream == noIndex || row.stream < trace.streams.size();
-            if constexpr (requires { row.gpu; })
-                isPlace &= row.gpu == noIndex || row.gpu < trace.gpus.size();
+            if constexpr (requires { row.gpu; }) isPlace &= row.gpu == noIndex || row.gpu < trace.gpus.size();
             return isPlace;
         } else {
             return row.stream < trace.streams.size();
@@ -69,9 +68,8 @@ struct RecordedRows {
     }
 };
 
-/// Requirements of `TraceBuilder::add`: in addition a struct `Row` with members named by a reader,
-/// `append` for columns of this table only, and the name under which rows are counted. The row is
-/// an event if it has a `kind`.
+/// Requirements of `TraceBuilder::add`: in addition a struct `Row` with members named by a reader, `append` for columns
+/// of this table only, and the name under which rows are counted. The row is an event if it has a `kind`.
 template <class Kind>
 concept Recorded = requires(Trace& trace, TimeRange times, const typename Kind::Row& row) {
     { Kind::kind } -> std::convertible_to<EventKind>;
@@ -151,15 +149,13 @@ struct TableKind : Unplaced, RecordedRows<member> {
         const uint32_t stream = streamOf(trace, row);
         return stream != noIndex ? trace.streams[stream].gpu : noIndex;
     }
-    static uint32_t correlationOf([[maybe_unused]] const Trace& trace,
-                                  [[maybe_unused]] uint32_t row) {
+    static uint32_t correlationOf([[maybe_unused]] const Trace& trace, [[maybe_unused]] uint32_t row) {
         if constexpr (requires(const Table& t) { t.correlation; })
             return table(trace).correlation[row];
         else
             return 0;
     }
-    static std::optional<int64_t> bytesOf([[maybe_unused]] const Trace& trace,
-                                          [[maybe_unused]] uint32_t row) {
+    static std::optional<int64_t> bytesOf([[maybe_unused]] const Trace& trace, [[maybe_unused]] uint32_t row) {
         if constexpr (requires(const Table& t) { t.bytes; })
             return table(trace).bytes[row];
         else
@@ -177,8 +173,7 @@ struct GpuWork : TableKind<number, member> {
     }
 };
 
-/// Members of the description of a kind; `CONTRIBUTING.md` lists the other places that a new kind
-/// needs.
+/// Members of the description of a kind; `CONTRIBUTING.md` lists the other places that a new kind needs.
 ///
 /// - `kind`, `origin`; `isGpuWork` if a call of the same correlation launched it on a stream.
 /// - `identifier`: in files and JSON, never changed. `name`, `plural`: for people.
@@ -191,8 +186,7 @@ struct GpuWork : TableKind<number, member> {
 /// - `Row` and `append`, if it is recorded: the fields that a reader fills (`RecordedRows.h`).
 template <class Kind>
 concept EventDescription = (Kind::origin != Origin::Recorded ||
-                            Recorded<Kind>)&&requires(const Trace& trace, uint32_t row,
-                                                      Details& details) {
+                            Recorded<Kind>)&&requires(const Trace& trace, uint32_t row, Details& details) {
     { Kind::kind } -> std::convertible_to<EventKind>;
     { Kind::origin } -> std::convertible_to<Origin>;
     { Kind::isGpuWork } -> std::convertible_to<bool>;

@@ -43,34 +43,20 @@ struct None : Unplaced {
 #pragma GCC diagnostic error "-Wswitch"
 template <class Visitor>
 constexpr decltype(auto) visitKind(EventKind kind, Visitor&& visit) {
-    const auto described = [&visit]<kinds::EventDescription Kind>(Kind each) -> decltype(auto) {
-        return visit(each);
-    };
+    const auto described = [&visit]<kinds::EventDescription Kind>(Kind each) -> decltype(auto) { return visit(each); };
     switch (kind) {
-        case EventKind::Kernel:
-            return described(kinds::Kernel{});
-        case EventKind::Memcpy:
-            return described(kinds::Memcpy{});
-        case EventKind::Memset:
-            return described(kinds::Memset{});
-        case EventKind::Api:
-            return described(kinds::Api{});
-        case EventKind::Sync:
-            return described(kinds::Sync{});
-        case EventKind::Nvtx:
-            return described(kinds::Nvtx{});
-        case EventKind::Projection:
-            return described(kinds::Projection{});
-        case EventKind::Graph:
-            return described(kinds::Graph{});
-        case EventKind::PageFault:
-            return described(kinds::PageFault{});
-        case EventKind::CounterSample:
-            return described(kinds::CounterSample{});
-        case EventKind::CpuState:
-            return described(kinds::CpuState{});
-        case EventKind::None:
-            break;
+        case EventKind::Kernel: return described(kinds::Kernel{});
+        case EventKind::Memcpy: return described(kinds::Memcpy{});
+        case EventKind::Memset: return described(kinds::Memset{});
+        case EventKind::Api: return described(kinds::Api{});
+        case EventKind::Sync: return described(kinds::Sync{});
+        case EventKind::Nvtx: return described(kinds::Nvtx{});
+        case EventKind::Projection: return described(kinds::Projection{});
+        case EventKind::Graph: return described(kinds::Graph{});
+        case EventKind::PageFault: return described(kinds::PageFault{});
+        case EventKind::CounterSample: return described(kinds::CounterSample{});
+        case EventKind::CpuState: return described(kinds::CpuState{});
+        case EventKind::None: break;
     }
     return described(kinds::None{});
 }
@@ -97,15 +83,15 @@ struct KindList {
 };
 
 /// Order in which events that start together are listed: containing and causing events first.
-using KindsInOrder = KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection,
-                              CpuState, CounterSample>;
+using KindsInOrder =
+    KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection, CpuState, CounterSample>;
 
 constexpr bool isEachInOrderOnce() {
     std::array<int, EventRef::kindLimit> times{};
     for (const EventKind kind : KindsInOrder::numbers) ++times[static_cast<size_t>(kind)];
     for (size_t number = 0; number < times.size(); ++number) {
-        const bool isKind = visitKind(static_cast<EventKind>(number),
-                                      [](auto each) { return each.kind != EventKind::None; });
+        const bool isKind =
+            visitKind(static_cast<EventKind>(number), [](auto each) { return each.kind != EventKind::None; });
         if (times[number] != (isKind ? 1 : 0)) return false;
     }
     return true;
@@ -114,8 +100,7 @@ static_assert(isEachInOrderOnce(), "a kind is missing in the order, or is listed
 
 }  // namespace kinds
 
-/// Calls `visit(description)` for every kind, in the order in which events that start together are
-/// listed.
+/// Calls `visit(description)` for every kind, in the order in which events that start together are listed.
 template <class Visitor>
 void forEachKind(Visitor&& visit) {
     kinds::KindsInOrder::visit(visit);

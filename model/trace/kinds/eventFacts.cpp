@@ -9,9 +9,7 @@
 
 namespace lanescope {
 
-std::span<const EventKind> kindsInOrder() {
-    return kinds::KindsInOrder::numbers;
-}
+std::span<const EventKind> kindsInOrder() { return kinds::KindsInOrder::numbers; }
 
 std::string_view nameOfKind(EventKind kind) {
     return visitKind(kind, [](auto each) { return each.name; });
@@ -36,13 +34,11 @@ bool isGpuWork(EventKind kind) {
 }
 
 uint32_t streamOf(const Trace& trace, EventRef event) {
-    return visitKind(trace, event,
-                     [&](auto each, uint32_t row) { return each.streamOf(trace, row); });
+    return visitKind(trace, event, [&](auto each, uint32_t row) { return each.streamOf(trace, row); });
 }
 
 uint32_t threadOf(const Trace& trace, EventRef event) {
-    return visitKind(trace, event,
-                     [&](auto each, uint32_t row) { return each.threadOf(trace, row); });
+    return visitKind(trace, event, [&](auto each, uint32_t row) { return each.threadOf(trace, row); });
 }
 
 uint32_t gpuOf(const Trace& trace, EventRef event) {
@@ -50,13 +46,11 @@ uint32_t gpuOf(const Trace& trace, EventRef event) {
 }
 
 uint32_t correlationOf(const Trace& trace, EventRef event) {
-    return visitKind(trace, event,
-                     [&](auto each, uint32_t row) { return each.correlationOf(trace, row); });
+    return visitKind(trace, event, [&](auto each, uint32_t row) { return each.correlationOf(trace, row); });
 }
 
 std::optional<int64_t> bytesOf(const Trace& trace, EventRef event) {
-    return visitKind(trace, event,
-                     [&](auto each, uint32_t row) { return each.bytesOf(trace, row); });
+    return visitKind(trace, event, [&](auto each, uint32_t row) { return each.bytesOf(trace, row); });
 }
 
 std::vector<Property> describe(const Trace& trace, EventRef event) {
@@ -72,13 +66,11 @@ uint32_t Trace::rowCount(EventKind kind) const {
 }
 
 TimeRange Trace::rangeOf(EventRef event) const {
-    return visitKind(*this, event,
-                     [this](auto each, uint32_t row) { return each.rangeOf(*this, row); });
+    return visitKind(*this, event, [this](auto each, uint32_t row) { return each.rangeOf(*this, row); });
 }
 
 std::string Trace::nameOf(EventRef event) const {
-    return visitKind(*this, event,
-                     [this](auto each, uint32_t row) { return each.nameOf(*this, row); });
+    return visitKind(*this, event, [this](auto each, uint32_t row) { return each.nameOf(*this, row); });
 }
 
 EventRef Trace::launchingCall(EventRef gpuWork) const {
@@ -97,9 +89,8 @@ std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
     const uint32_t correlation = apiCalls.correlation[apiCall.row()];
     if (correlation == 0) return work;
     work = workOf(*this, threads[apiCalls.thread[apiCall.row()]].process, correlation);
-    std::stable_sort(work.begin(), work.end(), [this](EventRef a, EventRef b) {
-        return rangeOf(a).startNs < rangeOf(b).startNs;
-    });
+    std::stable_sort(work.begin(), work.end(),
+                     [this](EventRef a, EventRef b) { return rangeOf(a).startNs < rangeOf(b).startNs; });
     return work;
 }
 
@@ -113,8 +104,7 @@ SliceLocation locateState(const Track& track, uint32_t index, EventRef event, in
         const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), startNs);
         const auto slice = static_cast<uint32_t>(after - lane.startNs.begin()) - 1;
         if (after == lane.startNs.begin()) continue;
-        if (lane.event[slice] == event || lane.endNs(slice) > startNs)
-            return {index, laneIndex, slice};
+        if (lane.event[slice] == event || lane.endNs(slice) > startNs) return {index, laneIndex, slice};
     }
     return {};
 }
@@ -140,8 +130,8 @@ SliceLocation locateSample(const Trace& trace, EventRef event) {
 SliceLocation Trace::locate(EventRef event) const {
     // A curve has no slices.
     if (event.kind() == EventKind::CounterSample) return locateSample(*this, event);
-    const kinds::TrackSubject own = visitKind(
-        *this, event, [this](auto each, uint32_t row) { return each.trackOf(*this, row); });
+    const kinds::TrackSubject own =
+        visitKind(*this, event, [this](auto each, uint32_t row) { return each.trackOf(*this, row); });
     if (own.subject == noIndex) return {};
     const int64_t startNs = rangeOf(event).startNs;
     for (uint32_t track = 0; track < tracks.size(); ++track) {

@@ -15,8 +15,7 @@ namespace {
 constexpr uint32_t maxWaits = 256;
 /// Limit of skipped work without a correlation.
 constexpr uint32_t maxSkips = 64;
-/// Limits of NCCL calls searched on each side for other calls of a collective, and of CUDA calls
-/// within an NCCL call.
+/// Limits of NCCL calls searched on each side for other calls of a collective, and of CUDA calls within an NCCL call.
 constexpr uint32_t maxCallsPerSide = 20'000, maxLaunchesWithin = 4096;
 
 /// Stream and correlation of GPU work; stream `noIndex` for other events.
@@ -40,8 +39,7 @@ const Track* trackOf(const Trace& trace, uint32_t stream) {
 /// ascend with the starts.
 class StreamWork {
   public:
-    StreamWork(const Trace& trace, uint32_t stream)
-        : trace_(trace), track_(trackOf(trace, stream)) {}
+    StreamWork(const Trace& trace, uint32_t stream) : trace_(trace), track_(trackOf(trace, stream)) {}
 
     /// Returns the last work submitted before `correlation`, or an invalid reference.
     EventRef lastBefore(uint32_t correlation) const {
@@ -93,8 +91,7 @@ class StreamWork {
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
             uint32_t known = middle;
-            while (known < high && known - middle < maxSkips && correlationAt(lane, known) == 0)
-                ++known;
+            while (known < high && known - middle < maxSkips && correlationAt(lane, known) == 0) ++known;
             if (known < high && correlationAt(lane, known) < correlation) {
                 low = known + 1;
             } else {
@@ -126,25 +123,20 @@ std::pair<uint32_t, uint32_t> rowsBetween(uint32_t count, const KeyOf& keyOf, Ke
 using Key = std::pair<uint32_t, uint32_t>;  // Stream and correlation.
 
 void addOnce(std::vector<EventRef>& events, EventRef event) {
-    if (event.isValid() && std::find(events.begin(), events.end(), event) == events.end())
-        events.push_back(event);
+    if (event.isValid() && std::find(events.begin(), events.end(), event) == events.end()) events.push_back(event);
 }
 
 void sortByStart(const Trace& trace, std::vector<EventRef>& events) {
-    std::stable_sort(events.begin(), events.end(), [&trace](EventRef a, EventRef b) {
-        return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs;
-    });
+    std::stable_sort(events.begin(), events.end(),
+                     [&trace](EventRef a, EventRef b) { return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs; });
 }
 
-bool isRange(EventRef event) {
-    return event.kind() == EventKind::Nvtx || event.kind() == EventKind::Projection;
-}
+bool isRange(EventRef event) { return event.kind() == EventKind::Nvtx || event.kind() == EventKind::Projection; }
 
 /// Returns the row of `NvtxTable` of an event or of its projection; `noIndex` for others.
 uint32_t rangeRowOf(const Trace& trace, EventRef event) {
     if (event.kind() == EventKind::Nvtx) return event.row();
-    if (event.kind() != EventKind::Projection || event.row() >= trace.projections.size())
-        return noIndex;
+    if (event.kind() != EventKind::Projection || event.row() >= trace.projections.size()) return noIndex;
     return trace.projections.nvtx[event.row()];
 }
 
@@ -163,20 +155,17 @@ std::pair<uint32_t, uint32_t> placesAsForward(const Trace& trace, uint32_t nvtx)
 /// Returns positions in `byBackward`.
 std::pair<uint32_t, uint32_t> placesAsBackward(const Trace& trace, uint32_t nvtx) {
     const BackwardTable& table = trace.backwards;
-    return placesOf(trace, nvtx,
-                    [&table](uint32_t place) { return table.backward[table.byBackward[place]]; });
+    return placesOf(trace, nvtx, [&table](uint32_t place) { return table.backward[table.byBackward[place]]; });
 }
 
 uint32_t processOfCall(const Trace& trace, uint32_t row) {
     return trace.threads[trace.nvtx.thread[trace.nccl.nvtx[row]]].process;
 }
 
-/// Returns true if NCCL's sequence number of the call is known, so that the calls of other ranks
-/// can be matched.
+/// Returns true if NCCL's sequence number of the call is known, so that the calls of other ranks can be matched.
 bool isNumberedCollective(const Trace& trace, uint32_t row) {
     const NcclFacts facts = trace.nccl.facts[row];
-    return facts.sequence >= 0 && facts.operationCount > 0 && !facts.isCaptured &&
-           trace.nccl.communicator[row] != 0 &&
+    return facts.sequence >= 0 && facts.operationCount > 0 && !facts.isCaptured && trace.nccl.communicator[row] != 0 &&
            isCollective(trace.strings.at(trace.nccl.operation[row]));
 }
 
@@ -185,9 +174,8 @@ EventRef workOfCall(const Trace& trace, uint32_t row) {
     const int64_t startNs = trace.nccl.facts[row].gpu.startNs;
     const auto [thread, during] = launchOfNcclCall(trace, row);
     const ApiTable& calls = trace.apiCalls;
-    auto call = static_cast<uint32_t>(
-        std::lower_bound(calls.startNs.begin(), calls.startNs.end(), during.startNs) -
-        calls.startNs.begin());
+    auto call = static_cast<uint32_t>(std::lower_bound(calls.startNs.begin(), calls.startNs.end(), during.startNs) -
+                                      calls.startNs.begin());
     const uint32_t end = call + std::min(calls.size() - call, maxLaunchesWithin);
     for (; call < end && calls.startNs[call] < during.endNs; ++call) {
         if (calls.thread[call] != thread) continue;
@@ -206,16 +194,11 @@ std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work) {
     if (launch.correlation == 0 || waits.size() == 0) return awaited;
     // Waits between the previous work and this one delay this one.
     const EventRef before = StreamWork(trace, launch.stream).lastBefore(launch.correlation);
-    const auto keyOf = [&](uint32_t row) {
-        return Key(waits.waitingStream[row], waits.waitCorrelation[row]);
-    };
-    const auto [first, last] =
-        rowsBetween(waits.size(), keyOf, Key(launch.stream, launchOf(trace, before).correlation),
-                    Key(launch.stream, launch.correlation));
+    const auto keyOf = [&](uint32_t row) { return Key(waits.waitingStream[row], waits.waitCorrelation[row]); };
+    const auto [first, last] = rowsBetween(waits.size(), keyOf, Key(launch.stream, launchOf(trace, before).correlation),
+                                           Key(launch.stream, launch.correlation));
     for (uint32_t row = first; row < last; ++row)
-        addOnce(
-            awaited,
-            StreamWork(trace, waits.recordedStream[row]).lastBefore(waits.recordCorrelation[row]));
+        addOnce(awaited, StreamWork(trace, waits.recordedStream[row]).lastBefore(waits.recordCorrelation[row]));
     sortByStart(trace, awaited);
     return awaited;
 }
@@ -233,15 +216,13 @@ std::vector<EventRef> waitingWork(const Trace& trace, EventRef work) {
         const uint32_t wait = waits.byRecord[row];
         return Key(waits.recordedStream[wait], waits.recordCorrelation[wait]);
     };
-    const auto [first, last] = rowsBetween(
-        waits.size(), keyOf, Key(launch.stream, launch.correlation), Key(launch.stream, upTo));
+    const auto [first, last] =
+        rowsBetween(waits.size(), keyOf, Key(launch.stream, launch.correlation), Key(launch.stream, upTo));
     // If one call launched several pieces of work, waits depend on the last one.
     if (own.lastBefore(upTo) != work) return waiting;
     for (uint32_t row = first; row < last; ++row) {
         const uint32_t wait = waits.byRecord[row];
-        addOnce(
-            waiting,
-            StreamWork(trace, waits.waitingStream[wait]).firstAfter(waits.waitCorrelation[wait]));
+        addOnce(waiting, StreamWork(trace, waits.waitingStream[wait]).firstAfter(waits.waitCorrelation[wait]));
     }
     sortByStart(trace, waiting);
     return waiting;
@@ -269,8 +250,7 @@ std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx) {
     const auto [first, last] = placesAsForward(trace, nvtx);
     for (uint32_t pair = first; pair < last; ++pair) pairs.push_back(pair);
     const auto [from, to] = placesAsBackward(trace, nvtx);
-    for (uint32_t place = from; place < to; ++place)
-        pairs.push_back(trace.backwards.byBackward[place]);
+    for (uint32_t place = from; place < to; ++place) pairs.push_back(trace.backwards.byBackward[place]);
     return pairs;
 }
 
@@ -283,23 +263,21 @@ std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work) {
     for (uint32_t other = row - std::min(row, maxCallsPerSide); other < end; ++other) {
         if (other == row || trace.nccl.communicator[other] != trace.nccl.communicator[row] ||
             trace.nccl.operation[other] != trace.nccl.operation[row] ||
-            processOfCall(trace, other) == processOfCall(trace, row) ||
-            !isNumberedCollective(trace, other) || trace.nccl.facts[other].sequence != sequence)
+            processOfCall(trace, other) == processOfCall(trace, row) || !isNumberedCollective(trace, other) ||
+            trace.nccl.facts[other].sequence != sequence)
             continue;
         if (const EventRef its = workOfCall(trace, other); its.isValid()) found.push_back(its);
     }
     if (found.size() < 2) return {};
-    std::sort(found.begin(), found.end(), [&trace](EventRef a, EventRef b) {
-        return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs;
-    });
+    std::sort(found.begin(), found.end(),
+              [&trace](EventRef a, EventRef b) { return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs; });
     return found;
 }
 
 std::vector<EventRef> causesOf(const Trace& trace, EventRef event) {
     if (isRange(event)) return forwardOf(trace, event);
     std::vector<EventRef> causes = awaitedWork(trace, event);
-    if (const EventRef call = trace.launchingCall(event); call.isValid())
-        causes.insert(causes.begin(), call);
+    if (const EventRef call = trace.launchingCall(event); call.isValid()) causes.insert(causes.begin(), call);
     return causes;
 }
 

@@ -21,8 +21,7 @@ std::vector<EventRef> waitingWork(const Trace& trace, EventRef work);
 std::vector<EventRef> forwardOf(const Trace& trace, EventRef range);
 std::vector<EventRef> backwardOf(const Trace& trace, EventRef range);
 
-/// Returns the rows of `Trace::backwards` that contain this row of `Trace::nvtx`, as forward first,
-/// then as backward.
+/// Returns the rows of `Trace::backwards` that contain this row of `Trace::nvtx`, as forward first, then as backward.
 std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx);
 
 /// Returns the GPU work of all ranks in the trace for the collective of `work`, including `work`,
@@ -30,11 +29,9 @@ std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx);
 /// found within about ten thousand calls on each side.
 std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work);
 
-/// Returns the call that launched this work, then the work that it waited for; for an operator its
-/// forward.
+/// Returns the call that launched this work, then the work that it waited for; for an operator its forward.
 std::vector<EventRef> causesOf(const Trace& trace, EventRef event);
-/// Returns the work that this call launched, or that waited for this work; for an operator its
-/// backward.
+/// Returns the work that this call launched, or that waited for this work; for an operator its backward.
 std::vector<EventRef> causedBy(const Trace& trace, EventRef event);
 
 }  // namespace lanescope

@@ -27,13 +27,11 @@ std::string threadName(const Trace& trace, uint32_t thread) {
 
 }  // namespace
 
-std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, TimeRange during,
-                                           uint32_t stream) {
+std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, TimeRange during, uint32_t stream) {
     const ApiTable& calls = trace.apiCalls;
     const auto place = [&calls](int64_t timeNs) {
-        return static_cast<uint32_t>(
-            std::lower_bound(calls.startNs.begin(), calls.startNs.end(), timeNs) -
-            calls.startNs.begin());
+        return static_cast<uint32_t>(std::lower_bound(calls.startNs.begin(), calls.startNs.end(), timeNs) -
+                                     calls.startNs.begin());
     };
     const uint32_t first = place(during.startNs), end = place(during.endNs);
     std::vector<ThreadLaunches> result;
@@ -41,11 +39,9 @@ std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, 
     const uint32_t process = trace.threads[thread].process;
     std::map<uint32_t, int64_t> countOf;
     for (uint32_t row = first; row < end; ++row) {
-        if (trace.threads[calls.thread[row]].process != process || calls.correlation[row] == 0)
-            continue;
+        if (trace.threads[calls.thread[row]].process != process || calls.correlation[row] == 0) continue;
         for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, row)))
-            countOf[calls.thread[row]] +=
-                stream == noIndex || streamOf(trace, work) == stream ? 1 : 0;
+            countOf[calls.thread[row]] += stream == noIndex || streamOf(trace, work) == stream ? 1 : 0;
     }
     for (const auto& [each, count] : countOf)
         if (count > 0) result.push_back({each, count});
@@ -56,12 +52,10 @@ std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, 
     return result;
 }
 
-std::string launchesText(const Trace& trace, uint32_t thread,
-                         const std::vector<ThreadLaunches>& launches) {
+std::string launchesText(const Trace& trace, uint32_t thread, const std::vector<ThreadLaunches>& launches) {
     if (launches.empty()) return {};
     const bool isOwn = launches.front().thread == thread;
-    std::string text =
-        fmt::format("{} by this thread", formatCount(isOwn ? launches.front().count : 0));
+    std::string text = fmt::format("{} by this thread", formatCount(isOwn ? launches.front().count : 0));
     int64_t others = 0;
     size_t told = 0;
     for (const ThreadLaunches& each : launches) {
@@ -88,8 +82,7 @@ std::string communicatorText(const Trace& trace, uint32_t row) {
 
 std::string rankText(const NcclFacts& facts) {
     if (facts.rank < 0) return {};
-    return facts.rankCount < 0 ? fmt::format("{}", facts.rank)
-                               : fmt::format("{} of {}", facts.rank, facts.rankCount);
+    return facts.rankCount < 0 ? fmt::format("{}", facts.rank) : fmt::format("{} of {}", facts.rank, facts.rankCount);
 }
 
 /// "RING, SIMPLE".
@@ -106,9 +99,7 @@ std::string elementsText(const Trace& trace, const NcclFacts& facts) {
     return fmt::format("{} {}", formatCount(facts.count), type);
 }
 
-std::string numberText(int64_t number) {
-    return number < 0 ? std::string() : fmt::format("{}", number);
-}
+std::string numberText(int64_t number) { return number < 0 ? std::string() : fmt::format("{}", number); }
 
 }  // namespace
 
@@ -136,15 +127,12 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
     const int64_t callNs = trace.apiCalls.startNs[call.row()];
     // Rows are sorted by the begin of the calls, and no call launches before its begin.
     const Column<uint32_t>& rangeOf = trace.nccl.nvtx;
-    const auto behind = std::partition_point(rangeOf.begin(), rangeOf.end(), [&](uint32_t nvtx) {
-        return trace.nvtx.startNs[nvtx] <= callNs;
-    });
+    const auto behind = std::partition_point(rangeOf.begin(), rangeOf.end(),
+                                             [&](uint32_t nvtx) { return trace.nvtx.startNs[nvtx] <= callNs; });
     const auto end = static_cast<uint32_t>(behind - rangeOf.begin());
     for (uint32_t row = end - std::min(end, maxCallsBefore); row < end; ++row) {
         const NcclLaunch launch = launchOfNcclCall(trace, row);
-        if (thread == launch.thread && callNs >= launch.during.startNs &&
-            callNs < launch.during.endNs)
-            return row;
+        if (thread == launch.thread && callNs >= launch.during.startNs && callNs < launch.during.endNs) return row;
     }
     return noIndex;
 }
@@ -179,8 +167,7 @@ std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row) {
         add("Waited for other ranks", formatDuration(facts.waitedNs));
         add("Moved data", formatDuration(facts.moving().durationNs()));
     }
-    if (facts.sharedBy > 1)
-        add("Kernel shared by", fmt::format("{} NCCL operations", facts.sharedBy));
+    if (facts.sharedBy > 1) add("Kernel shared by", fmt::format("{} NCCL operations", facts.sharedBy));
     if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {
         add("Alg bandwidth", fmt::format("{:.2f} GB/s", rate->algorithmGBps()));
         add("Bus bandwidth", fmt::format("{:.2f} GB/s", rate->busGBps()));

@@ -16,18 +16,16 @@ struct ThreadLaunches {
     bool operator==(const ThreadLaunches&) const = default;
 };
 
-/// Returns the launches of each thread of the process of `thread`, with `thread` first, then by
-/// number; on `stream` only, unless `noIndex`. Empty if the interval has more than
-/// `maxScannedCalls` calls, which would take too long to count. O(calls in the interval * log
-/// calls).
+/// Returns the launches of each thread of the process of `thread`, with `thread` first, then by number; on `stream`
+/// only, unless `noIndex`. Empty if the interval has more than `maxScannedCalls` calls, which would take too long to
+/// count. O(calls in the interval * log calls).
 std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, TimeRange during,
                                            uint32_t stream = noIndex);
 inline constexpr uint32_t maxScannedCalls = 200'000;
 
 /// Returns "204 by this thread, 327 by thread 526 meanwhile"; empty if there are none. NVIDIA's
 /// tools count the first only; the second is launched by autograd's thread for the range.
-std::string launchesText(const Trace& trace, uint32_t thread,
-                         const std::vector<ThreadLaunches>& launches);
+std::string launchesText(const Trace& trace, uint32_t thread, const std::vector<ThreadLaunches>& launches);
 
 /// Returns the row of `trace.nccl` of an NVTX range, or `noIndex`. O(log n).
 uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx);
@@ -44,8 +42,7 @@ NcclLaunch launchOfNcclCall(const Trace& trace, uint32_t row);
 /// `noIndex`. O(log n), and a few thousand earlier calls.
 uint32_t ncclCallOfWork(const Trace& trace, EventRef work);
 
-/// Returns the payload of an NVTX range for people, with communicators of NCCL in their display
-/// form.
+/// Returns the payload of an NVTX range for people, with communicators of NCCL in their display form.
 std::string payloadText(const Trace& trace, uint32_t nvtx);
 
 /// Returns the facts of an NCCL call for people.

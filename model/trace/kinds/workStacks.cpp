@@ -32,8 +32,7 @@ PythonPlace placeOfNode(const Trace& trace, uint32_t node) {
 }  // namespace
 
 uint32_t graphNodeOf(const Trace& trace, EventRef kernel) {
-    if (kernel.kind() != EventKind::Kernel || kernel.row() >= trace.kernels.size() ||
-        trace.graphNodes.size() == 0)
+    if (kernel.kind() != EventKind::Kernel || kernel.row() >= trace.kernels.size() || trace.graphNodes.size() == 0)
         return noIndex;
     const uint64_t node = trace.kernels.graphNode[kernel.row()];
     if (node == 0) return noIndex;
@@ -55,17 +54,14 @@ std::string pythonLine(const Trace& trace, EventRef event) {
     const PythonPlace place = pythonPlace(trace, event);
     if (place.stack == noIndex) return {};
     const std::string text = frameText(trace, ownFrame(trace, place.stack));
-    if (place.isCaptured)
-        return (place.isLent ? "called at capture from: " : "called at capture: ") + text;
+    if (place.isCaptured) return (place.isLent ? "called at capture from: " : "called at capture: ") + text;
     return place.isLent ? "called from " + text : text;
 }
 
-void forEachLaunchedWork(const Trace& trace,
-                         const std::function<void(const LaunchedWork&)>& visit) {
+void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit) {
     std::array<std::vector<uint32_t>, EventRef::kindLimit> callOf;
     forEachKind([&](auto each) {
-        if constexpr (each.isGpuWork)
-            callOf[static_cast<size_t>(each.kind)].assign(each.size(trace), noIndex);
+        if constexpr (each.isGpuWork) callOf[static_cast<size_t>(each.kind)].assign(each.size(trace), noIndex);
     });
     forEachLaunch(trace, [&](uint32_t call, EventRef work) {
         std::vector<uint32_t>& calls = callOf[static_cast<size_t>(work.kind())];
@@ -75,15 +71,14 @@ void forEachLaunchedWork(const Trace& trace,
         if constexpr (each.isGpuWork) {
             const std::vector<uint32_t>& calls = callOf[static_cast<size_t>(each.kind)];
             for (uint32_t row = 0; row < calls.size(); ++row) {
-                LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row),
-                                  each.gpuOf(trace, row), calls[row]};
+                LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row), each.gpuOf(trace, row),
+                                  calls[row]};
                 if (work.call != noIndex) {
                     work.place = placeIn(trace, trace.apiCalls, work.call);
                     work.thread = trace.apiCalls.thread[work.call];
                 }
                 const uint32_t node = graphNodeOf(trace, work.work);
-                if (const PythonPlace captured = placeOfNode(trace, node);
-                    captured.stack != noIndex) {
+                if (const PythonPlace captured = placeOfNode(trace, node); captured.stack != noIndex) {
                     work.place = captured;
                     work.thread = trace.graphNodes.thread[node];
                 }
@@ -119,13 +114,9 @@ std::vector<uint32_t> ownPlaces(const Trace& trace) {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 3> prefixes{
-    {{"line:", StackTerm::Part::Line},
-     {"file:", StackTerm::Part::File},
-     {"function:", StackTerm::Part::Function}}};
+    {{"line:", StackTerm::Part::Line}, {"file:", StackTerm::Part::File}, {"function:", StackTerm::Part::Function}}};
 
-bool isBlank(char letter) {
-    return letter == ' ' || letter == '\t';
-}
+bool isBlank(char letter) { return letter == ' ' || letter == '\t'; }
 
 /// Removes and returns the next word; the part after a colon may be quoted.
 std::string takeWord(std::string_view& text) {
@@ -148,12 +139,10 @@ std::string takeWord(std::string_view& text) {
 /// Parses "train.py:212", "train.py" or "212".
 void setLine(StackTerm& term, std::string_view asked) {
     const size_t colon = asked.rfind(':');
-    const std::string_view number =
-        colon == std::string_view::npos ? asked : asked.substr(colon + 1);
+    const std::string_view number = colon == std::string_view::npos ? asked : asked.substr(colon + 1);
     uint32_t line = 0;
     const auto read = std::from_chars(number.data(), number.data() + number.size(), line);
-    const bool isNumber =
-        !number.empty() && read.ec == std::errc() && read.ptr == number.data() + number.size();
+    const bool isNumber = !number.empty() && read.ec == std::errc() && read.ptr == number.data() + number.size();
     if (isNumber) term.line = line;
     if (!isNumber)
         term.text = asked;
@@ -186,8 +175,8 @@ bool endsInPath(const std::string& path, std::string_view end) {
 
 bool isAbout(const Trace& trace, uint32_t frame, const StackTerm& term) {
     if (term.part == StackTerm::Part::Function)
-        return lowerCase(std::string(trace.strings.at(trace.stacks.function[frame])))
-                   .find(term.text) != std::string::npos;
+        return lowerCase(std::string(trace.strings.at(trace.stacks.function[frame]))).find(term.text) !=
+               std::string::npos;
     const std::string path = lowerCase(std::string(trace.strings.at(trace.stacks.file[frame])));
     if (term.part == StackTerm::Part::File) return path.find(term.text) != std::string::npos;
     return (term.line == 0 || trace.stacks.line[frame] == term.line) && endsInPath(path, term.text);
@@ -233,8 +222,6 @@ StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms
     }
 }
 
-bool StackFilter::holds(EventRef event) const {
-    return isAny_ || holds(pythonPlace(trace_, event).stack);
-}
+bool StackFilter::holds(EventRef event) const { return isAny_ || holds(pythonPlace(trace_, event).stack); }
 
 }  // namespace lanescope

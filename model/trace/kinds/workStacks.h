@@ -17,8 +17,7 @@ namespace lanescope {
 struct PythonPlace {
     uint32_t stack = noIndex;  ///< Row of `Trace::stacks`; `noIndex` if unknown.
     bool isLent = false;       ///< As `ApiTable::isStackLent`.
-    bool isCaptured =
-        false;  ///< The stack is that of the capture of the kernel's CUDA graph, not of its launch.
+    bool isCaptured = false;   ///< The stack is that of the capture of the kernel's CUDA graph, not of its launch.
 };
 
 /// Returns the place of a range, a call, or the call that launched the work. For a kernel of a CUDA
@@ -28,9 +27,8 @@ PythonPlace pythonPlace(const Trace& trace, EventRef event);
 /// Returns the row of `Trace::graphNodes` that launched a kernel; `noIndex` if none. O(log n).
 uint32_t graphNodeOf(const Trace& trace, EventRef kernel);
 
-/// Returns the display line of an event's place: "train.py:212 in GPT.forward"; "called from
-/// train.py:212 in step" for another thread's stack; "called at capture: train.py:88 in forward".
-/// Empty if unknown. O(frames + log n).
+/// Returns the display line of an event's place: "train.py:212 in GPT.forward"; "called from train.py:212 in step" for
+/// another thread's stack; "called at capture: train.py:88 in forward". Empty if unknown. O(frames + log n).
 std::string pythonLine(const Trace& trace, EventRef event);
 
 struct LaunchedWork {

@@ -22,8 +22,7 @@ namespace lanescope {
 struct ShownWindow {
     static constexpr QSize usualSize{1300, 850};
 
-    explicit ShownWindow(QSize size = usualSize)
-        : settings(folder.filePath("settings.ini")), window(settings) {
+    explicit ShownWindow(QSize size = usualSize) : settings(folder.filePath("settings.ini")), window(settings) {
         window.resize(size);
         window.show();
     }
@@ -31,17 +30,14 @@ struct ShownWindow {
         window.tabs().showTrace(std::move(trace));
     }
 
-    void open(const std::filesystem::path& file) {
-        window.openFiles({QString::fromStdString(file.string())});
-    }
+    void open(const std::filesystem::path& file) { window.openFiles({QString::fromStdString(file.string())}); }
     /// Waits until all visible parts are computed.
     bool wait() {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 60'000);
     }
     /// Waits until the timeline has the focus.
     bool waitForFocus() {
-        return QTest::qWaitForWindowActive(&window) &&
-               QTest::qWaitFor([this] { return timeline().hasFocus(); });
+        return QTest::qWaitForWindowActive(&window) && QTest::qWaitFor([this] { return timeline().hasFocus(); });
     }
     /// Drops files on the window. Returns true if they are accepted.
     bool drop(const QStringList& files) {

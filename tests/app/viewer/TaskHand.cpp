@@ -28,8 +28,7 @@ QString counted(int count, const QString& what) {
     return count == 1 ? "1 " + what : QString("%1 %2s").arg(count).arg(what);
 }
 
-/// Returns the current effort of a task in the table of app/viewer/README.md; null if the task has
-/// no row.
+/// Returns the current effort of a task in the table of app/viewer/README.md; null if the task has no row.
 QString onThePage(const QString& task) {
     QFile page(LANESCOPE_SOURCE_DIR "/app/viewer/README.md");
     if (!page.open(QIODevice::ReadOnly)) return {};
@@ -53,31 +52,21 @@ TracePtr withALateRank(int period) {
             const int64_t entryNs = at + (rank == 1 && isLate ? 5'010 : 2'010) * us;
             const int64_t endNs = at + (isLate ? 5'600 : 2'600) * us;
             job.builder.addNvtx(thread, "step " + std::to_string(step), at, at + 9'500 * us);
-            job.builder.launch(thread, stream, "gemm", at + 50 * us, at + 100 * us,
-                               at + 2'000 * us);
+            job.builder.launch(thread, stream, "gemm", at + 50 * us, at + 100 * us, at + 2'000 * us);
             if (rank == 1 && isLate)
-                job.builder.launch(thread, stream, "tokenizer_kernel", at + 60 * us,
-                                   at + 2'000 * us, at + 5'000 * us);
-            job.addCall(rank, "AllReduce", 1 << 20, at + 70 * us, TimeRange{entryNs, endNs}, {},
-                        0xabcdef);
-            job.builder.launch(thread, stream, "adam", at + 7'000 * us, at + 7'010 * us,
-                               at + 9'000 * us + step * us);
+                job.builder.launch(thread, stream, "tokenizer_kernel", at + 60 * us, at + 2'000 * us, at + 5'000 * us);
+            job.addCall(rank, "AllReduce", 1 << 20, at + 70 * us, TimeRange{entryNs, endNs}, {}, 0xabcdef);
+            job.builder.launch(thread, stream, "adam", at + 7'000 * us, at + 7'010 * us, at + 9'000 * us + step * us);
         }
     }
     return job.builder.finish();
 }
 
-int64_t startOfAStep(TimeRange visible) {
-    return (visible.startNs + visible.durationNs() / 2) / stepNs * stepNs;
-}
+int64_t startOfAStep(TimeRange visible) { return (visible.startNs + visible.durationNs() / 2) / stepNs * stepNs; }
 
-TaskHand::TaskHand() : ShownWindow(QSize(1500, 900)) {
-    timer_.start();
-}
+TaskHand::TaskHand() : ShownWindow(QSize(1500, 900)) { timer_.start(); }
 
-TaskHand::TaskHand(TracePtr trace) : TaskHand() {
-    window.tabs().showTrace(std::move(trace));
-}
+TaskHand::TaskHand(TracePtr trace) : TaskHand() { window.tabs().showTrace(std::move(trace)); }
 
 void TaskHand::touch() {
     if (!isTouched_) timer_.restart();
@@ -117,22 +106,16 @@ void TaskHand::drop(const QStringList& files) {
     ShownWindow::drop(files);
 }
 
-RunGuide& TaskHand::guide() {
-    return page().guide();
-}
+RunGuide& TaskHand::guide() { return page().guide(); }
 
-TrackCanvas& TaskHand::canvas() {
-    return *timeline().findChild<TrackCanvas*>();
-}
+TrackCanvas& TaskHand::canvas() { return *timeline().findChild<TrackCanvas*>(); }
 
 QPoint TaskHand::placeOn(uint32_t gpu, int64_t timeNs) {
     const Trace& trace = *page().trace();
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-        if (trace.tracks[track].kind == TrackKind::Stream &&
-            trace.streams[trace.tracks[track].subject].gpu == gpu)
-            return canvas().mapFrom(&timeline(),
-                                    QPoint(int(timeline().places().xOf(timeNs)),
-                                           timeline().places().trackArea(track).center().y()));
+        if (trace.tracks[track].kind == TrackKind::Stream && trace.streams[trace.tracks[track].subject].gpu == gpu)
+            return canvas().mapFrom(&timeline(), QPoint(int(timeline().places().xOf(timeNs)),
+                                                        timeline().places().trackArea(track).center().y()));
     return {};
 }
 
@@ -146,8 +129,7 @@ QString TaskHand::effort() const {
 QString TaskHand::said(const QString& task) const {
     qInfo("| %s | %s | %lld ms |", qPrintable(task), qPrintable(effort()), timer_.elapsed());
     const QString there = onThePage(task);
-    return there == effort() ? QString()
-                             : QString("%1 took %2, the page says %3").arg(task, effort(), there);
+    return there == effort() ? QString() : QString("%1 took %2, the page says %3").arg(task, effort(), there);
 }
 
 }  // namespace lanescope

@@ -18,9 +18,8 @@ namespace viewer {
 class RunGuide;
 }
 
-/// Simulates a job of two ranks with 24 steps of 10 ms: rank 1 computes for 3 ms more in each
-/// `period`-th, for which rank 0 waits in the collective of the step; then both are idle while
-/// their CPU is busy. 0: no rank is ever late.
+/// Simulates a job of two ranks with 24 steps of 10 ms: rank 1 computes for 3 ms more in each `period`-th, for which
+/// rank 0 waits in the collective of the step; then both are idle while their CPU is busy. 0: no rank is ever late.
 TracePtr withALateRank(int period = 1);
 /// Start of a step near the middle of the visible range.
 int64_t startOfAStep(TimeRange visible);
@@ -43,9 +42,8 @@ struct TaskHand : ShownWindow {
 
     /// Returns "0", "1 click", "2 keys and a word".
     QString effort() const;
-    /// Prints the effort of a task, and the time from the first action, or from opening, to now.
-    /// Returns an empty text if the table of app/viewer/README.md has the same effort, else the
-    /// measured one.
+    /// Prints the effort of a task, and the time from the first action, or from opening, to now. Returns an empty text
+    /// if the table of app/viewer/README.md has the same effort, else the measured one.
     QString said(const QString& task) const;
 
   private:

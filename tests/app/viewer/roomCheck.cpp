@@ -31,9 +31,8 @@ bool isElided(const QString& text, const QWidget& widget) {
 
 QString lackOf(const QLabel& label) {
     if (label.text().isEmpty() || isElided(label.text(), label)) return {};
-    const QSize needed(
-        label.wordWrap() ? 0 : label.sizeHint().width(),
-        label.wordWrap() ? label.heightForWidth(label.width()) : label.fontMetrics().height());
+    const QSize needed(label.wordWrap() ? 0 : label.sizeHint().width(),
+                       label.wordWrap() ? label.heightForWidth(label.width()) : label.fontMetrics().height());
     if (label.width() >= needed.width() && label.height() >= needed.height()) return {};
     return QStringLiteral("label needs %1x%2: %3; %4")
         .arg(needed.width())
@@ -43,9 +42,8 @@ QString lackOf(const QLabel& label) {
 
 QString lackOf(const QAbstractButton& button) {
     // Buttons that paint their text truncate it themselves.
-    const bool isDrawnHere = !qobject_cast<const QToolButton*>(&button) &&
-                             !button.inherits("QPushButton") && !button.inherits("QCheckBox") &&
-                             !button.inherits("QRadioButton");
+    const bool isDrawnHere = !qobject_cast<const QToolButton*>(&button) && !button.inherits("QPushButton") &&
+                             !button.inherits("QCheckBox") && !button.inherits("QRadioButton");
     const bool isLow = button.height() < button.fontMetrics().height();
     const bool isNarrow = !isDrawnHere && button.width() < button.sizeHint().width();
     if (button.text().isEmpty() || (!isLow && !isNarrow)) return {};
@@ -56,8 +54,8 @@ QString lackOf(const QTabBar& bar) {
     for (int tab = 0; tab < bar.count(); ++tab) {
         if (!bar.isTabVisible(tab)) continue;
         const QRect rect = bar.tabRect(tab);
-        const bool isCut = bar.elideMode() == Qt::ElideNone &&
-                           rect.width() < bar.fontMetrics().horizontalAdvance(bar.tabText(tab));
+        const bool isCut =
+            bar.elideMode() == Qt::ElideNone && rect.width() < bar.fontMetrics().horizontalAdvance(bar.tabText(tab));
         if (isCut || rect.height() < bar.fontMetrics().height() || rect.bottom() >= bar.height())
             return "tab " + bar.tabText(tab) + "; " + placeOf(bar);
         const bool isOut = rect.right() >= bar.width() && !bar.usesScrollButtons();
@@ -71,14 +69,10 @@ QString lackOf(const QHeaderView& header) {
     for (int section = 0; section < header.count(); ++section) {
         if (header.isSectionHidden(section)) continue;
         const QString text = header.model()->headerData(section, header.orientation()).toString();
-        const int room =
-            header.orientation() == Qt::Horizontal ? header.sectionSize(section) : header.width();
-        const int high =
-            header.orientation() == Qt::Horizontal ? header.height() : header.sectionSize(section);
-        if (room < header.fontMetrics().horizontalAdvance(text) ||
-            high < header.fontMetrics().height())
-            return QStringLiteral("heading %1 has %2x%3; ").arg(text).arg(room).arg(high) +
-                   placeOf(header);
+        const int room = header.orientation() == Qt::Horizontal ? header.sectionSize(section) : header.width();
+        const int high = header.orientation() == Qt::Horizontal ? header.height() : header.sectionSize(section);
+        if (room < header.fontMetrics().horizontalAdvance(text) || high < header.fontMetrics().height())
+            return QStringLiteral("heading %1 has %2x%3; ").arg(text).arg(room).arg(high) + placeOf(header);
     }
     return {};
 }
@@ -88,10 +82,8 @@ QString lackOf(const QWidget& widget) {
     if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) return lackOf(*button);
     if (const auto* bar = qobject_cast<const QTabBar*>(&widget)) return lackOf(*bar);
     if (const auto* header = qobject_cast<const QHeaderView*>(&widget)) return lackOf(*header);
-    const bool isLine =
-        qobject_cast<const QLineEdit*>(&widget) || qobject_cast<const QComboBox*>(&widget);
-    if (isLine && widget.height() < widget.fontMetrics().height())
-        return "line too low; " + placeOf(widget);
+    const bool isLine = qobject_cast<const QLineEdit*>(&widget) || qobject_cast<const QComboBox*>(&widget);
+    if (isLine && widget.height() < widget.fontMetrics().height()) return "line too low; " + placeOf(widget);
     return {};
 }
 
@@ -117,11 +109,9 @@ QStringList lackOfRoom(const QWidget& window) {
         if (const QString what = lackOf(*widget); !what.isEmpty()) lacks << what;
         const QWidget* parent = widget->parentWidget();
         // Handles accept the pointer slightly outside their line.
-        if (!widget->isWindow() && !isScrolled(*widget) &&
-            !parent->rect().contains(widget->geometry()) &&
+        if (!widget->isWindow() && !isScrolled(*widget) && !parent->rect().contains(widget->geometry()) &&
             !qobject_cast<const QSplitterHandle*>(widget))
-            lacks << "sticks out of " +
-                         QStringLiteral("%1x%2: ").arg(parent->width()).arg(parent->height()) +
+            lacks << "sticks out of " + QStringLiteral("%1x%2: ").arg(parent->width()).arg(parent->height()) +
                          placeOf(*widget);
         if (!hasText(*widget)) continue;
         for (const QObject* each : parent->children()) {

@@ -110,8 +110,7 @@ class TestCommands : public QObject {
         int count = 0;
         for (const QAction* action : inMenus(shown.window)) {
             if (action->shortcuts().isEmpty()) continue;
-            QVERIFY2(text.contains(ShortcutSheet::keysOf(*action) + "\n"),
-                     qPrintable(action->text()));
+            QVERIFY2(text.contains(ShortcutSheet::keysOf(*action) + "\n"), qPrintable(action->text()));
             ++count;
         }
         QVERIFY(count > 25);
@@ -124,8 +123,7 @@ class TestCommands : public QObject {
         QHash<QKeySequence, QString> taken;
         for (const QAction* action : inMenus(shown.window)) {
             for (const QKeySequence& keys : action->shortcuts()) {
-                QVERIFY2(!taken.contains(keys),
-                         qPrintable(action->text() + " and " + taken.value(keys)));
+                QVERIFY2(!taken.contains(keys), qPrintable(action->text() + " and " + taken.value(keys)));
                 taken.insert(keys, action->text());
             }
         }
@@ -146,8 +144,7 @@ class TestCommands : public QObject {
         containsKeysOfMenus();
 
         QStringList ofMenus;
-        for (const QAction* action : inMenus(shown.window))
-            ofMenus << ShortcutSheet::keysOf(*action);
+        for (const QAction* action : inMenus(shown.window)) ofMenus << ShortcutSheet::keysOf(*action);
         QStringList gestures;
         const ShortcutSheet sheet(shown.window.actions());
         for (const QLabel* label : sheet.findChildren<QLabel*>())
@@ -175,8 +172,7 @@ class TestCommands : public QObject {
         QStringList taken;
         const auto collectKeys = [&] {
             for (const QAction* action : inMenus(shown.window))
-                for (const QKeySequence& keys : action->shortcuts())
-                    taken << keys.toString(QKeySequence::PortableText);
+                for (const QKeySequence& keys : action->shortcuts()) taken << keys.toString(QKeySequence::PortableText);
         };
         shown.openTrace();
         collectKeys();
@@ -228,28 +224,23 @@ class TestCommands : public QObject {
         QVERIFY(shown.waitForFocus());
         const auto modesAre = [](const DocumentPage& page, ColorMode mode) {
             for (const TimelineView* timeline : page.timelines())
-                if (timeline->state().options().colorMode() != mode ||
-                    timeline->state().selection().isHighlighting())
+                if (timeline->state().options().colorMode() != mode || timeline->state().selection().isHighlighting())
                     return false;
             return true;
         };
         QTest::keyClick(&shown.timeline(), Qt::Key_X);
         for (const auto& [key, mode] :
-             {std::pair(Qt::Key_3, ColorMode::Stream),
-              std::pair(Qt::Key_4, ColorMode::NcclOperation),
-              std::pair(Qt::Key_5, ColorMode::PythonLine),
-              std::pair(Qt::Key_6, ColorMode::PythonFunction),
+             {std::pair(Qt::Key_3, ColorMode::Stream), std::pair(Qt::Key_4, ColorMode::NcclOperation),
+              std::pair(Qt::Key_5, ColorMode::PythonLine), std::pair(Qt::Key_6, ColorMode::PythonFunction),
               std::pair(Qt::Key_1, ColorMode::Name), std::pair(Qt::Key_2, ColorMode::Kind)}) {
             QTest::keyClick(&shown.timeline(), key, Qt::ControlModifier);
             QCOMPARE(first.state().options().colorMode(), mode);
-            QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode,
-                     "kept at once");
+            QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode, "kept at once");
         }
         MainWindow next(shown.settings);
         next.tabs().showTrace(simulatedTraining({.steps = 3}));
         QVERIFY(modesAre(*next.tabs().currentDocument(), ColorMode::Kind));
-        next.tabs().showComparison(simulatedTraining({.steps = 3}),
-                                   simulatedTraining({.steps = 3}));
+        next.tabs().showComparison(simulatedTraining({.steps = 3}), simulatedTraining({.steps = 3}));
         QVERIFY(modesAre(*next.tabs().currentDocument(), ColorMode::Kind));
         for (const QAction* action : next.actions().timelineActions()) {
             if (commandName(action->text()) == "By kind") QVERIFY(action->isChecked());
@@ -259,8 +250,7 @@ class TestCommands : public QObject {
 
     void unknownColourModeMeansByName() {
         Shown shown;
-        QSettings(shown.folder.filePath("settings.ini"), QSettings::IniFormat)
-            .setValue("colours/mode", "by the moon");
+        QSettings(shown.folder.filePath("settings.ini"), QSettings::IniFormat).setValue("colours/mode", "by the moon");
         QVERIFY(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == ColorMode::Name);
     }
 

@@ -34,8 +34,7 @@ using namespace lanescope::views;
 namespace {
 
 struct Shown : ShownWindow {
-    explicit Shown(TracePtr trace = simulatedTraining({.steps = 12}))
-        : ShownWindow(std::move(trace)) {}
+    explicit Shown(TracePtr trace = simulatedTraining({.steps = 12})) : ShownWindow(std::move(trace)) {}
     bool press(Qt::Key key) {
         if (!waitForFocus()) return false;
         QTest::keyClick(&timeline(), key, Qt::ControlModifier);
@@ -201,9 +200,7 @@ class TestFinder : public QObject {
         QVERIFY(!child<GoToBar>(shown.window).isVisible());
         QVERIFY(shown.visible().startNs <= 10'000'000 && shown.visible().endNs >= 20'000'000);
         QVERIFY(shown.visible().durationNs() < 15'000'000);
-        const auto middle = [&] {
-            return shown.visible().startNs + shown.visible().durationNs() / 2;
-        };
+        const auto middle = [&] { return shown.visible().startNs + shown.visible().durationNs() / 2; };
         QVERIFY(shown.goTo("50 %"));
         QVERIFY(std::abs(middle() - (all.startNs + all.durationNs() / 2)) < 1'000'000);
         const int64_t before = middle();

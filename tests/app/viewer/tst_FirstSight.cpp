@@ -39,16 +39,14 @@ struct Shown : ShownWindow {
     const ExplanationCard& card() { return page().guide().card(); }
     /// In trace time.
     TimeRange visible() {
-        return timeline().state().range().axis().range().shifted(
-            timeline().state().range().origin());
+        return timeline().state().range().axis().range().shifted(timeline().state().range().origin());
     }
     /// Number of tracks of a kind that are visible at title height.
     int seenOf(TrackKind kind) {
         const int title = QFontMetrics(timeline().font()).height();
         int seen = 0;
         for (uint32_t track = 0; track < page().trace()->tracks.size(); ++track)
-            if (page().trace()->tracks[track].kind == kind &&
-                timeline().places().trackArea(track).height() >= title)
+            if (page().trace()->tracks[track].kind == kind && timeline().places().trackArea(track).height() >= title)
                 ++seen;
         return seen;
     }
@@ -115,8 +113,8 @@ TracePtr simulatedWordyRanges() {
     SimulatedTrace trace;
     const uint32_t thread = trace.defaultThread();
     for (int64_t call = 0; call < 10; ++call)
-        trace.addNvtx(thread, "{'traceMarker': ['" + std::string(300, 'x') + ".py:34']}",
-                      call * 200 * ms, call * 200 * ms + 90 * ms);
+        trace.addNvtx(thread, "{'traceMarker': ['" + std::string(300, 'x') + ".py:34']}", call * 200 * ms,
+                      call * 200 * ms + 90 * ms);
     trace.launch(thread, trace.defaultStream(), "solve", 1'803 * ms, 1'804 * ms, 1'811 * ms);
     return trace.finish("wordy.sqlite");
 }
@@ -146,9 +144,7 @@ class TestFirstSight : public QObject {
         Shown shown(size, simulatedTraining({.steps = 12, .gpuCount = gpus}));
         shown.window.setThemeChoice(isDark ? ThemeChoice::Dark : ThemeChoice::Light);
         QVERIFY(shown.wait());
-        keepPicture(
-            shown.window,
-            "first-sight-" + QString(QTest::currentDataTag()).remove(',').replace(' ', '-'));
+        keepPicture(shown.window, "first-sight-" + QString(QTest::currentDataTag()).remove(',').replace(' ', '-'));
         QCOMPARE(shown.window.size(), size);
         QCOMPARE(shown.timeline().state().scroll().y(), 0);
         QCOMPARE(shown.seenOf(TrackKind::Gpu), gpus);
@@ -192,8 +188,7 @@ class TestFirstSight : public QObject {
         const Trace& trace = *shown.page().trace();
         std::vector<std::string> seen;
         for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-            if (!shown.timeline().places().trackArea(track).isEmpty())
-                seen.push_back(trace.tracks[track].title);
+            if (!shown.timeline().places().trackArea(track).isEmpty()) seen.push_back(trace.tracks[track].title);
         QVERIFY(seen.size() >= 4);
         QCOMPARE(seen[0], std::string("GPU 0"));
         QCOMPARE(seen[1], std::string("Compute, default stream 7"));
@@ -237,8 +232,7 @@ class TestFirstSight : public QObject {
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-server-of-two-threads");
         QVERIFY(shown.card().isVisible());
-        QVERIFY2(shown.card().about().contains("\"request #\": median"),
-                 qPrintable(shown.card().about()));
+        QVERIFY2(shown.card().about().contains("\"request #\": median"), qPrintable(shown.card().about()));
         QVERIFY(shown.visible().startNs > 900 * ms);
     }
 
@@ -254,16 +248,14 @@ class TestFirstSight : public QObject {
         QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
         QVERIFY(shown.timeline().state().range().defaultRange());
         // The tables open on the ranges.
-        QCOMPARE(shown.page().tables().tabText(shown.page().tables().currentIndex()),
-                 QString("NVTX ranges"));
+        QCOMPARE(shown.page().tables().tabText(shown.page().tables().currentIndex()), QString("NVTX ranges"));
         QVERIFY(!shown.page().guide().strip().isVisible());
     }
 
     /// Only thread activity exists: no table is empty, and no empty one is offered.
     void threadActivityAloneIsShown() {
         SimulatedTrace builder;
-        const uint32_t at =
-            builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
+        const uint32_t at = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
         kinds::CpuState::Row row;
         row.thread = builder.defaultThread();
         row.state = ThreadState::Running;
@@ -304,8 +296,7 @@ class TestFirstSight : public QObject {
         QVERIFY(shown.visible().contains(1'807 * ms));
         QVERIFY(shown.visible().durationNs() < 100 * ms);
         const QString about = shown.card().about();
-        QVERIFY2(about.startsWith("10 ranges \"{'traceMarker'") && about.contains(".py:34']}") &&
-                     about.size() < 200,
+        QVERIFY2(about.startsWith("10 ranges \"{'traceMarker'") && about.contains(".py:34']}") && about.size() < 200,
                  qPrintable(about));
     }
 };

@@ -40,9 +40,8 @@ struct Shown : ShownWindow {
     }
     /// Calls `take` with the page of a cut when it begins to load, which may end at once.
     void whenLoading(std::function<void(LoadPage*)> take) {
-        QObject::connect(page(), &FleetPage::openRequested, &window, [this, take] {
-            take(qobject_cast<LoadPage*>(window.tabs().currentWidget()));
-        });
+        QObject::connect(page(), &FleetPage::openRequested, &window,
+                         [this, take] { take(qobject_cast<LoadPage*>(window.tabs().currentWidget())); });
     }
     FleetPage* page() const { return qobject_cast<FleetPage*>(window.tabs().currentDocument()); }
     QPushButton* answer() const { return child<OfferBar>(*page()).findChild<QPushButton*>(); }
@@ -58,8 +57,7 @@ class TestFleetPage : public QObject {
         fs::create_directories(folder_ / "traces");
         qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
         report_ = folder_ / "fleet.sqlite";
-        const ReportMaker maker{
-            .ranks = 4, .perMachine = 4, .steps = 8, .firstStep = 0, .culprit = 3};
+        const ReportMaker maker{.ranks = 4, .perMachine = 4, .steps = 8, .firstStep = 0, .culprit = 3};
         maker.write(report_);
         // One recorder per machine: its trace contains all ranks there.
         editReport(report_, "UPDATE ranks SET trace = 'all.sqlite'");
@@ -72,9 +70,7 @@ class TestFleetPage : public QObject {
         QVERIFY(shown.page());
         QCOMPARE(shown.page()->title(), QString("fleet.sqlite"));
         QVERIFY(shown.page()->view().map().hasFocus());
-        QVERIFY(child<RecentFiles>(shown.window)
-                    .paths()
-                    .contains(QString::fromStdString(report_.string())));
+        QVERIFY(child<RecentFiles>(shown.window).paths().contains(QString::fromStdString(report_.string())));
         // Commands for timelines are off here.
         QVERIFY(!shown.window.actions().goTo->isEnabled());
         QVERIFY(!shown.window.searchBar().isEnabled());
@@ -97,8 +93,7 @@ class TestFleetPage : public QObject {
         QTest::mouseClick(&child<QPushButton>(page->view(), "openFindings"), Qt::LeftButton);
         QVERIFY(shown.wait());
         QVERIFY(child<OfferBar>(*page).isVisible());
-        QVERIFY(child<OfferBar>(*page).question().startsWith(
-            "all.sqlite, the trace of rank 3, is not in "));
+        QVERIFY(child<OfferBar>(*page).question().startsWith("all.sqlite, the trace of rank 3, is not in "));
         QTest::mouseClick(shown.answer(), Qt::LeftButton);
         QCOMPARE(asked, 1);
         QCOMPARE(shown.window.tabs().count(), 1);
@@ -112,9 +107,7 @@ class TestFleetPage : public QObject {
         QCOMPARE(trace->trace()->processes.size(), size_t{3});  // ranks 3, 2 and 1
         QVERIFY(!child<OfferBar>(*page).isVisible());
         // No file is left next to the trace.
-        QCOMPARE(
-            std::distance(fs::directory_iterator(folder_ / "traces"), fs::directory_iterator()),
-            ptrdiff_t{1});
+        QCOMPARE(std::distance(fs::directory_iterator(folder_ / "traces"), fs::directory_iterator()), ptrdiff_t{1});
         // The cut is no recent file.
         QCOMPARE(child<RecentFiles>(shown.window).paths().size(), qsizetype{1});
     }
@@ -123,8 +116,8 @@ class TestFleetPage : public QObject {
         const fs::path reports = folder_ / "reports";
         fs::create_directories(reports);
         fs::copy_file(report_, reports / "far.sqlite");
-        editReport(reports / "far.sqlite", "DELETE FROM job; INSERT INTO job VALUES ('" +
-                                               (folder_ / "traces").string() + "')");
+        editReport(reports / "far.sqlite",
+                   "DELETE FROM job; INSERT INTO job VALUES ('" + (folder_ / "traces").string() + "')");
         Shown shown(reports / "far.sqlite");
         FleetPage* page = shown.page();
         QTest::mouseClick(&child<QPushButton>(page->view(), "openFindings"), Qt::LeftButton);
@@ -132,9 +125,8 @@ class TestFleetPage : public QObject {
         QVERIFY(child<OfferBar>(*page).question().contains("which is not below its own folder"));
         QCOMPARE(shown.window.tabs().count(), 1);
         const QList<QPushButton*> answers = child<OfferBar>(*page).findChildren<QPushButton*>();
-        const auto there = std::find_if(answers.begin(), answers.end(), [](QPushButton* each) {
-            return each->text() == "Read them there";
-        });
+        const auto there = std::find_if(answers.begin(), answers.end(),
+                                        [](QPushButton* each) { return each->text() == "Read them there"; });
         QVERIFY(there != answers.end());
         QTest::mouseClick(*there, Qt::LeftButton);
         QTRY_VERIFY(!page->isBusy());
@@ -143,16 +135,14 @@ class TestFleetPage : public QObject {
     }
 
     void rubberBandOpensRanksAndStepsAsOneTrace() {
-        editReport(report_, "DELETE FROM job; INSERT INTO job VALUES ('" +
-                                (folder_ / "traces").string() + "')");
+        editReport(report_, "DELETE FROM job; INSERT INTO job VALUES ('" + (folder_ / "traces").string() + "')");
         Shown shown(report_);
         FleetPage* page = shown.page();
         FleetMap& map = page->view().map();
         const QPoint from = map.rectOf({0, 2}).center().toPoint();
         const QPoint to = map.rectOf({1, 4}).center().toPoint();
         QTest::mousePress(&map, Qt::LeftButton, {}, from);
-        QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
-                         {});
+        QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
         QApplication::sendEvent(&map, &move);
         QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
         QCOMPARE(shown.window.tabs().count(), 1);  // nothing opens without a request
@@ -182,8 +172,7 @@ class TestFleetPage : public QObject {
         bool isLoading = false;
         shown.whenLoading([&isLoading](LoadPage* loading) {
             isLoading = loading != nullptr;
-            if (loading)
-                QTest::mouseClick(loading->findChild<QPushButton*>("leave"), Qt::LeftButton);
+            if (loading) QTest::mouseClick(loading->findChild<QPushButton*>("leave"), Qt::LeftButton);
         });
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Return);
         QTRY_VERIFY(isLoading);
@@ -193,8 +182,7 @@ class TestFleetPage : public QObject {
 
     void tooManyRanksAreRefused() {
         const fs::path many = folder_ / "many.sqlite";
-        ReportMaker{.ranks = 64, .perMachine = 8, .steps = 4, .firstStep = 0, .culprit = 3}.write(
-            many);
+        ReportMaker{.ranks = 64, .perMachine = 8, .steps = 4, .firstStep = 0, .culprit = 3}.write(many);
         Shown shown(many);
         FleetMap& map = shown.page()->view().map();
         FleetSelection all;

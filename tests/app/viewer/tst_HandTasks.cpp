@@ -82,10 +82,8 @@ class TestHandTasks : public QObject {
         QVERIFY(hand.wait());
         hand.openTable("Search results");
         QVERIFY(hand.wait());
-        QTRY_VERIFY2(
-            hand.page().currentTable() && hand.page().currentTable()->model().rowCount() > 0,
-            qPrintable(hand.window.searchBar().edit().text() + ": " +
-                       hand.window.searchBar().countText()));
+        QTRY_VERIFY2(hand.page().currentTable() && hand.page().currentTable()->model().rowCount() > 0,
+                     qPrintable(hand.window.searchBar().edit().text() + ": " + hand.window.searchBar().countText()));
         ReportView* table = hand.page().currentTable();
         QCOMPARE(cellOf(*table, 0, "Rank"), "1");
         QCOMPARE(hand.said("on which rank a name runs"), QString());
@@ -97,8 +95,7 @@ class TestHandTasks : public QObject {
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         hand.key(hand.timeline(), Qt::Key_R);
-        QTRY_COMPARE(hand.timeline().state().selection().range(),
-                     (TimeRange{step + 100 * us, step + 2'000 * us}));
+        QTRY_COMPARE(hand.timeline().state().selection().range(), (TimeRange{step + 100 * us, step + 2'000 * us}));
         QCOMPARE(hand.said("a slice as range of the sums"), QString());
     }
 
@@ -110,8 +107,7 @@ class TestHandTasks : public QObject {
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         hand.key(hand.timeline(), Qt::Key_C, Qt::ControlModifier);
-        QVERIFY2(QApplication::clipboard()->text().contains("gemm"),
-                 qPrintable(QApplication::clipboard()->text()));
+        QVERIFY2(QApplication::clipboard()->text().contains("gemm"), qPrintable(QApplication::clipboard()->text()));
         QCOMPARE(hand.said("copy a slice"), QString());
     }
 
@@ -126,9 +122,8 @@ class TestHandTasks : public QObject {
         QApplication::sendEvent(&hand.canvas(), &asked);
         const auto menus = hand.window.findChildren<QMenu*>();
         const bool isShown = std::ranges::any_of(menus, [](const QMenu* menu) {
-            return std::ranges::any_of(menu->actions(), [](const QAction* entry) {
-                return entry->text().startsWith("What launched it");
-            });
+            return std::ranges::any_of(
+                menu->actions(), [](const QAction* entry) { return entry->text().startsWith("What launched it"); });
         });
         QVERIFY(isShown);
         for (QMenu* menu : hand.canvas().findChildren<QMenu*>()) delete menu;
@@ -138,9 +133,7 @@ class TestHandTasks : public QObject {
     void twoRunsAreComparedByDroppingThem() {
         TaskHand hand;
         hand.drop({path("good"), path("slow")});
-        const auto shown = [&hand] {
-            return qobject_cast<ComparePage*>(hand.window.tabs().currentDocument());
-        };
+        const auto shown = [&hand] { return qobject_cast<ComparePage*>(hand.window.tabs().currentDocument()); };
         QVERIFY(QTest::qWaitFor([&] { return shown() && !hand.window.isBusy(); }, 60'000));
         const HeadlineCard& card = shown()->view().headline();
         QTRY_VERIFY(!card.headline().isEmpty());
@@ -156,8 +149,7 @@ class TestHandTasks : public QObject {
         auto* sample = child<StartPage>(hand.window).findChild<QPushButton*>("sample");
         QVERIFY(sample && sample->isVisible());
         hand.click(*sample, sample->rect().center());
-        QVERIFY(QTest::qWaitFor(
-            [&] { return hand.window.tabs().currentTrace() && !hand.window.isBusy(); }, 60'000));
+        QVERIFY(QTest::qWaitFor([&] { return hand.window.tabs().currentTrace() && !hand.window.isBusy(); }, 60'000));
         QVERIFY(hand.guide().card().isVisible());
         QCOMPARE(hand.said("something to look at, without a trace"), QString());
     }
@@ -175,9 +167,7 @@ class TestHandTasks : public QObject {
     }
 
   private:
-    QString path(const char* name) const {
-        return QString::fromStdString((folder_ / name).string() + ".sqlite");
-    }
+    QString path(const char* name) const { return QString::fromStdString((folder_ / name).string() + ".sqlite"); }
 
     TemporaryFolder folder_;
 };

@@ -51,14 +51,12 @@ struct Shown : ShownWindow {
         const std::filesystem::path file = folder.filePath("run.sqlite").toStdString();
         if (!writeTraceFile(*simulatedTraining({.steps = 3}), file)) qFatal("no trace");
         open(file);
-        if (!QTest::qWaitFor([this] { return window.tabs().currentTrace(); }, patienceMs))
-            qFatal("not opened");
+        if (!QTest::qWaitFor([this] { return window.tabs().currentTrace(); }, patienceMs)) qFatal("not opened");
     }
     TraceTables& tables() { return page().tables(); }
     LazyTab* tab(const QString& title) {
         for (int index = 0; index < tables().count(); ++index)
-            if (tables().tabText(index).startsWith(title))
-                return qobject_cast<LazyTab*>(tables().widget(index));
+            if (tables().tabText(index).startsWith(title)) return qobject_cast<LazyTab*>(tables().widget(index));
         return nullptr;
     }
     template <class T>
@@ -255,8 +253,7 @@ class TestLazyTabs : public QObject {
         QTest::keyClick(&choice, Qt::Key_Down);
         QCOMPARE(choice.currentText(), QString("By family"));
         QVERIFY(shown.wait());
-        QCOMPARE(QString::fromStdString(kernels->view().model().table().name),
-                 QString("cuda_gpu_kern_sum:family"));
+        QCOMPARE(QString::fromStdString(kernels->view().model().table().name), QString("cuda_gpu_kern_sum:family"));
         QVERIFY(kernels->view().model().rowCount() > 0);
     }
 
@@ -271,9 +268,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.wait());
         auto& events = shown.tables().demand<EventsPanel>("events");
         QCOMPARE(events.request().range, timeline.state().range().axis().range());
-        QCOMPARE(
-            child<EventTableModel>(events).eventAt(child<QTableView>(events).currentIndex().row()),
-            event);
+        QCOMPARE(child<EventTableModel>(events).eventAt(child<QTableView>(events).currentIndex().row()), event);
     }
 
     void requestedContentIsCreatedWithoutBeingShown() {
@@ -311,8 +306,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.tab("Search results ("));
         shown.show("Search results");
         QVERIFY(shown.wait());
-        QCOMPARE(qint64(shown.page().currentTable()->model().rowCount()),
-                 shown.page().hits().count());
+        QCOMPARE(qint64(shown.page().currentTable()->model().rowCount()), shown.page().hits().count());
     }
 
   private:

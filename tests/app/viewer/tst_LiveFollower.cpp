@@ -49,8 +49,7 @@ struct Recording {
 
 void useCpuTime(std::chrono::nanoseconds wanted) {
     const std::clock_t begin = std::clock();
-    while (std::chrono::microseconds((std::clock() - begin) * 1'000'000 / CLOCKS_PER_SEC) < wanted)
-        continue;
+    while (std::chrono::microseconds((std::clock() - begin) * 1'000'000 / CLOCKS_PER_SEC) < wanted) continue;
 }
 
 }  // namespace
@@ -63,8 +62,7 @@ class TestLiveFollower : public QObject {
         // A cheap refresh is done once per second.
         QCOMPARE(refreshPeriod(0ns), std::chrono::nanoseconds(1s));
         QCOMPARE(refreshPeriod(100ms), std::chrono::nanoseconds(1s));
-        for (const std::chrono::nanoseconds work :
-             {101'000'000ns, 1'000'000'000ns, 60'000'000'000ns}) {
+        for (const std::chrono::nanoseconds work : {101'000'000ns, 1'000'000'000ns, 60'000'000'000ns}) {
             QVERIFY(refreshPeriod(work) > 1s);
             QVERIFY(work * 10 <= refreshPeriod(work));
         }

@@ -30,17 +30,16 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
-/// `lanescope record` on a program that uses only NVTX, a step every tenth of a second, until it is
-/// terminated.
+/// `lanescope record` on a program that uses only NVTX, a step every tenth of a second, until it is terminated.
 struct Recording {
     Recording() {
         constexpr int steps = 10'000;
         process.setWorkingDirectory(folder.path());
         process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      {"record", "--agent", LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so", "-o",
-                       "out.sqlite", "--", LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps",
-                       QString::number(steps), "--step-ms", "100", "--driver", "0"});
+                      {"record", "--agent", LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so", "-o", "out.sqlite", "--",
+                       LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", QString::number(steps), "--step-ms",
+                       "100", "--driver", "0"});
     }
     ~Recording() {
         process.terminate();
@@ -50,18 +49,15 @@ struct Recording {
     }
     QString in(const char* name) const { return folder.filePath(name); }
     bool waitForBegin() const {
-        return QTest::qWaitFor([this] { return QFile::exists(in("out.sqlite.partial")); },
-                               patienceMs);
+        return QTest::qWaitFor([this] { return QFile::exists(in("out.sqlite.partial")); }, patienceMs);
     }
-    /// Ends `record` at once. Its program continues, as on a user's machine, until the end of the
-    /// test.
+    /// Ends `record` at once. Its program continues, as on a user's machine, until the end of the test.
     void abandon() {
         const auto pid = process.processId();
         QFile children(QString("/proc/%1/task/%1/children").arg(pid));
         if (children.open(QIODevice::ReadOnly))
             for (const QByteArray& child : children.readAll().split(' '))
-                if (const int number = child.trimmed().toInt(); number > 0)
-                    orphans.push_back(number);
+                if (const int number = child.trimmed().toInt(); number > 0) orphans.push_back(number);
         process.kill();
     }
     QTemporaryDir folder;
@@ -90,8 +86,7 @@ class TestLiveTrace : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(shown.page() && shown.ranges() > 3, patienceMs);
         LiveBar* bar = shown.page()->liveBar();
         QVERIFY(bar && bar->isVisible());
-        QVERIFY2(bar->text().startsWith("Recording… ") && bar->text().endsWith(" so far"),
-                 qPrintable(bar->text()));
+        QVERIFY2(bar->text().startsWith("Recording… ") && bar->text().endsWith(" so far"), qPrintable(bar->text()));
         QVERIFY2(bar->height() < 2 * child<QPushButton>(*bar).fontMetrics().height(),
                  "a line, and not a third of the timeline");
         // More events arrive, and all of them stay visible.
@@ -136,8 +131,7 @@ class TestLiveTrace : public QObject {
         QVERIFY(visible.range().endNs >= shown.page()->trace()->range.endNs);
 
         if (test::hasThreadSanitizer)
-            QSKIP(
-                "The sanitizer of g++ 12 holds a signal back from a thread in waitpid, as record.");
+            QSKIP("The sanitizer of g++ 12 holds a signal back from a thread in waitpid, as record.");
         // The finished trace replaces it automatically.
         recording.process.terminate();
         QTRY_VERIFY_WITH_TIMEOUT(!bar->isVisible(), patienceMs);

@@ -151,8 +151,7 @@ class tst_LoadPage : public QObject {
     void withoutStoredSummariesThereIsNoPreview() {
         QFETCH(QString, baseline);
         QFETCH(QString, candidate);
-        LoadPage page(
-            {folder_.path() / baseline.toStdString(), folder_.path() / candidate.toStdString()});
+        LoadPage page({folder_.path() / baseline.toStdString(), folder_.path() / candidate.toStdString()});
         QSignalSpy loaded(&page, &LoadPage::loaded);
         QSignalSpy answered(&page, &LoadPage::answered);
         page.show();
@@ -206,8 +205,7 @@ class tst_LoadPage : public QObject {
         DocumentTabs tabs;
         tabs.resize(1200, 800);
         tabs.show();
-        const std::vector<std::filesystem::path> files{folder_ / "a", folder_ / "a2", folder_ / "b",
-                                                       folder_ / "b2"};
+        const std::vector<std::filesystem::path> files{folder_ / "a", folder_ / "a2", folder_ / "b", folder_ / "b2"};
         tabs.openComparison(files, 2);
         QTRY_VERIFY_WITH_TIMEOUT(tabs.currentDocument(), patienceMs);
         auto* page = qobject_cast<ComparePage*>(tabs.currentDocument());
@@ -245,12 +243,8 @@ class tst_LoadPage : public QObject {
         return all;
     }
 
-    static QProgressBar& bar(const LoadPage& page) {
-        return *page.findChild<QProgressBar*>("reading");
-    }
-    static QPushButton& button(const LoadPage& page) {
-        return *page.findChild<QPushButton*>("leave");
-    }
+    static QProgressBar& bar(const LoadPage& page) { return *page.findChild<QProgressBar*>("reading"); }
+    static QPushButton& button(const LoadPage& page) { return *page.findChild<QPushButton*>("leave"); }
 
     TemporaryFolder folder_;
 };

@@ -61,9 +61,8 @@ class TestMainWindow : public QObject {
         second_ = pathOf("second.lanescope");
         bad_ = pathOf("bad.lanescope");
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), first_.toStdString()).has_value());
-        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2, .kernelScale = 1.5}),
-                               second_.toStdString())
-                    .has_value());
+        QVERIFY(
+            writeTraceFile(*simulatedTraining({.steps = 2, .kernelScale = 1.5}), second_.toStdString()).has_value());
         std::ofstream(bad_.toStdString()) << "no database";
     }
 
@@ -97,8 +96,7 @@ class TestMainWindow : public QObject {
         ShownWindow shown;
         ViewerOptions options;
         options.isComparison = true;
-        for (const QString& path : {first_, second_, first_})
-            options.files.emplace_back(path.toStdString());
+        for (const QString& path : {first_, second_, first_}) options.files.emplace_back(path.toStdString());
         shown.window.open(options);
         QVERIFY(shown.wait());
         QCOMPARE(shown.window.tabs().count(), 1);
@@ -270,14 +268,11 @@ class TestMainWindow : public QObject {
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(exportDocumentPicture(*page, pathOf("timeline.png").toStdString()).has_value());
         QVERIFY(!exportDocumentPicture(*page, pathOf("timeline.doc").toStdString()).has_value());
-        QVERIFY(exportTableTo(page->currentTable()->model().table(),
-                              pathOf("kernels.csv").toStdString())
-                    .has_value());
+        QVERIFY(exportTableTo(page->currentTable()->model().table(), pathOf("kernels.csv").toStdString()).has_value());
         QFile csv(pathOf("kernels.csv"));
         QVERIFY(csv.open(QIODevice::ReadOnly));
         QCOMPARE(csv.readAll().count('\n'), page->currentTable()->model().rowCount() + 1);
-        const auto refused =
-            exportTableTo(page->currentTable()->model().table(), "/no/such/folder/kernels.csv");
+        const auto refused = exportTableTo(page->currentTable()->model().table(), "/no/such/folder/kernels.csv");
         QVERIFY(!refused.has_value());
         QVERIFY(QString::fromStdString(refused.error().sentence).contains("/no/such/folder"));
     }
@@ -412,8 +407,7 @@ class TestMainWindow : public QObject {
 
   private:
     static void showDetails(MainWindow& window) {
-        window.tabs().currentTrace()->timeline().state().selection().setEvent(
-            {EventKind::Kernel, 0});
+        window.tabs().currentTrace()->timeline().state().selection().setEvent({EventKind::Kernel, 0});
         QApplication::processEvents();
     }
     static QSplitter& upperSplitter(MainWindow& window) {

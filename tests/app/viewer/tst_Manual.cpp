@@ -31,8 +31,7 @@ std::vector<Link> linksOf(const QTextBrowser& page) {
         for (auto part = block.begin(); !part.atEnd(); ++part) {
             const QTextCharFormat format = part.fragment().charFormat();
             if (format.isAnchor() && !format.anchorHref().isEmpty())
-                links.push_back({page.source().resolved(QUrl(format.anchorHref())),
-                                 part.fragment().position()});
+                links.push_back({page.source().resolved(QUrl(format.anchorHref())), part.fragment().position()});
         }
     return links;
 }
@@ -50,9 +49,7 @@ void click(QTextBrowser& page, const Link& link) {
 /// Returns true if the heading of that name exists and is visible.
 bool showsHeading(const QTextBrowser& page, const QString& anchor) {
     for (QTextBlock block = page.document()->begin(); block.isValid(); block = block.next()) {
-        if (block.blockFormat().headingLevel() == 0 ||
-            ManualWindow::anchorOf(block.text()) != anchor)
-            continue;
+        if (block.blockFormat().headingLevel() == 0 || ManualWindow::anchorOf(block.text()) != anchor) continue;
         return page.viewport()->rect().intersects(page.cursorRect(QTextCursor(block)));
     }
     return false;
@@ -101,8 +98,7 @@ class TestManual : public QObject {
             QCOMPARE(inside.readAll(), source.readAll());
             shown << url.fileName();
         }
-        for (const QString& page :
-             QDir(LANESCOPE_SOURCE_DIR "/resources/manual").entryList({"*.md"}))
+        for (const QString& page : QDir(LANESCOPE_SOURCE_DIR "/resources/manual").entryList({"*.md"}))
             QVERIFY2(shown.contains(page), qPrintable(page));
     }
 
@@ -124,8 +120,7 @@ class TestManual : public QObject {
                 QCOMPARE(page.source(), link.target);
                 QVERIFY2(!page.toPlainText().isEmpty(), qPrintable(link.target.toString()));
                 if (link.target.hasFragment())
-                    QVERIFY2(showsHeading(page, link.target.fragment()),
-                             qPrintable(link.target.toString()));
+                    QVERIFY2(showsHeading(page, link.target.fragment()), qPrintable(link.target.toString()));
             }
         }
         QVERIFY(reached.size() >= 10);
@@ -136,8 +131,7 @@ class TestManual : public QObject {
         manual.show();
         QVERIFY(QTest::qWaitForWindowExposed(&manual));
         QListWidget& contents = manual.contents();
-        QTest::mouseClick(contents.viewport(), Qt::LeftButton, {},
-                          contents.visualItemRect(contents.item(2)).center());
+        QTest::mouseClick(contents.viewport(), Qt::LeftButton, {}, contents.visualItemRect(contents.item(2)).center());
         QCOMPARE(manual.page().source().fileName(), QString("look.md"));
         const auto buttons = manual.findChildren<QToolButton*>();
         QVERIFY(buttons[0]->isEnabled() && !buttons[1]->isEnabled());
@@ -177,8 +171,7 @@ class TestManual : public QObject {
         ManualWindow manual;
         manual.show();
         const QUrl before = manual.page().source();
-        for (const char* address :
-             {"https://example.org/x", "file:///etc/passwd", "mailto:a@b.c"}) {
+        for (const char* address : {"https://example.org/x", "file:///etc/passwd", "mailto:a@b.c"}) {
             emit manual.page().anchorClicked(QUrl(address));
             QCOMPARE(manual.page().source(), before);
             QVERIFY2(manual.message().contains("outside"), qPrintable(manual.message()));

@@ -73,8 +73,7 @@ class TestRecentFiles : public QObject {
         const QString entry = files.paths().back();
         QCOMPARE(RecentFiles::filesOf(entry), QStringList({"/traces/a.sqlite", "/other/b.sqlite"}));
         QCOMPARE(RecentFiles::textOf(entry), QString("a.sqlite with b.sqlite – /traces, /other"));
-        QCOMPARE(RecentFiles::textOf(QDir::homePath() + "/runs/c.sqlite"),
-                 QString("c.sqlite – ~/runs"));
+        QCOMPARE(RecentFiles::textOf(QDir::homePath() + "/runs/c.sqlite"), QString("c.sqlite – ~/runs"));
         // A removed file removes its comparisons.
         files.remove("/other/b.sqlite");
         QCOMPARE(files.paths(), QStringList({"/traces/a.sqlite"}));

@@ -36,8 +36,7 @@ using namespace lanescope::views;
 namespace {
 
 struct Shown : ShownWindow {
-    explicit Shown(TracePtr trace = simulatedTraining({.steps = 12}))
-        : ShownWindow(std::move(trace)) {}
+    explicit Shown(TracePtr trace = simulatedTraining({.steps = 12})) : ShownWindow(std::move(trace)) {}
     bool waitForFocus() { return wait() && ShownWindow::waitForFocus(); }
     RunGuide& guide() { return page().guide(); }
     TrackCanvas& canvas() { return *timeline().findChild<TrackCanvas*>(); }
@@ -47,12 +46,10 @@ struct Shown : ShownWindow {
     QPoint placeOf(uint32_t gpu, int64_t timeNs) {
         const Trace& trace = *page().trace();
         for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
-            if (trace.tracks[track].kind != TrackKind::Stream ||
-                trace.streams[trace.tracks[track].subject].gpu != gpu)
+            if (trace.tracks[track].kind != TrackKind::Stream || trace.streams[trace.tracks[track].subject].gpu != gpu)
                 continue;
             TimelineNavigator(timeline().state()).scrollToTrack(track);
-            const QPoint place(int(timeline().places().xOf(timeNs)),
-                               timeline().places().trackArea(track).center().y());
+            const QPoint place(int(timeline().places().xOf(timeNs)), timeline().places().trackArea(track).center().y());
             return canvas().mapFrom(&timeline(), place);
         }
         return {};
@@ -73,15 +70,12 @@ struct Shown : ShownWindow {
     uint32_t gapGpu = 0;
 };
 
-int64_t middleOf(TimeRange range) {
-    return range.startNs + range.durationNs() / 2;
-}
+int64_t middleOf(TimeRange range) { return range.startNs + range.durationNs() / 2; }
 
 TracePtr withoutSteps() {
     SimulatedTrace builder;
     builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 0, 10'000, 20'000);
-    builder.launch(builder.defaultThread(), builder.defaultStream(), "relu", 500'000, 600'000,
-                   900'000);
+    builder.launch(builder.defaultThread(), builder.defaultStream(), "relu", 500'000, 600'000, 900'000);
     return builder.finish();
 }
 
@@ -157,10 +151,7 @@ class TestRunGuide : public QObject {
             const EventRef event = shown.timeline().state().selection().event();
             QVERIFY(event.isValid());
             QVERIFY(shown.page().trace()->rangeOf(event).overlaps(shown.visible()));
-            QVERIFY(!shown.timeline()
-                         .places()
-                         .trackArea(shown.timeline().state().lanes().trackOf(event))
-                         .isEmpty());
+            QVERIFY(!shown.timeline().places().trackArea(shown.timeline().state().lanes().trackOf(event)).isEmpty());
             QVERIFY(!shown.timeline().state().range().axis().isFitted());
         }
     }
@@ -174,8 +165,7 @@ class TestRunGuide : public QObject {
         QVERIFY(with < card.findings().size());
         QTest::mouseClick(card.queryButton(with), Qt::LeftButton);
         QCOMPARE(shown.page().tables().currentWidget(), &shown.page().tables().tab("sql"));
-        QVERIFY(shown.page().tables().demand<SqlPanel>("sql").editor().toPlainText().startsWith(
-            "SELECT"));
+        QVERIFY(shown.page().tables().demand<SqlPanel>("sql").editor().toPlainText().startsWith("SELECT"));
         QVERIFY(shown.wait());
     }
 
@@ -187,8 +177,7 @@ class TestRunGuide : public QObject {
         Shown other;
         other.settings.setMutedRules(shown.settings.mutedRules());
         other.page().restoreLayout(other.settings);
-        QCOMPARE(other.guide().card().muted(),
-                 (std::set{&explain::launchBoundRule, &explain::oddStepsRule}));
+        QCOMPARE(other.guide().card().muted(), (std::set{&explain::launchBoundRule, &explain::oddStepsRule}));
         QVERIFY(other.wait());
     }
 
@@ -205,8 +194,7 @@ class TestRunGuide : public QObject {
         QVERIFY(shown.visible().contains(step.startNs));
         QVERIFY(strip.hasFocus());
         QTest::keyClick(&strip, Qt::Key_Right);
-        QVERIFY(shown.visible().contains(
-            middleOf({step.startNs + step.wallNs, step.startNs + 2 * step.wallNs})));
+        QVERIFY(shown.visible().contains(middleOf({step.startNs + step.wallNs, step.startNs + 2 * step.wallNs})));
     }
 
     void keysWalkTheSteps() {
@@ -228,8 +216,7 @@ class TestRunGuide : public QObject {
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
         QTest::mouseMove(&shown.canvas(), place);
-        QVERIFY(QTest::qWaitFor(
-            [&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
+        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
         QVERIFY(shown.canvas().hoverCard().detail().contains("Click for more"));
     }
 
@@ -240,14 +227,12 @@ class TestRunGuide : public QObject {
         const Result<analysis::IdleGaps> gaps = analysis::IdleGaps::of(*shown.page().trace());
         const auto longest = gaps->longest().front();
         const TimeRange range = gaps->at(longest).range;
-        shown.timeline().state().range().zoomTo(
-            {range.startNs - range.durationNs(), range.endNs + range.durationNs()});
+        shown.timeline().state().range().zoomTo({range.startNs - range.durationNs(), range.endNs + range.durationNs()});
         const QPoint place = shown.placeOf(gaps->gpuOf(longest.worker), middleOf(range));
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
         QTest::mouseMove(&shown.canvas(), place);
         QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().isVisible(); }));
-        QVERIFY(QTest::qWaitFor(
-            [&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
+        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
     }
 
     void clickOnAGapOpensItsPanel() {
@@ -275,8 +260,7 @@ class TestRunGuide : public QObject {
         Shown shown;
         QVERIFY(shown.waitForFocus());
         QTest::keyClick(&shown.timeline(), Qt::Key_I);
-        QVERIFY(QTest::qWaitFor(
-            [&] { return shown.timeline().state().selection().gapMark().has_value(); }));
+        QVERIFY(QTest::qWaitFor([&] { return shown.timeline().state().selection().gapMark().has_value(); }));
         const analysis::IdleGaps& gaps = *shown.guide().idle().gaps();
         const auto isShown = [&](size_t rank) {
             const TimeRange range = gaps.at(gaps.longest()[rank]).range;

@@ -23,8 +23,7 @@ struct Searched {
     Searched() {
         SimulatedTrace builder;
         for (int i = 0; i < 3; ++i) {
-            builder.addKernel(builder.defaultStream(), "gemm", i * 1'000'000,
-                              i * 1'000'000 + 500'000);
+            builder.addKernel(builder.defaultStream(), "gemm", i * 1'000'000, i * 1'000'000 + 500'000);
         }
         builder.addKernel(builder.defaultStream(), "softmax", 3'000'000, 3'500'000);
         timeline.resize(900, 500);
@@ -34,12 +33,9 @@ struct Searched {
         bar.show();
     }
     bool wait(int count) {
-        return QTest::qWaitFor(
-            [&] { return !navigator.isSearching() && navigator.count() == qint64(count); });
+        return QTest::qWaitFor([&] { return !navigator.isSearching() && navigator.count() == qint64(count); });
     }
-    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
-        QTest::keyClick(&bar.edit(), key, modifiers);
-    }
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(&bar.edit(), key, modifiers); }
     TimelineView timeline;
     HitNavigator navigator{{&timeline}};
     SearchBar bar;
@@ -66,8 +62,7 @@ class TestSearchBar : public QObject {
         for (const int expected : {0, 1, 2, 0}) {
             searched.key(Qt::Key_Return);
             QCOMPARE(searched.navigator.current(), qint64(expected));
-            QCOMPARE(searched.timeline.state().selection().event(),
-                     EventRef(EventKind::Kernel, uint32_t(expected)));
+            QCOMPARE(searched.timeline.state().selection().event(), EventRef(EventKind::Kernel, uint32_t(expected)));
             QCOMPARE(searched.bar.countText(), QString("%1 of 3").arg(expected + 1));
         }
     }
@@ -145,8 +140,7 @@ class TestSearchBar : public QObject {
         const auto traceAt = [](int64_t offsetNs) {
             SimulatedTrace builder;
             for (int i = 0; i < 4; ++i)
-                builder.addKernel(builder.defaultStream(), "gemm", offsetNs + i * 1'000,
-                                  offsetNs + i * 1'000 + 100);
+                builder.addKernel(builder.defaultStream(), "gemm", offsetNs + i * 1'000, offsetNs + i * 1'000 + 100);
             return builder.finish();
         };
         TimelineView first, second;

@@ -60,17 +60,14 @@ struct Shown : ShownWindow {
             3'000);
         return isWell ? QString() : "\n  " + lacks.join("\n  ");
     }
-    CompareView& comparison() {
-        return qobject_cast<ComparePage*>(window.tabs().currentDocument())->view();
-    }
+    CompareView& comparison() { return qobject_cast<ComparePage*>(window.tabs().currentDocument())->view(); }
 };
 
 /// The part of a widget not clipped by surrounding areas, in its own coordinates.
 QRect seenOf(const QWidget& widget) {
     QRect seen = widget.rect();
     for (const QWidget* each = &widget; !each->isWindow(); each = each->parentWidget())
-        seen &=
-            each->parentWidget()->rect().translated(-widget.mapTo(each->parentWidget(), QPoint()));
+        seen &= each->parentWidget()->rect().translated(-widget.mapTo(each->parentWidget(), QPoint()));
     return seen;
 }
 
@@ -137,8 +134,7 @@ class TestSmallWindow : public QObject {
             QVERIFY2(areaOf(tables).widget()->width() <= size.width(),
                      qPrintable(title + QString(" %1").arg(tables.minimumSizeHint().width())));
         }
-        shown.window.tabs().currentTrace()->timeline().state().selection().setEvent(
-            {EventKind::Kernel, 0});
+        shown.window.tabs().currentTrace()->timeline().state().selection().setEvent({EventKind::Kernel, 0});
         QCOMPARE("details:" + shown.lack(), QString("details:"));
         picture("details");
         shown.window.tabs().showComparison(baseline_, candidate_);
@@ -164,8 +160,8 @@ class TestSmallWindow : public QObject {
         environment.insert("QT_SCALE_FACTOR", "2");
         program.setProcessEnvironment(environment);
         program.setProcessChannelMode(QProcess::MergedChannels);
-        for (const char* what : {"everythingFits:half a laptop", "everythingFits:small",
-                                 "iconsAreDrawnForTheirPixels"}) {
+        for (const char* what :
+             {"everythingFits:half a laptop", "everythingFits:small", "iconsAreDrawnForTheirPixels"}) {
             program.start(QApplication::applicationFilePath(), {"tst_SmallWindow", QString(what)});
             QVERIFY(program.waitForFinished(120'000));
             QVERIFY2(program.exitCode() == 0, program.readAll().constData());
@@ -206,8 +202,7 @@ class TestSmallWindow : public QObject {
         QVERIFY(shown.wait());
         OfferBar& bar = child<OfferBar>(shown.window);
         const QString name(50, QLatin1Char('x'));
-        bar.offer(QStringLiteral("Compare %1.json.gz with %1.json.gz?").arg(name),
-                  QStringLiteral("Compare"));
+        bar.offer(QStringLiteral("Compare %1.json.gz with %1.json.gz?").arg(name), QStringLiteral("Compare"));
         QTRY_COMPARE(shown.window.size(), QSize(700, 480));
         QTRY_VERIFY(bar.height() > 2 * bar.fontMetrics().height());
         QCOMPARE(shown.lack(), QString());
@@ -265,8 +260,7 @@ class TestSmallWindow : public QObject {
         QTRY_COMPARE(first.lines(), first.linesIn(first.width()));
         QVERIFY(first.lines() > 1 || size.width() > 700);
         QCOMPARE(seenOf(first), first.rect());
-        QVERIFY(shown.window.tabs().currentTrace()->timeline().places().tracksArea().height() >=
-                60);
+        QVERIFY(shown.window.tabs().currentTrace()->timeline().places().tracksArea().height() >= 60);
         QCOMPARE(shown.window.size(), size);
     }
 
@@ -285,9 +279,8 @@ class TestSmallWindow : public QObject {
         // The scroll bar reaches everything.
         QScrollBar& bar = *areaOf(view).verticalScrollBar();
         QVERIFY(bar.isVisible());
-        for (const QWidget* part :
-             {static_cast<QWidget*>(&child<WaterfallChart>(view)),
-              static_cast<QWidget*>(&view.steps()), static_cast<QWidget*>(&view.tables())}) {
+        for (const QWidget* part : {static_cast<QWidget*>(&child<WaterfallChart>(view)),
+                                    static_cast<QWidget*>(&view.steps()), static_cast<QWidget*>(&view.tables())}) {
             bar.setValue(part->mapTo(&view, QPoint()).y());
             QCOMPARE(seenOf(*part), part->rect());
         }

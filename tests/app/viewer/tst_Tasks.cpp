@@ -140,8 +140,7 @@ class TestTasks : public QObject {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         hand.key(hand.timeline(), Qt::Key_I);
-        QTRY_VERIFY(hand.timeline().state().selection().gapMark() &&
-                    hand.guide().idleCard().isVisible());
+        QTRY_VERIFY(hand.timeline().state().selection().gapMark() && hand.guide().idleCard().isVisible());
         QCOMPARE(hand.said("the longest gap, and why"), QString());
     }
 
@@ -179,8 +178,7 @@ class TestTasks : public QObject {
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         QVERIFY(child<DetailsPanel>(hand.page()).isVisible());
         const QString text = child<DetailsPanel>(hand.page()).findChild<FactSheet*>()->text();
-        QVERIFY2(text.contains("Launched by") && text.contains("cudaLaunchKernel"),
-                 qPrintable(text));
+        QVERIFY2(text.contains("Launched by") && text.contains("cudaLaunchKernel"), qPrintable(text));
         QCOMPARE(hand.said("who launched it"), QString());
     }
 

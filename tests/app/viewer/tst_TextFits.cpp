@@ -94,8 +94,7 @@ double middleOfText(QWidget& widget, QRect area) {
 /// Bars without content are hidden, unlike the pages of background tabs.
 bool isInHiddenBar(const QWidget& widget) {
     for (const QWidget* each = &widget; each; each = each->parentWidget())
-        if (each->isHidden() && !qobject_cast<const QStackedWidget*>(each->parentWidget()))
-            return true;
+        if (each->isHidden() && !qobject_cast<const QStackedWidget*>(each->parentWidget())) return true;
     return false;
 }
 
@@ -196,8 +195,7 @@ class TestTextFits : public QObject {
         for (int row = 0; row < 2; ++row) {
             const QRect cell = view->visualRect(view->model()->index(row, 1 - row));
             const QHeaderView& header = *view->verticalHeader();
-            const QRect heading(0, header.sectionViewportPosition(row), header.width(),
-                                header.sectionSize(row));
+            const QRect heading(0, header.sectionViewportPosition(row), header.width(), header.sectionSize(row));
             const double cellMiddle = middleOfText(*view->viewport(), cell);
             const double headingMiddle = middleOfText(*header.viewport(), heading);
             QVERIFY(cellMiddle > 0 && headingMiddle > 0);
@@ -206,8 +204,7 @@ class TestTextFits : public QObject {
         }
         panel.resize(420, 500);
         QTRY_VERIFY(view->horizontalScrollBar()->maximum() > 0);
-        QTRY_VERIFY(view->rowViewportPosition(1) + view->rowHeight(1) <=
-                    view->viewport()->height());
+        QTRY_VERIFY(view->rowViewportPosition(1) + view->rowHeight(1) <= view->viewport()->height());
     }
 
   private:

@@ -83,8 +83,8 @@ class TestTracePanels : public QObject {
         QStringList keys;
         for (const QLabel* label : sheet.findChildren<QLabel*>()) keys << label->text();
         const MarkActions& marks = child<MarkActions>(shown.window);
-        for (const QAction* action : {marks.add, marks.edit, marks.remove, marks.next,
-                                      marks.previous, marks.undo, marks.redo})
+        for (const QAction* action :
+             {marks.add, marks.edit, marks.remove, marks.next, marks.previous, marks.undo, marks.redo})
             QVERIFY2(keys.contains(ShortcutSheet::keysOf(*action)), qPrintable(action->text()));
     }
 
@@ -140,11 +140,10 @@ class TestTracePanels : public QObject {
         QVERIFY(!actions.next->isEnabled());
         QMenu* menu = nullptr;
         for (QAction* action : shown.window.menuBar()->actions())
-            if (action->menu() && action->menu()->actions().contains(actions.add))
-                menu = action->menu();
+            if (action->menu() && action->menu()->actions().contains(actions.add)) menu = action->menu();
         QVERIFY(menu);
-        for (QAction* action : {actions.edit, actions.remove, actions.next, actions.previous,
-                                actions.undo, actions.redo}) {
+        for (QAction* action :
+             {actions.edit, actions.remove, actions.next, actions.previous, actions.undo, actions.redo}) {
             QVERIFY(menu->actions().contains(action));
             QVERIFY(!action->shortcut().isEmpty());
         }
@@ -200,11 +199,8 @@ class TestTracePanels : public QObject {
         auto& events = shown.show<EventsPanel>("events");
         QTRY_VERIFY(!events.isStale());
         QTest::mouseClick(child<QTableView>(events).viewport(), Qt::LeftButton, {},
-                          child<QTableView>(events)
-                              .visualRect(child<EventTableModel>(events).index(4, 2))
-                              .center());
-        QCOMPARE(shown.timeline().state().selection().event(),
-                 child<EventTableModel>(events).eventAt(4));
+                          child<QTableView>(events).visualRect(child<EventTableModel>(events).index(4, 2)).center());
+        QCOMPARE(shown.timeline().state().selection().event(), child<EventTableModel>(events).eventAt(4));
         const EventRef event = child<EventTableModel>(events).eventAt(6);
         shown.timeline().state().selection().setEvent(event);
         QCOMPARE(child<QTableView>(events).currentIndex().row(), 6);
@@ -220,8 +216,7 @@ class TestTracePanels : public QObject {
         visible.setRange({range.startNs, range.startNs + range.durationNs() / 4});
         QTRY_VERIFY(child<EventTableModel>(events).rowCount() < all);
         const int visibleRows = child<EventTableModel>(events).rowCount();
-        shown.timeline().state().selection().setRange(
-            TimeRange{range.startNs, range.startNs + range.durationNs() / 8});
+        shown.timeline().state().selection().setRange(TimeRange{range.startNs, range.startNs + range.durationNs() / 8});
         QTRY_VERIFY(child<EventTableModel>(events).rowCount() < visibleRows);
     }
 
@@ -229,8 +224,7 @@ class TestTracePanels : public QObject {
         Shown shown(trace_);
         auto& sql = shown.show<SqlPanel>("sql");
         QTRY_VERIFY(!sql.isStale());
-        sql.editor().setPlainText(
-            "SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start DESC LIMIT 3");
+        sql.editor().setPlainText("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start DESC LIMIT 3");
         sql.editor().setFocus();
         QTest::keyClick(&sql.editor(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(!sql.isStale());

@@ -51,8 +51,8 @@ class TestViewerOptions : public QObject {
     }
 
     void renderAcceptsSizeThemeAndSelection() {
-        const auto options = parse({"a", "--render", "p.png", "--size", "800x600", "--theme",
-                                    "dark", "--select", "10ms:25.5ms", "--find", "gemm"});
+        const auto options = parse({"a", "--render", "p.png", "--size", "800x600", "--theme", "dark", "--select",
+                                    "10ms:25.5ms", "--find", "gemm"});
         QVERIFY(options.has_value());
         QVERIFY(options->render.has_value());
         QCOMPARE(options->render->size, QSize(800, 600));
@@ -87,8 +87,8 @@ class TestViewerOptions : public QObject {
     }
 
     void nonsenseIsNoRangeAndNoSize() {
-        for (const char* text : {"", ":", "1s", "2s:1s", "1s:1s", "a:b", "1d:2d", "nan:inf",
-                                 "1e300:1e301", "0s:1s:2s"}) {
+        for (const char* text :
+             {"", ":", "1s", "2s:1s", "1s:1s", "a:b", "1d:2d", "nan:inf", "1e300:1e301", "0s:1s:2s"}) {
             QVERIFY2(!parseTimeRange(text).has_value(), text);
         }
         for (const char* text : {"", "x", "100x", "800x600x2", "10x10", "99999x600", "-800x600"}) {

@@ -34,8 +34,8 @@ Outcome runViewer(const QStringList& arguments, const QString& display = {}) {
     process.setProcessEnvironment(environment);
     process.start(LANESCOPE_BINARY_DIR "/bin/lanescope-viewer", arguments);
     if (!process.waitForFinished(60'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(), process.readAllStandardError()};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(),
+            process.readAllStandardError()};
 }
 
 /// Number of colours of a picture, up to a limit: a picture with content has many.
@@ -56,11 +56,9 @@ class TestViewerProgram : public QObject {
         baseline_ = QString::fromStdString((folder_ / "baseline.lanescope").string());
         candidate_ = QString::fromStdString((folder_ / "candidate.lanescope").string());
         picture_ = QString::fromStdString((folder_ / "picture.png").string());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), baseline_.toStdString()).has_value());
         QVERIFY(
-            writeTraceFile(*simulatedTraining({.steps = 3}), baseline_.toStdString()).has_value());
-        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3, .kernelScale = 1.4}),
-                               candidate_.toStdString())
-                    .has_value());
+            writeTraceFile(*simulatedTraining({.steps = 3, .kernelScale = 1.4}), candidate_.toStdString()).has_value());
     }
 
     void printsItsVersionWithoutADisplay() {
@@ -89,8 +87,8 @@ class TestViewerProgram : public QObject {
     }
 
     void rendersATraceInTheRequestedSize() {
-        const Outcome outcome = runViewer(
-            {baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
+        const Outcome outcome =
+            runViewer({baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
         QCOMPARE(outcome.errors, QString());
         const QImage image(picture_);
@@ -103,8 +101,7 @@ class TestViewerProgram : public QObject {
         QTest::addColumn<QString>("mentions");
         QTest::newRow("no hit") << QStringList{"--find", "zzzqq"} << "--find: nothing has";
         QTest::newRow("no SQL") << QStringList{"--query", "selec nonsense"} << "--query: ";
-        QTest::newRow("writing") << QStringList{"--query", "delete from NVTX_EVENTS"}
-                                 << "only be read";
+        QTest::newRow("writing") << QStringList{"--query", "delete from NVTX_EVENTS"} << "only be read";
         QTest::newRow("outside") << QStringList{"--visible", "100:200"} << "goes from 0.0";
         QTest::newRow("full disk") << QStringList{"--render", "/dev/full"} << "No space left";
     }
@@ -128,16 +125,15 @@ class TestViewerProgram : public QObject {
             const Outcome outcome = runViewer(asked);
             QVERIFY(outcome.status != 0);
             const QString said = outcome.errors.section('\n', 0, 0);
-            QVERIFY2(said.startsWith("lanescope-viewer: ") && said.contains("such"),
-                     qPrintable(outcome.errors));
+            QVERIFY2(said.startsWith("lanescope-viewer: ") && said.contains("such"), qPrintable(outcome.errors));
             for (const QChar letter : said)
                 QVERIFY2(letter.isPrint(), qPrintable(QString::number(letter.unicode(), 16)));
         }
     }
 
     void rendersAComparisonInTheDarkTheme() {
-        const Outcome outcome = runViewer(
-            {"--compare", baseline_, candidate_, "--render", picture_, "--theme", "dark"});
+        const Outcome outcome =
+            runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--theme", "dark"});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
         const QImage image(picture_);
         QCOMPARE(image.size(), QSize(1600, 1000));
@@ -145,16 +141,14 @@ class TestViewerProgram : public QObject {
     }
 
     void rendersOneStepOfAComparisonWithTheBaselineOverlay() {
-        const Outcome plain =
-            runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "1"});
+        const Outcome plain = runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "1"});
         QVERIFY2(plain.status == 0, qPrintable(plain.errors));
         const QImage without(picture_);
-        const Outcome ghost = runViewer({"--compare", baseline_, candidate_, "--render", picture_,
-                                         "--step", "1", "--ghost", "--table", "kernels"});
+        const Outcome ghost = runViewer(
+            {"--compare", baseline_, candidate_, "--render", picture_, "--step", "1", "--ghost", "--table", "kernels"});
         QVERIFY2(ghost.status == 0, qPrintable(ghost.errors));
         QVERIFY(QImage(picture_) != without);
-        const Outcome missing =
-            runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "99"});
+        const Outcome missing = runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "99"});
         QCOMPARE(missing.status, 1);
         QVERIFY(missing.errors.contains("99"));
         QCOMPARE(runViewer({baseline_, "--render", picture_, "--ghost"}).status, 1);
@@ -175,10 +169,8 @@ class TestViewerProgram : public QObject {
         QTest::addColumn<QString>("mentions");
         QTest::newRow("no name") << ""
                                  << "name of the picture is empty";
-        QTest::newRow("a line break")
-            << QString::fromStdString((folder_ / "a\nb.SVG").string()) << "end in .png";
-        QTest::newRow("JPEG") << QString::fromStdString((folder_ / "v.jpg").string())
-                              << "end in .png";
+        QTest::newRow("a line break") << QString::fromStdString((folder_ / "a\nb.SVG").string()) << "end in .png";
+        QTest::newRow("JPEG") << QString::fromStdString((folder_ / "v.jpg").string()) << "end in .png";
     }
 
     void impossiblePictureIsAUsageError() {
@@ -194,8 +186,7 @@ class TestViewerProgram : public QObject {
 
     void rangeOutsideTheTraceIsASentenceAndAStatus() {
         for (const char* option : {"--select", "--visible"}) {
-            const Outcome outcome =
-                runViewer({baseline_, "--render", picture_, option, "5000s:5001s"});
+            const Outcome outcome = runViewer({baseline_, "--render", picture_, option, "5000s:5001s"});
             QCOMPARE(outcome.status, 1);
             QVERIFY(outcome.errors.contains(option));
             QCOMPARE(outcome.errors.count('\n'), 1);
@@ -210,8 +201,8 @@ class TestViewerProgram : public QObject {
             QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
             QVERIFY2(QImage(picture_) != plain, command);
         }
-        const Outcome typed = runViewer({baseline_, "--render", picture_, "--do", "By kind", "--do",
-                                         "Command or track", "--type", "stream"});
+        const Outcome typed = runViewer(
+            {baseline_, "--render", picture_, "--do", "By kind", "--do", "Command or track", "--type", "stream"});
         QVERIFY2(typed.status == 0, qPrintable(typed.errors));
         const Outcome unknown = runViewer({baseline_, "--render", picture_, "--do", "Fly"});
         QCOMPARE(unknown.status, 1);
@@ -235,18 +226,14 @@ class TestViewerProgram : public QObject {
         for (const char* place : {"/no/such/folder/picture.png", "/"}) {
             const Outcome early = runViewer({"/no/such/trace.sqlite", "--render", place});
             QCOMPARE(early.status, 1);
-            QVERIFY2(early.errors.contains(QString(" %1: ").arg(place)) &&
-                         early.errors.contains("cannot write"),
+            QVERIFY2(early.errors.contains(QString(" %1: ").arg(place)) && early.errors.contains("cannot write"),
                      qPrintable(early.errors));
             QCOMPARE(early.errors.count('\n'), 1);
         }
         // A failed picture removes nothing.
         const std::filesystem::path former = folder_ / "former.png";
         std::ofstream(former) << "former";
-        QCOMPARE(runViewer({baseline_, "--render", QString::fromStdString(former.string()), "--do",
-                            "Fly"})
-                     .status,
-                 1);
+        QCOMPARE(runViewer({baseline_, "--render", QString::fromStdString(former.string()), "--do", "Fly"}).status, 1);
         QCOMPARE(std::filesystem::file_size(former), uintmax_t{6});
     }
 
@@ -318,8 +305,7 @@ class TestViewerProgram : public QObject {
             if (damaged.status != 1) change(index, bytes * part / 16, 1);
         }
         QCOMPARE(damaged.status, 1);
-        QVERIFY2(damaged.errors.contains(name + ": the index was corrupt"),
-                 qPrintable(damaged.errors));
+        QVERIFY2(damaged.errors.contains(name + ": the index was corrupt"), qPrintable(damaged.errors));
         QCOMPARE(damaged.errors.count('\n'), 1);
         QVERIFY(!QFile::exists(picture_));
         QVERIFY(!std::filesystem::exists(index));

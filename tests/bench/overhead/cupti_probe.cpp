@@ -55,9 +55,7 @@ bool usesTsc = false;
 std::atomic<uint32_t> lastKernelCorrelation{0};
 std::atomic<long> completedBytes{0}, completedBuffers{0}, callbacks{0}, extraBuffers{0};
 
-bool has(const char* word) {
-    return ("," + options + ",").find("," + std::string(word) + ",") != std::string::npos;
-}
+bool has(const char* word) { return ("," + options + ",").find("," + std::string(word) + ",") != std::string::npos; }
 long number(const char* key, long otherwise) {
     const std::string text = "," + options;
     const std::string sought = "," + std::string(key) + "=";
@@ -99,8 +97,7 @@ void CUPTIAPI completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t val
     completedBuffers.fetch_add(1);
     if (keepsCalls && validSize >= sizeof(CUpti_ActivityKernel9)) {
         const auto* first = reinterpret_cast<const CUpti_ActivityKernel9*>(buffer);
-        if (first->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-            lastKernelCorrelation = first->correlationId;
+        if (first->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) lastKernelCorrelation = first->correlationId;
     }
     putInto(zeroOnOtherThread ? usedBuffers : freeBuffers, buffer);
 }
@@ -162,19 +159,16 @@ void report() {
     if (const char* file = std::getenv("PROBE_REPORT")) {
         cupti.flushAll(1);
         if (FILE* out = std::fopen(file, "a")) {
-            std::fprintf(out, "%s: %ld bytes in %ld buffers, %ld callbacks, %ld extra buffers\n",
-                         options.c_str(), completedBytes.load(), completedBuffers.load(),
-                         callbacks.load(), extraBuffers.load());
+            std::fprintf(out, "%s: %ld bytes in %ld buffers, %ld callbacks, %ld extra buffers\n", options.c_str(),
+                         completedBytes.load(), completedBuffers.load(), callbacks.load(), extraBuffers.load());
             if (const Ring* kept = lastRing) {
                 const size_t last = (kept->count - 1) % ringCalls;
-                std::fprintf(
-                    out,
-                    "  %zu calls kept, the last %lld ns long, correlation %u, call %u; "
-                    "correlation of a kernel: %u\n",
-                    kept->count,
-                    static_cast<long long>(kept->calls[last].endNs - kept->calls[last].startNs),
-                    kept->calls[last].correlationId, kept->calls[last].callbackId,
-                    lastKernelCorrelation.load());
+                std::fprintf(out,
+                             "  %zu calls kept, the last %lld ns long, correlation %u, call %u; "
+                             "correlation of a kernel: %u\n",
+                             kept->count, static_cast<long long>(kept->calls[last].endNs - kept->calls[last].startNs),
+                             kept->calls[last].correlationId, kept->calls[last].callbackId,
+                             lastKernelCorrelation.load());
             }
             std::fclose(out);
         }
@@ -192,16 +186,16 @@ bool startsWork(const char* name) {
 }
 bool explains(const char* name) {
     const std::string text = name;
-    for (const char* part : {"Launch", "Memcpy", "Memset", "Synchronize", "Malloc", "Free", "Alloc",
-                             "EventRecord", "StreamWait", "Graph"}) {
+    for (const char* part : {"Launch", "Memcpy", "Memset", "Synchronize", "Malloc", "Free", "Alloc", "EventRecord",
+                             "StreamWait", "Graph"}) {
         if (text.find(part) != std::string::npos) return true;
     }
     return false;
 }
 bool asks(const char* name) {
     const std::string text = name;
-    for (const char* part : {"cudaGetDevice", "cudaSetDevice", "LastError", "Capturing",
-                             "CaptureInfo", "Query", "Attribute", "Occupancy"}) {
+    for (const char* part : {"cudaGetDevice", "cudaSetDevice", "LastError", "Capturing", "CaptureInfo", "Query",
+                             "Attribute", "Occupancy"}) {
         if (text.find(part) != std::string::npos) return true;
     }
     return false;
@@ -221,12 +215,10 @@ void eachCall(CUpti_CallbackDomain domain, Visit visit) {
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     void* library = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
     if (!library)
-        library = ::dlopen(std::getenv("CUPTI_PATH") ? std::getenv("CUPTI_PATH") : "libcupti.so.13",
-                           RTLD_NOW);
+        library = ::dlopen(std::getenv("CUPTI_PATH") ? std::getenv("CUPTI_PATH") : "libcupti.so.13", RTLD_NOW);
     if (!library) {
         if (const char* file = std::getenv("PROBE_REPORT")) {
-            if (FILE* out = std::fopen(file, "a"))
-                std::fprintf(out, "no libcupti\n"), std::fclose(out);
+            if (FILE* out = std::fopen(file, "a")) std::fprintf(out, "no libcupti\n"), std::fclose(out);
         }
         return 1;
     }
@@ -257,10 +249,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         cupti.setAttribute(which, &size, &value);
     };
     attribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, size_t{20});
-    attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,
-              static_cast<uint8_t>(number("zeroed", 0)));
-    attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
-              static_cast<uint8_t>(number("perthread", 1)));
+    attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, static_cast<uint8_t>(number("zeroed", 0)));
+    attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, static_cast<uint8_t>(number("perthread", 1)));
     cupti.registerCallbacks(&requested, &completed);
     if (has("kernel")) cupti.enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     if (has("memcpy")) {
@@ -295,8 +285,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         });
     if (has("callbacks=launch"))
         eachCall(CUPTI_CB_DOMAIN_RUNTIME_API, [&](uint32_t id, const char* name) {
-            if (startsWork(name))
-                cupti.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+            if (startsWork(name)) cupti.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
         });
     keepsCalls = number("keep", 0) != 0;
     usesTsc = number("tsc", 0) != 0;
@@ -306,8 +295,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
         });
     if (has("callbacks=driver"))
         eachCall(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* name) {
-            if (startsWork(name))
-                cupti.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+            if (startsWork(name)) cupti.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
         });
     if (number("flush", 0) || zeroOnOtherThread) {
         pthread_t thread;

@@ -26,7 +26,6 @@ int main() {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
     }
     std::sort(costs.begin(), costs.end());
-    std::printf("nvtx push+pop median %.1f ns, min %.1f, max %.1f\n", costs[batches / 2],
-                costs.front(), costs.back());
+    std::printf("nvtx push+pop median %.1f ns, min %.1f, max %.1f\n", costs[batches / 2], costs.front(), costs.back());
     return 0;
 }

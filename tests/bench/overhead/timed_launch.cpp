@@ -16,11 +16,9 @@ namespace {
 
 using LoadModule = int(void**, const void*);
 using FindFunction = int(void**, void*, const char*);
-using Launch = int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   void*, void**, void**);
+using Launch = int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
 
-const char kernelText[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing()\n{\n    ret;\n}\n";
+const char kernelText[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing()\n{\n    ret;\n}\n";
 constexpr size_t maxLaunches = 1u << 20;
 
 Launch* launch = nullptr;
@@ -41,8 +39,7 @@ extern "C" int timedBegin() {
     void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (!driver) return -1;
     auto* const loadModule = reinterpret_cast<LoadModule*>(dlsym(driver, "cuModuleLoadData"));
-    auto* const findFunction =
-        reinterpret_cast<FindFunction*>(dlsym(driver, "cuModuleGetFunction"));
+    auto* const findFunction = reinterpret_cast<FindFunction*>(dlsym(driver, "cuModuleGetFunction"));
     launch = reinterpret_cast<Launch*>(dlsym(driver, "cuLaunchKernel"));
     if (!loadModule || !findFunction || !launch) return -1;
     void* module = nullptr;
@@ -57,8 +54,7 @@ extern "C" void timedLaunch() {
     if (launches < maxLaunches) times[launches++] = static_cast<uint32_t>(tookNs);
 }
 
-/// Returns the times in nanoseconds so far, in order, and their number; restarts with the next
-/// launch.
+/// Returns the times in nanoseconds so far, in order, and their number; restarts with the next launch.
 extern "C" const uint32_t* timedTake(size_t* count) {
     *count = launches;
     launches = 0;

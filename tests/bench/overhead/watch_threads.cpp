@@ -55,7 +55,6 @@ int main(int argumentCount, char** arguments) {
     const double seconds = static_cast<double>(lanescope::log::monotonicNs() - begunNs) / 1e9;
     const double cpu = cpuSeconds() - begunCpu;
     watch->end();
-    std::fprintf(stderr, "watch_threads: %.3f s of a core in %.1f s, %.3f %%\n", cpu, seconds,
-                 100 * cpu / seconds);
+    std::fprintf(stderr, "watch_threads: %.3f s of a core in %.1f s, %.3f %%\n", cpu, seconds, 100 * cpu / seconds);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -30,8 +30,7 @@ PageFaults threadPageFaults() {
 double threadSystemMs() {
     rusage usage{};
     ::getrusage(RUSAGE_THREAD, &usage);
-    return static_cast<double>(usage.ru_stime.tv_sec) * 1e3 +
-           static_cast<double>(usage.ru_stime.tv_usec) / 1e3;
+    return static_cast<double>(usage.ru_stime.tv_sec) * 1e3 + static_cast<double>(usage.ru_stime.tv_usec) / 1e3;
 }
 
 }  // namespace lanescope

@@ -39,8 +39,6 @@ double StallWatch::maxStallMs() const {
     return static_cast<double>(std::max(longestNs_, sinceTick_.nsecsElapsed())) / 1e6;
 }
 
-double StallWatch::maxStallCpuMs() const {
-    return std::max(maxStallCpuMs_, threadCpuMs() - cpuAtTickMs_);
-}
+double StallWatch::maxStallCpuMs() const { return std::max(maxStallCpuMs_, threadCpuMs() - cpuAtTickMs_); }
 
 }  // namespace lanescope

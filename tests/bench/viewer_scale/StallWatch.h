@@ -15,8 +15,7 @@ class StallWatch {
     void restart();
     /// Returns the longest time without a tick so far.
     double maxStallMs() const;
-    /// Returns the maximum CPU time of this thread without a tick: the program's own part of a
-    /// stall on a busy machine.
+    /// Returns the maximum CPU time of this thread without a tick: the program's own part of a stall on a busy machine.
     double maxStallCpuMs() const;
 
   private:

@@ -19,13 +19,9 @@ double clockMs(clockid_t clock) {
 
 }  // namespace
 
-double threadCpuMs() {
-    return clockMs(CLOCK_THREAD_CPUTIME_ID);
-}
+double threadCpuMs() { return clockMs(CLOCK_THREAD_CPUTIME_ID); }
 
-double processCpuMs() {
-    return clockMs(CLOCK_PROCESS_CPUTIME_ID);
-}
+double processCpuMs() { return clockMs(CLOCK_PROCESS_CPUTIME_ID); }
 
 double Times::quantile(double share) const {
     if (ms_.empty()) return 0;

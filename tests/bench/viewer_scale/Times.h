@@ -28,8 +28,7 @@ class Times {
 double threadCpuMs();
 double processCpuMs();
 
-/// Returns the CPU time of `work` on this thread, in milliseconds, which other programs affect less
-/// than wall time.
+/// Returns the CPU time of `work` on this thread, in milliseconds, which other programs affect less than wall time.
 template <class Work>
 double cpuMillisecondsOf(Work work) {
     const double before = threadCpuMs();

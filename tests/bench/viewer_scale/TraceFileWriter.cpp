@@ -25,9 +25,7 @@ constexpr int64_t contextId = 1;
 constexpr int64_t ncclDomain = 1;
 constexpr int64_t communicator = 0x51a7ed;
 
-constexpr uint32_t pidOf(int rank) {
-    return 4'200u + static_cast<uint32_t>(rank);
-}
+constexpr uint32_t pidOf(int rank) { return 4'200u + static_cast<uint32_t>(rank); }
 
 constexpr int64_t globalTidOf(int rank, int thread) {
     return globalTid(pidOf(rank), pidOf(rank) + static_cast<uint32_t>(thread) * 10);
@@ -74,12 +72,11 @@ class TraceFileWriter::File {
         Inserter states(database_, t, error_);
         for (int rank = 0; rank < TrainingSimulation::rankCount; ++rank)
             states.insert(t.globalPid = globalPid(pidOf(rank)), t.rank = rank, t.localRank = rank,
-                          t.worldSize = TrainingSimulation::rankCount, t.startNs = 0,
-                          t.endNs = endNs, t.endedNormally = true, t.exitStatus = 0);
+                          t.worldSize = TrainingSimulation::rankCount, t.startNs = 0, t.endNs = endNs,
+                          t.endedNormally = true, t.exitStatus = 0);
         constexpr const auto& fact = tables::properties;
         Inserter(database_, fact, error_)
-            .insert(fact.name = "Simulated",
-                    fact.value = "yes: written by a generator, nothing was measured on a GPU");
+            .insert(fact.name = "Simulated", fact.value = "yes: written by a generator, nothing was measured on a GPU");
         if (error_) return fail(*error_);
         if (auto done = database_.execute("COMMIT"); !done) return done;
         if (kind_ == FileKind::Foreign) return database_.execute(foreignFormatSql);
@@ -149,22 +146,19 @@ class TraceFileWriter::File {
         Inserter communicators(database_, group, error_);
         for (int rank = 0; rank < TrainingSimulation::rankCount; ++rank) {
             const auto pid = globalPid(pidOf(rank));
-            processes.insert(process.globalPid = pid, process.pid = pidOf(rank),
-                             process.name = "python");
-            gpus.insert(gpu.id = rank, gpu.name = "Simulated GPU",
-                        gpu.totalMemory = 150'754'820'096, gpu.memoryBandwidth = 4'814'400'000'000,
-                        gpu.smCount = 132, gpu.computeMajor = 9, gpu.computeMinor = 0);
+            processes.insert(process.globalPid = pid, process.pid = pidOf(rank), process.name = "python");
+            gpus.insert(gpu.id = rank, gpu.name = "Simulated GPU", gpu.totalMemory = 150'754'820'096,
+                        gpu.memoryBandwidth = 4'814'400'000'000, gpu.smCount = 132, gpu.computeMajor = 9,
+                        gpu.computeMinor = 0);
             for (int seen = 0; seen < TrainingSimulation::rankCount; ++seen)
                 devices.insert(device.gpuId = seen, device.cudaId = seen, device.pid = pid);
             for (size_t index = 0; index < names.threads.size(); ++index)
-                threads.insert(thread.nameId = firstThread_ + static_cast<int64_t>(index),
-                               thread.priority = 10,
+                threads.insert(thread.nameId = firstThread_ + static_cast<int64_t>(index), thread.priority = 10,
                                thread.globalTid = globalTidOf(rank, static_cast<int>(index)));
-            communicators.insert(group.globalPid = pid, group.communicator = communicator,
-                                 group.rank = rank, group.rankCount = TrainingSimulation::rankCount,
-                                 group.cudaDevice = rank, group.nodeCount = 1);
-            inserters_->ranges.insert(domain.start = 0, domain.textId = domainName_,
-                                      domain.domainId = ncclDomain,
+            communicators.insert(group.globalPid = pid, group.communicator = communicator, group.rank = rank,
+                                 group.rankCount = TrainingSimulation::rankCount, group.cudaDevice = rank,
+                                 group.nodeCount = 1);
+            inserters_->ranges.insert(domain.start = 0, domain.textId = domainName_, domain.domainId = ncclDomain,
                                       domain.globalTid = globalTidOf(rank, 0),
                                       domain.eventType = NvtxEventType::DomainName);
             ++rangeRows_;
@@ -174,60 +168,54 @@ class TraceFileWriter::File {
     void writeKernel(const KernelRow& row) {
         constexpr const auto& t = tables::kernels;
         const int64_t name = firstKernel_ + 2 * int64_t{row.kernel};
-        inserters_->kernels.insert(
-            t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
-            t.demangledName = name, t.shortName = name + 1, t.mangledName = name,
-            t.gridX = row.gridX, t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
-            t.streamId = streamIds[row.stream], t.contextId = contextId, t.registersPerThread = 64,
-            t.gridY = 1, t.gridZ = 1, t.blockX = 256, t.blockY = 1, t.blockZ = 1,
-            t.staticSharedMemory = 0, t.dynamicSharedMemory = 0, t.localMemoryPerThread = 0,
-            t.localMemoryTotal = 0, t.gridId = row.correlation);
+        inserters_->kernels.insert(t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+                                   t.demangledName = name, t.shortName = name + 1, t.mangledName = name,
+                                   t.gridX = row.gridX, t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
+                                   t.streamId = streamIds[row.stream], t.contextId = contextId,
+                                   t.registersPerThread = 64, t.gridY = 1, t.gridZ = 1, t.blockX = 256, t.blockY = 1,
+                                   t.blockZ = 1, t.staticSharedMemory = 0, t.dynamicSharedMemory = 0,
+                                   t.localMemoryPerThread = 0, t.localMemoryTotal = 0, t.gridId = row.correlation);
     }
 
     void writeMemcpy(const MemcpyRow& row) {
         constexpr const auto& t = tables::memcpys;
         const int peer = row.kind == MemcpyKind::PtoP ? 1 - row.rank : row.rank;
-        inserters_->memcpys.insert(
-            t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
-            t.bytes = row.bytes, t.copyKind = row.kind, t.srcKind = row.source,
-            t.dstKind = row.destination, t.deviceId = row.rank,
-            t.globalPid = globalPid(pidOf(row.rank)), t.streamId = streamIds[row.stream],
-            t.contextId = contextId, t.srcDeviceId = row.rank, t.dstDeviceId = peer);
+        inserters_->memcpys.insert(t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+                                   t.bytes = row.bytes, t.copyKind = row.kind, t.srcKind = row.source,
+                                   t.dstKind = row.destination, t.deviceId = row.rank,
+                                   t.globalPid = globalPid(pidOf(row.rank)), t.streamId = streamIds[row.stream],
+                                   t.contextId = contextId, t.srcDeviceId = row.rank, t.dstDeviceId = peer);
     }
 
     void writeMemset(const MemsetRow& row) {
         constexpr const auto& t = tables::memsets;
-        inserters_->memsets.insert(t.start = row.startNs, t.end = row.endNs,
-                                   t.correlationId = row.correlation, t.bytes = row.bytes,
-                                   t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
-                                   t.streamId = streamIds[row.stream], t.contextId = contextId,
-                                   t.value = 0, t.memKind = MemoryKind::Device);
+        inserters_->memsets.insert(t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+                                   t.bytes = row.bytes, t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
+                                   t.streamId = streamIds[row.stream], t.contextId = contextId, t.value = 0,
+                                   t.memKind = MemoryKind::Device);
     }
 
     void writeCall(const ApiRow& row) {
         constexpr const auto& t = tables::apiCalls;
-        inserters_->calls.insert(
-            t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
-            t.nameId = firstCall_ + row.call, t.globalTid = globalTidOf(row.rank, row.thread),
-            t.eventClass = row.call < 2 ? 1 : 0, t.returnValue = 0);
+        inserters_->calls.insert(t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+                                 t.nameId = firstCall_ + row.call, t.globalTid = globalTidOf(row.rank, row.thread),
+                                 t.eventClass = row.call < 2 ? 1 : 0, t.returnValue = 0);
     }
 
     void writeSync(const SyncRow& row) {
         constexpr const auto& t = tables::syncs;
-        inserters_->syncs.insert(t.start = row.startNs, t.end = row.endNs,
-                                 t.correlationId = row.correlation, t.deviceId = row.rank,
-                                 t.globalPid = globalPid(pidOf(row.rank)),
-                                 t.streamId = streamIds[row.stream], t.contextId = contextId,
-                                 t.syncType = 3, t.eventId = 0);
+        inserters_->syncs.insert(t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+                                 t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
+                                 t.streamId = streamIds[row.stream], t.contextId = contextId, t.syncType = 3,
+                                 t.eventId = 0);
     }
 
     void writeMemoryEvent(const MemoryEventRow& row) {
         constexpr const auto& t = tables::memoryEvents;
-        inserters_->memoryEvents.insert(
-            t.start = row.timeNs, t.bytes = row.bytes, t.address = row.address,
-            t.memoryOperationType = row.isFree, t.deviceId = row.rank,
-            t.globalPid = globalPid(pidOf(row.rank)), t.contextId = contextId, t.pc = 0,
-            t.memKind = MemoryKind::Device);
+        inserters_->memoryEvents.insert(t.start = row.timeNs, t.bytes = row.bytes, t.address = row.address,
+                                        t.memoryOperationType = row.isFree, t.deviceId = row.rank,
+                                        t.globalPid = globalPid(pidOf(row.rank)), t.contextId = contextId, t.pc = 0,
+                                        t.memKind = MemoryKind::Device);
     }
 
     void writeRange(const NvtxRow& row) {
@@ -241,14 +229,13 @@ class TraceFileWriter::File {
             text = fmt::format("step {}", row.step);
         else
             textId = firstRange_ + row.range;
-        inserters_->ranges.insert(t.start = row.startNs, t.end = row.endNs, t.textId = textId,
-                                  t.text = text, t.domainId = isNccl ? ncclDomain : 0,
-                                  t.globalTid = tid, t.eventType = NvtxEventType::PushPop);
+        inserters_->ranges.insert(t.start = row.startNs, t.end = row.endNs, t.textId = textId, t.text = text,
+                                  t.domainId = isNccl ? ncclDomain : 0, t.globalTid = tid,
+                                  t.eventType = NvtxEventType::PushPop);
         if (!isNccl || kind_ != FileKind::Ours) return;
         constexpr const auto& call = tables::ncclOperations;
-        inserters_->nccl.insert(call.nvtxRow = rangeRows_, call.bytes = row.ncclBytes,
-                                call.communicator = communicator, call.globalTid = tid,
-                                call.operation = "AllReduce");
+        inserters_->nccl.insert(call.nvtxRow = rangeRows_, call.bytes = row.ncclBytes, call.communicator = communicator,
+                                call.globalTid = tid, call.operation = "AllReduce");
     }
 
     Database database_;
@@ -272,12 +259,8 @@ TraceFileWriter::TraceFileWriter(std::unique_ptr<File> file) : file_(std::move(f
 TraceFileWriter::TraceFileWriter(TraceFileWriter&&) noexcept = default;
 TraceFileWriter::~TraceFileWriter() = default;
 
-Result<void> TraceFileWriter::write(const StepRows& rows) {
-    return file_->write(rows);
-}
+Result<void> TraceFileWriter::write(const StepRows& rows) { return file_->write(rows); }
 
-Result<void> TraceFileWriter::finish(int64_t endNs) {
-    return file_->finish(endNs);
-}
+Result<void> TraceFileWriter::finish(int64_t endNs) { return file_->finish(endNs); }
 
 }  // namespace lanescope::bench

@@ -64,39 +64,31 @@ SimulatedNames makeNames() {
         "multi_tensor_apply_kernel",
         "triton_poi_fused_add_gelu"};
     for (int index = 0; index < TrainingSimulation::kernelNameCount - 1; ++index) {
-        const std::string name =
-            fmt::format("{}_{}", families[static_cast<size_t>(index) % families.size()], index);
-        names.kernels.push_back(
-            {fmt::format("void at::native::{}<(int)4, at::native::CUDAFunctor_add<c10::BFloat16>, "
-                         "std::array<char *, (unsigned long){}>>(int, T2, T3)",
-                         name, index % 7 + 1),
-             name});
+        const std::string name = fmt::format("{}_{}", families[static_cast<size_t>(index) % families.size()], index);
+        names.kernels.push_back({fmt::format("void at::native::{}<(int)4, at::native::CUDAFunctor_add<c10::BFloat16>, "
+                                             "std::array<char *, (unsigned long){}>>(int, T2, T3)",
+                                             name, index % 7 + 1),
+                                 name});
     }
-    names.kernels.push_back(
-        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)",
-         "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"});
-    names.calls = {"cuLaunchKernel",      "cuLaunchKernelEx",    "cudaMemcpyAsync",
-                   "cudaMemcpyPeerAsync", "cudaMemsetAsync",     "cudaEventRecord",
-                   "cudaEventQuery",      "cudaStreamWaitEvent", "cudaStreamSynchronize",
-                   "cudaMallocAsync",     "cudaHostAlloc"};
+    names.kernels.push_back({"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)",
+                             "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"});
+    names.calls = {"cuLaunchKernel",        "cuLaunchKernelEx", "cudaMemcpyAsync", "cudaMemcpyPeerAsync",
+                   "cudaMemsetAsync",       "cudaEventRecord",  "cudaEventQuery",  "cudaStreamWaitEvent",
+                   "cudaStreamSynchronize", "cudaMallocAsync",  "cudaHostAlloc"};
     names.threads = {"python", "pt_autograd_0", "pt_data_loader", "pt_nccl_watchdg"};
     names.ranges = {"step",   "forward",    "backward",        "optimizer",    "prefetch", "batch",
                     "sample", "decode",     "watch",           "poll",         "check",    "query",
                     "group",  "parameters", "autograd engine", "ncclAllReduce"};
-    for (int layer = 0; layer < layerCount; ++layer)
-        names.ranges.push_back(fmt::format("layer {}", layer));
-    for (int layer = 0; layer < layerCount; ++layer)
-        names.ranges.push_back(fmt::format("backward layer {}", layer));
+    for (int layer = 0; layer < layerCount; ++layer) names.ranges.push_back(fmt::format("layer {}", layer));
+    for (int layer = 0; layer < layerCount; ++layer) names.ranges.push_back(fmt::format("backward layer {}", layer));
     for (const char* operation : operations) names.ranges.emplace_back(operation);
-    for (const char* operation : operations)
-        names.ranges.push_back(fmt::format("{} backward", operation));
+    for (const char* operation : operations) names.ranges.push_back(fmt::format("{} backward", operation));
     return names;
 }
 
 template <class Rows>
 void sortByStart(Rows& rows) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
 }
 
 }  // namespace
@@ -123,18 +115,15 @@ void StepRows::sort() {
 }
 
 int64_t StepRows::count() const {
-    return static_cast<int64_t>(kernels.size() + memcpys.size() + memsets.size() + calls.size() +
-                                syncs.size() + memoryEvents.size() + ranges.size());
+    return static_cast<int64_t>(kernels.size() + memcpys.size() + memsets.size() + calls.size() + syncs.size() +
+                                memoryEvents.size() + ranges.size());
 }
 
 /// One rank in one step.
 class TrainingSimulation::Rank {
   public:
     Rank(TrainingSimulation& simulation, StepRows& rows, uint8_t number)
-        : simulation_(simulation),
-          rows_(rows),
-          number_(number),
-          correlation_(simulation.correlations_[number]) {
+        : simulation_(simulation), rows_(rows), number_(number), correlation_(simulation.correlations_[number]) {
         cpuNs_.fill(simulation.timeNs_ + simulation.jittered(8'000));
         gpuNs_.fill(simulation.timeNs_);
     }
@@ -169,33 +158,28 @@ class TrainingSimulation::Rank {
         return correlation_;
     }
 
-    /// Returns the start of work that `thread` has just launched on `stream`, and occupies the
-    /// stream from then on.
+    /// Returns the start of work that `thread` has just launched on `stream`, and occupies the stream from then on.
     int64_t beginOnGpu(Thread thread, StreamSlot stream, int64_t ns) {
-        const int64_t startNs =
-            std::max(cpuNs_[thread] + jittered(2'400), gpuNs_[stream] + jittered(900));
+        const int64_t startNs = std::max(cpuNs_[thread] + jittered(2'400), gpuNs_[stream] + jittered(900));
         gpuNs_[stream] = startNs + ns;
         return startNs;
     }
 
     void kernel(Thread thread, StreamSlot stream, uint16_t name) {
-        const uint32_t correlation =
-            call(thread, name % 3 == 0 ? launchKernelEx : launchKernel, 2'600);
+        const uint32_t correlation = call(thread, name % 3 == 0 ? launchKernelEx : launchKernel, 2'600);
         const KernelShape& shape = simulation_.shapes_[name];
         const int64_t startNs = beginOnGpu(thread, stream, jittered(shape.durationNs));
-        rows_.kernels.push_back(
-            {startNs, gpuNs_[stream], correlation, name, shape.gridX, number_, stream});
+        rows_.kernels.push_back({startNs, gpuNs_[stream], correlation, name, shape.gridX, number_, stream});
     }
 
-    void copy(Thread thread, StreamSlot stream, MemcpyKind kind, MemoryKind source,
-              MemoryKind destination, int64_t bytes, double bytesPerNs) {
+    void copy(Thread thread, StreamSlot stream, MemcpyKind kind, MemoryKind source, MemoryKind destination,
+              int64_t bytes, double bytesPerNs) {
         const Call what = kind == MemcpyKind::PtoP ? memcpyPeerAsync : memcpyAsync;
         const uint32_t correlation = call(thread, what, 4'000);
-        const auto ns =
-            jittered(1'200 + static_cast<int64_t>(static_cast<double>(bytes) / bytesPerNs));
+        const auto ns = jittered(1'200 + static_cast<int64_t>(static_cast<double>(bytes) / bytesPerNs));
         const int64_t startNs = beginOnGpu(thread, stream, ns);
-        rows_.memcpys.push_back({startNs, gpuNs_[stream], bytes, correlation, kind, source,
-                                 destination, number_, stream});
+        rows_.memcpys.push_back(
+            {startNs, gpuNs_[stream], bytes, correlation, kind, source, destination, number_, stream});
     }
 
     void load() {
@@ -210,16 +194,12 @@ class TrainingSimulation::Rank {
                     addRange(loader, decodeRange, decodeNs, cpuNs_[loader]);
                 }
                 if (sample % 4 == 0) call(loader, hostAlloc, 20'000);
-                copy(loader, copies, MemcpyKind::HtoH, MemoryKind::Pageable, MemoryKind::Pinned,
-                     1 << 20, 12);
+                copy(loader, copies, MemcpyKind::HtoH, MemoryKind::Pageable, MemoryKind::Pinned, 1 << 20, 12);
                 addRange(loader, sampleRange, sampleNs, cpuNs_[loader]);
             }
-            copy(loader, copies, MemcpyKind::HtoD, MemoryKind::Pinned, MemoryKind::Device, 38 << 20,
-                 55);
-            copy(loader, copies, MemcpyKind::HtoD, MemoryKind::Pageable, MemoryKind::Device,
-                 2 << 20, 9.5);
-            copy(loader, copies, MemcpyKind::HtoD, MemoryKind::Managed, MemoryKind::Device, 1 << 18,
-                 20);
+            copy(loader, copies, MemcpyKind::HtoD, MemoryKind::Pinned, MemoryKind::Device, 38 << 20, 55);
+            copy(loader, copies, MemcpyKind::HtoD, MemoryKind::Pageable, MemoryKind::Device, 2 << 20, 9.5);
+            copy(loader, copies, MemcpyKind::HtoD, MemoryKind::Managed, MemoryKind::Device, 1 << 18, 20);
             addRange(loader, batchRange, batchNs, cpuNs_[loader]);
         }
         addRange(loader, prefetchRange, prefetchNs, cpuNs_[loader]);
@@ -234,32 +214,26 @@ class TrainingSimulation::Rank {
         }
         if (operation == 0) call(thread, eventRecord, 700);
         if (operation == 2)
-            copy(thread, side, MemcpyKind::DtoD, MemoryKind::Device, MemoryKind::Device, 16 << 20,
-                 2'000);
-        addRange(thread,
-                 static_cast<uint16_t>(firstOperationRange + operation + (isBackward ? 4 : 0)),
-                 startNs, cpuNs_[thread]);
+            copy(thread, side, MemcpyKind::DtoD, MemoryKind::Device, MemoryKind::Device, 16 << 20, 2'000);
+        addRange(thread, static_cast<uint16_t>(firstOperationRange + operation + (isBackward ? 4 : 0)), startNs,
+                 cpuNs_[thread]);
     }
 
     void runLayer(Thread thread, int layer, bool isBackward) {
         const int64_t startNs = cpuNs_[thread];
         for (size_t operation = 0; operation < operations.size(); ++operation)
             runOperation(thread, layer, operation, isBackward);
-        addRange(thread,
-                 static_cast<uint16_t>(firstLayerRange + layer + (isBackward ? layerCount : 0)),
-                 startNs, cpuNs_[thread]);
+        addRange(thread, static_cast<uint16_t>(firstLayerRange + layer + (isBackward ? layerCount : 0)), startNs,
+                 cpuNs_[thread]);
     }
 
-    int64_t addressOf(int layer) const {
-        return (int64_t{number_} + 1) << 40 | int64_t{layer} << 30;
-    }
+    int64_t addressOf(int layer) const { return (int64_t{number_} + 1) << 40 | int64_t{layer} << 30; }
 
     void runForward() {
         const int64_t startNs = cpuNs_[forward];
         for (int layer = 0; layer < layerCount; ++layer) {
             call(forward, mallocAsync, 1'500);
-            rows_.memoryEvents.push_back(
-                {cpuNs_[forward], 600 << 20, addressOf(layer), false, number_});
+            rows_.memoryEvents.push_back({cpuNs_[forward], 600 << 20, addressOf(layer), false, number_});
             runLayer(forward, layer, false);
         }
         addRange(forward, forwardRange, startNs, cpuNs_[forward]);
@@ -271,8 +245,7 @@ class TrainingSimulation::Rank {
         gpuNs_[communication] = std::max(gpuNs_[communication], gpuNs_[compute]);
         kernel(backward, communication, kernelNameCount - 1);
         addRange(backward, allReduceRange, startNs, cpuNs_[backward], int64_t{25} << 20, 0);
-        rows_.memoryEvents.push_back(
-            {cpuNs_[backward], 600 << 20, addressOf(layer), true, number_});
+        rows_.memoryEvents.push_back({cpuNs_[backward], 600 << 20, addressOf(layer), true, number_});
     }
 
     void runBackward() {
@@ -298,12 +271,10 @@ class TrainingSimulation::Rank {
             addRange(forward, parameterRange, parameterNs, cpuNs_[forward]);
             const uint32_t correlation = call(forward, memsetAsync, 2'500);
             const int64_t setNs = beginOnGpu(forward, compute, jittered(3'000));
-            rows_.memsets.push_back(
-                {setNs, gpuNs_[compute], 8 << 20, correlation, number_, compute});
+            rows_.memsets.push_back({setNs, gpuNs_[compute], 8 << 20, correlation, number_, compute});
             addRange(forward, groupRange, groupNs, cpuNs_[forward]);
         }
-        copy(forward, side, MemcpyKind::PtoP, MemoryKind::Device, MemoryKind::Device, 32 << 20,
-             390);
+        copy(forward, side, MemcpyKind::PtoP, MemoryKind::Device, MemoryKind::Device, 32 << 20, 390);
         copy(forward, side, MemcpyKind::DtoH, MemoryKind::Device, MemoryKind::Pinned, 4 << 20, 55);
         copy(forward, compute, MemcpyKind::DtoH, MemoryKind::Device, MemoryKind::Pageable, 4, 0.01);
         addRange(forward, optimizerRange, startNs, cpuNs_[forward]);
@@ -311,8 +282,7 @@ class TrainingSimulation::Rank {
 
     void wait(int64_t untilNs) {
         const int64_t startNs = cpuNs_[forward] + 500;
-        const uint32_t correlation =
-            call(forward, streamSynchronize, std::max<int64_t>(2'000, untilNs - startNs));
+        const uint32_t correlation = call(forward, streamSynchronize, std::max<int64_t>(2'000, untilNs - startNs));
         cpuNs_[forward] = std::max(cpuNs_[forward], untilNs + 1'500);
         rows_.calls.back().endNs = cpuNs_[forward];
         rows_.syncs.push_back({startNs, cpuNs_[forward], correlation, number_, compute});
@@ -350,10 +320,8 @@ TrainingSimulation::TrainingSimulation(uint64_t seed)
     : names_(makeNames()), randomState_(seed), correlations_(rankCount, 0) {
     for (int name = 0; name < kernelNameCount; ++name) {
         // From 2 us to some 130 us, most of them short.
-        const int64_t exponent =
-            static_cast<int64_t>(random() % 64) + static_cast<int64_t>(random() % 64);
-        shapes_.push_back(
-            {2'000 + exponent * exponent * 8, static_cast<uint16_t>(random() % 2'000 + 1)});
+        const int64_t exponent = static_cast<int64_t>(random() % 64) + static_cast<int64_t>(random() % 64);
+        shapes_.push_back({2'000 + exponent * exponent * 8, static_cast<uint16_t>(random() % 2'000 + 1)});
     }
     shapes_.back().durationNs = 180'000;
 }
@@ -368,15 +336,13 @@ uint64_t TrainingSimulation::random() {
 
 int64_t TrainingSimulation::jittered(int64_t ns) {
     const int64_t eighth = ns / 8;
-    return ns - eighth +
-           static_cast<int64_t>((random() >> 32) * static_cast<uint64_t>(2 * eighth + 1) >> 32);
+    return ns - eighth + static_cast<int64_t>((random() >> 32) * static_cast<uint64_t>(2 * eighth + 1) >> 32);
 }
 
 void TrainingSimulation::nextStep(StepRows& rows) {
     rows.clear();
     int64_t endNs = timeNs_;
-    for (uint8_t rank = 0; rank < rankCount; ++rank)
-        endNs = std::max(endNs, Rank(*this, rows, rank).run(step_));
+    for (uint8_t rank = 0; rank < rankCount; ++rank) endNs = std::max(endNs, Rank(*this, rows, rank).run(step_));
     rows.sort();
     timeNs_ = endNs + jittered(40'000);
     ++step_;

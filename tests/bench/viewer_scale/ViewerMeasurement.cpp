@@ -98,8 +98,8 @@ class Measurement {
         view->state().tracks().setAllFolded(false);
         view->repaint();
         const ProcessMemory after = processMemory();
-        values_["emptyBytes"] = double(after.anonymousBytes - before.anonymousBytes) +
-                                double(after.mappedBytes - before.mappedBytes);
+        values_["emptyBytes"] =
+            double(after.anonymousBytes - before.anonymousBytes) + double(after.mappedBytes - before.mappedBytes);
     }
 
     Result<void> measureOpening() {
@@ -112,10 +112,8 @@ class Measurement {
         values_["openFirstMs"] = *first;
         values_["anonymousBytes"] = double(after.anonymousBytes - before.anonymousBytes);
         values_["mappedBytes"] = double(after.mappedBytes - before.mappedBytes);
-        values_["residentBytes"] =
-            values_["anonymousBytes"].toDouble() + values_["mappedBytes"].toDouble();
-        values_["traceBytes"] =
-            values_["residentBytes"].toDouble() - values_["emptyBytes"].toDouble();
+        values_["residentBytes"] = values_["anonymousBytes"].toDouble() + values_["mappedBytes"].toDouble();
+        values_["traceBytes"] = values_["residentBytes"].toDouble() - values_["emptyBytes"].toDouble();
         int64_t events = 0;
         for (const EventCount& count : trace_->counts) events += count.total;
         values_["events"] = double(events);
@@ -138,8 +136,7 @@ class Measurement {
         const auto fileBytes = double(std::filesystem::file_size(path_, error));
         double indexBytes = 0;
         for (const std::filesystem::path& index : indexPaths(path_))
-            if (std::filesystem::exists(index, error))
-                indexBytes += double(std::filesystem::file_size(index, error));
+            if (std::filesystem::exists(index, error)) indexBytes += double(std::filesystem::file_size(index, error));
         values_["fileBytes"] = fileBytes;
         values_["diskBytes"] = fileBytes + indexBytes;
     }
@@ -165,8 +162,7 @@ class Measurement {
     template <class Move>
     void paintFrame(FrameTimes& frames, Move move) {
         frames.paint(
-            move, [this] { view_->repaint(); },
-            [this] { return view_->state().range().axis().range(); });
+            move, [this] { view_->repaint(); }, [this] { return view_->state().range().axis().range(); });
     }
 
     /// Three times in and out again, at other places, and along the trace in between.
@@ -179,12 +175,9 @@ class Measurement {
         VisibleRange& visible = view_->state().range().axis();
         const TimeRange whole = visible.range();
         FrameTimes frames;
-        const auto show = [&](TimeRange range) {
-            paintFrame(frames, [&] { visible.setRange(range); });
-        };
+        const auto show = [&](TimeRange range) { paintFrame(frames, [&] { visible.setRange(range); }); };
         for (const double place : {0.1, 0.5, 0.83}) {
-            const auto centerNs =
-                whole.startNs + static_cast<int64_t>(place * double(whole.durationNs()));
+            const auto centerNs = whole.startNs + static_cast<int64_t>(place * double(whole.durationNs()));
             for (int step = 0; step < zoomSteps; ++step) {
                 paintFrame(frames, [&] { visible.zoomAt(centerNs, factor); });
                 if (step % 16 != 8) continue;
@@ -211,8 +204,7 @@ class Measurement {
     int lanesOnScreen() const {
         TrackLayout layout;
         layout.setTracks(trace_->tracks);
-        layout.setMetrics(
-            LayoutMetrics::forText(view_->fontMetrics().height(), RowHeight::Compact));
+        layout.setMetrics(LayoutMetrics::forText(view_->fontMetrics().height(), RowHeight::Compact));
         layout.setAllFolded(false);
         int lanes = 0;
         for (const LayoutRow& row : layout.rows())
@@ -225,8 +217,7 @@ class Measurement {
         std::mt19937_64 random(1);
         const TimeRange whole = trace_->range;
         const auto somewhere = [&] {
-            return whole.startNs +
-                   static_cast<int64_t>(random() % static_cast<uint64_t>(whole.durationNs()));
+            return whole.startNs + static_cast<int64_t>(random() % static_cast<uint64_t>(whole.durationNs()));
         };
         Times times;
         for (int round = 0; round < 200; ++round) {
@@ -256,18 +247,15 @@ class Measurement {
             double firstMs = 0;
             const double allMs = cpuMillisecondsOf([&] {
                 const double startMs = threadCpuMs();
-                findEvents(*trace_, *pattern, {fromNs, INT64_MAX},
-                           [&](std::span<const EventRef> hits) {
-                               if (behind.empty() && !hits.empty())
-                                   firstMs = threadCpuMs() - startMs;
-                               behind.insert(behind.end(), hits.begin(), hits.end());
-                               return true;
-                           });
-                findEvents(*trace_, *pattern, {INT64_MIN, fromNs},
-                           [&](std::span<const EventRef> hits) {
-                               before.insert(before.end(), hits.begin(), hits.end());
-                               return true;
-                           });
+                findEvents(*trace_, *pattern, {fromNs, INT64_MAX}, [&](std::span<const EventRef> hits) {
+                    if (behind.empty() && !hits.empty()) firstMs = threadCpuMs() - startMs;
+                    behind.insert(behind.end(), hits.begin(), hits.end());
+                    return true;
+                });
+                findEvents(*trace_, *pattern, {INT64_MIN, fromNs}, [&](std::span<const EventRef> hits) {
+                    before.insert(before.end(), hits.begin(), hits.end());
+                    return true;
+                });
                 before.insert(before.end(), behind.begin(), behind.end());
                 SearchHits::of(*trace_, std::move(before));
             });

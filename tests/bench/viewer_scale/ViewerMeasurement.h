@@ -8,9 +8,8 @@
 
 namespace lanescope {
 
-/// Measures the viewer on one trace file: times in milliseconds, sizes in bytes, by name. Blocks,
-/// for minutes if the trace is large. Needs a QApplication, and its own process, whose memory it
-/// measures.
+/// Measures the viewer on one trace file: times in milliseconds, sizes in bytes, by name. Blocks, for minutes if the
+/// trace is large. Needs a QApplication, and its own process, whose memory it measures.
 Result<QJsonObject> measureViewer(const std::filesystem::path& path, int rounds);
 
 }  // namespace lanescope

@@ -11,8 +11,7 @@ using namespace lanescope::bench;
 namespace {
 
 /// Returns the number of written events, at least `wanted`: the last step is written completely.
-Result<int64_t> generate(const std::filesystem::path& path, int64_t wanted, uint64_t seed,
-                         FileKind kind) {
+Result<int64_t> generate(const std::filesystem::path& path, int64_t wanted, uint64_t seed, FileKind kind) {
     TrainingSimulation simulation(seed);
     auto writer = TraceFileWriter::create(path, kind, simulation.names());
     if (!writer) return fail(writer.error());
@@ -23,8 +22,7 @@ Result<int64_t> generate(const std::filesystem::path& path, int64_t wanted, uint
         if (const auto written = writer->write(rows); !written) return fail(written.error());
         count += rows.count();
     }
-    if (const auto finished = writer->finish(simulation.endNs()); !finished)
-        return fail(finished.error());
+    if (const auto finished = writer->finish(simulation.endNs()); !finished) return fail(finished.error());
     return count;
 }
 
@@ -43,8 +41,8 @@ int main(int argc, char** argv) {
     app.add_option("--seed", seed, "The same seed writes the same file")->capture_default_str();
     app.add_flag("--foreign", isInternalFrame, "Without what only Lanescope writes");
     CLI11_PARSE(app, argc, argv);
-    const auto count = generate(path, static_cast<int64_t>(events), seed,
-                                isInternalFrame ? FileKind::Foreign : FileKind::Ours);
+    const auto count =
+        generate(path, static_cast<int64_t>(events), seed, isInternalFrame ? FileKind::Foreign : FileKind::Ours);
     if (!count) {
         std::fprintf(stderr, "%s\n", count.error().sentence.c_str());
         return 1;

@@ -20,15 +20,13 @@ uint64_t scan(const Database& database) {
     for (const char* sql :
          {"SELECT * FROM StringIds", "SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL",
           "SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY", "SELECT * FROM CUPTI_ACTIVITY_KIND_MEMSET",
-          "SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME",
-          "SELECT * FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+          "SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME", "SELECT * FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
           "SELECT * FROM CUDA_GPU_MEMORY_USAGE_EVENTS", "SELECT * FROM NVTX_EVENTS"}) {
         auto statement = database.prepare(sql);
         if (!statement) continue;
         const int columns = statement->columnCount();
         for (auto row = statement->step(); row && *row; row = statement->step())
-            for (int column = 0; column < columns; ++column)
-                sum += static_cast<uint64_t>(statement->integer(column));
+            for (int column = 0; column < columns; ++column) sum += static_cast<uint64_t>(statement->integer(column));
     }
     return sum;
 }

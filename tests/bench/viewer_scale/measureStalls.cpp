@@ -28,8 +28,7 @@ template <class Condition>
 void runUntil(Condition isDone) {
     QElapsedTimer timer;
     timer.start();
-    while (!isDone() && timer.elapsed() < 600'000)
-        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    while (!isDone() && timer.elapsed() < 600'000) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
 }
 
 void runFor(int ms) {

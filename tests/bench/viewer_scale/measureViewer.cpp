@@ -82,8 +82,7 @@ int main(int argc, char** argv) {
         if (option == QLatin1String("--json")) jsonFile = value;
     }
     if (arguments.isEmpty()) {
-        QTextStream(stderr)
-            << "usage: lanescope-measure-viewer [--rounds N] [--json FILE] TRACE...\n";
+        QTextStream(stderr) << "usage: lanescope-measure-viewer [--rounds N] [--json FILE] TRACE...\n";
         return 2;
     }
     return measureAll(arguments, rounds, jsonFile);

@@ -86,14 +86,12 @@ QString measurementTable(const QJsonArray& files) {
     text += QLatin1Char('\n') + rule + QLatin1Char('\n');
     for (const Row& row : rows) {
         text += QStringLiteral("| %1 |").arg(QLatin1String(row.title));
-        for (const QJsonValue& file : files)
-            text += QStringLiteral(" %1 |").arg(cell(file.toObject(), row));
+        for (const QJsonValue& file : files) text += QStringLiteral(" %1 |").arg(cell(file.toObject(), row));
         text += QLatin1Char('\n');
     }
     for (const QJsonValue& file : files)
         text += QStringLiteral("\nFrames of %1:\n\n%2\nThe slowest: %3\n")
-                    .arg(file[QLatin1String("name")].toString(),
-                         file[QLatin1String("histogram")].toString(),
+                    .arg(file[QLatin1String("name")].toString(), file[QLatin1String("histogram")].toString(),
                          file[QLatin1String("slowestFrame")].toString());
     return text;
 }

@@ -38,8 +38,7 @@ int main(int argc, char** argv) {
     auto* const finalize = need<int()>(python, "Py_FinalizeEx");
     if (!initialize || !run || !finalize) return 6;
     initialize(0);
-    const std::string begin =
-        "import ctypes\nlibrary = ctypes.CDLL('" + std::string(argv[2]) + "')\n";
+    const std::string begin = "import ctypes\nlibrary = ctypes.CDLL('" + std::string(argv[2]) + "')\n";
     int failed = run(begin.c_str());
     for (int i = 0; i < 60; ++i) {
         failed |= run("def work():\n    library.launchHere()\nwork()\n");

@@ -72,37 +72,19 @@ EXPORT int beginCuda(const char* agent, const char* cupti) {
 }
 
 /// Launches a kernel; returns the call's correlation.
-EXPORT uint32_t launchHere() {
-    return launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 0);
-}
+EXPORT uint32_t launchHere() { return launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 0); }
 
 /// Captures a node of a CUDA graph; copies one, as on instantiation; launches a graph of one such
 /// node, and returns the call's correlation.
-EXPORT void captureHere(uint64_t node) {
-    simulateGraphNode(node, 0);
-}
-EXPORT void copyNode(uint64_t node, uint64_t original) {
-    simulateGraphNode(node, original);
-}
-EXPORT uint32_t launchGraphHere(uint64_t node) {
-    return launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, node);
-}
+EXPORT void captureHere(uint64_t node) { simulateGraphNode(node, 0); }
+EXPORT void copyNode(uint64_t node, uint64_t original) { simulateGraphNode(node, original); }
+EXPORT uint32_t launchGraphHere(uint64_t node) { return launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, node); }
 
-EXPORT void pushHere(const char* text) {
-    nvtxRangePushA(text);
-}
-EXPORT void popHere() {
-    nvtxRangePop();
-}
-EXPORT void markHere(const char* text) {
-    nvtxMarkA(text);
-}
-EXPORT uint64_t startHere(const char* text) {
-    return nvtxRangeStartA(text);
-}
-EXPORT void endHere(uint64_t range) {
-    nvtxRangeEnd(range);
-}
+EXPORT void pushHere(const char* text) { nvtxRangePushA(text); }
+EXPORT void popHere() { nvtxRangePop(); }
+EXPORT void markHere(const char* text) { nvtxMarkA(text); }
+EXPORT uint64_t startHere(const char* text) { return nvtxRangeStartA(text); }
+EXPORT void endHere(uint64_t range) { nvtxRangeEnd(range); }
 /// Pushes and pops `count` ranges from this line; returns nanoseconds per pair.
 EXPORT double pushRow(int count) {
     const uint64_t beginNs = nowNs();

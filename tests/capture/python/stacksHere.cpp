@@ -64,17 +64,14 @@ uint32_t number() {
 
 }  // namespace
 
-/// Writes the caller's stack like `Kept::text`, at most `room` bytes; returns its full size in
-/// bytes.
+/// Writes the caller's stack like `Kept::text`, at most `room` bytes; returns its full size in bytes.
 EXPORT size_t stacksHere(char* into, size_t room) {
     const std::string text = kept.text(number());
     std::memcpy(into, text.data(), text.size() < room ? text.size() : room);
     return text.size();
 }
 
-EXPORT uint32_t stackNumber() {
-    return number();
-}
+EXPORT uint32_t stackNumber() { return number(); }
 
 /// Measures nanoseconds of each of `count` samples of the caller's stack, with `coldBytes` of other
 /// memory written in between.
@@ -85,41 +82,34 @@ EXPORT void stacksMeasure(int count, size_t coldBytes, double* ns) {
         if (coldBytes > 0) std::memset(other, i, coldBytes);
         const auto begin = std::chrono::steady_clock::now();
         number();
-        ns[i] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
-                    .count();
+        ns[i] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
     }
 }
 
 /// Returns nanoseconds of two clock readings with nothing between.
 EXPORT double stacksMeasureClock() {
     const auto begin = std::chrono::steady_clock::now();
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
-        .count();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Returns nanoseconds per sample in a row of `count`, without clock readings in between.
 EXPORT double stacksMeasureRow(int count) {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) number();
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
-               .count() /
-           count;
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / count;
 }
 
-/// Writes the detected state, the reason of a refusal, the version, and the layout's numbers into
-/// `into`.
+/// Writes the detected state, the reason of a refusal, the version, and the layout's numbers into `into`.
 EXPORT void stacksInterpreter(char* into, size_t room) {
     interpreter.search();
     const FrameLayout& l = interpreter.layout();
-    std::snprintf(
-        into, room,
-        "state %d refusal %d version %s proven %d threadFrame %d/%d frame %d previous %d code %d "
-        "instruction %d owner %d copy %d codeObject %d firstLine %d file %d name %d lines %d "
-        "bytecode %d copies %d version %d text %d/%d %d/%d bytes %d/%d",
-        static_cast<int>(interpreter.state()), static_cast<int>(interpreter.refusal()),
-        interpreter.version().c_str(), interpreter.isProven() ? 1 : 0, l.threadFrame,
-        l.frameOfThreadFrame, l.frameBytes, l.previous, l.code, l.instruction, l.owner,
-        l.bytecodeIndex, l.codeBytes, l.firstLine, l.file, l.name, l.lineTable, l.bytecode,
-        l.bytecodeCopies, l.version, l.textLength, l.textState, l.asciiText, l.otherText,
-        l.bytesLength, l.bytesData);
+    std::snprintf(into, room,
+                  "state %d refusal %d version %s proven %d threadFrame %d/%d frame %d previous %d code %d "
+                  "instruction %d owner %d copy %d codeObject %d firstLine %d file %d name %d lines %d "
+                  "bytecode %d copies %d version %d text %d/%d %d/%d bytes %d/%d",
+                  static_cast<int>(interpreter.state()), static_cast<int>(interpreter.refusal()),
+                  interpreter.version().c_str(), interpreter.isProven() ? 1 : 0, l.threadFrame, l.frameOfThreadFrame,
+                  l.frameBytes, l.previous, l.code, l.instruction, l.owner, l.bytecodeIndex, l.codeBytes, l.firstLine,
+                  l.file, l.name, l.lineTable, l.bytecode, l.bytecodeCopies, l.version, l.textLength, l.textState,
+                  l.asciiText, l.otherText, l.bytesLength, l.bytesData);
 }

@@ -7,8 +7,7 @@
 
 namespace lanescope::standin {
 
-void BufferDelivery::give(CUpti_BuffersCallbackCompleteFunc complete, uint8_t* memory, size_t bytes,
-                          size_t usedBytes) {
+void BufferDelivery::give(CUpti_BuffersCallbackCompleteFunc complete, uint8_t* memory, size_t bytes, size_t usedBytes) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back({complete, memory, bytes, usedBytes});
     if (given_++ == 0) std::thread([this] { run(); }).detach();

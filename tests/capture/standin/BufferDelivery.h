@@ -17,8 +17,7 @@ namespace lanescope::standin {
 class BufferDelivery {
   public:
     /// Any thread. The first call starts the thread.
-    void give(CUpti_BuffersCallbackCompleteFunc complete, uint8_t* memory, size_t bytes,
-              size_t usedBytes);
+    void give(CUpti_BuffersCallbackCompleteFunc complete, uint8_t* memory, size_t bytes, size_t usedBytes);
     /// Waits until all buffers so far have arrived. Any thread.
     void waitForAll();
     /// Waits like the start of a CUPTI function.

@@ -21,16 +21,14 @@ int64_t nowNs() {
 
 }  // namespace
 
-void LiveGpu::begin(const std::string& path, int64_t delayUs, bool reservesRecordEarly,
-                    bool overtakes) {
+void LiveGpu::begin(const std::string& path, int64_t delayUs, bool reservesRecordEarly, bool overtakes) {
     delayNs_ = delayUs * 1'000;
     reservesRecordEarly_ = reservesRecordEarly;
     overtakes_ = overtakes;
     void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
     simulateRecord_ = reinterpret_cast<SimulateRecordFunction*>(::dlsym(library, "simulateRecord"));
-    simulateDriverCall_ =
-        reinterpret_cast<SimulateDriverCallFunction*>(::dlsym(library, "simulateDriverCall"));
+    simulateDriverCall_ = reinterpret_cast<SimulateDriverCallFunction*>(::dlsym(library, "simulateDriverCall"));
 }
 
 void LiveGpu::callDriver(uint32_t callbackId, uint32_t correlation) {
@@ -89,13 +87,9 @@ void LiveGpu::emit(const Kernel& done) const {
     if (simulateRecord_) simulateRecord_(&kernel);
 }
 
-void LiveGpu::startProfiler() {
-    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, nextCorrelation());
-}
+void LiveGpu::startProfiler() { callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, nextCorrelation()); }
 
-void LiveGpu::stopProfiler() {
-    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, nextCorrelation());
-}
+void LiveGpu::stopProfiler() { callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, nextCorrelation()); }
 
 void LiveGpu::synchronize() {
     for (;;) {

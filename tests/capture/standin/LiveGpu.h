@@ -11,15 +11,13 @@
 
 namespace lanescope::standin {
 
-/// SIMULATED: a GPU that runs each launch some time later, by the clock. Calls are numbered in
-/// their order over all threads, as by CUPTI, and a kernel's record comes when the kernel ends. Any
-/// thread.
+/// SIMULATED: a GPU that runs each launch some time later, by the clock. Calls are numbered in their order over all
+/// threads, as by CUPTI, and a kernel's record comes when the kernel ends. Any thread.
 class LiveGpu {
   public:
-    /// `path` is the libcupti stand-in; `delayUs` passes between a launch and its kernel.
-    /// `reservesRecordEarly`: a kernel's record exists with its launch, as CUPTI reserves it, and
-    /// its end is still in the future. `overtakes`: of two calls, the second has the lower number,
-    /// as when threads overtake each other.
+    /// `path` is the libcupti stand-in; `delayUs` passes between a launch and its kernel. `reservesRecordEarly`: a
+    /// kernel's record exists with its launch, as CUPTI reserves it, and its end is still in the future. `overtakes`:
+    /// of two calls, the second has the lower number, as when threads overtake each other.
     void begin(const std::string& path, int64_t delayUs, bool reservesRecordEarly, bool overtakes);
     /// Launches a kernel whose grid identifies the launcher: y is `step` + 1, z is `thread` + 1.
     void launch(int thread, int step);

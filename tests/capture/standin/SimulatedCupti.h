@@ -3,9 +3,8 @@
 
 #include <cstddef>
 
-// SIMULATED: functions of the libcupti stand-in beyond CUPTI's own, for programs that play a
-// training run without a GPU. Looked up by name; not part of any real CUPTI. Environment variables
-// make it misbehave:
+// SIMULATED: functions of the libcupti stand-in beyond CUPTI's own, for programs that play a training run without a
+// GPU. Looked up by name; not part of any real CUPTI. Environment variables make it misbehave:
 //   STANDIN_CUPTI_VERSION    result of cuptiGetVersion, and the record layouts; 130001
 //   STANDIN_CUPTI_SUBSCRIBE  result of subscribing (39: another tool holds it; 999: no driver)
 //   STANDIN_CUPTI_HANG       "flush": cuptiActivityFlushAll never returns
@@ -24,11 +23,9 @@
 
 #include <cstdint>
 
-/// Simulates a driver call from its start to its end: calls the subscriber back for both, if it
-/// subscribed to the call. `parameters` as passed by the driver; `stream` is the result of
-/// cuptiGetStreamIdEx for their handle.
-using SimulateDriverCallFunction = void(uint32_t callbackId, uint32_t correlation,
-                                        const void* parameters);
+/// Simulates a driver call from its start to its end: calls the subscriber back for both, if it subscribed to the call.
+/// `parameters` as passed by the driver; `stream` is the result of cuptiGetStreamIdEx for their handle.
+using SimulateDriverCallFunction = void(uint32_t callbackId, uint32_t correlation, const void* parameters);
 
 /// Reports the creation of a CUDA graph node to the subscriber, or a copy of `original` if that is
 /// not 0, if it subscribed to it. The handle of a node is its number.
@@ -36,7 +33,6 @@ using SimulateGraphNodeFunction = void(uint64_t node, uint64_t original);
 
 /// Reports the creation of a context to the subscriber.
 using SimulateContextFunction = void();
-/// Puts a record, built as the newest struct of its kind, into the calling thread's buffer,
-/// truncated to the layout of the simulated version. Returns false if its kind or API call is
-/// disabled.
+/// Puts a record, built as the newest struct of its kind, into the calling thread's buffer, truncated to the layout of
+/// the simulated version. Returns false if its kind or API call is disabled.
 using SimulateRecordFunction = bool(const void* activity);

@@ -43,10 +43,8 @@ void SimulatedGpu::begin(const std::string& path, const TrainingPlan& plan) {
     void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
     simulateRecord_ = reinterpret_cast<SimulateRecordFunction*>(::dlsym(library, "simulateRecord"));
-    simulateDriverCall_ =
-        reinterpret_cast<SimulateDriverCallFunction*>(::dlsym(library, "simulateDriverCall"));
-    if (auto* context =
-            reinterpret_cast<SimulateContextFunction*>(::dlsym(library, "simulateContext"))) {
+    simulateDriverCall_ = reinterpret_cast<SimulateDriverCallFunction*>(::dlsym(library, "simulateDriverCall"));
+    if (auto* context = reinterpret_cast<SimulateContextFunction*>(::dlsym(library, "simulateContext"))) {
         context();
     }
     CUpti_ActivityDevice5 device{};
@@ -87,8 +85,7 @@ void SimulatedGpu::emitCall(uint32_t correlation, uint32_t callbackId, bool isDr
     emit(call);
 }
 
-void SimulatedGpu::callDriver(uint32_t callbackId, uint32_t correlation,
-                              const void* parameters) const {
+void SimulatedGpu::callDriver(uint32_t callbackId, uint32_t correlation, const void* parameters) const {
     if (simulateDriverCall_) simulateDriverCall_(callbackId, correlation, parameters);
 }
 
@@ -126,10 +123,8 @@ void SimulatedGpu::copy(uint32_t correlation, bool toDevice) const {
     placeInTime(memcpy, plan_, correlation);
     placeOnStream(memcpy, correlation);
     memcpy.copyKind = toDevice ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
-    memcpy.srcKind =
-        toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_PINNED : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-    memcpy.dstKind =
-        toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE : CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+    memcpy.srcKind = toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_PINNED : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    memcpy.dstKind = toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE : CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
     memcpy.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
     memcpy.bytes = copyBytes;
     emit(memcpy);
@@ -225,8 +220,7 @@ void SimulatedGpu::emitRareRecords() const {
 }
 
 void SimulatedGpu::askForDevice() const {
-    emitCall(TrainingPlan::correlationsPerThread - 1, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
-             false);
+    emitCall(TrainingPlan::correlationsPerThread - 1, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, false);
 }
 
 }  // namespace lanescope::standin

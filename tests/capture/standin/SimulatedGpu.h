@@ -34,8 +34,7 @@ class SimulatedGpu {
 
   private:
     void emitCall(uint32_t correlation, uint32_t callbackId, bool isDriver) const;
-    void callDriver(uint32_t callbackId, uint32_t correlation,
-                    const void* parameters = nullptr) const;
+    void callDriver(uint32_t callbackId, uint32_t correlation, const void* parameters = nullptr) const;
     template <class Activity>
     void emit(const Activity& activity) const {
         if (simulateRecord_) simulateRecord_(&activity);

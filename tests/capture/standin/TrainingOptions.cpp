@@ -11,15 +11,9 @@ namespace lanescope::standin {
 TrainingOptions readOptions(int argc, char** argv) {
     TrainingOptions o;
     using Set = std::function<void(const std::string&)>;
-    const auto number = [](int& target) -> Set {
-        return [&](const std::string& v) { target = std::stoi(v); };
-    };
-    const auto text = [](std::string& target) -> Set {
-        return [&](const std::string& v) { target = v; };
-    };
-    const auto flag = [](bool& target) -> Set {
-        return [&](const std::string& v) { target = v == "1"; };
-    };
+    const auto number = [](int& target) -> Set { return [&](const std::string& v) { target = std::stoi(v); }; };
+    const auto text = [](std::string& target) -> Set { return [&](const std::string& v) { target = v; }; };
+    const auto flag = [](bool& target) -> Set { return [&](const std::string& v) { target = v == "1"; }; };
     const std::map<std::string, Set> known = {
         {"--base", [&](const std::string& v) { o.plan.baseNs = std::stoll(v); }},
         {"--threads", number(o.plan.threads)},

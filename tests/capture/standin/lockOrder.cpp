@@ -32,9 +32,7 @@ Order orders[maxOrders];
 size_t orderCount = 0;
 bool isReached[maxOrders];
 
-LockFunction* next(const char* name) {
-    return reinterpret_cast<LockFunction*>(::dlsym(RTLD_NEXT, name));
-}
+LockFunction* next(const char* name) { return reinterpret_cast<LockFunction*>(::dlsym(RTLD_NEXT, name)); }
 
 bool isKnown(const Order& order) {
     for (size_t at = 0; at < orderCount; ++at)
@@ -64,8 +62,8 @@ void say(const Order& order) {
     const int file = path ? ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
     if (file < 0) return;
     char line[128];
-    const int length = std::snprintf(line, sizeof line, "%p within %p and the other way round\n",
-                                     order.inner, order.outer);
+    const int length =
+        std::snprintf(line, sizeof line, "%p within %p and the other way round\n", order.inner, order.outer);
     if (::write(file, line, static_cast<size_t>(length)) < 0) std::abort();
     ::close(file);
 }

@@ -33,16 +33,15 @@ struct NcclDomain {
         static const nvtxPayloadSchemaEntry_t entries[] = {
             {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", nullptr, 0,
              offsetof(AllReducePayload, communicator), nullptr, nullptr},
-            {0, NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]", nullptr, 0,
-             offsetof(AllReducePayload, bytes), nullptr, nullptr},
-            {0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "Reduction operation", nullptr, 0,
-             offsetof(AllReducePayload, operation), nullptr, nullptr},
+            {0, NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]", nullptr, 0, offsetof(AllReducePayload, bytes),
+             nullptr, nullptr},
+            {0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "Reduction operation", nullptr, 0, offsetof(AllReducePayload, operation),
+             nullptr, nullptr},
         };
         nvtxPayloadSchemaAttr_t attributes{};
-        attributes.fieldMask =
-            NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-            NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-            NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME;
+        attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                               NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
+                               NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME;
         attributes.name = "AllReduce";
         attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
         attributes.entries = entries;
@@ -51,9 +50,8 @@ struct NcclDomain {
         schema = nvtxPayloadSchemaRegister(domain, &attributes);
         static const nvtxPayloadEnum_t reductions[] = {{"Sum", 0, 0}, {"Max", 2, 1}};
         nvtxPayloadEnumAttr_t enumeration{};
-        enumeration.fieldMask =
-            NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
-            NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+        enumeration.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+                                NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
         enumeration.name = "Reduction";
         enumeration.entries = reductions;
         enumeration.numEntries = 2;
@@ -96,12 +94,8 @@ void beginForward() {
     nvtxDomainRangePushEx(trainer().domain, &attributes);
 }
 
-void endForward() {
-    nvtxDomainRangePop(trainer().domain);
-}
-void beginBackward() {
-    nvtxRangePushA("backward");
-}
+void endForward() { nvtxDomainRangePop(trainer().domain); }
+void beginBackward() { nvtxRangePushA("backward"); }
 
 void allReduce(uint64_t bytes) {
     const AllReducePayload payload{communicatorHash, bytes, 1};
@@ -119,15 +113,9 @@ void endBackward() {
     nvtxRangePop();
 }
 
-uint64_t beginOptimizer() {
-    return nvtxRangeStartW(L"optimizer \u00b5");
-}
-void endOptimizer(uint64_t range) {
-    nvtxRangeEnd(range);
-}
-void endStep() {
-    nvtxRangePop();
-}
+uint64_t beginOptimizer() { return nvtxRangeStartW(L"optimizer \u00b5"); }
+void endOptimizer(uint64_t range) { nvtxRangeEnd(range); }
+void endStep() { nvtxRangePop(); }
 
 void rangeWithThreadId(int number) {
     const std::string name = "thread " + std::to_string(number);

@@ -38,8 +38,7 @@ struct ThreadBuffer {
     std::mutex mutex;
     uint8_t* memory = nullptr;
     size_t bytes = 0, used = 0;
-    std::vector<CUpti_ActivityKernel9*>
-        kernels;  ///< Its kernels, if unfinished ones are kept back.
+    std::vector<CUpti_ActivityKernel9*> kernels;  ///< Its kernels, if unfinished ones are kept back.
 };
 
 struct Simulation {
@@ -83,19 +82,14 @@ size_t recordBytes(CUpti_ActivityKind kind) {
                                       : sizeof(CUpti_ActivityKernel8);
         case CUPTI_ACTIVITY_KIND_MEMCPY:
             return version >= v12_8 ? sizeof(CUpti_ActivityMemcpy6) : sizeof(CUpti_ActivityMemcpy5);
-        case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            return sizeof(CUpti_ActivityMemcpyPtoP4);
-        case CUPTI_ACTIVITY_KIND_MEMSET:
-            return sizeof(CUpti_ActivityMemset4);
+        case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(CUpti_ActivityMemcpyPtoP4);
+        case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset4);
         case CUPTI_ACTIVITY_KIND_RUNTIME:
-        case CUPTI_ACTIVITY_KIND_DRIVER:
-            return sizeof(CUpti_ActivityAPI);
+        case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-            return version >= v12_8 ? sizeof(CUpti_ActivitySynchronization2)
-                                    : sizeof(CUpti_ActivitySynchronization);
+            return version >= v12_8 ? sizeof(CUpti_ActivitySynchronization2) : sizeof(CUpti_ActivitySynchronization);
         case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-            return version >= v12_8 ? sizeof(CUpti_ActivityCudaEvent2)
-                                    : sizeof(CUpti_ActivityCudaEvent);
+            return version >= v12_8 ? sizeof(CUpti_ActivityCudaEvent2) : sizeof(CUpti_ActivityCudaEvent);
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
             return version >= v12_6   ? sizeof(CUpti_ActivityOverhead3)
                    : version >= v12_2 ? sizeof(CUpti_ActivityOverhead2)
@@ -106,30 +100,25 @@ size_t recordBytes(CUpti_ActivityKind kind) {
             return version >= v13_0   ? sizeof(CUpti_ActivityContext3)
                    : version >= v12_4 ? sizeof(CUpti_ActivityContext2)
                                       : sizeof(CUpti_ActivityContext);
-        case CUPTI_ACTIVITY_KIND_STREAM:
-            return sizeof(CUpti_ActivityStream);
+        case CUPTI_ACTIVITY_KIND_STREAM: return sizeof(CUpti_ActivityStream);
         case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-            return version >= v12_3 ? sizeof(CUpti_ActivityGraphTrace2)
-                                    : sizeof(CUpti_ActivityGraphTrace);
+            return version >= v12_3 ? sizeof(CUpti_ActivityGraphTrace2) : sizeof(CUpti_ActivityGraphTrace);
         case CUPTI_ACTIVITY_KIND_MEMORY2:
             return version >= v12_6 ? sizeof(CUpti_ActivityMemory4) : sizeof(CUpti_ActivityMemory3);
         case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
-            return version >= v13_0 ? sizeof(CUpti_ActivityMemoryPool3)
-                                    : sizeof(CUpti_ActivityMemoryPool2);
+            return version >= v13_0 ? sizeof(CUpti_ActivityMemoryPool3) : sizeof(CUpti_ActivityMemoryPool2);
         case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
             return version >= v12_8 ? sizeof(CUpti_ActivityUnifiedMemoryCounter3)
                                     : sizeof(CUpti_ActivityUnifiedMemoryCounter2);
         case CUPTI_ACTIVITY_KIND_JIT:  // a kind that was not requested
             return sizeof(CUpti_ActivityJit2);
-        default:
-            return 0;
+        default: return 0;
     }
 }
 
 /// Returns the size of a record's newest struct in our headers.
 size_t newestBytes(CUpti_ActivityKind kind) {
-    return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? sizeof(CUpti_ActivityKernel10)
-                                                         : SIZE_MAX;
+    return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? sizeof(CUpti_ActivityKernel10) : SIZE_MAX;
 }
 
 // Bytes after each record that no reader may use: invalid as a pointer, and unused as a number.
@@ -158,9 +147,9 @@ void completeBuffer(ThreadBuffer& buffer) {
 }
 
 uint64_t nowNs() {
-    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                     std::chrono::system_clock::now().time_since_epoch())
-                                     .count());
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
 }
 
 /// Returns true if a kernel in the buffer has not ended yet. With `endsThem` there are none
@@ -192,8 +181,7 @@ bool isWanted(const CUpti_Activity& activity) {
 bool isStolen() {
     static const long stolenMs = fromEnvironment("STANDIN_CUPTI_STOLEN_MS", 0);
     static const auto begun = std::chrono::steady_clock::now();
-    return stolenMs > 0 &&
-           std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(stolenMs);
+    return stolenMs > 0 && std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(stolenMs);
 }
 
 /// Returns one empty buffer of another tool; its content does not matter.
@@ -222,14 +210,13 @@ SIMULATED_EXPORT void simulateContext() {
     Simulation& s = simulation();
     if (!s.reportsContexts.load() || std::getenv("STANDIN_CUPTI_SILENT")) return;
     CUpti_ResourceData data{};
-    s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-               &data);
+    s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
 }
 
 SIMULATED_EXPORT void simulateGraphNode(uint64_t node, uint64_t original) {
     Simulation& s = simulation();
-    const CUpti_CallbackId id = original == 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED
-                                              : CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    const CUpti_CallbackId id =
+        original == 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED : CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
     {
         const std::lock_guard lock(s.mutex);
         if (s.resourcesOn.count(id) == 0) return;
@@ -242,8 +229,7 @@ SIMULATED_EXPORT void simulateGraphNode(uint64_t node, uint64_t original) {
     s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
-SIMULATED_EXPORT void simulateDriverCall(uint32_t callbackId, uint32_t correlation,
-                                         const void* parameters) {
+SIMULATED_EXPORT void simulateDriverCall(uint32_t callbackId, uint32_t correlation, const void* parameters) {
     Simulation& s = simulation();
     {
         const std::lock_guard lock(s.mutex);
@@ -302,8 +288,8 @@ SIMULATED_EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
-                                            CUpti_CallbackFunc callback, void* data) {
+SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                            void* data) {
     const CUptiResult result = subscribeResult();
     if (result != CUPTI_SUCCESS) return result;
     if (simulation().callback) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -314,20 +300,17 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
 }
 
 #ifndef STANDIN_CUPTI_OLD  // as before CUDA 12.5 and 13.0
-SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
-                                               CUpti_CallbackFunc callback, void* data,
-                                               CUpti_SubscriberParams* parameters) {
-    if (subscribeResult() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
-        parameters->oldSubscriberName) {
-        std::strncpy(parameters->oldSubscriberName, "SimulatedRival",
-                     parameters->oldSubscriberSize - 1);
+SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                               void* data, CUpti_SubscriberParams* parameters) {
+    if (subscribeResult() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && parameters->oldSubscriberName) {
+        std::strncpy(parameters->oldSubscriberName, "SimulatedRival", parameters->oldSubscriberSize - 1);
     }
     return cuptiSubscribe(subscriber, callback, data);
 }
 #endif
 
-SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle,
-                                                 CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                                                 CUpti_CallbackId id) {
     simulation().delivery.pass();
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         simulation().reportsContexts.store(enable != 0);
@@ -350,8 +333,8 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(
-    CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
+SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                                            CUpti_BuffersCallbackCompleteFunc complete) {
     simulation().request = request;
     simulation().complete = complete;
     return CUPTI_SUCCESS;
@@ -423,23 +406,19 @@ SIMULATED_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flags) {
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBytes,
-                                                        CUpti_Activity** record) {
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBytes, CUpti_Activity** record) {
     simulation().delivery.pass();
     uint8_t* next = buffer;
-    if (*record)
-        next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind) + poisonBytes;
+    if (*record) next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind) + poisonBytes;
     // A buffer that CUPTI itself cannot read completely.
     static const long readable = fromEnvironment("STANDIN_CUPTI_READABLE", 0);
     if (readable > 0 && next - buffer > readable) return CUPTI_ERROR_UNKNOWN;
-    if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes)
-        return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
     *record = reinterpret_cast<CUpti_Activity*>(next);
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t,
-                                                               size_t* dropped) {
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
     simulation().delivery.pass();
     const long count = fromEnvironment("STANDIN_CUPTI_DROPPED", 0);
     *dropped = simulation().reportedDropped.exchange(true) ? 0 : static_cast<size_t>(count);
@@ -470,17 +449,13 @@ SIMULATED_EXPORT CUptiResult cuptiGetDeviceId(CUcontext, uint32_t* id) {
 SIMULATED_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, size_t*, void*) {
     return CUPTI_SUCCESS;
 }
-SIMULATED_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) {
-    return CUPTI_SUCCESS;
-}
-SIMULATED_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
-    CUpti_ActivityUnifiedMemoryCounterConfig* counters, uint32_t count) {
+SIMULATED_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) { return CUPTI_SUCCESS; }
+SIMULATED_EXPORT CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* counters, uint32_t count) {
     const auto answer = static_cast<CUptiResult>(fromEnvironment("STANDIN_CUPTI_UM", 0));
     if (answer != CUPTI_SUCCESS) return answer;
     return counters && count > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 #ifndef STANDIN_CUPTI_OLD
-SIMULATED_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) {
-    return CUPTI_SUCCESS;
-}
+SIMULATED_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }
 #endif

@@ -67,8 +67,7 @@ long setting(const char* name, long otherwise) {
     const char* text = std::getenv("STANDIN_NVML");
     const std::string all = "," + std::string(text != nullptr ? text : "");
     const size_t at = all.find("," + std::string(name) + "=");
-    return at == std::string::npos ? otherwise
-                                   : std::atol(all.c_str() + at + std::strlen(name) + 2);
+    return at == std::string::npos ? otherwise : std::atol(all.c_str() + at + std::strlen(name) + 2);
 }
 
 int64_t elapsedMs() {
@@ -94,9 +93,7 @@ void spend(const char* name) {
     for (const int64_t begun = used(); used() - begun < costNs;) continue;
 }
 
-int indexOf(void* device) {
-    return static_cast<int>(reinterpret_cast<intptr_t>(device)) - 1;
-}
+int indexOf(void* device) { return static_cast<int>(reinterpret_cast<intptr_t>(device)) - 1; }
 
 /// Returns the error of the call, or 0.
 int trouble(void* device) {
@@ -119,9 +116,7 @@ EXPORTED int nvmlInit_v2() {
     elapsedMs();
     return static_cast<int>(setting("init", 0));
 }
-EXPORTED int nvmlShutdown() {
-    return 0;
-}
+EXPORTED int nvmlShutdown() { return 0; }
 EXPORTED int nvmlSystemGetDriverVersion(char* text, unsigned size) {
     std::snprintf(text, size, "999.1");
     return 0;
@@ -200,7 +195,7 @@ EXPORTED int nvmlDeviceGetMemoryInfo_v2(void* device, void* memory) {
     constexpr unsigned secondOf40Bytes = 0x2000028;
     unsigned version = 0;
     std::memcpy(&version, memory, sizeof version);
-    if (version != secondOf40Bytes) return 25;  // the library's answer to a wrong argument version
+    if (version != secondOf40Bytes) return 25;                  // the library's answer to a wrong argument version
     const unsigned long long numbers[] = {1000, 50, 600, 350};  // total, reserved, free, used
     std::memcpy(static_cast<char*>(memory) + sizeof numbers[0], numbers, sizeof numbers);
     return 0;
@@ -240,8 +235,7 @@ EXPORTED int nvmlDeviceGetPcieThroughput(void* device, int direction, unsigned* 
     *kbPerSecond = direction == 0 ? 1000 : 2000;
     return answer(device);
 }
-EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
-                                                     void* processes) {
+EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, void* processes) {
     spend("processes");
     if (setting("mig", 0) != 0) return notSupported;
     if (const int result = answer(device)) return result;
@@ -308,8 +302,8 @@ EXPORTED int nvmlGpmMetricsGet(void* metrics) {
     constexpr size_t firstMetric = 24, metricBytes = 40;
     static int calls = 0;
     if (get<unsigned>(metrics, 0) != 1) return wrongVersion;
-    const int64_t between = *static_cast<int64_t*>(get<void*>(metrics, 16)) -
-                            *static_cast<int64_t*>(get<void*>(metrics, 8));
+    const int64_t between =
+        *static_cast<int64_t*>(get<void*>(metrics, 16)) - *static_cast<int64_t*>(get<void*>(metrics, 8));
     const bool isArtefact = between < 95 || ++calls % 4 == 0;
     for (unsigned at = 0; at < get<unsigned>(metrics, 4); ++at) {
         char* const metric = static_cast<char*>(metrics) + firstMetric + metricBytes * at;

@@ -48,8 +48,7 @@ long setting(const char* name, long otherwise) {
     const char* text = std::getenv("STANDIN_PM");
     const std::string all = "," + std::string(text != nullptr ? text : "");
     const size_t at = all.find("," + std::string(name) + "=");
-    return at == std::string::npos ? otherwise
-                                   : std::atol(all.c_str() + at + std::strlen(name) + 2);
+    return at == std::string::npos ? otherwise : std::atol(all.c_str() + at + std::strlen(name) + 2);
 }
 
 uint64_t nowNs() {
@@ -58,13 +57,9 @@ uint64_t nowNs() {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-Sampling& samplingOf(CUpti_PmSampling_Object* object) {
-    return *reinterpret_cast<Sampling*>(object);
-}
+Sampling& samplingOf(CUpti_PmSampling_Object* object) { return *reinterpret_cast<Sampling*>(object); }
 
-size_t sizeFor(uint64_t samples) {
-    return sizeof(Image) + sizeof(Sample) * samples;
-}
+size_t sizeFor(uint64_t samples) { return sizeof(Image) + sizeof(Sample) * samples; }
 
 }  // namespace
 
@@ -72,9 +67,7 @@ EXPORTED CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
     *text = "SIMULATED_ERROR";
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*) {
-    return CUPTI_SUCCESS;
-}
+EXPORTED CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*) { return CUPTI_SUCCESS; }
 EXPORTED CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
     params->pChipName = "SIMULATED";
     return CUPTI_SUCCESS;
@@ -83,28 +76,22 @@ EXPORTED CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_
     params->pHostObject = reinterpret_cast<CUpti_Profiler_Host_Object*>(samplings);
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params*) {
+EXPORTED CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params*) { return CUPTI_SUCCESS; }
+EXPORTED CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params*) {
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult
-cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params*) {
-    return CUPTI_SUCCESS;
-}
-EXPORTED CUptiResult
-cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
+EXPORTED CUptiResult cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* params) {
     params->configImageSize = imageBytes;
     return CUPTI_SUCCESS;
 }
 EXPORTED CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params*) {
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult
-cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
+EXPORTED CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
     params->numOfPasses = 1;
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult
-cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
+EXPORTED CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
     const auto* image = reinterpret_cast<const Image*>(params->pCounterDataImage);
     if (params->rangeIndex >= image->count) return CUPTI_ERROR_INVALID_PARAMETER;
     std::fill_n(params->pMetricValues, params->numMetrics,
@@ -112,28 +99,25 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
     return CUPTI_SUCCESS;
 }
 
-EXPORTED CUptiResult
-cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
+EXPORTED CUptiResult cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
     params->counterAvailabilityImageSize = imageBytes;
     return CUPTI_SUCCESS;
 }
 EXPORTED CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params) {
     if (const long refusal = setting("refuse", 0)) return static_cast<CUptiResult>(refusal);
-    params->pPmSamplingObject =
-        reinterpret_cast<CUpti_PmSampling_Object*>(&samplings[params->deviceIndex]);
+    params->pPmSamplingObject = reinterpret_cast<CUpti_PmSampling_Object*>(&samplings[params->deviceIndex]);
     return CUPTI_SUCCESS;
 }
 EXPORTED CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
     samplingOf(params->pPmSamplingObject).intervalNs = params->samplingInterval;
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult
-cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* params) {
+EXPORTED CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* params) {
     params->counterDataSize = sizeFor(params->maxSamples);
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult cuptiPmSamplingCounterDataImageInitialize(
-    CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
+EXPORTED CUptiResult
+cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
     auto* image = reinterpret_cast<Image*>(params->pCounterData);
     image->capacity = (params->counterDataSize - sizeof(Image)) / sizeof(Sample);
     image->count = image->isUsed = 0;
@@ -154,9 +138,7 @@ EXPORTED CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params)
     sampling.runs = true;
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params*) {
-    return CUPTI_SUCCESS;
-}
+EXPORTED CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params*) { return CUPTI_SUCCESS; }
 EXPORTED CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
     auto* image = reinterpret_cast<Image*>(params->pCounterDataImage);
     Sampling& sampling = samplingOf(params->pPmSamplingObject);
@@ -181,8 +163,7 @@ EXPORTED CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
     }
     return CUPTI_SUCCESS;
 }
-EXPORTED CUptiResult
-cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params* params) {
+EXPORTED CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params* params) {
     const auto* image = reinterpret_cast<const Image*>(params->pCounterDataImage);
     params->numTotalSamples = image->capacity;
     params->numPopulatedSamples = params->numCompletedSamples = image->count;

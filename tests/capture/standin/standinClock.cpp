@@ -29,12 +29,9 @@ std::atomic<time_t> aheadSeconds{0};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void standinSetClock(long seconds) {
-    aheadSeconds.store(seconds);
-}
+extern "C" __attribute__((visibility("default"))) void standinSetClock(long seconds) { aheadSeconds.store(seconds); }
 
-extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock,
-                                                                    timespec* time) {
+extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) {
     const long result = ::syscall(SYS_clock_gettime, clock, time);
     if (result != 0 || clock != CLOCK_REALTIME) return static_cast<int>(result);
     static const time_t backSeconds = setBackSeconds();

@@ -37,9 +37,7 @@ char place[1];
 
 }  // namespace
 
-EXPORT int cuInit(unsigned) {
-    return is("broken") ? 100 : 0;
-}
+EXPORT int cuInit(unsigned) { return is("broken") ? 100 : 0; }
 EXPORT int cuDeviceGetCount(int* count) {
     *count = is("none") ? 0 : gpuCount;
     return 0;
@@ -68,15 +66,9 @@ EXPORT int cuDevicePrimaryCtxRetain(void** context, int device) {
     *context = reinterpret_cast<void*>(static_cast<intptr_t>(device + 1));
     return 0;
 }
-EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
-    return 0;
-}
-EXPORT int cuCtxSetCurrent(void*) {
-    return 0;
-}
-EXPORT int cuCtxEnablePeerAccess(void*, unsigned) {
-    return 0;
-}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+EXPORT int cuCtxSetCurrent(void*) { return 0; }
+EXPORT int cuCtxEnablePeerAccess(void*, unsigned) { return 0; }
 EXPORT int cuMemGetInfo_v2(size_t* free, size_t* total) {
     *total = size_t{1} << 30;
     *free = is("full") ? size_t{1} << 20 : size_t{256} << 20;
@@ -87,9 +79,7 @@ EXPORT int cuMemAlloc_v2(uint64_t* memory, size_t) {
     *memory = ++next << 32;
     return 0;
 }
-EXPORT int cuMemFree_v2(uint64_t) {
-    return 0;
-}
+EXPORT int cuMemFree_v2(uint64_t) { return 0; }
 EXPORT int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
     *memory = std::malloc(bytes);
     return *memory != nullptr ? 0 : failed;
@@ -98,28 +88,16 @@ EXPORT int cuMemFreeHost(void* memory) {
     std::free(memory);
     return 0;
 }
-EXPORT int cuMemcpyHtoDAsync_v2(uint64_t, const void*, size_t bytes, void*) {
-    return pass(bytes, 50);
-}
-EXPORT int cuMemcpyDtoHAsync_v2(void*, uint64_t, size_t bytes, void*) {
-    return pass(bytes, 40);
-}
-EXPORT int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t bytes, void*) {
-    return pass(bytes, 400);
-}
-EXPORT int cuMemcpyPeerAsync(uint64_t, void*, uint64_t, void*, size_t bytes, void*) {
-    return pass(bytes, 200);
-}
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t, const void*, size_t bytes, void*) { return pass(bytes, 50); }
+EXPORT int cuMemcpyDtoHAsync_v2(void*, uint64_t, size_t bytes, void*) { return pass(bytes, 40); }
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t bytes, void*) { return pass(bytes, 400); }
+EXPORT int cuMemcpyPeerAsync(uint64_t, void*, uint64_t, void*, size_t bytes, void*) { return pass(bytes, 200); }
 EXPORT int cuStreamCreate(void** stream, unsigned) {
     *stream = place;
     return 0;
 }
-EXPORT int cuStreamDestroy_v2(void*) {
-    return 0;
-}
-EXPORT int cuStreamSynchronize(void*) {
-    return 0;
-}
+EXPORT int cuStreamDestroy_v2(void*) { return 0; }
+EXPORT int cuStreamSynchronize(void*) { return 0; }
 EXPORT int cuEventCreate(void** event, unsigned) {
     *event = new Event;
     return 0;
@@ -133,7 +111,6 @@ EXPORT int cuEventRecord(void* event, void*) {
     return 0;
 }
 EXPORT int cuEventElapsedTime(float* milliseconds, void* before, void* after) {
-    *milliseconds = static_cast<float>(
-        (static_cast<Event*>(after)->atNs - static_cast<Event*>(before)->atNs) / 1e6);
+    *milliseconds = static_cast<float>((static_cast<Event*>(after)->atNs - static_cast<Event*>(before)->atNs) / 1e6);
     return 0;
 }

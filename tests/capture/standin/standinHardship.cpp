@@ -42,9 +42,7 @@ void ranges(int count) {
     for (int number = 0; number < count; ++number) range("work");
 }
 
-void pause(int milliseconds) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-}
+void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 // --- memory
 
@@ -165,8 +163,7 @@ int callsInHandlers(int microseconds, int milliseconds) {
 
 // --- clocks
 
-/// A range of a third of a second during a clock change; `standinSetClock` is from a preloaded
-/// library.
+/// A range of a third of a second during a clock change; `standinSetClock` is from a preloaded library.
 int clockIsSet(int seconds) {
     const auto set = reinterpret_cast<void (*)(long)>(::dlsym(RTLD_DEFAULT, "standinSetClock"));
     if (!set) return 77;
@@ -185,8 +182,7 @@ int clockIsSet(int seconds) {
 // --- rights and limits
 
 int asAnotherUser() {
-    if (::setgroups(0, nullptr) != 0 || ::setresgid(65534, 65534, 65534) != 0 ||
-        ::setresuid(65534, 65534, 65534) != 0)
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0)
         return 77;
     ranges(100);
     pause(300);
@@ -236,8 +232,7 @@ int takeDescriptors(const std::string& path) {
     return ::stat(path.c_str(), &status) == 0 && status.st_size == 4 ? 0 : 6;
 }
 
-/// Does so repeatedly, so that it also happens between any two calls of another user of
-/// descriptors.
+/// Does so repeatedly, so that it also happens between any two calls of another user of descriptors.
 int takesDescriptors(const char* path) {
     range("before");
     pause(100);
@@ -282,16 +277,14 @@ int forksAtOnce() {
     return 0;
 }
 
-/// Forks while another thread is mostly inside the C library's exit handler list, whose lock state
-/// a child inherits.
+/// Forks while another thread is mostly inside the C library's exit handler list, whose lock state a child inherits.
 int forksAmongExitHandlers() {
     range("before");
     std::atomic<bool> isOver{false};
     std::thread other([&] {
         static int owner = 0;
         while (!isOver.load()) {
-            for (int number = 0; number < 100; ++number)
-                ::__cxa_atexit([](void*) {}, nullptr, &owner);
+            for (int number = 0; number < 100; ++number) ::__cxa_atexit([](void*) {}, nullptr, &owner);
             ::__cxa_finalize(&owner);
         }
     });

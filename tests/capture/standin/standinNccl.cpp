@@ -20,8 +20,8 @@
 
 namespace {
 
-constexpr int groupType = 1, collType = 2, p2pType = 4, proxyOpType = 8, groupApiType = 256,
-              collApiType = 512, p2pApiType = 1024, launchType = 2048, copyEngineType = 4096;
+constexpr int groupType = 1, collType = 2, p2pType = 4, proxyOpType = 8, groupApiType = 256, collApiType = 512,
+              p2pApiType = 1024, launchType = 2048, copyEngineType = 4096;
 
 /// The function table of ncclProfiler_vN, in its order.
 struct Table {
@@ -49,12 +49,10 @@ void* makeCommunicator(uint64_t hash, const char* name, int ranks, int rank) {
         answer = reinterpret_cast<int (*)(void**, int*)>(table->init)(&context, &mask);
     } else if (version == 4) {
         using Init = int (*)(void**, int*, const char*, uint64_t, int, int, int, void (*)());
-        answer = reinterpret_cast<Init>(table->init)(&context, &mask, name, hash, 1, ranks, rank,
-                                                     nullptr);
+        answer = reinterpret_cast<Init>(table->init)(&context, &mask, name, hash, 1, ranks, rank, nullptr);
     } else {
         using Init = int (*)(void**, uint64_t, int*, const char*, int, int, int, void (*)());
-        answer = reinterpret_cast<Init>(table->init)(&context, hash, &mask, name, 1, ranks, rank,
-                                                     nullptr);
+        answer = reinterpret_cast<Init>(table->init)(&context, hash, &mask, name, 1, ranks, rank, nullptr);
     }
     if (answer != 0) giveUp("init failed");
     return context;
@@ -160,8 +158,7 @@ void run(void* context, const std::vector<Operation>& operations, bool stopsBack
     std::vector<void*> tasks;
     for (size_t at = 0; at < operations.size(); ++at)
         tasks.push_back(startTask(context, calls[at], group, operations[at]));
-    for (size_t at = 0; at < tasks.size(); ++at)
-        stop(tasks[stopsBackwards ? tasks.size() - 1 - at : at]);
+    for (size_t at = 0; at < tasks.size(); ++at) stop(tasks[stopsBackwards ? tasks.size() - 1 - at : at]);
     stop(group);
     stop(groupCall);
 }
@@ -269,8 +266,7 @@ int main(int argc, char** argv) {
     const char* plugin = std::getenv("NCCL_PROFILER_PLUGIN");
     void* library = plugin ? ::dlopen(plugin, RTLD_NOW | RTLD_LOCAL) : nullptr;
     if (!library) giveUp("no plugin");
-    table = static_cast<const Table*>(
-        ::dlsym(library, ("ncclProfiler_v" + std::to_string(version)).c_str()));
+    table = static_cast<const Table*>(::dlsym(library, ("ncclProfiler_v" + std::to_string(version)).c_str()));
     if (!table) giveUp("the plugin lacks the version");
     if (scenario == "plain") plain();
     if (scenario == "group") group();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SIMULATED: represents PyTorch in a process, which is detected by its library name.
-extern "C" int simulatedTorch() {
-    return 0;
-}
+extern "C" int simulatedTorch() { return 0; }

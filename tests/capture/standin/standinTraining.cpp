@@ -53,9 +53,7 @@ void runStep(const TrainingOptions& options, const SimulatedGpu& gpu, int thread
     gpu.clear(plan.correlation(thread, step, after + 2));
     gpu.wait(plan.correlation(thread, step, after + 3));
     gpu.askForDevice();
-    const auto pause = [&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
-    };
+    const auto pause = [&] { std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs)); };
     if (options.longSteps) pause();
     if (options.nvtx) {
         endOptimizer(optimizer);
@@ -91,14 +89,12 @@ void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& liv
         }
     };
     std::vector<std::thread> threads;
-    for (int thread = 1; thread < options.plan.threads; ++thread)
-        threads.emplace_back(work, thread);
+    for (int thread = 1; thread < options.plan.threads; ++thread) threads.emplace_back(work, thread);
     work(0);
     for (std::thread& thread : threads) thread.join();
     if (!options.leavesRunning) live.synchronize();
     for (int i = 0; i < options.plan.untimedKernels; ++i) {
-        gpu.launchUntimedKernel(static_cast<uint32_t>(options.plan.threads) *
-                                    TrainingPlan::correlationsPerThread +
+        gpu.launchUntimedKernel(static_cast<uint32_t>(options.plan.threads) * TrainingPlan::correlationsPerThread +
                                 static_cast<uint32_t>(i) + 1);
     }
 }
@@ -162,8 +158,7 @@ void forkChildren(const std::string& how) {
 void churnThreads(int count, int atOnce) {
     for (int first = 0; first < count; first += atOnce) {
         std::vector<std::thread> threads;
-        for (int i = first; i < first + atOnce && i < count; ++i)
-            threads.emplace_back(rangeWithThreadId, i);
+        for (int i = first; i < first + atOnce && i < count; ++i) threads.emplace_back(rangeWithThreadId, i);
         for (std::thread& thread : threads) thread.join();
     }
 }
@@ -182,8 +177,7 @@ void closeEverythingAndWrite(const std::string& path) {
     for (int descriptor = 3; descriptor < 1024; ++descriptor) ::close(descriptor);
     // Takes the lowest freed numbers, as many as any other code held.
     std::vector<FILE*> files;
-    for (int i = 0; i < 20; ++i)
-        files.push_back(std::fopen((path + std::to_string(i)).c_str(), "w"));
+    for (int i = 0; i < 20; ++i) files.push_back(std::fopen((path + std::to_string(i)).c_str(), "w"));
     std::this_thread::sleep_for(std::chrono::milliseconds(600));
     for (FILE* file : files) {
         std::fputs("mine", file);
@@ -203,9 +197,8 @@ int endBy(const TrainingOptions& options) {
     if (how == "_exit") ::_exit(options.exitCode);
     if (how == "abort") std::abort();
     if (how == "kill") ::kill(::getpid(), SIGKILL);
-    const std::map<std::string, int> signals = {{"term", SIGTERM},        {"term-handled", SIGTERM},
-                                                {"term-thread", SIGTERM}, {"int", SIGINT},
-                                                {"int-ignored", SIGINT},  {"hup", SIGHUP}};
+    const std::map<std::string, int> signals = {{"term", SIGTERM}, {"term-handled", SIGTERM}, {"term-thread", SIGTERM},
+                                                {"int", SIGINT},   {"int-ignored", SIGINT},   {"hup", SIGHUP}};
     if (const auto found = signals.find(how); found != signals.end()) {
         if (how == "term-handled") std::signal(SIGTERM, [](int) { ::_exit(7); });
         if (how == "int-ignored") std::signal(SIGINT, SIG_IGN);
@@ -225,23 +218,16 @@ int endBy(const TrainingOptions& options) {
 /// Read by the address sanitizer's runtime when it is linked in. Its leak checker stops at exit
 /// threads of a dlopened library, and crashes on it.
 extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() {
-    return "detect_leaks=0";
-}
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
-/// Read by the thread sanitizer's runtime, which would end a child that starts threads after a
-/// fork.
+/// Read by the thread sanitizer's runtime, which would end a child that starts threads after a fork.
 extern "C" const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() {
-    return "die_after_fork=0";
-}
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
 /// Read by the thread sanitizer's runtime. NVTX's headers replace function pointers while other
 /// threads read them, which is harmless; and closing descriptors used by others is intended here.
 extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-    return "race:nvtx3/nvtxDetail/\nrace:closeEverythingAndWrite";
-}
+extern "C" const char* __tsan_default_suppressions() { return "race:nvtx3/nvtxDetail/\nrace:closeEverythingAndWrite"; }
 
 int main(int argc, char** argv) {
     const TrainingOptions options = readOptions(argc, argv);
@@ -256,8 +242,7 @@ int main(int argc, char** argv) {
     if (options.driver) {
         SimulatedGpu::initializeDriver();
         gpu.begin(options.cupti, options.plan);
-        live.begin(options.cupti, options.gpuDelayUs, options.reservesRecordEarly,
-                   options.overtakes);
+        live.begin(options.cupti, options.gpuDelayUs, options.reservesRecordEarly, options.overtakes);
     }
     if (options.rare) {
         // Some kinds are enabled only after the first context exists.

@@ -14,9 +14,7 @@ FOR_PYTHON void survivorBegin();
 FOR_PYTHON void survivorStep(int step);
 FOR_PYTHON void survivorRange(const char* name);
 
-void survivorBegin() {
-    lanescope::survive::beginGpu();
-}
+void survivorBegin() { lanescope::survive::beginGpu(); }
 
 void survivorStep(int step) {
     nvtxRangePushA(("step " + std::to_string(step)).c_str());

@@ -9,8 +9,7 @@
 
 #include <cstdlib>
 
-extern "C" __attribute__((visibility("default"))) ssize_t writev(int file, const iovec* parts,
-                                                                 int count) {
+extern "C" __attribute__((visibility("default"))) ssize_t writev(int file, const iovec* parts, int count) {
     using Writev = ssize_t(int, const iovec*, int);
     static auto* const real = reinterpret_cast<Writev*>(::dlsym(RTLD_NEXT, "writev"));
     static const char* const milliseconds = std::getenv("STANDIN_SLOW_WRITE_MS");

@@ -16,8 +16,7 @@ namespace lanescope::fuzz {
 Scratch::Scratch() {
     std::error_code error;
     const bool hasMemory = std::filesystem::is_directory("/dev/shm", error);
-    std::string name =
-        (hasMemory ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/fuzz-XXXXXX";
+    std::string name = (hasMemory ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/fuzz-XXXXXX";
     require(::mkdtemp(name.data()) != nullptr, "There is no room for a folder.");
     path_ = name;
 }
@@ -41,8 +40,7 @@ void Scratch::clear() const {
         std::filesystem::remove_all(entry.path(), ignored);
 }
 
-NamelessFile::NamelessFile(std::string_view bytes)
-    : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+NamelessFile::NamelessFile(std::string_view bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
     require(descriptor_ >= 0, "There is no room for a file.");
     while (!bytes.empty()) {
         const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
@@ -51,8 +49,6 @@ NamelessFile::NamelessFile(std::string_view bytes)
     }
 }
 
-NamelessFile::~NamelessFile() {
-    ::close(descriptor_);
-}
+NamelessFile::~NamelessFile() { ::close(descriptor_); }
 
 }  // namespace lanescope::fuzz

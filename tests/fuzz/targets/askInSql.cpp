@@ -38,8 +38,7 @@ void askInSql(Bytes bytes) {
     limits.resultBytes = 1 << 16;
     limits.workingBytes = 32 << 20;
     const auto answer = query->run(textOf(bytes), limits);
-    require(answer || !sentenceOf(answer.error(), textOf(bytes)).empty(),
-            "It failed without a word.");
+    require(answer || !sentenceOf(answer.error(), textOf(bytes)).empty(), "It failed without a word.");
     require(std::filesystem::last_write_time(path) == written, "The trace was written to.");
 }
 

@@ -20,9 +20,7 @@ namespace lanescope::fuzz {
 
 namespace {
 
-std::string sheet(std::string_view text) {
-    return bytesOf(databaseOf(text).get());
-}
+std::string sheet(std::string_view text) { return bytesOf(databaseOf(text).get()); }
 
 std::string ownSheet(std::string_view text) {
     return sheet("A " + std::to_string(traceApplicationId) + "\n" + std::string(text));
@@ -36,9 +34,7 @@ std::string nvprofSheet(std::string_view text) {
         std::string(text));
 }
 
-std::string file(std::string_view text) {
-    return std::string(text);
-}
+std::string file(std::string_view text) { return std::string(text); }
 
 template <class Value>
 void requireReason(const Result<Value>& result) {
@@ -46,8 +42,7 @@ void requireReason(const Result<Value>& result) {
 }
 
 /// Does the first part of `loadOpenTrace`; using the rows is not the reader's part.
-void read(const std::string& content,
-          std::span<const TraceFormat* const> formats = traceFormats()) {
+void read(const std::string& content, std::span<const TraceFormat* const> formats = traceFormats()) {
     const NamelessFile named(content);
     requireReason(orOutOfMemory("fuzz", [&]() -> Result<void> {
         Result<TraceSource> source = TraceSource::open(named.descriptor(), "fuzz");
@@ -63,27 +58,17 @@ void read(const std::string& content,
 
 }  // namespace
 
-void readOwnTrace(Bytes bytes) {
-    read(ownSheet(textOf(bytes)));
-}
+void readOwnTrace(Bytes bytes) { read(ownSheet(textOf(bytes))); }
 
-void readNsightTrace(Bytes bytes) {
-    read(sheet(textOf(bytes)));
-}
+void readNsightTrace(Bytes bytes) { read(sheet(textOf(bytes))); }
 
-void readNvprofTrace(Bytes bytes) {
-    read(nvprofSheet(textOf(bytes)));
-}
+void readNvprofTrace(Bytes bytes) { read(nvprofSheet(textOf(bytes))); }
 
 /// RPD or rocpd, distinguished by their tables.
-void readRocmTrace(Bytes bytes) {
-    read(sheet(textOf(bytes)));
-}
+void readRocmTrace(Bytes bytes) { read(sheet(textOf(bytes))); }
 
 /// A trace of events or a log of NCCL Inspector, whichever is more similar.
-void readKinetoTrace(Bytes bytes) {
-    read(file(textOf(bytes)));
-}
+void readKinetoTrace(Bytes bytes) { read(file(textOf(bytes))); }
 
 /// JAX planes or Perfetto packets, whichever are more similar; `readKinetoTrace` handles JSON.
 void readProtobuf(Bytes bytes) {
@@ -91,8 +76,7 @@ void readProtobuf(Bytes bytes) {
     read(file(textOf(bytes)), formats);
 }
 
-/// The first byte selects the reader of the rest: Lanescope's tables, others', nvprof's, or files
-/// that are no tables.
+/// The first byte selects the reader of the rest: Lanescope's tables, others', nvprof's, or files that are no tables.
 void useLoadedTrace(Bytes bytes) {
     constexpr std::array contents{&ownSheet, &sheet, &nvprofSheet, &file};
     if (bytes.empty()) return;

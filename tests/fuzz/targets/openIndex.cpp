@@ -29,13 +29,11 @@ std::string indexOf(const TracePtr& trace, const Scratch& scratch, const SourceK
     return contentOf(path);
 }
 
-/// Overwrites parts of `index` as the input specifies: position in three bytes, length in one, and
-/// the bytes.
+/// Overwrites parts of `index` as the input specifies: position in three bytes, length in one, and the bytes.
 void edit(std::string& index, Bytes edits) {
     while (edits.size() > 4) {
         const size_t at = (edits[0] | edits[1] << 8 | edits[2] << 16) % index.size();
-        const size_t count =
-            std::min<size_t>({edits[3] % 16u + 1, edits.size() - 4, index.size() - at});
+        const size_t count = std::min<size_t>({edits[3] % 16u + 1, edits.size() - 4, index.size() - at});
         std::memcpy(index.data() + at, edits.data() + 4, count);
         edits = edits.subspan(4 + count);
     }
@@ -73,8 +71,7 @@ class CheckedTrace {
         require(!findings.empty(), "Nothing was found out.");
         for (const Finding& finding : findings) {
             require(!finding.sentence.empty(), "Something was found without a word.");
-            require(finding.isGood || trace != trace_ || index != index_,
-                    "What is whole is said to be damaged.");
+            require(finding.isGood || trace != trace_ || index != index_, "What is whole is said to be damaged.");
         }
         if (trace != trace_) write(trace_);
     }
@@ -93,8 +90,7 @@ class CheckedTrace {
 
 /// Applies the edits to the trace or to its index.
 void checkEdited(uint8_t kind, bool isTrace, Bytes edits) {
-    static const CheckedTrace checked(
-        simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}));
+    static const CheckedTrace checked(simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}));
     std::string trace = checked.trace(), index = checked.index();
     if (isTrace)
         edit(trace, edits);
@@ -124,9 +120,8 @@ TracePtr openEdited(Bytes bytes) {
 
 }  // namespace
 
-/// The first byte selects the edited file: a separate file (0), or the index of one of two traces,
-/// either as it is or with all checksums corrected, like an attacker. So the corpus is small, and
-/// does not depend on the format version.
+/// The first byte selects the edited file: a separate file (0), or the index of one of two traces, either as it is or
+/// with all checksums corrected, like an attacker. So the corpus is small, and does not depend on the format version.
 void openIndex(Bytes bytes) {
     const TracePtr trace = openEdited(bytes);
     if (trace) (void)countCorruptBlocks(*trace);

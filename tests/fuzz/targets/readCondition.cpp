@@ -8,12 +8,10 @@ namespace lanescope::fuzz {
 /// Parses a `--fail-if` condition.
 void readCondition(Bytes bytes) {
     const auto condition = compare::parseCondition(textOf(bytes));
-    if (!condition)
-        return require(!condition.error().sentence.empty(), "It was refused without a word.");
+    if (!condition) return require(!condition.error().sentence.empty(), "It was refused without a word.");
     require(!condition->tests.empty(), "A condition without a test.");
     for (const compare::ConditionTest& test : condition->tests) {
-        require(compare::hasName(test.subject) != test.name.empty() || test.name.empty(),
-                "A name for what has none.");
+        require(compare::hasName(test.subject) != test.name.empty() || test.name.empty(), "A name for what has none.");
         (void)compare::namesKernel("void ns::gemm<float, 128>(float*, int)", test.name);
         (void)compare::liesInRange("step #/backward/layer #", test.name);
     }

@@ -21,8 +21,8 @@ void drawMap(const fleet::FleetReport& made) {
             require(std::isnan(share) || std::abs(share) <= 1, "A share is none.");
         }
     }
-    for (const auto order : {fleet::RowOrder::Machine, fleet::RowOrder::Role, fleet::RowOrder::Lost,
-                             fleet::RowOrder::Rank})
+    for (const auto order :
+         {fleet::RowOrder::Machine, fleet::RowOrder::Role, fleet::RowOrder::Lost, fleet::RowOrder::Rank})
         require(fleet::ordered(made, order).rows.size() == made.ranks.size(), "A rank is lost.");
 }
 

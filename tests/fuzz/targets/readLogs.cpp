@@ -40,12 +40,10 @@ std::string sealed(std::string file, uint32_t part = 0) {
         const size_t left = (file.size() - at - sizeof block) / 8 * 8;
         block.magic = log::blockMagic;
         block.type = log::BlockType::Records;
-        block.payloadBytes =
-            static_cast<uint32_t>(std::min<size_t>(block.payloadBytes, left) / 8 * 8);
+        block.payloadBytes = static_cast<uint32_t>(std::min<size_t>(block.payloadBytes, left) / 8 * 8);
         block.sequence = sequence++;
         auto checksum = crc32(0, reinterpret_cast<const Bytef*>(&block.sequence), 24);
-        checksum = crc32(checksum, reinterpret_cast<const Bytef*>(file.data() + at + sizeof block),
-                         block.payloadBytes);
+        checksum = crc32(checksum, reinterpret_cast<const Bytef*>(file.data() + at + sizeof block), block.payloadBytes);
         block.checksum = static_cast<uint32_t>(checksum);
         std::memcpy(file.data() + at, &block, sizeof block);
         at += sizeof block + block.payloadBytes;
@@ -60,10 +58,9 @@ std::string logOf(Bytes bytes) {
     return bytes[0] % 4 == 0 ? file : sealed(std::move(file));
 }
 
-/// Names of the logs of a run: of a process, after its exec, on another host, of a sampler, and a
-/// second part.
-constexpr std::array<const char*, 5> names{name, "box.sampler.77.log", "far.1.4243.log",
-                                           "box.-.4242.2.log", "box.-.4242.log.1"};
+/// Names of the logs of a run: of a process, after its exec, on another host, of a sampler, and a second part.
+constexpr std::array<const char*, 5> names{name, "box.sampler.77.log", "far.1.4243.log", "box.-.4242.2.log",
+                                           "box.-.4242.log.1"};
 constexpr const char* perfName = "run/box.-.4242.perf";
 
 constexpr std::string_view logMagic(log::fileMagic, sizeof log::fileMagic);
@@ -122,8 +119,7 @@ struct Toucher {
 
     template <class Record, class Tail>
     void operator()(const Record&, const Tail& tail) {
-        for (const auto byte : std::as_bytes(std::span(tail)))
-            sum += std::to_integer<uint64_t>(byte);
+        for (const auto byte : std::as_bytes(std::span(tail))) sum += std::to_integer<uint64_t>(byte);
     }
 };
 
@@ -133,8 +129,7 @@ std::filesystem::path collect(const Scratch& scratch, Bytes bytes) {
     std::filesystem::create_directory(scratch / "run");
     writeLogs(scratch, bytes);
     const uint8_t how = bytes.empty() ? 0 : bytes[0] >> 2;
-    auto collector =
-        capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
+    auto collector = capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
     require(collector.has_value(), "There is no room for a trace.");
     const auto polled = (*collector)->poll();
     require(polled.has_value() || !polled.error().sentence.empty(), "It failed without a word.");
@@ -165,8 +160,7 @@ void readLog(Bytes bytes) {
     (void)used;
 }
 
-/// Bits 2 to 4 of the first byte select a known machine, the end of the program, and whether it
-/// still ran.
+/// Bits 2 to 4 of the first byte select a known machine, the end of the program, and whether it still ran.
 void collectLog(Bytes bytes) {
     static const Scratch scratch;
     (void)collect(scratch, bytes);
@@ -176,8 +170,7 @@ void collectLog(Bytes bytes) {
 void loadCollected(Bytes bytes) {
     static const Scratch scratch;
     const std::filesystem::path path = collect(scratch, bytes);
-    require(path.empty() || loadTrace(path, {}, {.threads = 1}).has_value(),
-            "What was made of a log cannot be read.");
+    require(path.empty() || loadTrace(path, {}, {.threads = 1}).has_value(), "What was made of a log cannot be read.");
 }
 
 }  // namespace lanescope::fuzz

@@ -33,8 +33,7 @@ class Second : public PerfVisitor {
         const NativeStack stack = stacks_.of(sample);
         require(stack.functions.size() <= maxNativeFrames + 1, "A stack has no end.");
         for (const uint32_t function : stack.functions)
-            require(!stacks_.function(function).file.empty() || !stack.isWhole,
-                    "A function lies in no file.");
+            require(!stacks_.function(function).file.empty() || !stack.isWhole, "A function lies in no file.");
     }
 
   private:
@@ -48,8 +47,7 @@ std::string sealed(std::string_view records) {
     head.headBytes = sizeof head;
     head.registerCount = static_cast<uint32_t>(perfRegisterCount);
     head.machine = perfMachine;
-    const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, 0,
-                          static_cast<uint32_t>(records.size())};
+    const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, 0, static_cast<uint32_t>(records.size())};
     std::string file(reinterpret_cast<const char*>(&head), sizeof head);
     file.append(reinterpret_cast<const char*>(&piece), sizeof piece);
     return file.append(records);
@@ -71,8 +69,7 @@ void readPerf(Bytes bytes) {
         }
         return;
     }
-    const auto path =
-        scratch.write("box.-.1.perf", bytes[0] % 3 == 0 ? std::string(rest) : sealed(rest));
+    const auto path = scratch.write("box.-.1.perf", bytes[0] % 3 == 0 ? std::string(rest) : sealed(rest));
     auto file = PerfLogFile::open(path);
     if (!file) return require(!file.error().sentence.empty(), "It failed without a word.");
     First first;
@@ -82,8 +79,7 @@ void readPerf(Bytes bytes) {
     Second second(stacks);
     static_cast<void>(file->read(second));
     std::string dropped(rest);
-    const size_t left =
-        dropEmptyStacks(std::as_writable_bytes(std::span(dropped)), perfRegisterCount);
+    const size_t left = dropEmptyStacks(std::as_writable_bytes(std::span(dropped)), perfRegisterCount);
     require(left <= dropped.size(), "Leaving out adds something.");
 }
 

@@ -30,8 +30,7 @@ std::string summarizedTrace() {
     const auto summary = analysis::summarizeRun(*trace);
     {
         Result<Database> database = openForWriting(path);
-        require(summary && database && announceSeal(*database) &&
-                    analysis::writeRunSummary(*database, *summary),
+        require(summary && database && announceSeal(*database) && analysis::writeRunSummary(*database, *summary),
                 "No summary could be written.");
     }
     require(sealPages(path).has_value(), "A trace could not be sealed.");
@@ -81,8 +80,7 @@ void edit(sqlite3* database, const std::vector<std::string_view>& line) {
 
 /// "B PLACE BYTE" changes a byte of the file, "B" none.
 void change(std::string& file, const std::vector<std::string_view>& line) {
-    if (line.size() > 2)
-        file[numberIn(line[1], file.size())] = static_cast<char>(numberIn(line[2], 256));
+    if (line.size() > 2) file[numberIn(line[1], file.size())] = static_cast<char>(numberIn(line[2], 256));
 }
 
 /// Reads the file of a run like a comparison.
@@ -95,9 +93,8 @@ void readFile(const std::string& file, bool isAsWritten) {
     require(summary.has_value() || !checked.has_value(), "A summary came of looking twice.");
 }
 
-/// Applies edits to the stored summary of a trace, one per line, and undoes them after each input,
-/// which is faster than reading the table descriptions again. Byte edits apply to the file as
-/// recorded.
+/// Applies edits to the stored summary of a trace, one per line, and undoes them after each input, which is faster than
+/// reading the table descriptions again. Byte edits apply to the file as recorded.
 std::optional<analysis::RunSummary> summaryAfter(Bytes bytes) {
     static const std::string whole = summarizedTrace();
     static sqlite3* const connection = databaseFrom(whole).release();
@@ -128,9 +125,7 @@ std::optional<analysis::RunSummary> summaryAfter(Bytes bytes) {
 
 }  // namespace
 
-void readStoredSummary(Bytes bytes) {
-    (void)summaryAfter(bytes);
-}
+void readStoredSummary(Bytes bytes) { (void)summaryAfter(bytes); }
 
 void compareStoredSummary(Bytes bytes) {
     const auto summary = summaryAfter(bytes);

@@ -95,19 +95,13 @@ void readWords(Bytes bytes) {
     if (bytes.empty()) return;
     const std::string_view text = textOf(bytes.subspan(1));
     switch (bytes[0] % 4) {
-        case 0:
-            readNumbers(text);
-            return selectSteps(text);
-        case 1:
-            return readNames(text);
+        case 0: readNumbers(text); return selectSteps(text);
+        case 1: return readNames(text);
 #ifdef LANESCOPE_HAS_CAPTURE
-        case 2:
-            return readOptions(text);
-        case 3:
-            return readCommandLine(text);
+        case 2: return readOptions(text);
+        case 3: return readCommandLine(text);
 #endif
-        default:
-            return;
+        default: return;
     }
 }
 

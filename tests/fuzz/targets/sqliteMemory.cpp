@@ -22,44 +22,34 @@ struct Header {
     alignas(16) int bytes;
 };
 
-void* behind(void* memory, int bytes) {
-    return memory == nullptr ? nullptr : ::new (memory) Header{bytes} + 1;
-}
+void* behind(void* memory, int bytes) { return memory == nullptr ? nullptr : ::new (memory) Header{bytes} + 1; }
 
-Header* before(void* piece) {
-    return static_cast<Header*>(piece) - 1;
-}
+Header* before(void* piece) { return static_cast<Header*>(piece) - 1; }
 
-void* take(int bytes) {
-    return behind(__libc_malloc(static_cast<size_t>(bytes) + sizeof(Header)), bytes);
-}
+void* take(int bytes) { return behind(__libc_malloc(static_cast<size_t>(bytes) + sizeof(Header)), bytes); }
 
 void give(void* piece) {
     if (piece != nullptr) __libc_free(before(piece));
 }
 
 void* resize(void* piece, int bytes) {
-    return behind(__libc_realloc(before(piece), static_cast<size_t>(bytes) + sizeof(Header)),
-                  bytes);
+    return behind(__libc_realloc(before(piece), static_cast<size_t>(bytes) + sizeof(Header)), bytes);
 }
 
-int sizeOf(void* piece) {
-    return piece == nullptr ? 0 : before(piece)->bytes;
-}
+int sizeOf(void* piece) { return piece == nullptr ? 0 : before(piece)->bytes; }
 
 }  // namespace
 
 void keepSqliteFromSanitizer() {
     constexpr int multiple = 8;
-    static const sqlite3_mem_methods methods{
-        &take,
-        &give,
-        &resize,
-        &sizeOf,
-        [](int bytes) { return (bytes + multiple - 1) / multiple * multiple; },
-        [](void*) { return SQLITE_OK; },
-        [](void*) {},
-        nullptr};
+    static const sqlite3_mem_methods methods{&take,
+                                             &give,
+                                             &resize,
+                                             &sizeOf,
+                                             [](int bytes) { return (bytes + multiple - 1) / multiple * multiple; },
+                                             [](void*) { return SQLITE_OK; },
+                                             [](void*) {},
+                                             nullptr};
     require(sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK &&
                 sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK,
             "SQLite was used before.");

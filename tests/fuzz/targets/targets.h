@@ -10,10 +10,9 @@ namespace lanescope::fuzz {
 
 using Bytes = std::span<const uint8_t>;
 
-/// A reader of untrusted input, or (`use...`) the programs' use of its result. They are separate,
-/// so that each is guided by its own edges: using a trace has more of them than any reader. `run`
-/// accepts any bytes; a sanitizer, a signal or `require` reports a failure. Deterministic. One
-/// thread.
+/// A reader of untrusted input, or (`use...`) the programs' use of its result. They are separate, so that each is
+/// guided by its own edges: using a trace has more of them than any reader. `run` accepts any bytes; a sanitizer, a
+/// signal or `require` reports a failure. Deterministic. One thread.
 struct Target {
     /// Also the name of its folder in `tests/fuzz/corpus`. A target that uses the inputs of others
     /// (`tests/fuzz/uses.txt`) needs no folder.
@@ -23,9 +22,7 @@ struct Target {
 
 std::span<const Target> targets();
 
-inline std::string_view textOf(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+inline std::string_view textOf(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 /// Ends the program, with the sentence on stderr, unless `holds`.
 void require(bool holds, const char* sentence);

@@ -25,8 +25,7 @@ class tst_NamePattern : public QObject {
     }
 
     void expressionMatchesAnywhereInAnyCase() {
-        const auto pattern =
-            NamePattern::compile("^nccl(All|Reduce).*_ring$", PatternKind::Expression);
+        const auto pattern = NamePattern::compile("^nccl(All|Reduce).*_ring$", PatternKind::Expression);
         QVERIFY(pattern.has_value());
         QVERIFY(pattern->matches("ncclAllReduce_RING"));
         QVERIFY(pattern->matches("NCCLReduceScatter_ring"));
@@ -53,8 +52,7 @@ class tst_NamePattern : public QObject {
     }
 
     void hugeExpressionIsRefused() {
-        const auto pattern =
-            NamePattern::compile("((a{1000}){1000}){1000}", PatternKind::Expression);
+        const auto pattern = NamePattern::compile("((a{1000}){1000}){1000}", PatternKind::Expression);
         QVERIFY(!pattern.has_value());
     }
 

@@ -15,10 +15,8 @@ class tst_SearchHits : public QObject {
     void hitsMatchPlainLoop() {
         const TracePtr trace = simulatedTraining();
         std::vector<EventRef> events;
-        for (uint32_t row = 0; row < trace->kernels.size(); row += 5)
-            events.emplace_back(EventKind::Kernel, row);
-        for (uint32_t row = 0; row < trace->apiCalls.size(); row += 3)
-            events.emplace_back(EventKind::Api, row);
+        for (uint32_t row = 0; row < trace->kernels.size(); row += 5) events.emplace_back(EventKind::Kernel, row);
+        for (uint32_t row = 0; row < trace->apiCalls.size(); row += 3) events.emplace_back(EventKind::Api, row);
         const std::set<EventRef> isHit(events.begin(), events.end());
         const SearchHitsPtr hits = SearchHits::of(*trace, events);
         QCOMPARE(hits->events(), events);
@@ -55,8 +53,7 @@ class tst_SearchHits : public QObject {
         size_t place = 0;
         for (const EventRef event : all) {
             const int64_t startNs = trace->rangeOf(event).startNs;
-            while (place + 1 < ofAll->places().size() && ofAll->places()[place + 1] <= startNs)
-                ++place;
+            while (place + 1 < ofAll->places().size() && ofAll->places()[place + 1] <= startNs) ++place;
             QVERIFY(startNs - ofAll->places()[place] < stepNs);
         }
     }

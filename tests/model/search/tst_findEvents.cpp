@@ -14,17 +14,16 @@ using namespace lanescope;
 
 namespace {
 
-constexpr TimeRange always{std::numeric_limits<int64_t>::min(),
-                           std::numeric_limits<int64_t>::max()};
+constexpr TimeRange always{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
 
-std::vector<EventRef> found(const Trace& trace, std::string_view text,
-                            PatternKind kind = PatternKind::Substring, TimeRange range = always) {
+std::vector<EventRef> found(const Trace& trace, std::string_view text, PatternKind kind = PatternKind::Substring,
+                            TimeRange range = always) {
     std::vector<EventRef> events;
-    const bool isComplete = findEvents(trace, *SearchQuery::parse(text, kind), range,
-                                       [&events](std::span<const EventRef> hits) {
-                                           events.insert(events.end(), hits.begin(), hits.end());
-                                           return true;
-                                       });
+    const bool isComplete =
+        findEvents(trace, *SearchQuery::parse(text, kind), range, [&events](std::span<const EventRef> hits) {
+            events.insert(events.end(), hits.begin(), hits.end());
+            return true;
+        });
     return isComplete ? events : std::vector<EventRef>();
 }
 
@@ -55,10 +54,8 @@ std::vector<EventRef> foundPlainly(const Trace& trace, const std::string& text) 
         for (const Lane& lane : track.lanes)
             for (uint32_t slice = 0; slice < lane.size(); ++slice)
                 if (lane.event[slice].isValid() &&
-                    lane.category[slice] !=
-                        SliceCategory::NcclWait &&  // the event's own slice follows
-                    lowered(namesOf(trace, lane.event[slice])).find(lowered(text)) !=
-                        std::string::npos)
+                    lane.category[slice] != SliceCategory::NcclWait &&  // the event's own slice follows
+                    lowered(namesOf(trace, lane.event[slice])).find(lowered(text)) != std::string::npos)
                     events.push_back(lane.event[slice]);
     std::sort(events.begin(), events.end());
     return events;
@@ -91,18 +88,15 @@ class tst_findEvents : public QObject {
     }
 
     void everyKindIsFoundByStartInAnyCase() {
-        QCOMPARE(found(*trace_, "BATCH"),
-                 (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Kernel, 0}}));
-        QCOMPARE(found(*trace_, "memcpy"),
-                 (std::vector<EventRef>{{EventKind::Api, 0}, {EventKind::Memcpy, 0}}));
+        QCOMPARE(found(*trace_, "BATCH"), (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Kernel, 0}}));
+        QCOMPARE(found(*trace_, "memcpy"), (std::vector<EventRef>{{EventKind::Api, 0}, {EventKind::Memcpy, 0}}));
         QCOMPARE(found(*trace_, "htod"), (std::vector<EventRef>{{EventKind::Memcpy, 0}}));
         QCOMPARE(found(*trace_, "memset"), (std::vector<EventRef>{{EventKind::Memset, 0}}));
     }
 
     void eventsAreFoundByPythonStack() {
         SimulatedTrace builder;
-        const auto frame = [&](uint32_t outer, const char* function, const char* file,
-                               uint32_t line) {
+        const auto frame = [&](uint32_t outer, const char* function, const char* file, uint32_t line) {
             return builder.stack(outer, builder.intern(function), builder.intern(file), line);
         };
         const uint32_t step = frame(noIndex, "train_step", "/home/ada/train.py", 212);
@@ -149,8 +143,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(found(*trace, "gemm function:train_step"), Events{gemm});
         QCOMPARE(found(*trace, "file:gpt.py line:212"), (Events{api1, gemm}));
         QCOMPARE(foundByExpression(*trace, "file:ada ^(gemm|adam)$"), (Events{adam, gemm}));
-        QCOMPARE(found(*trace, "FUNCTION:next_batch", PatternKind::Substring, {0, 320}),
-                 Events{api2});
+        QCOMPARE(found(*trace, "FUNCTION:next_batch", PatternKind::Substring, {0, 320}), Events{api2});
     }
 
     void similarTextIsANameInsteadOfATerm() {
@@ -169,10 +162,8 @@ class tst_findEvents : public QObject {
     }
 
     void eventsAreFoundByExpression() {
-        QCOMPARE(foundByExpression(*trace_, "^batch"),
-                 (std::vector<EventRef>{{EventKind::Kernel, 0}}));
-        QCOMPARE(foundByExpression(*trace_, "^(HtoD|DtoH)$"),
-                 (std::vector<EventRef>{{EventKind::Memcpy, 0}}));
+        QCOMPARE(foundByExpression(*trace_, "^batch"), (std::vector<EventRef>{{EventKind::Kernel, 0}}));
+        QCOMPARE(foundByExpression(*trace_, "^(HtoD|DtoH)$"), (std::vector<EventRef>{{EventKind::Memcpy, 0}}));
         QCOMPARE(foundByExpression(*trace_, "mem(cpy|set)").size(), size_t{3});
     }
 
@@ -208,8 +199,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(found(*trace, "graph 8"), (std::vector<EventRef>{{EventKind::Graph, 1}}));
         QCOMPARE(found(*trace, "cuda graph").size(), size_t{2});
         QCOMPARE(found(*trace, "page fault").size(), size_t{2});
-        QCOMPARE(found(*trace, "gpu page fault, write"),
-                 (std::vector<EventRef>{{EventKind::PageFault, 0}}));
+        QCOMPARE(found(*trace, "gpu page fault, write"), (std::vector<EventRef>{{EventKind::PageFault, 0}}));
     }
 
     void projectedRangesAreFound() {
@@ -218,14 +208,12 @@ class tst_findEvents : public QObject {
         builder.addNvtx(thread, "forward", 0, 100);
         builder.launch(thread, builder.defaultStream(), "gemm", 10, 200, 300);
         const TracePtr trace = builder.finish();
-        QCOMPARE(found(*trace, "forward"),
-                 (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Projection, 0}}));
+        QCOMPARE(found(*trace, "forward"), (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Projection, 0}}));
     }
 
     void searchMatchesPlainLoopInOrderOfStart() {
         const TracePtr trace = simulatedTraining({.steps = 60});
-        for (const char* text :
-             {"gemm", "layer 1", "AllReduce", "cudaLaunchKernel", "a", "step 7"}) {
+        for (const char* text : {"gemm", "layer 1", "AllReduce", "cudaLaunchKernel", "a", "step 7"}) {
             std::vector<EventRef> events = found(*trace, text);
             QVERIFY(isByStart(*trace, events));
             std::sort(events.begin(), events.end());
@@ -235,10 +223,9 @@ class tst_findEvents : public QObject {
                 return event.kind() == EventKind::Memcpy || event.kind() == EventKind::Memset;
             });
             std::vector<EventRef> others;
-            std::copy_if(
-                expected.begin(), expected.end(), std::back_inserter(others), [](EventRef event) {
-                    return event.kind() != EventKind::Memcpy && event.kind() != EventKind::Memset;
-                });
+            std::copy_if(expected.begin(), expected.end(), std::back_inserter(others), [](EventRef event) {
+                return event.kind() != EventKind::Memcpy && event.kind() != EventKind::Memset;
+            });
             QCOMPARE(events, others);
         }
     }
@@ -246,11 +233,9 @@ class tst_findEvents : public QObject {
     void partsOfTheTimeAddUp() {
         const TracePtr trace = simulatedTraining({.steps = 20});
         const int64_t middleNs = trace->range.startNs + trace->range.durationNs() / 3;
-        std::vector<EventRef> parts =
-            found(*trace, "gemm", PatternKind::Substring, {always.startNs, middleNs});
+        std::vector<EventRef> parts = found(*trace, "gemm", PatternKind::Substring, {always.startNs, middleNs});
         QVERIFY(!parts.empty());
-        const std::vector<EventRef> behind =
-            found(*trace, "gemm", PatternKind::Substring, {middleNs, always.endNs});
+        const std::vector<EventRef> behind = found(*trace, "gemm", PatternKind::Substring, {middleNs, always.endNs});
         QVERIFY(trace->rangeOf(behind.front()).startNs >= middleNs);
         QVERIFY(trace->rangeOf(parts.back()).startNs < middleNs);
         parts.insert(parts.end(), behind.begin(), behind.end());
@@ -276,12 +261,10 @@ class tst_findEvents : public QObject {
         const TracePtr simulated = builder.finish();
         for (const TracePtr& trace : {simulated, trace_}) {
             const auto statistics = selectionStatistics(*trace, trace->sums, trace->range);
-            std::vector<ReportTable> tables{selectedNames(*trace, statistics, 10),
-                                            selectedCopies(statistics)};
+            std::vector<ReportTable> tables{selectedNames(*trace, statistics, 10), selectedCopies(statistics)};
             for (const char* report :
-                 {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_sum:family",
-                  "nvtx_gpu_proj_sum", "cuda_api_sum", "nccl_sum", "cuda_gpu_mem_time_sum",
-                  "cuda_gpu_mem_size_sum"})
+                 {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_sum:family", "nvtx_gpu_proj_sum",
+                  "cuda_api_sum", "nccl_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"})
                 tables.push_back(*makeReport(*trace, report));
             for (const ReportTable& table : tables) {
                 QCOMPARE(table.searches.size(), table.rows.size());
@@ -289,8 +272,7 @@ class tst_findEvents : public QObject {
                     QVERIFY2(!found(*trace, search).empty(), search.c_str());
             }
         }
-        QCOMPARE(selectedCopies(selectionStatistics(*simulated, simulated->sums, simulated->range))
-                     .searches,
+        QCOMPARE(selectedCopies(selectionStatistics(*simulated, simulated->sums, simulated->range)).searches,
                  (std::vector<std::string>{"memcpy HtoD", "memset"}));
     }
 

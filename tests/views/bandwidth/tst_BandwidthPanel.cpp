@@ -32,12 +32,9 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-void waitForRows(BandwidthPanel& panel) {
-    QTRY_VERIFY_WITH_TIMEOUT(!panel.isStale(), 60'000);
-}
+void waitForRows(BandwidthPanel& panel) { QTRY_VERIFY_WITH_TIMEOUT(!panel.isStale(), 60'000); }
 
-QVariant cellOf(const ReportView& view, int row, const char* columnName,
-                int role = ReportModel::SortRole) {
+QVariant cellOf(const ReportView& view, int row, const char* columnName, int role = ReportModel::SortRole) {
     const ReportModel& model = view.model();
     for (int column = 0; column < model.columnCount(); ++column)
         if (model.headerData(column, Qt::Horizontal).toString() == QLatin1String(columnName))
@@ -100,8 +97,7 @@ class TestBandwidthPanel : public QObject {
         shown.panel.setRange(range);
         waitForRows(shown.panel);
         compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory, range));
-        QVERIFY2(shown.view().remark().startsWith("Selected range, 25"),
-                 qPrintable(shown.view().remark()));
+        QVERIFY2(shown.view().remark().startsWith("Selected range, 25"), qPrintable(shown.view().remark()));
         shown.panel.setRange(std::nullopt);
         waitForRows(shown.panel);
         compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
@@ -183,12 +179,11 @@ class TestBandwidthPanel : public QObject {
         const uint32_t stream = builder.defaultStream();
         for (int epoch = 0; epoch < 3; ++epoch) {
             const int64_t at = epoch * 100 * ms;
-            builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at,
-                            at + 90 * ms);
+            builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at, at + 90 * ms);
             for (int step = 0; step < 4; ++step) {
                 const int64_t from = at + step * 20 * ms;
-                builder.addNvtx(builder.defaultThread(), "step " + std::to_string(4 * epoch + step),
-                                from, from + 20 * ms);
+                builder.addNvtx(builder.defaultThread(), "step " + std::to_string(4 * epoch + step), from,
+                                from + 20 * ms);
                 builder.addMemcpy(stream, MemcpyKind::HtoD, (epoch + 1) * 1000, from, from + ms);
             }
         }
@@ -241,8 +236,7 @@ class TestBandwidthPanel : public QObject {
             QVERIFY2(!cellOf(view, 0, column).isValid(), column);
             QVERIFY2(cellOf(view, 0, column, Qt::DisplayRole).toString().isEmpty(), column);
         }
-        for (const auto kind :
-             {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
+        for (const auto kind : {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
             shown.panel.setChart(kind);
             waitForRows(shown.panel);
             QCOMPARE(chartOf(shown.panel, kind).markCount(), 0);
@@ -252,8 +246,8 @@ class TestBandwidthPanel : public QObject {
     void shareAboveThePeakIsNotShown() {
         SimulatedTrace builder;
         builder.addGpu();
-        builder.addMemcpy(builder.addStream(0, 0, 7), MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0,
-                          MemoryKind::Device, MemoryKind::Device);
+        builder.addMemcpy(builder.addStream(0, 0, 7), MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device,
+                          MemoryKind::Device);
         LinkPeak memory;
         memory.kind = LinkKind::Dram;
         memory.gpu = 0;
@@ -270,9 +264,8 @@ class TestBandwidthPanel : public QObject {
         ShownPanel shown;
         bool isTold = false;
         for (int row = 0; row < shown.view().model().rowCount(); ++row)
-            isTold = isTold || cellOf(shown.view(), row, "Of Peak", Qt::ToolTipRole)
-                                   .toString()
-                                   .contains("PCIe lanes times");
+            isTold =
+                isTold || cellOf(shown.view(), row, "Of Peak", Qt::ToolTipRole).toString().contains("PCIe lanes times");
         QVERIFY(isTold);
     }
 
@@ -323,8 +316,7 @@ class TestBandwidthPanel : public QObject {
 
     void eachChartIsFilledWhenShown() {
         ShownPanel shown;
-        for (const auto kind :
-             {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
+        for (const auto kind : {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
             shown.panel.setChart(kind);
             waitForRows(shown.panel);
             QVERIFY(chartOf(shown.panel, kind).markCount() > 0);
@@ -357,10 +349,9 @@ class TestBandwidthPanel : public QObject {
         const auto trace = simulatedMachine();
         SharedCopyIndex copies(trace);
         BandwidthModel model;
-        QAbstractItemModelTester tester(&model,
-                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
-        for (const auto rows : {BandwidthRows::Memory, BandwidthRows::Size, BandwidthRows::Range,
-                                BandwidthRows::Instance}) {
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        for (const auto rows :
+             {BandwidthRows::Memory, BandwidthRows::Size, BandwidthRows::Range, BandwidthRows::Instance}) {
             BandwidthQuestion question;
             question.rows = rows;
             const auto answer = answerBandwidth(copies, question);

@@ -66,8 +66,7 @@ class TestCopyChart : public QObject {
         QTest::mouseClick(shown.plot(), Qt::LeftButton, {}, place);
         QCOMPARE(activated.count(), 1);
         QVERIFY(shown.chart.chosenMark());
-        QCOMPARE(activated[0][0].value<EventRef>(),
-                 shown.chart.copyOf(*shown.chart.chosenMark()).event);
+        QCOMPARE(activated[0][0].value<EventRef>(), shown.chart.copyOf(*shown.chart.chosenMark()).event);
     }
 
     void hoverDescribesTheCopy_data() { everyKind(); }
@@ -77,8 +76,7 @@ class TestCopyChart : public QObject {
         QSignalSpy described(&shown.chart, &CopyChart::described);
         QTest::mouseMove(shown.plot(), shown.chart.markPosition(1));
         QVERIFY(described.count() > 0);
-        QVERIFY2(described.back()[0].toString().contains("GB/s"),
-                 qPrintable(described.back()[0].toString()));
+        QVERIFY2(described.back()[0].toString().contains("GB/s"), qPrintable(described.back()[0].toString()));
     }
 
     void arrowKeysWalkAndEnterRequestsTheCopy_data() { everyKind(); }
@@ -142,8 +140,7 @@ class TestCopyChart : public QObject {
         QVERIFY(!shown.answer->peaks.empty());
         int lines = 0;
         for (int item = 0; item < shown.chart.plot().itemCount(); ++item)
-            if (const auto* line =
-                    qobject_cast<QCPItemStraightLine*>(shown.chart.plot().item(item))) {
+            if (const auto* line = qobject_cast<QCPItemStraightLine*>(shown.chart.plot().item(item))) {
                 QCOMPARE(line->pen().style(), Qt::DashLine);
                 ++lines;
             }

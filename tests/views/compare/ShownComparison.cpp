@@ -9,8 +9,7 @@
 
 namespace lanescope {
 
-TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs,
-                       std::string title) {
+TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs, std::string title) {
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t thread = builder.addThread(0, 4242, "python3");
@@ -21,8 +20,7 @@ TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs
     for (const int64_t durationNs : durationsNs) {
         builder.addNvtx(thread, "step " + std::to_string(number++), nowNs, nowNs + durationNs);
         builder.addApi(thread, "cudaLaunchKernel", nowNs + 1'000, nowNs + 5'000, correlation);
-        builder.addKernel(stream, "gemm", nowNs + 10'000, nowNs + 10'000 + durationNs / 2,
-                          correlation++);
+        builder.addKernel(stream, "gemm", nowNs + 10'000, nowNs + 10'000 + durationNs / 2, correlation++);
         nowNs += durationNs;
     }
     return builder.finish(std::move(title));
@@ -60,8 +58,7 @@ bool ShownComparison::clickRow(const QString& title, const QString& text) {
             const QModelIndex cell = report.filter().index(row, column);
             if (!cell.data().toString().contains(text)) continue;
             report.table().scrollTo(cell);
-            QTest::mouseClick(report.table().viewport(), Qt::LeftButton, {},
-                              report.table().visualRect(cell).center());
+            QTest::mouseClick(report.table().viewport(), Qt::LeftButton, {}, report.table().visualRect(cell).center());
             return QTest::qWaitFor([this] { return !view.isBusy(); }, patienceMs);
         }
     }

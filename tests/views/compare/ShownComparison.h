@@ -18,8 +18,7 @@ namespace lanescope {
 /// Maximum wait of a test for work outside the GUI thread.
 inline constexpr int patienceMs = 60'000;
 
-/// Simulated steps "step 0", "step 1", ... with these durations, each half a kernel, from
-/// `offsetNs` on.
+/// Simulated steps "step 0", "step 1", ... with these durations, each half a kernel, from `offsetNs` on.
 TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs = 0,
                        std::string title = "steps.lanescope");
 

@@ -22,9 +22,8 @@ class TestCompareAlignment : public QObject {
     Q_OBJECT
   private slots:
     void runsOpenAtTheFirstComparedStepZoomedToTheComparedRange() {
-        ShownComparison compared(
-            numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
-            numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
+        ShownComparison compared(numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
+                                 numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
         QVERIFY(compared.wait());
         QCOMPARE(compared.baseline().state().range().origin(),
                  5'000'000);  // the warm-up is skipped
@@ -35,8 +34,7 @@ class TestCompareAlignment : public QObject {
     }
 
     void alignsAtTheChosenStepByKeyboard() {
-        ShownComparison compared(numberedSteps(evenSteps, 50'000),
-                                 numberedSteps(longerSteps, 700'000));
+        ShownComparison compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
         QVERIFY(compared.wait());
         auto* step = compared.view.alignment().findChild<QSpinBox*>();
         QVERIFY(step);
@@ -48,18 +46,15 @@ class TestCompareAlignment : public QObject {
     }
 
     void alignsAtTheStartOfTheRun() {
-        ShownComparison compared(numberedSteps(evenSteps, 50'000),
-                                 numberedSteps(longerSteps, 700'000));
+        ShownComparison compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
         QVERIFY(compared.wait());
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
             if (box->accessibleName() != "Align at") continue;
             box->setFocus();
             QTest::keyClick(box, Qt::Key_Down);
         }
-        QCOMPARE(compared.baseline().state().range().origin(),
-                 compared.baseline().trace()->range.startNs);
-        QCOMPARE(compared.candidate().state().range().origin(),
-                 compared.candidate().trace()->range.startNs);
+        QCOMPARE(compared.baseline().state().range().origin(), compared.baseline().trace()->range.startNs);
+        QCOMPARE(compared.candidate().state().range().origin(), compared.candidate().trace()->range.startNs);
     }
 
     void onlyTheTypedStepsAreCompared() {
@@ -103,8 +98,7 @@ class TestCompareAlignment : public QObject {
         QVERIFY(compared.wait());
         StepChart& chart = compared.view.steps();
         QSignalSpy spy(&chart, &StepChart::stepChosen);
-        QTest::mouseClick(chart.childAt(chart.rect().center()), Qt::LeftButton, {},
-                          chart.rect().center());
+        QTest::mouseClick(chart.childAt(chart.rect().center()), Qt::LeftButton, {}, chart.rect().center());
         QCOMPARE(spy.size(), 1);
         const int step = spy.first().first().toInt();
         QVERIFY(step >= 2 && step <= 4);
@@ -143,12 +137,10 @@ class TestCompareAlignment : public QObject {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         compared.baseline().state().selection().setRange(TimeRange{0, 500'000});
-        QCOMPARE(compared.candidate().state().selection().range(),
-                 std::optional(TimeRange{0, 500'000}));
+        QCOMPARE(compared.candidate().state().selection().range(), std::optional(TimeRange{0, 500'000}));
         QVERIFY(compared.wait());
         QCOMPARE(compared.view.steps().stepCount(), 1);
-        QCOMPARE(compared.view.runs()->baseline.selection.stretch,
-                 std::optional(TimeRange{0, 500'000}));
+        QCOMPARE(compared.view.runs()->baseline.selection.stretch, std::optional(TimeRange{0, 500'000}));
         compared.baseline().state().selection().setRange(std::nullopt);
         QVERIFY(!compared.candidate().state().selection().range());
         QVERIFY(compared.wait());

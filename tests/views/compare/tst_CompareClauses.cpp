@@ -33,8 +33,7 @@ QLabel* sentenceOf(HeadlineCard& card) {
 QPoint placeOf(QLabel& label, int clause) {
     QString under;
     QObject context;
-    QObject::connect(&label, &QLabel::linkHovered, &context,
-                     [&under](const QString& link) { under = link; });
+    QObject::connect(&label, &QLabel::linkHovered, &context, [&under](const QString& link) { under = link; });
     for (int y = 4; y < label.height(); y += 5) {
         for (int x = 2; x < label.width(); x += 6) {
             QTest::mouseMove(&label, QPoint(x, y));
@@ -45,20 +44,17 @@ QPoint placeOf(QLabel& label, int clause) {
 }
 
 /// The first clause of the kind and, for a cause, of the part.
-int clauseOf(const ShownComparison& compared, compare::ClauseKind kind,
-             std::optional<analysis::StepPart> part = {}) {
+int clauseOf(const ShownComparison& compared, compare::ClauseKind kind, std::optional<analysis::StepPart> part = {}) {
     const auto& clauses = compared.view.runs()->comparisons.front().answer.clauses;
     for (size_t index = 0; index < clauses.size(); ++index)
-        if (clauses[index].kind == kind && (!part || clauses[index].query->part == *part))
-            return int(index);
+        if (clauses[index].kind == kind && (!part || clauses[index].query->part == *part)) return int(index);
     return -1;
 }
 
 std::vector<TracePtr> runsOf(const std::vector<int64_t>& stepNs, const std::string& name) {
     std::vector<TracePtr> runs;
     for (const int64_t each : stepNs)
-        runs.push_back(numberedSteps(std::vector<int64_t>(6, each), 0,
-                                     name + std::to_string(runs.size() + 1)));
+        runs.push_back(numberedSteps(std::vector<int64_t>(6, each), 0, name + std::to_string(runs.size() + 1)));
     return runs;
 }
 
@@ -80,8 +76,7 @@ class TestCompareClauses : public QObject {
         std::string joined;
         for (const compare::Clause& clause : answer.clauses) joined += clause.text;
         QCOMPARE(joined, answer.sentence);
-        QCOMPARE(compared.view.headline().shownHeadline().simplified(),
-                 QString::fromStdString(answer.sentence));
+        QCOMPARE(compared.view.headline().shownHeadline().simplified(), QString::fromStdString(answer.sentence));
     }
 
     void clickOnACauseSelectsItInBothRuns() {
@@ -89,8 +84,7 @@ class TestCompareClauses : public QObject {
         QVERIFY(compared.wait());
         QLabel* label = sentenceOf(compared.view.headline());
         QVERIFY(label);
-        const int clause =
-            clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::Compute);
+        const int clause = clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::Compute);
         QVERIFY(clause >= 0);
         const QPoint place = placeOf(*label, clause);
         QVERIFY(place.x() >= 0);
@@ -101,8 +95,7 @@ class TestCompareClauses : public QObject {
         QVERIFY(before.isValid() && after.isValid());
         QCOMPARE(before.kind(), EventKind::Kernel);
         QCOMPARE(after.kind(), EventKind::Kernel);
-        const TimeRange shown =
-            compared.view.baseline().toTrace(compared.baseline().state().range().axis().range());
+        const TimeRange shown = compared.view.baseline().toTrace(compared.baseline().state().range().axis().range());
         const TimeRange kernel = compared.baseline().trace()->rangeOf(before);
         QVERIFY(shown.startNs <= kernel.startNs && kernel.endNs <= shown.endNs);
     }
@@ -110,8 +103,7 @@ class TestCompareClauses : public QObject {
     void idleCauseSelectsTheWorkAfterTheGap() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
-        const int clause =
-            clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::LaunchBound);
+        const int clause = clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::LaunchBound);
         QVERIFY(clause >= 0);
         QLabel* label = sentenceOf(compared.view.headline());
         QTest::mouseClick(label, Qt::LeftButton, {}, placeOf(*label, clause));
@@ -127,8 +119,7 @@ class TestCompareClauses : public QObject {
         QSignalSpy chosen(&compared.view.headline(), &HeadlineCard::clauseChosen);
         label->setFocus(Qt::TabFocusReason);
         int links = 0;
-        for (const compare::Clause& clause :
-             compared.view.runs()->comparisons.front().answer.clauses)
+        for (const compare::Clause& clause : compared.view.runs()->comparisons.front().answer.clauses)
             links += clause.hasEvidence() ? 1 : 0;
         QVERIFY(links >= 2);
         for (int link = 0; link < links; ++link) {
@@ -160,8 +151,7 @@ class TestCompareClauses : public QObject {
                                  runsOf({1'200'000, 1'190'000, 1'210'000}, "b"));
         QVERIFY(compared.wait());
         const QString sentence = compared.view.headline().headline();
-        QVERIFY2(sentence.contains("slower") && sentence.contains("3 against 3 runs"),
-                 qPrintable(sentence));
+        QVERIFY2(sentence.contains("slower") && sentence.contains("3 against 3 runs"), qPrintable(sentence));
         QVERIFY(!compared.table("Certain").model().table().rows.empty());
         int bands = 0;
         for (int item = 0; item < compared.view.steps().plot().itemCount(); ++item)

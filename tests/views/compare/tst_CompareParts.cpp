@@ -63,8 +63,7 @@ class TestCompareParts : public QObject {
   private slots:
     void modelPassesTheQtModelTester() {
         DifferenceModel model;
-        QAbstractItemModelTester tester(&model,
-                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         show(lossTable({5, -3, 0}), model);
         QCOMPARE(model.rowCount(), 3);
         model.setTheme(Theme::dark());
@@ -151,15 +150,13 @@ class TestCompareParts : public QObject {
     void waterfallShowsTheLargestPartsFirst() {
         WaterfallChart chart;
         chart.resize(900, 170);
-        const WorkerComparison pair =
-            pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
-                                  {StepPart::ExposedCommunication, 9'000'000},
-                                  {StepPart::Memset, 10},
-                                  {StepPart::OtherIdle, 20}});
+        const WorkerComparison pair = pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
+                                                            {StepPart::ExposedCommunication, 9'000'000},
+                                                            {StepPart::Memset, 10},
+                                                            {StepPart::OtherIdle, 20}});
         chart.setPair(&pair);
         // The last two are too small for their own columns.
-        QCOMPARE(chart.parts(),
-                 (std::vector<StepPart>{StepPart::ExposedCommunication, StepPart::Compute}));
+        QCOMPARE(chart.parts(), (std::vector<StepPart>{StepPart::ExposedCommunication, StepPart::Compute}));
         QVERIFY(chart.accessibleDescription().contains("exposed communication"));
         chart.setPair(nullptr);
         QVERIFY(chart.parts().empty());
@@ -205,13 +202,12 @@ class TestCompareParts : public QObject {
     }
 
     void waterfallLeavesRoomForEachNameAndNumber() {
-        const WorkerComparison pair =
-            pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
-                                  {StepPart::ExposedCommunication, 9'000'000},
-                                  {StepPart::DataLoading, 2'000'000},
-                                  {StepPart::LaunchBound, 1'900'000},
-                                  {StepPart::Synchronization, 1'800'000},
-                                  {StepPart::OtherIdle, 1'700'000}});
+        const WorkerComparison pair = pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
+                                                            {StepPart::ExposedCommunication, 9'000'000},
+                                                            {StepPart::DataLoading, 2'000'000},
+                                                            {StepPart::LaunchBound, 1'900'000},
+                                                            {StepPart::Synchronization, 1'800'000},
+                                                            {StepPart::OtherIdle, 1'700'000}});
         WaterfallChart chart;
         chart.setPair(&pair);
         chart.show();
@@ -224,8 +220,7 @@ class TestCompareParts : public QObject {
             std::vector<QRectF> numbers;
             for (int index = 0; index < chart.plot().itemCount(); ++index)
                 if (auto* text = qobject_cast<QCPItemText*>(chart.plot().item(index)))
-                    numbers.push_back(
-                        {text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
+                    numbers.push_back({text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
             for (size_t a = 0; a < numbers.size(); ++a) {
                 QVERIFY(numbers[a].left() >= 0 && numbers[a].right() <= width);
                 for (size_t b = 0; b < a; ++b)
@@ -243,8 +238,7 @@ class TestCompareParts : public QObject {
         DifferenceLane lane(range);
         lane.resize(800, lane.preferredHeight());
         std::vector<StepDifference> steps;
-        for (int i = 0; i < 20; ++i)
-            steps.push_back({i, "", 0, 900, i * 1'000, i == 7 || i == 15 ? 5'900 : 910, 0});
+        for (int i = 0; i < 20; ++i) steps.push_back({i, "", 0, 900, i * 1'000, i == 7 || i == 15 ? 5'900 : 910, 0});
         lane.setSteps(steps, 0);
         QStringList texts;
         for (const DifferenceLane::Number& number : lane.numbers()) texts << number.text;
@@ -260,8 +254,7 @@ class TestCompareParts : public QObject {
         lane.resize(300, lane.preferredHeight());
         // Three steps of 800 ns each, 200 ns apart, from 10 000 ns in candidate time.
         std::vector<StepDifference> steps;
-        for (int i = 0; i < 3; ++i)
-            steps.push_back({i, "", 0, 700, 10'000 + i * 1'000, 800, 100 * (i + 1)});
+        for (int i = 0; i < 3; ++i) steps.push_back({i, "", 0, 700, 10'000 + i * 1'000, 800, 100 * (i + 1)});
         lane.setSteps(steps, 10'000);
         lane.show();
         QSignalSpy spy(&lane, &DifferenceLane::stepChosen);
@@ -343,8 +336,7 @@ class TestCompareParts : public QObject {
             qsizetype length = 0;
             for (int index = 0; index < plot.itemCount(); ++index)
                 if (auto* text = qobject_cast<QCPItemText*>(plot.item(index))) {
-                    texts.push_back(
-                        {text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
+                    texts.push_back({text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
                     length += text->text().size();
                 }
             QCOMPARE(texts.size(), size_t(2));
@@ -359,8 +351,7 @@ class TestCompareParts : public QObject {
         // One long step among many indistinguishably narrow ones.
         const auto pictureOf = [](int longest) {
             WorkerSummary worker;
-            for (int i = 0; i < 25'000; ++i)
-                worker.steps.push_back({i, "", i * 100, i == longest ? 400 : 90, {}});
+            for (int i = 0; i < 25'000; ++i) worker.steps.push_back({i, "", i * 100, i == longest ? 400 : 90, {}});
             StepChart chart;
             chart.resize(500, 180);
             chart.setSteps({&worker, {}}, {});

@@ -28,8 +28,7 @@ class TestCompareTables : public QObject {
     Q_OBJECT
   private slots:
     void partOfTheWaterfallFiltersItsContributors() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         WaterfallChart& chart = child<WaterfallChart>(compared.view);
         QVERIFY(!chart.parts().empty());
@@ -48,8 +47,7 @@ class TestCompareTables : public QObject {
     }
 
     void clickOnAWaterfallColumnSelectsIt() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         WaterfallChart& chart = child<WaterfallChart>(compared.view);
         QWidget* plot = chart.childAt(chart.rect().center());
@@ -59,14 +57,12 @@ class TestCompareTables : public QObject {
     }
 
     void tablesAreCreatedWhenShown() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();
         QTRY_VERIFY_WITH_TIMEOUT(!tables.currentTab()->isBusy(), patienceMs);
         for (int index = 0; index < tables.count(); ++index)
-            QCOMPARE(static_cast<LazyTab*>(tables.widget(index))->content() != nullptr,
-                     index == tables.currentIndex());
+            QCOMPARE(static_cast<LazyTab*>(tables.widget(index))->content() != nullptr, index == tables.currentIndex());
         // A table shows the selection made before its creation.
         child<WaterfallChart>(compared.view).setFocus();
         QTest::keyClick(&child<WaterfallChart>(compared.view), Qt::Key_Right);
@@ -80,8 +76,7 @@ class TestCompareTables : public QObject {
     }
 
     void hiddenTableIsFilledWhenShownAgain() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();
         tables.setCurrentWidget(tables.findTab("Steps"));
@@ -99,8 +94,7 @@ class TestCompareTables : public QObject {
     }
 
     void partsTableSumsToTheStepTimes() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         const ReportTable& table = compared.table("Parts").model().table();
         int64_t baselineNs = 0, candidateNs = 0;
@@ -136,15 +130,13 @@ class TestCompareTables : public QObject {
             for (int row = 0; row < model.rowCount(); ++row) {
                 const QString lost = QRegularExpression::escape(cell(row, "Lost"));
                 const QString sides = cell(row, "Baseline") + "\\s+" + cell(row, "Candidate");
-                const QString line =
-                    title == "Parts" ? "\n" + cell(row, "Part") + ".*\\s" + sides + "\\s+" + lost
-                                     : "\n\\s*" + lost + "\\s+" + sides;
+                const QString line = title == "Parts" ? "\n" + cell(row, "Part") + ".*\\s" + sides + "\\s+" + lost
+                                                      : "\n\\s*" + lost + "\\s+" + sides;
                 QVERIFY2(text.contains(QRegularExpression(line + "\\s")), qPrintable(line + text));
                 ++checked;
                 if (title != "Parts") continue;
                 const QString shown = child<WaterfallChart>(compared.view).accessibleDescription();
-                if (shown.contains(cell(row, "Part")))
-                    QVERIFY2(shown.contains(cell(row, "Lost")), qPrintable(shown));
+                if (shown.contains(cell(row, "Part"))) QVERIFY2(shown.contains(cell(row, "Lost")), qPrintable(shown));
             }
         }
         QVERIFY(checked > 10);
@@ -152,15 +144,13 @@ class TestCompareTables : public QObject {
     }
 
     void tablesBeginWithTheLargestLoss() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Kernels");
         auto& model = static_cast<DifferenceModel&>(table.model());
         int64_t before = INT64_MAX;
         for (int row = 0; row < table.filter().rowCount(); ++row) {
-            const int64_t lostNs =
-                model.lostNsAt(table.filter().mapToSource(table.filter().index(row, 0)).row());
+            const int64_t lostNs = model.lostNsAt(table.filter().mapToSource(table.filter().index(row, 0)).row());
             QVERIFY(lostNs <= before);
             before = lostNs;
         }
@@ -169,16 +159,14 @@ class TestCompareTables : public QObject {
 
     void rowLeadsToItsWorstInstanceInBothRuns() {
         // The kernel of step 3 loses most.
-        ShownComparison compared(
-            numberedSteps(evenSteps),
-            numberedSteps({1'200'000, 1'200'000, 1'200'000, 1'700'000, 1'200'000, 1'200'000}));
+        ShownComparison compared(numberedSteps(evenSteps),
+                                 numberedSteps({1'200'000, 1'200'000, 1'200'000, 1'700'000, 1'200'000, 1'200'000}));
         QVERIFY(compared.wait());
         QVERIFY(compared.clickRow("Kernels", "gemm"));
         QCOMPARE(compared.baseline().state().selection().event(), EventRef(EventKind::Kernel, 3));
         QCOMPARE(compared.candidate().state().selection().event(), EventRef(EventKind::Kernel, 3));
         QCOMPARE(child<DetailsPanel>(compared.view).event(), EventRef(EventKind::Kernel, 3));
-        const TimeRange kernel =
-            compared.candidate().trace()->rangeOf(EventRef(EventKind::Kernel, 3));
+        const TimeRange kernel = compared.candidate().trace()->rangeOf(EventRef(EventKind::Kernel, 3));
         const TimeRange visible = compared.view.visibleRange().range();
         const TimeRange onAxis = compared.view.candidate().toAxis(kernel);
         QVERIFY(visible.startNs <= onAxis.startNs && visible.endNs >= onAxis.endNs);
@@ -197,8 +185,7 @@ class TestCompareTables : public QObject {
     }
 
     void typedWordsFilterTheTable() {
-        ShownComparison compared(simulatedTraining({.steps = 6}),
-                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Contributors");
         const int all = table.filter().rowCount();

@@ -23,13 +23,11 @@ class TestCompareView : public QObject {
         // Not shared yet, so it may still change.
         auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
-        doubtful->health = {
-            {Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
+        doubtful->health = {{Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
         sound->health.clear();
         ShownComparison compared(doubtful, sound);
         QVERIFY(child<HealthBar>(compared.view.baseline()).isVisible());
-        QCOMPARE(child<HealthBar>(compared.view.baseline()).text(),
-                 QString("Baseline: Records were dropped."));
+        QCOMPARE(child<HealthBar>(compared.view.baseline()).text(), QString("Baseline: Records were dropped."));
         QVERIFY(!child<HealthBar>(compared.view.candidate()).isVisible());
     }
 
@@ -43,17 +41,15 @@ class TestCompareView : public QObject {
     void bothTimelinesShareOneRangeAndOneColumnOfRows() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
-        QCOMPARE(&compared.candidate().state().range().axis(),
-                 &compared.baseline().state().range().axis());
+        QCOMPARE(&compared.candidate().state().range().axis(), &compared.baseline().state().range().axis());
         QVERIFY(compared.baseline().isVisible());
         QVERIFY(!compared.candidate().isVisible());  // its tracks are shown among the baseline's
     }
 
     void moreCandidatesAreColumnsAndOneIsOnTheTimeline() {
-        ShownComparison compared(
-            numberedSteps(evenSteps),
-            {numberedSteps(longerSteps, 0, "slow.lanescope"),
-             numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
+        ShownComparison compared(numberedSteps(evenSteps),
+                                 {numberedSteps(longerSteps, 0, "slow.lanescope"),
+                                  numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
         QVERIFY(compared.wait());
         const ReportTable& table = compared.table("Parts").model().table();
         QCOMPARE(table.columns.back().name, std::string("Lost: fast.lanescope"));
@@ -67,8 +63,7 @@ class TestCompareView : public QObject {
         QCOMPARE(compared.candidate().trace()->title, std::string("fast.lanescope"));
         QVERIFY2(compared.view.headline().headline().contains("shorter"),
                  qPrintable(compared.view.headline().headline()));
-        QCOMPARE(compared.table("Parts").model().table().columns.back().name,
-                 std::string("Lost: slow.lanescope"));
+        QCOMPARE(compared.table("Parts").model().table().columns.back().name, std::string("Lost: slow.lanescope"));
     }
 
     void sidesCanBeSwapped() {

@@ -34,8 +34,8 @@ class TestDetailsPanel : public QObject {
   private slots:
     void showsEveryPropertyOfTheEvent() {
         SimulatedTrace builder;
-        const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
-                                               "gemm", 1'000, 10'000, 30'000);
+        const EventRef kernel =
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'000, 10'000, 30'000);
         const TracePtr trace = builder.finish();
         DetailsPanel panel;
         panel.setTrace(trace);
@@ -49,8 +49,8 @@ class TestDetailsPanel : public QObject {
 
     void titleIsNotRepeated() {
         SimulatedTrace builder;
-        const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
-                                               "gemm", 1'000, 10'000, 30'000);
+        const EventRef kernel =
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'000, 10'000, 30'000);
         DetailsPanel panel;
         panel.setTrace(builder.finish());
         panel.setEvent(kernel);
@@ -59,8 +59,8 @@ class TestDetailsPanel : public QObject {
 
     void clickOnALinkLeadsFromTheKernelToItsCallAndBack() {
         SimulatedTrace builder;
-        const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
-                                               "gemm", 1'000, 10'000, 30'000);
+        const EventRef kernel =
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'000, 10'000, 30'000);
         const TracePtr trace = builder.finish();
         const EventRef call = trace->launchingCall(kernel);
         QVERIFY(call.isValid());
@@ -74,8 +74,7 @@ class TestDetailsPanel : public QObject {
 
         const auto clickOn = [&](EventRef event) {
             QTest::mouseClick(child<FactSheet>(panel).viewport(), Qt::LeftButton, {},
-                              linkPosition(child<FactSheet>(panel),
-                                           QString::fromStdString(trace->nameOf(event))));
+                              linkPosition(child<FactSheet>(panel), QString::fromStdString(trace->nameOf(event))));
         };
         clickOn(call);
         QCOMPARE(activated.count(), 1);
@@ -103,9 +102,8 @@ class TestDetailsPanel : public QObject {
         const auto goes = [&](EventRef from, const char* heading, EventRef to) {
             panel.setEvent(from);
             QVERIFY(child<FactSheet>(panel).text().contains(heading));
-            QTest::mouseClick(
-                child<FactSheet>(panel).viewport(), Qt::LeftButton, {},
-                linkPosition(child<FactSheet>(panel), QString::fromStdString(trace->nameOf(to))));
+            QTest::mouseClick(child<FactSheet>(panel).viewport(), Qt::LeftButton, {},
+                              linkPosition(child<FactSheet>(panel), QString::fromStdString(trace->nameOf(to))));
             QCOMPARE(activated.count(), 1);
             QCOMPARE(activated.takeFirst().front().value<EventRef>(), to);
         };
@@ -115,8 +113,7 @@ class TestDetailsPanel : public QObject {
 
     void namesAreTakenLiterally() {
         SimulatedTrace builder;
-        const EventRef range =
-            builder.addNvtx(builder.defaultThread(), "<b>bold</b> & <img src='x'>", 0, 100);
+        const EventRef range = builder.addNvtx(builder.defaultThread(), "<b>bold</b> & <img src='x'>", 0, 100);
         const TracePtr trace = builder.finish();
         DetailsPanel panel;
         panel.setTrace(trace);
@@ -126,23 +123,19 @@ class TestDetailsPanel : public QObject {
 
     void longNamesWrap() {
         SimulatedTrace builder;
-        const EventRef kernel =
-            builder.addKernel(builder.defaultStream(), std::string(600, 'k'), 0, 100);
+        const EventRef kernel = builder.addKernel(builder.defaultStream(), std::string(600, 'k'), 0, 100);
         DetailsPanel panel;
         panel.resize(300, 600);
         panel.setTrace(builder.finish());
         panel.setEvent(kernel);
         panel.show();
-        QVERIFY(child<FactSheet>(panel).document()->size().width() <=
-                child<FactSheet>(panel).viewport()->width() + 1);
+        QVERIFY(child<FactSheet>(panel).document()->size().width() <= child<FactSheet>(panel).viewport()->width() + 1);
     }
 
     void namesBreakAtSensiblePlacesAndAreCopiedUnbroken() {
-        const QString name =
-            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+        const QString name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
         SimulatedTrace builder;
-        const EventRef kernel =
-            builder.addKernel(builder.defaultStream(), name.toStdString(), 0, 100);
+        const EventRef kernel = builder.addKernel(builder.defaultStream(), name.toStdString(), 0, 100);
         DetailsPanel panel;
         panel.resize(280, 600);
         panel.setTrace(builder.finish());
@@ -154,8 +147,7 @@ class TestDetailsPanel : public QObject {
         QVERIFY(title.layout()->lineCount() > 1);
         for (int i = 0; i + 1 < title.layout()->lineCount(); ++i) {
             const QTextLine line = title.layout()->lineAt(i);
-            const QString text =
-                title.text().mid(line.textStart(), line.textLength()).remove(QChar(0x200b));
+            const QString text = title.text().mid(line.textStart(), line.textLength()).remove(QChar(0x200b));
             QVERIFY2(QString("_,<>(/: ").contains(text.back()), qPrintable(text));
         }
         sheet.selectAll();

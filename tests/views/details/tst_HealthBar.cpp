@@ -89,12 +89,10 @@ class TestHealthBar : public QObject {
         const QString facts = child<FactSheet>(panel, "facts").text();
         const DescribedTrace description = describeTrace(*made);
         QCOMPARE(description.health.size(), size_t{1});
-        for (const HealthNote& note : description.health)
-            QCOMPARE(notes.count(toQString(shownText(note))), 1);
+        for (const HealthNote& note : description.health) QCOMPARE(notes.count(toQString(shownText(note))), 1);
         QVERIFY(notes.contains("brand-new"));
         for (const Property& fact : description.run)
-            QVERIFY2(facts.contains(toQString(fact.name)) && facts.contains(toQString(fact.value)),
-                     fact.name.c_str());
+            QVERIFY2(facts.contains(toQString(fact.name)) && facts.contains(toQString(fact.value)), fact.name.c_str());
         for (const auto& things : {description.gpus, description.processes})
             for (const DescribedThing& thing : things) {
                 QVERIFY2(facts.contains(toQString(thing.title)), thing.title.c_str());

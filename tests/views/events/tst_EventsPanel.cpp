@@ -30,9 +30,7 @@ TimeRange middleOf(const Trace& trace) {
     return {trace.range.startNs + part, trace.range.startNs + 2 * part};
 }
 
-QPoint rowCentre(const QTableView& table, int row) {
-    return table.visualRect(table.model()->index(row, 2)).center();
-}
+QPoint rowCentre(const QTableView& table, int row) { return table.visualRect(table.model()->index(row, 2)).center(); }
 
 }  // namespace
 
@@ -44,8 +42,8 @@ class TestEventsPanel : public QObject {
 
     void init() {
         panel_ = std::make_unique<EventsPanel>();
-        tester_ = std::make_unique<QAbstractItemModelTester>(
-            &model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        tester_ = std::make_unique<QAbstractItemModelTester>(&model(),
+                                                             QAbstractItemModelTester::FailureReportingMode::QtTest);
         panel_->resize(1100, 320);
         panel_->show();
         QVERIFY(QTest::qWaitForWindowExposed(panel_.get()));
@@ -80,8 +78,7 @@ class TestEventsPanel : public QObject {
                          qPrintable(heading));
                 for (int row = 0; row < std::min(200, model().rowCount()); ++row) {
                     const QString text = model().index(row, column).data().toString();
-                    QVERIFY2(metrics.horizontalAdvance(text) + padding <= table.columnWidth(column),
-                             qPrintable(text));
+                    QVERIFY2(metrics.horizontalAdvance(text) + padding <= table.columnWidth(column), qPrintable(text));
                 }
             }
         }
@@ -137,8 +134,8 @@ class TestEventsPanel : public QObject {
         panel_->setEvent(event);
         QCOMPARE(view().currentIndex().row(), model().rowCount() / 2);
         // It stays selected while the range around it changes.
-        panel_->setVisibleRange({trace_->rangeOf(event).startNs - 10'000'000,
-                                 trace_->rangeOf(event).startNs + 10'000'000});
+        panel_->setVisibleRange(
+            {trace_->rangeOf(event).startNs - 10'000'000, trace_->rangeOf(event).startNs + 10'000'000});
         QTRY_VERIFY(!panel_->isStale());
         QCOMPARE(model().eventAt(view().currentIndex().row()), event);
         panel_->setEvent({});
@@ -153,19 +150,15 @@ class TestEventsPanel : public QObject {
                               {header.sectionViewportPosition(1) + 10, header.height() / 2});
             QTRY_VERIFY(!panel_->isStale());
         };
-        const auto duration = [&](int row) {
-            return trace_->rangeOf(model().eventAt(row)).durationNs();
-        };
+        const auto duration = [&](int row) { return trace_->rangeOf(model().eventAt(row)).durationNs(); };
         const int rows = model().rowCount();
         click();
         const bool isAscending = duration(0) <= duration(rows - 1);
         for (int row = 1; row < rows; ++row)
-            QVERIFY(isAscending ? duration(row - 1) <= duration(row)
-                                : duration(row - 1) >= duration(row));
+            QVERIFY(isAscending ? duration(row - 1) <= duration(row) : duration(row - 1) >= duration(row));
         click();
         for (int row = 1; row < rows; ++row)
-            QVERIFY(isAscending ? duration(row - 1) >= duration(row)
-                                : duration(row - 1) <= duration(row));
+            QVERIFY(isAscending ? duration(row - 1) >= duration(row) : duration(row - 1) <= duration(row));
         QCOMPARE(model().rowCount(), rows);
     }
 
@@ -203,16 +196,13 @@ class TestEventsPanel : public QObject {
     void copiesSelectedRowsWithTheirHeaders() {
         QTableView& table = view();
         QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, rowCentre(table, 1));
-        QTest::mouseClick(table.viewport(), Qt::LeftButton, Qt::ControlModifier,
-                          rowCentre(table, 3));
+        QTest::mouseClick(table.viewport(), Qt::LeftButton, Qt::ControlModifier, rowCentre(table, 3));
         QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
         const QStringList lines = QApplication::clipboard()->text().split('\n');
         QCOMPARE(lines.size(), 4);  // the last is empty
         QVERIFY(lines[0].startsWith("Start (ns)\tDuration (ns)\tKind\tName"));
-        QCOMPARE(lines[1].split('\t')[0],
-                 QString::number(trace_->rangeOf(model().eventAt(1)).startNs));
-        QCOMPARE(lines[2].split('\t')[0],
-                 QString::number(trace_->rangeOf(model().eventAt(3)).startNs));
+        QCOMPARE(lines[1].split('\t')[0], QString::number(trace_->rangeOf(model().eventAt(1)).startNs));
+        QCOMPARE(lines[2].split('\t')[0], QString::number(trace_->rangeOf(model().eventAt(3)).startNs));
     }
 
     void copiesAllRows() {

@@ -35,8 +35,7 @@ inline analysis::RunSummary madeSummary(int ranks, int steps) {
         worker.gpuId = rank;
         if (ranks > 1) worker.rank = rank;
         int64_t atNs = 100 * ms;
-        const auto add = [&worker](StepPart part, ContributorKind kind, const ContributorName& name,
-                                   int64_t ns) {
+        const auto add = [&worker](StepPart part, ContributorKind kind, const ContributorName& name, int64_t ns) {
             Contributor each;
             each.part = part;
             each.kind = kind;

@@ -174,8 +174,7 @@ class TestExplanationCard : public QObject {
     void narrowPanelKeepsItsWidth() {
         Shown shown(madeRun(4, 20), 480);
         QVERIFY(shown.card.minimumSizeHint().width() <= 480);
-        for (const FindingButton* button : shown.card.findings())
-            QVERIFY(button->geometry().right() < 480);
+        for (const FindingButton* button : shown.card.findings()) QVERIFY(button->geometry().right() < 480);
         shown.card.setMaxLines(1);
         const int low = shown.card.sizeHint().height();
         shown.card.setMaxLines(3);

@@ -19,8 +19,7 @@ struct Shown {
         strip.setRun(madeRun(ranks, steps));
         strip.resize(width, strip.sizeHint().height());
         strip.show();
-        QObject::connect(&strip, &StepStrip::stepChosen,
-                         [this](StepPlace place) { chosen.push_back(place); });
+        QObject::connect(&strip, &StepStrip::stepChosen, [this](StepPlace place) { chosen.push_back(place); });
     }
     QColor colorAt(QPoint place) { return strip.grab().toImage().pixelColor(place); }
 
@@ -49,8 +48,8 @@ class TestStepStrip : public QObject {
         QVERIFY(QTest::qWaitForWindowActive(&shown.strip));
         shown.strip.setFocus();
         shown.strip.setChosen(StepPlace{0, 5});
-        for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Left, Qt::Key_Down,
-                                  Qt::Key_End, Qt::Key_Right, Qt::Key_Home, Qt::Key_Left})
+        for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Left, Qt::Key_Down, Qt::Key_End, Qt::Key_Right,
+                                  Qt::Key_Home, Qt::Key_Left})
             QTest::keyClick(&shown.strip, key);
         const std::vector<StepPlace> expected{{0, 6}, {0, 7}, {0, 6}, {1, 6}, {1, 19}, {1, 0}};
         QCOMPARE(shown.chosen, expected);
@@ -71,8 +70,7 @@ class TestStepStrip : public QObject {
         Shown shown(1, 20);
         const Theme theme = Theme::light();
         const QRect bar = shown.strip.barOf({0, 2});
-        QCOMPARE(shown.colorAt({bar.center().x(), bar.bottom() - 3}),
-                 theme.colorOf(analysis::StepPart::Compute));
+        QCOMPARE(shown.colorAt({bar.center().x(), bar.bottom() - 3}), theme.colorOf(analysis::StepPart::Compute));
         QVERIFY(shown.colorAt({bar.center().x(), bar.top() + 2}) == theme.canvas);
         // The longest is as high as the strip; idle time is at the top.
         const QRect odd = shown.strip.barOf({0, 7});
@@ -90,10 +88,9 @@ class TestStepStrip : public QObject {
     void toolTipShowsTimeAndParts() {
         Shown shown(1, 20);
         const QString tip = shown.strip.tipAt({0, 7});
-        for (const char* text : {"Step 7", "47 ms", "compute: 10 ms", "data loading: 32 ms",
-                                 "30 ms more than the median"})
-            QVERIFY2(tip.contains(text) || tip.contains(QString(text).replace(" ms", ".00 ms")),
-                     qPrintable(tip));
+        for (const char* text :
+             {"Step 7", "47 ms", "compute: 10 ms", "data loading: 32 ms", "30 ms more than the median"})
+            QVERIFY2(tip.contains(text) || tip.contains(QString(text).replace(" ms", ".00 ms")), qPrintable(tip));
     }
 
     void moreStepsThanPixelsShowTheLongest() {

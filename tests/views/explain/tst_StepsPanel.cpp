@@ -23,8 +23,7 @@ struct Shown {
         panel.setRun(std::move(run));
         panel.resize(1000, 320);
         panel.show();
-        QObject::connect(&panel, &StepsPanel::stepActivated,
-                         [this](StepPlace place) { activated.push_back(place); });
+        QObject::connect(&panel, &StepsPanel::stepActivated, [this](StepPlace place) { activated.push_back(place); });
     }
     bool wait() {
         return QTest::qWaitFor([this] { return !panel.isStale(); });
@@ -84,8 +83,7 @@ class TestStepsPanel : public QObject {
         RankLens& lens = child<RankLens>(shown.panel);
         QTest::mouseClick(&lens, Qt::LeftButton, {}, lens.cellOf(1, 5).center().toPoint());
         QCOMPARE(*lens.chosen(), (StepPlace{1, 5}));
-        for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Down, Qt::Key_Return})
-            QTest::keyClick(&lens, key);
+        for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Down, Qt::Key_Return}) QTest::keyClick(&lens, key);
         QCOMPARE(shown.activated, (std::vector{StepPlace{2, 6}}));
         QTest::keyClick(&lens, Qt::Key_Home);
         QCOMPARE(*lens.chosen(), (StepPlace{2, 0}));

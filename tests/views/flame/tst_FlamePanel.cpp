@@ -103,8 +103,7 @@ FlameTreePtr largeTree() {
     std::mt19937 random(5);
     for (int path = 0; path < 40'000; ++path) {
         std::vector<std::string> frames{"main"};
-        for (int depth = 0; depth < 6; ++depth)
-            frames.push_back("f" + std::to_string(random() % (depth < 2 ? 8 : 40)));
+        for (int depth = 0; depth < 6; ++depth) frames.push_back("f" + std::to_string(random() % (depth < 2 ? 8 : 40)));
         tree->add(frames, 1 + random() % 1'000'000);
     }
     tree->arrange();
@@ -136,8 +135,7 @@ class TestFlamePanel : public QObject {
         shown.click(shown.node(toForward));
         QCOMPARE(chart.root(), shown.node(toForward));
         QCOMPARE(chart.rectOf(shown.node(toForward)).width(), chart.viewport()->width());
-        QCOMPARE(child<FlameTrail>(shown.panel).text(),
-                 QString("all › train (train.py:10) › forward (model.py:20)"));
+        QCOMPARE(child<FlameTrail>(shown.panel).text(), QString("all › train (train.py:10) › forward (model.py:20)"));
         shown.key(Qt::Key_Escape);
         QCOMPARE(chart.root(), shown.node(toTrain));
         // The previous frame stays current.
@@ -165,8 +163,7 @@ class TestFlamePanel : public QObject {
     void longBreadcrumbsOmitTheirMiddle() {
         auto tree = std::make_shared<FlameTree>();
         std::vector<std::string> frames;
-        for (int depth = 0; depth < 40; ++depth)
-            frames.push_back("function_" + std::to_string(depth));
+        for (int depth = 0; depth < 40; ++depth) frames.push_back("function_" + std::to_string(depth));
         tree->add(frames, 100);
         tree->arrange();
         FlameTrail trail;
@@ -235,8 +232,7 @@ class TestFlamePanel : public QObject {
         FlameChart& chart = shown.chart();
         const auto colorIn = [&](uint32_t node) {
             const QRect frame = chart.rectOf(node);
-            return chart.viewport()->grab().toImage().pixelColor(frame.right() - 6,
-                                                                 frame.top() + 2);
+            return chart.viewport()->grab().toImage().pixelColor(frame.right() - 6, frame.top() + 2);
         };
         const uint32_t evaluate = shown.node({"evaluate (train.py:40)"});
         const QColor before = colorIn(evaluate);
@@ -295,11 +291,9 @@ class TestFlamePanel : public QObject {
         SimulatedTrace bare;
         bare.addKernel(bare.defaultStream(), "gemm", 0, 100);
         Shown shown(bare.finish());
-        QVERIFY(shown.panel.emptyText().startsWith(
-            "No Python stacks in this trace: recorded with --no-python"));
+        QVERIFY(shown.panel.emptyText().startsWith("No Python stacks in this trace: recorded with --no-python"));
         QVERIFY(!shown.panel.emptyText().contains("choose them above"));
-        for (const auto* button : shown.panel.findChildren<QToolButton*>())
-            QVERIFY(!button->isEnabled());
+        for (const auto* button : shown.panel.findChildren<QToolButton*>()) QVERIFY(!button->isEnabled());
         shown.panel.setBase(FlameBase::Ranges);
         QVERIFY(shown.wait());
         QVERIFY(shown.panel.emptyText().startsWith("No NVTX ranges in this trace."));
@@ -319,29 +313,25 @@ class TestFlamePanel : public QObject {
         QSignalSpy wanted(&shown.panel, &FlamePanel::nameActivated);
         const auto choose = [&](uint32_t node, const QString& text) {
             const QPoint at = chart.rectOf(node).center();
-            QContextMenuEvent event(QContextMenuEvent::Mouse, at,
-                                    chart.viewport()->mapToGlobal(at));
+            QContextMenuEvent event(QContextMenuEvent::Mouse, at, chart.viewport()->mapToGlobal(at));
             QApplication::sendEvent(chart.viewport(), &event);
             auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
             QVERIFY(menu);
             keepPicture(*menu, "flame-menu");
             for (QAction* action : menu->actions())
                 if (action->text() == text) {
-                    QTest::mouseClick(menu, Qt::LeftButton, {},
-                                      menu->actionGeometry(action).center());
+                    QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
                     return;
                 }
             QFAIL(qPrintable(text));
         };
         choose(shown.node(toForward), "Find on the timeline");
         QCOMPARE(wanted.takeFirst().front().toString(), QString("line:model.py:20"));
-        choose(shown.node({"train (train.py:10)", "forward (model.py:20)", "gemm"}),
-               "Find on the timeline");
+        choose(shown.node({"train (train.py:10)", "forward (model.py:20)", "gemm"}), "Find on the timeline");
         QCOMPARE(wanted.takeFirst().front().toString(), QString("gemm"));
         choose(shown.node(toForward), "Copy the frame and what led to it");
-        QCOMPARE(QApplication::clipboard()->text(),
-                 QString("GPU time\t300000\tns\t30.0 %\nforward (model.py:20)\n"
-                         "train (train.py:10)\n"));
+        QCOMPARE(QApplication::clipboard()->text(), QString("GPU time\t300000\tns\t30.0 %\nforward (model.py:20)\n"
+                                                            "train (train.py:10)\n"));
         choose(shown.node(toTrain), "Find all frames of this name");
         QCOMPARE(child<QLineEdit>(shown.panel).text(), QString("train (train.py:10)"));
         choose(shown.node(toTrain), "Zoom into this frame");
@@ -361,10 +351,8 @@ class TestFlamePanel : public QObject {
             QTest::mouseClick(button, Qt::LeftButton);
         }
         QCOMPARE(files.count(), 2);
-        QCOMPARE(QApplication::clipboard()->text(),
-                 QString("train (train.py:10);forward (model.py:20);gemm 300000\n"));
-        QVERIFY(shown.panel.svg().find("<title>forward (model.py:20): 300.0 us (100.0 %)") !=
-                std::string::npos);
+        QCOMPARE(QApplication::clipboard()->text(), QString("train (train.py:10);forward (model.py:20);gemm 300000\n"));
+        QVERIFY(shown.panel.svg().find("<title>forward (model.py:20): 300.0 us (100.0 %)") != std::string::npos);
         QVERIFY(shown.panel.svg().find("train (train") == std::string::npos);
     }
 
@@ -429,8 +417,7 @@ class TestFlamePanel : public QObject {
     void deepStacksScroll() {
         auto tree = std::make_shared<FlameTree>();
         std::vector<std::string> frames;
-        for (int depth = 0; depth < 60; ++depth)
-            frames.push_back("function_" + std::to_string(depth));
+        for (int depth = 0; depth < 60; ++depth) frames.push_back("function_" + std::to_string(depth));
         tree->add(frames, 100);
         tree->add({"function_0", "kernel"}, 100);
         tree->arrange();

@@ -33,22 +33,18 @@ struct Shown {
         view.setReport(report);
         view.resize(1300, 640);
         view.show();
-        QObject::connect(
-            &view, &FleetView::openRequested,
-            [this](const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
-                opened.push_back({rows, steps});
-            });
+        QObject::connect(&view, &FleetView::openRequested,
+                         [this](const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
+                             opened.push_back({rows, steps});
+                         });
     }
-    QPoint at(size_t row, size_t column) const {
-        return view.map().rectOf({row, column}).center().toPoint();
-    }
+    QPoint at(size_t row, size_t column) const { return view.map().rectOf({row, column}).center().toPoint(); }
     void drag(QPoint from, QPoint to) const {
         FleetMap& map = view.map();
         QTest::mousePress(&map, Qt::LeftButton, {}, from);
         QTest::mouseMove(&map, (from + to) / 2);
         // Moves without a button do not drag.
-        QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
-                         {});
+        QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
         QCoreApplication::sendEvent(&map, &move);
         QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
     }
@@ -90,8 +86,7 @@ class TestFleetView : public QObject {
         QCOMPARE(map.selection().rows, (std::vector<size_t>{2, 3, 4}));
         QCOMPARE(map.selection().firstColumn, size_t{3});
         QCOMPARE(map.selection().lastColumn, size_t{7});
-        QCOMPARE(child<QPushButton>(shown.view, "openMarked").text(),
-                 QString("Open 3 ranks in 5 steps"));
+        QCOMPARE(child<QPushButton>(shown.view, "openMarked").text(), QString("Open 3 ranks in 5 steps"));
         QTest::mouseClick(&child<QPushButton>(shown.view, "openMarked"), Qt::LeftButton);
         QCOMPARE(shown.opened.size(), size_t{1});
         QCOMPARE(shown.opened[0].rows, (std::vector<size_t>{2, 3, 4}));
@@ -175,8 +170,7 @@ class TestFleetView : public QObject {
         QVERIFY(shown.view.order().currentText().contains("time lost"));
         QVERIFY(shown.at(5, 15).y() < before.y());
         QVERIFY(shown.at(5, 15).y() < shown.at(0, 15).y());
-        for (int measure = 0; measure < child<QComboBox>(shown.view, "measure").count();
-             ++measure) {
+        for (int measure = 0; measure < child<QComboBox>(shown.view, "measure").count(); ++measure) {
             child<QComboBox>(shown.view, "measure").setCurrentIndex(measure);
             map.grab();
         }
@@ -200,8 +194,7 @@ class TestFleetView : public QObject {
 
     void cleanJobIsReported() {
         Shown shown({.culprit = -1});
-        QCOMPARE(shown.view.headline(),
-                 QString("No rank, link or host stands out, and no rank is missing."));
+        QCOMPARE(shown.view.headline(), QString("No rank, link or host stands out, and no rank is missing."));
         QVERIFY(!child<QPushButton>(shown.view, "openFindings").isEnabled());
         shown.view.openFindings();
         QVERIFY(shown.opened.empty());

@@ -24,8 +24,7 @@ NameOccurrences lasting(const std::vector<int64_t>& durations) {
     EventRef first;
     int64_t nowNs = 0;
     for (const int64_t durationNs : durations) {
-        const EventRef event =
-            builder.addKernel(builder.defaultStream(), "gemm", nowNs, nowNs + durationNs);
+        const EventRef event = builder.addKernel(builder.defaultStream(), "gemm", nowNs, nowNs + durationNs);
         if (!first.isValid()) first = event;
         nowNs += durationNs + us;
     }
@@ -63,8 +62,7 @@ class TestNameHistogram : public QObject {
         for (const int64_t most : {int64_t(3), int64_t(500), int64_t(40'000'000)}) {
             std::vector<int64_t> durations;
             for (int i = 0; i < 300; ++i)
-                durations.push_back(
-                    std::uniform_int_distribution<int64_t>(most / 100 + 1, most)(random));
+                durations.push_back(std::uniform_int_distribution<int64_t>(most / 100 + 1, most)(random));
             const NameOccurrences found = lasting(durations);
             const DurationHistogram histogram = durationHistogram(found, 24);
             QCOMPARE(histogram.isLogarithmic, found.maxNs > 20 * found.minNs);
@@ -98,8 +96,7 @@ class TestNameHistogram : public QObject {
         QVERIFY(panel.headline().contains("Right-click"));
         panel.showNameOf({EventKind::Kernel, 1});
         QTRY_VERIFY(!panel.isStale());
-        QTRY_VERIFY(panel.headline().startsWith(
-            QString::fromStdString(trace->nameOf({EventKind::Kernel, 1}))));
+        QTRY_VERIFY(panel.headline().startsWith(QString::fromStdString(trace->nameOf({EventKind::Kernel, 1}))));
         keepPicture(panel, "one-name");
         NameHistogram& charts = child<NameHistogram>(panel);
         QSignalSpy activated(&panel, &NamePanel::eventActivated);
@@ -112,8 +109,8 @@ class TestNameHistogram : public QObject {
         QCOMPARE(trace->rangeOf(chosen()).durationNs(), found.maxNs);
         // The point of the first one.
         const QRect time = charts.timeArea();
-        const double share = double(found.startNs[0] - trace->timelineRange().startNs) /
-                             double(trace->timelineRange().durationNs());
+        const double share =
+            double(found.startNs[0] - trace->timelineRange().startNs) / double(trace->timelineRange().durationNs());
         const QPoint point(time.left() + int(share * time.width()), time.center().y());
         QVERIFY(charts.occurrenceAt(point).has_value());
         QTest::mouseClick(&charts, Qt::LeftButton, {}, point);

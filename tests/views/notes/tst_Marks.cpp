@@ -119,8 +119,7 @@ class TestMarks : public QObject {
         shown.type("x");
         const TimeRange visible = shown.timeline.state().range().axis().range();
         const int64_t middle = visible.startNs + visible.durationNs() / 2;
-        QVERIFY(std::abs(shown.store.marks().at(0).range.startNs - middle) <
-                visible.durationNs() / 100);
+        QVERIFY(std::abs(shown.store.marks().at(0).range.startNs - middle) < visible.durationNs() / 100);
     }
 
     void escapeDiscardsANewMark() {
@@ -165,8 +164,7 @@ class TestMarks : public QObject {
         QTest::mouseMove(&strip, place + QPoint(120, 0));
         QTest::mouseRelease(&strip, Qt::LeftButton, {}, place + QPoint(120, 0));
         const int64_t moved = shown.store.marks()[0].range.startNs - before;
-        const int64_t expected =
-            shown.timeline.places().timeAt(520) - shown.timeline.places().timeAt(400);
+        const int64_t expected = shown.timeline.places().timeAt(520) - shown.timeline.places().timeAt(400);
         QVERIFY2(std::abs(moved - expected) <= expected / 50, qPrintable(QString::number(moved)));
         doubleClick(&strip, strip.flagOf("a").center());
         QVERIFY(shown.marks.editor().isVisible());
@@ -211,8 +209,7 @@ class TestMarks : public QObject {
             for (size_t index = 0; index < flags.size(); ++index) {
                 if (index + 1 < flags.size())
                     flags[index].width =
-                        std::max(3, std::min(flags[index].width,
-                                             flags[index + 1].left - flags[index].left - 1));
+                        std::max(3, std::min(flags[index].width, flags[index + 1].left - flags[index].left - 1));
                 const QRect area = strip.flagOf(flags[index].mark->id);
                 QCOMPARE(area.left(), flags[index].left);
                 QCOMPARE(area.width(), flags[index].width);
@@ -237,8 +234,7 @@ class TestMarks : public QObject {
         doubleClick(&strip, {600, 10});
         shown.type("second");
         QCOMPARE(shown.store.marks().size(), size_t(2));
-        const double x =
-            shown.timeline.places().xOf(shown.store.marks()[1].range.startNs) - strip.x();
+        const double x = shown.timeline.places().xOf(shown.store.marks()[1].range.startNs) - strip.x();
         QVERIFY(std::abs(x - 600) < 2);
     }
 
@@ -274,8 +270,8 @@ class TestMarks : public QObject {
 
     void goesFromMarkToMark() {
         Shown shown;
-        for (const auto& [id, at] : {std::pair("a", 2 * ms), std::pair("b", 8 * ms),
-                                     std::pair("c", 8 * ms), std::pair("d", 20 * ms)})
+        for (const auto& [id, at] :
+             {std::pair("a", 2 * ms), std::pair("b", 8 * ms), std::pair("c", 8 * ms), std::pair("d", 20 * ms)})
             shown.store.add(markAt(id, at, id));
         shown.store.select("a");
         shown.timeline.state().range().axis().setRange({1 * ms, 3 * ms});
@@ -301,8 +297,8 @@ class TestMarks : public QObject {
         store.change(markAt("a", 1, "changed"));
         store.change(markAt("a", 5, "moved"));
         QCOMPARE(child<MarksModel>(panel).markAt(1)->id, std::string("a"));
-        QVERIFY(child<MarksModel>(panel).setData(
-            child<MarksModel>(panel).index(0, MarksModel::Text), "typed", Qt::EditRole));
+        QVERIFY(child<MarksModel>(panel).setData(child<MarksModel>(panel).index(0, MarksModel::Text), "typed",
+                                                 Qt::EditRole));
         QCOMPARE(store.find("b")->text, std::string("typed"));
         store.remove("a");
         store.remove("b");
@@ -318,9 +314,8 @@ class TestMarks : public QObject {
         panel.activateWindow();
         child<QTableView>(panel).setFocus();
         QSignalSpy activated(&panel, &MarksPanel::markActivated);
-        QTest::mouseClick(
-            child<QTableView>(panel).viewport(), Qt::LeftButton, {},
-            child<QTableView>(panel).visualRect(child<MarksModel>(panel).index(1, 3)).center());
+        QTest::mouseClick(child<QTableView>(panel).viewport(), Qt::LeftButton, {},
+                          child<QTableView>(panel).visualRect(child<MarksModel>(panel).index(1, 3)).center());
         QCOMPARE(store.selected(), std::string("b"));
         QTest::keyClick(&child<QTableView>(panel), Qt::Key_Return);
         QCOMPARE(activated.count(), 1);

@@ -67,8 +67,7 @@ class TestSqlPanel : public QObject {
 
     void cellIsOneLine() {
         ask("SELECT 'a' || char(10) || 'b' AS t");
-        QCOMPARE(child<ReportView>(*panel_).table().model()->index(0, 0).data().toString(),
-                 QString("a b"));
+        QCOMPARE(child<ReportView>(*panel_).table().model()->index(0, 0).data().toString(), QString("a b"));
     }
 
     void errorIsLocated() {
@@ -105,8 +104,7 @@ class TestSqlPanel : public QObject {
         timer.start();
         ask(slowQuery);
         QVERIFY2(timer.elapsed() <= 2200, qPrintable(QString::number(timer.elapsed())));
-        QVERIFY2(panel_->status().startsWith("The query was stopped after 2 s"),
-                 qPrintable(panel_->status()));
+        QVERIFY2(panel_->status().startsWith("The query was stopped after 2 s"), qPrintable(panel_->status()));
         ask("SELECT 1");
         QVERIFY(panel_->status().startsWith("1 row"));
     }
@@ -158,8 +156,7 @@ class TestSqlPanel : public QObject {
         QCOMPARE(range.startNs, std::get<int64_t>(table().rows[1][0]));
         QCOMPARE(range.endNs, std::get<int64_t>(table().rows[1][1]));
         ask("SELECT 1 AS n");
-        QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
-                          view.visualRect(view.model()->index(0, 0)).center());
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(view.model()->index(0, 0)).center());
         QTest::keyClick(&view, Qt::Key_Return);
         QCOMPARE(activated.count(), 1);
     }

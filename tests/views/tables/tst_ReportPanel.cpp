@@ -34,15 +34,13 @@ class TestReportPanel : public QObject {
 
     void followsTheSelectedRange() {
         const TracePtr trace = simulatedTraining({.steps = 4});
-        const TimeRange half{trace->range.startNs,
-                             trace->range.startNs + trace->range.durationNs() / 2};
+        const TimeRange half{trace->range.startNs, trace->range.startNs + trace->range.durationNs() / 2};
         ReportPanel panel("cuda_gpu_kern_sum");
         panel.show();
         panel.setTrace(trace);
         panel.setRange(half);
         QTRY_VERIFY(!panel.isStale());
-        QVERIFY(panel.view().model().table().rows ==
-                makeReport(*trace, "cuda_gpu_kern_sum", half)->rows);
+        QVERIFY(panel.view().model().table().rows == makeReport(*trace, "cuda_gpu_kern_sum", half)->rows);
     }
 
     void treeRowsAreIndented() {
@@ -116,8 +114,7 @@ class TestReportPanel : public QObject {
 
     void hitsAreListedInOrderUpToALimit() {
         const TracePtr trace = simulatedTraining({.steps = 1});
-        const std::vector<EventRef> events = {EventRef(EventKind::Kernel, 1),
-                                              EventRef(EventKind::Kernel, 0)};
+        const std::vector<EventRef> events = {EventRef(EventKind::Kernel, 1), EventRef(EventKind::Kernel, 0)};
         const ReportTable table = hitTable(*trace, events);
         QCOMPARE(table.rows.size(), size_t(2));
         QCOMPARE(std::get<int64_t>(table.rows[0][0]), trace->kernels.startNs[1]);

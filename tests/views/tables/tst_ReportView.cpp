@@ -22,10 +22,8 @@ namespace {
 ReportTable kernelTable() {
     ReportTable table;
     table.name = "cuda_gpu_kern_sum";
-    table.columns = {{"Time", Unit::Percent},
-                     {"Total Time", Unit::Nanoseconds},
-                     {"Instances", Unit::Count},
-                     {"Name", Unit::Text}};
+    table.columns = {
+        {"Time", Unit::Percent}, {"Total Time", Unit::Nanoseconds}, {"Instances", Unit::Count}, {"Name", Unit::Text}};
     table.rows = {
         {50.0, int64_t{9'000}, int64_t{2}, std::string("gemm_fast")},
         {30.0, int64_t{12'000'000'000}, int64_t{100}, std::string("softmax_forward")},
@@ -51,8 +49,7 @@ class TestReportView : public QObject {
   private slots:
     void modelPassesTheQtModelTester() {
         ReportModel model;
-        QAbstractItemModelTester tester(&model,
-                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         model.setTable(kernelTable());
         QCOMPARE(model.rowCount(), 4);
         model.setTable({});
@@ -65,8 +62,7 @@ class TestReportView : public QObject {
         table.rows.push_back({12.0});
         ReportModel model;
         model.setTable(table);
-        QAbstractItemModelTester tester(&model,
-                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         QVERIFY(!model.index(4, 3).data().isValid());
     }
 
@@ -100,11 +96,9 @@ class TestReportView : public QObject {
         ReportView view;
         view.setTable(kernelTable());
         view.table().sortByColumn(1, Qt::DescendingOrder);
-        QCOMPARE(namesOf(view),
-                 QStringList({"softmax_forward", "gemm\tslow", "gemm_fast", "never ran"}));
+        QCOMPARE(namesOf(view), QStringList({"softmax_forward", "gemm\tslow", "gemm_fast", "never ran"}));
         view.table().sortByColumn(2, Qt::AscendingOrder);
-        QCOMPARE(namesOf(view),
-                 QStringList({"never ran", "gemm_fast", "gemm\tslow", "softmax_forward"}));
+        QCOMPARE(namesOf(view), QStringList({"never ran", "gemm_fast", "gemm\tslow", "softmax_forward"}));
     }
 
     void keepsTheOrderOfTheReportUntilAHeaderIsClicked() {

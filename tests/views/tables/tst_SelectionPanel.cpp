@@ -40,10 +40,8 @@ class tst_SelectionPanel : public QObject {
         panel.setRange(range);
         QTRY_VERIFY(!panel.isStale());
         QVERIFY(panel.headline().startsWith("8.000 ms selected: GPU 0 busy"));
-        const SelectionStatistics expected =
-            selectionStatistics(*trace, buildTraceSums(*trace), range);
-        QCOMPARE(child<ReportView>(panel, "copies").model().rowCount(),
-                 int(expected.copies.size()));
+        const SelectionStatistics expected = selectionStatistics(*trace, buildTraceSums(*trace), range);
+        QCOMPARE(child<ReportView>(panel, "copies").model().rowCount(), int(expected.copies.size()));
         QVERIFY(child<ReportView>(panel, "names").model().rowCount() > 5);
         panel.setRange(std::nullopt);
         QTRY_VERIFY(panel.headline().startsWith("Select a range"));

@@ -22,9 +22,7 @@ class TestTimeTarget : public QObject {
     void timesAreParsed_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<qint64>("timeNs");
-        const auto add = [](const char* text, int64_t ns) {
-            QTest::newRow(text) << QString(text) << qint64(ns);
-        };
+        const auto add = [](const char* text, int64_t ns) { QTest::newRow(text) << QString(text) << qint64(ns); };
         add("1.234 s", 1'234'000'000);
         add("1.234", 1'234'000'000);
         add("18.9875ms", 18'987'500);
@@ -150,8 +148,7 @@ class TestTimeTarget : public QObject {
                                                "µ",  "\xff"};
         for (int round = 0; round < 20'000; ++round) {
             std::string text;
-            for (unsigned i = random() % 9; i > 0; --i)
-                text += pieces[random() % std::size(pieces)];
+            for (unsigned i = random() % 9; i > 0; --i) text += pieces[random() % std::size(pieces)];
             TimeContext any = context;
             if (round % 3 == 0) any.originNs = INT64_MAX - 5;
             if (round % 5 == 0) any.trace = any.visible = {INT64_MIN / 2, INT64_MAX / 2};

@@ -18,8 +18,7 @@ class TestWrapWords : public QObject {
                 const QStringList lines = wrapWords(text, metrics, {width, indent, 40});
                 QCOMPARE(lines.join(' ').trimmed(), text);
                 for (qsizetype line = 0; line < lines.size(); ++line)
-                    QVERIFY(metrics.horizontalAdvance(lines[line]) <=
-                            width - (line == 0 ? indent : 0));
+                    QVERIFY(metrics.horizontalAdvance(lines[line]) <= width - (line == 0 ? indent : 0));
             }
     }
 

@@ -56,14 +56,12 @@ void tst_Theme::textIsReadableOnEveryFill() {
 
 void tst_Theme::textIsReadableOnEverySurface() {
     const Theme theme = tst_Theme::theme();
-    for (const QColor& surface :
-         {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
-        for (const QColor& ink : {theme.text, theme.mutedText, theme.information, theme.warning,
-                                  theme.error, theme.faster, theme.slower}) {
+    for (const QColor& surface : {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
+        for (const QColor& ink :
+             {theme.text, theme.mutedText, theme.information, theme.warning, theme.error, theme.faster, theme.slower}) {
             const double contrast = Theme::contrast(surface, ink);
-            QVERIFY2(
-                contrast >= 4.2,
-                qPrintable(QString("%1 on %2: %3").arg(ink.name(), surface.name()).arg(contrast)));
+            QVERIFY2(contrast >= 4.2,
+                     qPrintable(QString("%1 on %2: %3").arg(ink.name(), surface.name()).arg(contrast)));
         }
     }
     QVERIFY(Theme::contrast(theme.accent, theme.accentText) >= 4.5);
@@ -72,11 +70,9 @@ void tst_Theme::textIsReadableOnEverySurface() {
 void tst_Theme::nameKeepsItsColour() {
     const Theme theme = Theme::light();
     const char* const name = "sm90_xmma_gemm_bf16";
-    QCOMPARE(theme.colorOf(SliceCategory::Kernel, name),
-             Theme::light().colorOf(SliceCategory::Kernel, name));
+    QCOMPARE(theme.colorOf(SliceCategory::Kernel, name), Theme::light().colorOf(SliceCategory::Kernel, name));
     // A fixed value: another hash would recolour every shared picture.
-    const auto at = std::find(theme.kernels.begin(), theme.kernels.end(),
-                              theme.colorOf(SliceCategory::Kernel, name));
+    const auto at = std::find(theme.kernels.begin(), theme.kernels.end(), theme.colorOf(SliceCategory::Kernel, name));
     const Theme dark = Theme::dark();
     QCOMPARE(dark.colorOf(SliceCategory::Kernel, name), dark.kernels[at - theme.kernels.begin()]);
     std::set<QRgb> used;
@@ -88,16 +84,14 @@ void tst_Theme::nameKeepsItsColour() {
 
 void tst_Theme::numbersInRangeNamesDoNotChangeTheColour() {
     const Theme theme = Theme::dark();
-    QCOMPARE(theme.colorOf(SliceCategory::Nvtx, "step 1"),
-             theme.colorOf(SliceCategory::Nvtx, "step 27"));
+    QCOMPARE(theme.colorOf(SliceCategory::Nvtx, "step 1"), theme.colorOf(SliceCategory::Nvtx, "step 27"));
 }
 
 void tst_Theme::copiesNcclAndKernelsAreDistinct() {
     const Theme theme = tst_Theme::theme();
     std::set<QRgb> colors;
-    const auto categories = {SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD,
-                             SliceCategory::MemcpyDtoH, SliceCategory::MemcpyDtoD,
-                             SliceCategory::MemcpyPtoP, SliceCategory::MemcpyOther,
+    const auto categories = {SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD, SliceCategory::MemcpyDtoH,
+                             SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP, SliceCategory::MemcpyOther,
                              SliceCategory::Memset};
     for (const SliceCategory category : categories) colors.insert(theme.colorOf(category).rgb());
     for (const QColor& kernel : theme.kernels) colors.insert(kernel.rgb());
@@ -113,15 +107,11 @@ namespace {
 /// Returns a colour as seen without one kind of cone, after Machado, Oliveira and Fernandes (2009),
 /// in linear light, in CIELAB.
 std::array<double, 3> seen(const QColor& color, const std::array<double, 9>& deficiency) {
-    const auto linear = [](double v) {
-        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
-    };
-    const std::array<double, 3> from{linear(color.redF()), linear(color.greenF()),
-                                     linear(color.blueF())};
+    const auto linear = [](double v) { return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); };
+    const std::array<double, 3> from{linear(color.redF()), linear(color.greenF()), linear(color.blueF())};
     std::array<double, 3> rgb{};
     for (size_t row = 0; row < 3; ++row) {
-        for (size_t column = 0; column < 3; ++column)
-            rgb[row] += deficiency[row * 3 + column] * from[column];
+        for (size_t column = 0; column < 3; ++column) rgb[row] += deficiency[row * 3 + column] * from[column];
         rgb[row] = std::clamp(rgb[row], 0.0, 1.0);
     }
     const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
@@ -154,20 +144,17 @@ void tst_Theme::familiesAreDistinctForColourBlindEyes_data() {
 
 void tst_Theme::familiesAreDistinctForColourBlindEyes() {
     QFETCH(Matrix, deficiency);
-    for (const Theme& theme :
-         {Theme::light(Palette::ColorBlindSafe), Theme::dark(Palette::ColorBlindSafe)}) {
+    for (const Theme& theme : {Theme::light(Palette::ColorBlindSafe), Theme::dark(Palette::ColorBlindSafe)}) {
         std::vector<std::pair<QColor, QColor>> pairs;
-        const auto families = {SliceCategory::Kernel,     SliceCategory::NcclKernel,
-                               SliceCategory::MemcpyHtoD, SliceCategory::MemcpyDtoH,
-                               SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP};
+        const auto families = {SliceCategory::Kernel,     SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD,
+                               SliceCategory::MemcpyDtoH, SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP};
         for (const SliceCategory a : families)
             for (const SliceCategory b : families)
                 if (a < b) pairs.emplace_back(theme.colorOf(a), theme.colorOf(b));
         pairs.emplace_back(theme.faster, theme.slower);
         for (const auto& [a, b] : pairs) {
             const double apart = distance(seen(a, deficiency), seen(b, deficiency));
-            QVERIFY2(apart >= 25,
-                     qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(apart)));
+            QVERIFY2(apart >= 25, qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(apart)));
         }
     }
 }

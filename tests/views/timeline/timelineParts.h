@@ -32,12 +32,8 @@ struct ShownTimeline {
 
     /// Visible range in the trace's own time.
     TimeRange visible() const { return view.state().range().visible(); }
-    double toX(int64_t timeNs) {
-        return views::TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs);
-    }
-    int64_t toTimeNs(double x) {
-        return views::TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x);
-    }
+    double toX(int64_t timeNs) { return views::TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs); }
+    int64_t toTimeNs(double x) { return views::TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x); }
 
     /// Middle of a slice on the canvas; its track must be visible.
     QPoint middleOf(EventRef event, int scrollY = 0) {
@@ -51,14 +47,12 @@ struct ShownTimeline {
                       views::TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2 - scrollY);
     }
     views::LayoutMetrics metrics() const {
-        return views::LayoutMetrics::forText(QFontMetrics(view.font()).height(),
-                                             view.state().tracks().rowHeight());
+        return views::LayoutMetrics::forText(QFontMetrics(view.font()).height(), view.state().tracks().rowHeight());
     }
 
-    static void wheel(QWidget* part, QPoint at, QPoint angle,
-                      Qt::KeyboardModifiers modifiers = {}) {
-        QWheelEvent event(at, part->mapToGlobal(at), QPoint(), angle, Qt::NoButton, modifiers,
-                          Qt::NoScrollPhase, false);
+    static void wheel(QWidget* part, QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers = {}) {
+        QWheelEvent event(at, part->mapToGlobal(at), QPoint(), angle, Qt::NoButton, modifiers, Qt::NoScrollPhase,
+                          false);
         QApplication::sendEvent(part, &event);
     }
     static void drag(QWidget* part, QPoint from, QPoint to, Qt::MouseButton button = Qt::LeftButton,
@@ -67,10 +61,8 @@ struct ShownTimeline {
         for (int i = 1; i <= 4; ++i) send(part, from + (to - from) * i / 4, button, modifiers);
         QTest::mouseRelease(part, button, modifiers, to);
     }
-    static void send(QWidget* part, QPoint at, Qt::MouseButtons buttons,
-                     Qt::KeyboardModifiers modifiers = {}) {
-        QMouseEvent event(QEvent::MouseMove, at, part->mapToGlobal(at), Qt::NoButton, buttons,
-                          modifiers);
+    static void send(QWidget* part, QPoint at, Qt::MouseButtons buttons, Qt::KeyboardModifiers modifiers = {}) {
+        QMouseEvent event(QEvent::MouseMove, at, part->mapToGlobal(at), Qt::NoButton, buttons, modifiers);
         QApplication::sendEvent(part, &event);
     }
 };
@@ -78,14 +70,11 @@ struct ShownTimeline {
 /// The first track of a kind and title (empty = any); `noIndex` if none.
 inline uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view title = {}) {
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-        if (trace.tracks[track].kind == kind &&
-            (title.empty() || trace.tracks[track].title == title))
-            return track;
+        if (trace.tracks[track].kind == kind && (title.empty() || trace.tracks[track].title == title)) return track;
     return noIndex;
 }
 
-/// Two simulated streams with three kernels of 100 us each, 100 us apart, and the calls that launch
-/// them.
+/// Two simulated streams with three kernels of 100 us each, 100 us apart, and the calls that launch them.
 struct SmallTrace {
     TracePtr trace;
     EventRef call, first, second, third, onOtherStream;

@@ -28,8 +28,7 @@ CounterScale scaleOf(const CounterSeries& counter) {
     return views::scaleOf(std::span(&alone, 1));
 }
 
-CounterSeries shareOf(const std::vector<int64_t>& timesMs, const std::vector<double>& values,
-                      int64_t endMs) {
+CounterSeries shareOf(const std::vector<int64_t>& timesMs, const std::vector<double>& values, int64_t endMs) {
     CounterSeries series;
     series.unit = CounterUnit::Percent;
     series.source = "gpm";
@@ -46,8 +45,8 @@ QSet<QRgb> colorsOf(const CounterSeries& series, TimeRange shown) {
     image.fill(Theme::light().canvas);
     QPainter painter(&image);
     OpaqueFill opaque(painter);
-    paintCounter(painter, opaque, series, scaleOf(series), series.extremesAt(shown, 400), shown,
-                 QRectF(0, 0, 400, 60), CounterGrowth::Up, 1, Theme::light());
+    paintCounter(painter, opaque, series, scaleOf(series), series.extremesAt(shown, 400), shown, QRectF(0, 0, 400, 60),
+                 CounterGrowth::Up, 1, Theme::light());
     painter.end();
     QSet<QRgb> colors;
     for (int y = 0; y < 60; ++y)
@@ -60,8 +59,7 @@ QSet<QRgb> colorsOf(const CounterSeries& series, TimeRange shown) {
 /// Arrangement with unfolded GPU counters.
 TrackArrangement opened(const Trace& trace) {
     TrackArrangement arrangement;
-    for (const Gpu& gpu : trace.gpus)
-        arrangement.unfolded.push_back("GPU " + std::to_string(gpu.id) + "/Counters");
+    for (const Gpu& gpu : trace.gpus) arrangement.unfolded.push_back("GPU " + std::to_string(gpu.id) + "/Counters");
     return arrangement;
 }
 
@@ -118,8 +116,7 @@ class tst_CounterLanes : public QObject {
         const HoverCard& card = shown.canvas()->hoverCard();
         const int64_t timeNs = shown.toTimeNs(point.x() + 0.5);
         const double value = deviceMemory().value(*deviceMemory().sampleAt(timeNs));
-        QCOMPARE(card.title(), QString::fromStdString("Device memory: " +
-                                                      formatCounter(value, CounterUnit::Bytes)));
+        QCOMPARE(card.title(), QString::fromStdString("Device memory: " + formatCounter(value, CounterUnit::Bytes)));
         QVERIFY2(card.detail().startsWith("for "), qPrintable(card.detail()));
     }
 
@@ -136,8 +133,7 @@ class tst_CounterLanes : public QObject {
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 70 * ms));
         QCOMPARE(shown.canvas()->hoverCard().title(), "Not recorded");
-        QTest::mouseMove(shown.canvas(),
-                         pointAt(shown, trackOf(*trace_, TrackKind::Stream), 138 * ms));
+        QTest::mouseMove(shown.canvas(), pointAt(shown, trackOf(*trace_, TrackKind::Stream), 138 * ms));
         QCOMPARE(shown.canvas()->hoverCard().title(), "Some of this was lost");
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 18 * ms));
         QVERIFY(shown.canvas()->hoverCard().title().startsWith("Device memory"));
@@ -189,8 +185,7 @@ class tst_CounterLanes : public QObject {
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         const QPoint middle = pointAt(shown, track, 18 * ms);
         const LayoutMetrics metrics = shown.metrics();
-        const QRectF area(0, middle.y() - metrics.counterHeight / 2, 100,
-                          metrics.counterHeight - 1);
+        const QRectF area(0, middle.y() - metrics.counterHeight / 2, 100, metrics.counterHeight - 1);
         const int64_t timeNs = shown.toTimeNs(middle.x() + 0.5);
         const double y = counterY(scaleOf(counter), counter.value(*counter.sampleAt(timeNs)), area);
         const QColor below = colorAt(shown, {middle.x(), int(area.bottom()) - 2});
@@ -248,8 +243,7 @@ class tst_CounterLanes : public QObject {
         const QImage picture = shown.canvas()->grab().toImage();
         QSet<QRgb> colors;
         const int y = TrackLayout::laneTop(row, 0) + row.laneHeight / 2;
-        for (int x = int(shown.toX(73 * ms)); x < int(shown.toX(76 * ms)); ++x)
-            colors.insert(picture.pixel(x, y));
+        for (int x = int(shown.toX(73 * ms)); x < int(shown.toX(76 * ms)); ++x) colors.insert(picture.pixel(x, y));
         QVERIFY(colors.size() >= 2);
         QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
     }
@@ -277,8 +271,7 @@ class tst_CounterLanes : public QObject {
         };
         for (const auto& [value, maxValue] :
              {std::pair(0.3, 1.0), std::pair(5.0, 5.0), std::pair(5.2, 10.0), std::pair(13.3, 20.0),
-              std::pair(51.0, 100.0), std::pair(100.0, 100.0), std::pair(0.0, 100.0),
-              std::pair(640.0, 640.0)})
+              std::pair(51.0, 100.0), std::pair(100.0, 100.0), std::pair(0.0, 100.0), std::pair(640.0, 640.0)})
             QCOMPARE(scaleMaximumOf(value), std::pair(0.0, maxValue));
     }
 
@@ -293,8 +286,8 @@ class tst_CounterLanes : public QObject {
             image.fill(Theme::light().canvas);
             QPainter painter(&image);
             OpaqueFill opaque(painter);
-            paintCounter(painter, opaque, series, scaleOf(series), series.extremesAt({0, 100}, 300),
-                         {0, 100}, QRectF(0, 0, 300, 60), CounterGrowth::Up, 1, Theme::light());
+            paintCounter(painter, opaque, series, scaleOf(series), series.extremesAt({0, 100}, 300), {0, 100},
+                         QRectF(0, 0, 300, 60), CounterGrowth::Up, 1, Theme::light());
             painter.end();
             QSet<QRgb> left, right;
             for (int y = 0; y < 60; ++y)
@@ -329,8 +322,7 @@ class tst_CounterLanes : public QObject {
     void adjacentCountersShareTheirScale() {
         const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200);
         const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);
-        const std::array both{ScaledCounter{&busy, {0, 200 * ms}},
-                              ScaledCounter{&idle, {0, 200 * ms}}};
+        const std::array both{ScaledCounter{&busy, {0, 200 * ms}}, ScaledCounter{&idle, {0, 200 * ms}}};
         QCOMPARE(scaleOf(idle).maxValue, 10.0);
         QCOMPARE(views::scaleOf(both).maxValue, 50.0);
         // An invisible peak does not count.

@@ -28,8 +28,7 @@ TracePtr traceWith(CounterUnit unit, const std::array<double, 3>& values) {
     series.source = "proc";
     series.unit = unit;
     series.process = 0;
-    series.set({0, 1000 * ms, 1500 * ms, 1600 * ms}, {1072e9, values[0], values[1], values[2]},
-               2000 * ms);
+    series.set({0, 1000 * ms, 1500 * ms, 1600 * ms}, {1072e9, values[0], values[1], values[2]}, 2000 * ms);
     builder.counter(std::move(series));
     return builder.finish();
 }
@@ -46,12 +45,9 @@ class tst_CounterScale : public QObject {
         for (TimelineState* each : {&baseline, &candidate}) each->range().setAxis(&range);
         baseline.setTrace(traceWith(CounterUnit::Percent, {6.5, 6.5, 6.5}));
         candidate.setTrace(traceWith(CounterUnit::Percent, {20.6, 3, 3}));
-        const PairedRows rows(baseline, candidate,
-                              compare::pairTracks(*baseline.trace(), *candidate.trace()));
+        const PairedRows rows(baseline, candidate, compare::pairTracks(*baseline.trace(), *candidate.trace()));
         const uint32_t track = trackOf(*baseline.trace(), TrackKind::Counter);
-        const auto maxValue = [&](const TimelineState& of) {
-            return of.counterScale({track, 0}).maxValue;
-        };
+        const auto maxValue = [&](const TimelineState& of) { return of.counterScale({track, 0}).maxValue; };
         range.setRange({1000 * ms, 2000 * ms});
         QCOMPARE(maxValue(baseline), 50.0);
         QCOMPARE(maxValue(candidate), 50.0);
@@ -64,8 +60,7 @@ class tst_CounterScale : public QObject {
     void laneScaleFollowsTheVisiblePeak() {
         const TracePtr trace = traceWith(CounterUnit::Percent, {110, 400, 90});
         const uint32_t track = trackOf(*trace, TrackKind::Counter);
-        QVERIFY2(trace->tracks[track].subtitle.ends_with("peak 400.0 %"),
-                 trace->tracks[track].subtitle.c_str());
+        QVERIFY2(trace->tracks[track].subtitle.ends_with("peak 400.0 %"), trace->tracks[track].subtitle.c_str());
         ShownTimeline shown(trace);
         TrackArrangement unfolded;
         unfolded.unfolded = {trackPaths(trace->tracks)[size_t(trace->tracks[track].parent)]};
@@ -82,15 +77,13 @@ class tst_CounterScale : public QObject {
         const LayoutRow* const row = layout.rowOf(track);
         QVERIFY(row != nullptr);
         const int top = TrackLayout::laneTop(*row, 0);
-        const QRgb empty =
-            shown.canvas()->grab().toImage().pixel(int(shown.toX(1237 * ms)), top + 1);
+        const QRgb empty = shown.canvas()->grab().toImage().pixel(int(shown.toX(1237 * ms)), top + 1);
         // Share of the lane's height for the value at that time.
         const auto height = [&](int64_t timeNs) {
             const QImage picture = shown.canvas()->grab().toImage();
             const int x = int(shown.toX(timeNs));
             int filled = 0;
-            while (filled < row->laneHeight - 1 &&
-                   picture.pixel(x, top + row->laneHeight - 3 - filled) != empty)
+            while (filled < row->laneHeight - 1 && picture.pixel(x, top + row->laneHeight - 3 - filled) != empty)
                 ++filled;
             return double(filled) / row->laneHeight;
         };
@@ -98,8 +91,7 @@ class tst_CounterScale : public QObject {
         QVERIFY2(height(1237 * ms) < 0.4, qPrintable(QString::number(height(1237 * ms))));
         const EventRef calm(EventKind::Kernel, 0);
         doubleClick(shown.canvas(), shown.middleOf(calm));
-        QVERIFY2(shown.visible().endNs <= 1500 * ms,
-                 qPrintable(QString::number(shown.visible().endNs)));
+        QVERIFY2(shown.visible().endNs <= 1500 * ms, qPrintable(QString::number(shown.visible().endNs)));
         QCOMPARE(state.counterScale({track, 0}).maxValue, 110.0);
         QVERIFY2(height(1237 * ms) > 0.75, qPrintable(QString::number(height(1237 * ms))));
     }

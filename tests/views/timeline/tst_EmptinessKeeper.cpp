@@ -32,13 +32,10 @@ struct Shown {
             if (trace.tracks[track].kind == TrackKind::Stream &&
                 trace.streams[trace.tracks[track].subject].streamId == stream)
                 return !timeline.places().trackArea(track).isEmpty() &&
-                       timeline.places().trackAt(timeline.places().trackArea(track).center().y()) ==
-                           track;
+                       timeline.places().trackAt(timeline.places().trackArea(track).center().y()) == track;
         return false;
     }
-    void look(int64_t fromMs, int64_t toMs) {
-        timeline.state().range().axis().setRange({fromMs * ms, toMs * ms});
-    }
+    void look(int64_t fromMs, int64_t toMs) { timeline.state().range().axis().setRange({fromMs * ms, toMs * ms}); }
     bool waitForRest() {
         return QTest::qWaitFor([this] { return !timeline.emptyTracks().isWaiting(); });
     }

@@ -19,8 +19,7 @@ namespace {
 
 /// Entries of the context menu at that position, without sections and lines.
 QList<QAction*> menuAt(ShownTimeline& shown, QPoint position) {
-    QContextMenuEvent event(QContextMenuEvent::Mouse, position,
-                            shown.canvas()->mapToGlobal(position));
+    QContextMenuEvent event(QContextMenuEvent::Mouse, position, shown.canvas()->mapToGlobal(position));
     QApplication::sendEvent(shown.canvas(), &event);
     QList<QAction*> entries;
     // Menus closed earlier may still exist.
@@ -131,11 +130,10 @@ class TestHands : public QObject {
 
     void idlePlaceOffersItsCauseAndItsTime() {
         ShownTimeline shown(small_.trace);
-        shown.view.state().setEmptyPlaces(
-            [](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
-                if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
-                return EmptyPlace{"idle for 100 us", "launch-bound", Qt::red, {200'000, 300'000}};
-            });
+        shown.view.state().setEmptyPlaces([](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
+            if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
+            return EmptyPlace{"idle for 100 us", "launch-bound", Qt::red, {200'000, 300'000}};
+        });
         QSignalSpy asked(&shown.view.state(), &TimelineState::emptyPlaceActivated);
         const QPoint place(int(shown.toX(250'000)), shown.middleOf(small_.first).y());
         const QList<QAction*> entries = menuAt(shown, place);
@@ -170,15 +168,13 @@ class TestHands : public QObject {
         const QPoint edge(int(shown.toX(400'000)) + 1, y);
         ShownTimeline::drag(shown.canvas(), edge, {int(shown.toX(600'000)) - 2, y});
         QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 600'000}));
-        ShownTimeline::drag(shown.ruler(), {int(shown.toX(100'000)), 10},
-                            {int(shown.toX(200'000)) + 2, 10});
+        ShownTimeline::drag(shown.ruler(), {int(shown.toX(100'000)), 10}, {int(shown.toX(200'000)) + 2, 10});
         QCOMPARE(*shown.view.state().selection().range(), (TimeRange{200'000, 600'000}));
         // Beyond the other edge.
-        ShownTimeline::drag(shown.ruler(), {int(shown.toX(600'000)), 10},
-                            {int(shown.toX(100'000)), 10});
+        ShownTimeline::drag(shown.ruler(), {int(shown.toX(600'000)), 10}, {int(shown.toX(100'000)), 10});
         QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 200'000}));
-        ShownTimeline::drag(shown.canvas(), {int(shown.toX(200'000)), y},
-                            {int(shown.toX(300'000)) + 3, y}, Qt::LeftButton, Qt::AltModifier);
+        ShownTimeline::drag(shown.canvas(), {int(shown.toX(200'000)), y}, {int(shown.toX(300'000)) + 3, y},
+                            Qt::LeftButton, Qt::AltModifier);
         QVERIFY(shown.view.state().selection().range()->endNs != 300'000);
         QVERIFY(std::abs(shown.view.state().selection().range()->endNs - 300'000) < 5'000);
         QVERIFY(!shown.view.history().canGoBack());  // nothing was panned
@@ -192,10 +188,8 @@ class TestHands : public QObject {
         shown.view.state().selection().setEvent(small_.second);
         shown.view.commands().copySelected();
         const QString text = QApplication::clipboard()->text();
-        QCOMPARE(text.split('\n')[1],
-                 QString("second_kernel\tGPU 0 / Compute, default stream 7\t300000\t100000"));
-        QCOMPARE(QApplication::clipboard()->mimeData()->data("text/tab-separated-values"),
-                 text.toUtf8());
+        QCOMPARE(text.split('\n')[1], QString("second_kernel\tGPU 0 / Compute, default stream 7\t300000\t100000"));
+        QCOMPARE(QApplication::clipboard()->mimeData()->data("text/tab-separated-values"), text.toUtf8());
         shown.view.commands().clearSelection();
         shown.view.state().selection().setRange(TimeRange{7, 1'234'567});
         shown.view.commands().copySelected();

@@ -29,20 +29,16 @@ void comparePictures(double ratio, QImage::Format format, Prepare prepare) {
     prepare(quickPainter);
     OpaqueFill fill(quickPainter);
     // Sixteenths of a pixel, so that many edges lie on the middle of one.
-    const auto place = [&](int most) {
-        return (int(random() % uint32_t(32 * most)) - 8 * most) / 16.0;
-    };
+    const auto place = [&](int most) { return (int(random() % uint32_t(32 * most)) - 8 * most) / 16.0; };
     for (int i = 0; i < 3000; ++i) {
         const QRectF area(place(90), place(70), place(20), place(20));
         const QRgb color = QRgb(random()) | 0xff000000u;
         if (area.width() < 0 || area.height() < 0) continue;
         plainPainter.fillRect(area, QColor::fromRgb(color));
         fill.fill(area, color);
-        QVERIFY2(plain == quick, qPrintable(QStringLiteral("%1 %2 %3 %4")
-                                                .arg(area.x())
-                                                .arg(area.y())
-                                                .arg(area.width())
-                                                .arg(area.height())));
+        QVERIFY2(
+            plain == quick,
+            qPrintable(QStringLiteral("%1 %2 %3 %4").arg(area.x()).arg(area.y()).arg(area.width()).arg(area.height())));
     }
 }
 
@@ -73,23 +69,20 @@ class TestOpaqueFill : public QObject {
             painter.setClipRect(QRect(10, 5, 40, 30));
             painter.setClipRect(QRect(5, 20, 30, 100), Qt::IntersectClip);
         });
-        comparePictures(2, QImage::Format_RGB32,
-                        [](QPainter& painter) { painter.setClipRect(QRect(3, 5, 20, 11)); });
+        comparePictures(2, QImage::Format_RGB32, [](QPainter& painter) { painter.setClipRect(QRect(3, 5, 20, 11)); });
         comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) {
             painter.setClipRegion(QRegion(5, 5, 20, 20).united(QRegion(40, 10, 20, 40)));
         });
     }
 
     void followsTheTransformation() {
-        comparePictures(1, QImage::Format_RGB32,
-                        [](QPainter& painter) { painter.translate(13, 7); });
+        comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) { painter.translate(13, 7); });
         comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) { painter.scale(1.5, 3); });
         comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) { painter.rotate(30); });
     }
 
     void leavesTransparentFillsToThePainter() {
-        comparePictures(1, QImage::Format_RGB32,
-                        [](QPainter& painter) { painter.setOpacity(0.5); });
+        comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) { painter.setOpacity(0.5); });
     }
 };
 

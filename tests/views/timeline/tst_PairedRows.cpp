@@ -89,14 +89,12 @@ class TestPairedRows : public QObject {
         const TracePtr trace = simulatedTraining({.steps = 2});
         Paired paired(trace, simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const auto areAlike = [&] {
-            return paired.shown.view.state().tracks().arrangement() ==
-                   paired.other.state().tracks().arrangement();
+            return paired.shown.view.state().tracks().arrangement() == paired.other.state().tracks().arrangement();
         };
         QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {60, 10});
         for (const auto& [key, modifiers] :
              {std::pair(Qt::Key_Down, Qt::KeyboardModifiers(Qt::AltModifier)),
-              std::pair(Qt::Key_P, Qt::KeyboardModifiers()),
-              std::pair(Qt::Key_H, Qt::KeyboardModifiers())}) {
+              std::pair(Qt::Key_P, Qt::KeyboardModifiers()), std::pair(Qt::Key_H, Qt::KeyboardModifiers())}) {
             const TrackArrangement before = paired.shown.view.state().tracks().arrangement();
             QTest::keyClick(&paired.shown.view, key, modifiers);
             QVERIFY(paired.shown.view.state().tracks().arrangement() != before);
@@ -124,8 +122,7 @@ class TestPairedRows : public QObject {
         layout.setTracks(paired.other.trace()->tracks);
         layout.setArrangement(paired.other.state().tracks().arrangement());
         const std::vector<bool> isEmpty =
-            emptyTracks(*paired.other.trace(),
-                        paired.range.range().shifted(paired.other.state().range().origin()));
+            emptyTracks(*paired.other.trace(), paired.range.range().shifted(paired.other.state().range().origin()));
         QVERIFY(std::ranges::count(isEmpty, false) > 5);
         for (uint32_t track = 0; track < isEmpty.size(); ++track)
             if (!isEmpty[track]) QVERIFY(!layout.isHidden(track));
@@ -138,16 +135,14 @@ class TestPairedRows : public QObject {
         QTest::keyClick(&paired.shown.view, Qt::Key_P);
         const int header = paired.shown.metrics().headerHeight;
         const QPoint own = paired.shown.middleOf(small.onOtherStream);
-        QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {},
-                          {own.x(), header + header / 2});
+        QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, {own.x(), header + header / 2});
         QCOMPARE(paired.other.state().selection().event(), small.onOtherStream);
         QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, {own.x(), header / 2});
         QCOMPARE(paired.shown.view.state().selection().event(), small.onOtherStream);
     }
 
     void baselineOverlayIsDrawnOnRequest() {
-        Paired paired(simulatedTraining({.steps = 2}),
-                      simulatedTraining({.steps = 2, .kernelScale = 1.5}));
+        Paired paired(simulatedTraining({.steps = 2}), simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const QImage without = paired.canvasImage();
         paired.shown.view.setBaselineOverlayVisible(true);
         QVERIFY(paired.shown.view.isBaselineOverlayVisible());

@@ -28,15 +28,13 @@ struct Ranks {
             for (size_t rank = 0; rank < 3; ++rank) {
                 NcclFacts facts;
                 facts.sequence = isNumbered ? round : -1;
-                const int64_t begin =
-                    (round * 1000 + (rank == 1 ? 400 : 200 + 50 * int64_t(rank))) * us;
+                const int64_t begin = (round * 1000 + (rank == 1 ? 400 : 200 + 50 * int64_t(rank))) * us;
                 job.addCall(rank, "AllReduce", 1 << 20, (round * 1000 + 10 * int64_t(rank)) * us,
                             TimeRange{begin, (round * 1000 + 600) * us}, facts, world);
             }
         for (const size_t rank : {1, 2})
             if (hasErrors)
-                job.builder.processes()[job.processes[rank]].facts.edit().clockErrorNs =
-                    rank == 1 ? 30'000 : 20'000;
+                job.builder.processes()[job.processes[rank]].facts.edit().clockErrorNs = rank == 1 ? 30'000 : 20'000;
         trace = job.builder.finish();
         firsts = seconds = std::vector<EventRef>(3);
         for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
@@ -53,8 +51,7 @@ int differences(const QImage& a, const QImage& b, const QRect& area) {
     int count = 0;
     const QRect inside = area.intersected(a.rect());
     for (int y = inside.top(); y <= inside.bottom(); ++y)
-        for (int x = inside.left(); x <= inside.right(); ++x)
-            count += a.pixel(x, y) != b.pixel(x, y) ? 1 : 0;
+        for (int x = inside.left(); x <= inside.right(); ++x) count += a.pixel(x, y) != b.pixel(x, y) ? 1 : 0;
     return count;
 }
 
@@ -67,8 +64,7 @@ class tst_RankArrows : public QObject {
     void workOfAllRanksIsOneCollective() {
         const Ranks ranks;
         const std::vector<EventRef> expected{ranks.firsts[0], ranks.firsts[2], ranks.firsts[1]};
-        for (const EventRef each : ranks.firsts)
-            QVERIFY(collectiveOf(*ranks.trace, each) == expected);
+        for (const EventRef each : ranks.firsts) QVERIFY(collectiveOf(*ranks.trace, each) == expected);
         QCOMPARE(collectiveOf(*ranks.trace, ranks.seconds[1]).back(), ranks.seconds[1]);
         const Ranks unnumbered(false);
         QVERIFY(collectiveOf(*unnumbered.trace, unnumbered.firsts[0]).empty());

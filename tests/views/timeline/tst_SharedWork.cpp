@@ -26,8 +26,8 @@ TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
     for (uint32_t lane = 0; lane < laneCount; ++lane) {
         Lane& added = track.lanes.emplace_back();
         for (int64_t slice = 0; slice < 500; ++slice)
-            appendSlice(added, slice * 100 + lane, slice * 100 + 50 + lane, lane,
-                        EventRef(EventKind::Kernel, 0), SliceCategory::Kernel);
+            appendSlice(added, slice * 100 + lane, slice * 100 + 50 + lane, lane, EventRef(EventKind::Kernel, 0),
+                        SliceCategory::Kernel);
     }
     trace.tracks.push_back(std::move(track));
     for (uint32_t counter = 0; counter < counterCount; ++counter)
@@ -37,9 +37,8 @@ TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
 
 bool areEqual(const std::vector<PixelSlice>& a, const std::vector<PixelSlice>& b) {
     return std::ranges::equal(a, b, [](const PixelSlice& x, const PixelSlice& y) {
-        return x.left == y.left && x.right == y.right && x.firstSlice == y.firstSlice &&
-               x.sliceCount == y.sliceCount && x.coverage == y.coverage &&
-               x.category == y.category && x.name == y.name;
+        return x.left == y.left && x.right == y.right && x.firstSlice == y.firstSlice && x.sliceCount == y.sliceCount &&
+               x.coverage == y.coverage && x.category == y.category && x.name == y.name;
     });
 }
 
@@ -115,8 +114,7 @@ class tst_SharedWork : public QObject {
                 QVERIFY(!together.rectangles(lane).empty());
                 QVERIFY(areEqual(together.rectangles(lane), single.rectangles(lane)));
             }
-            for (const uint32_t counter : counters)
-                QVERIFY(together.columns(counter) == single.columns(counter));
+            for (const uint32_t counter : counters) QVERIFY(together.columns(counter) == single.columns(counter));
         }
     }
 

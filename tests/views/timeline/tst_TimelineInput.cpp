@@ -165,8 +165,7 @@ void tst_TimelineInput::clickingSelectsTheSlice() {
 void tst_TimelineInput::clickingEmptySpaceClears() {
     ShownTimeline shown(small_.trace);
     shown.view.state().selection().setEvent(small_.first);
-    const QPoint beside =
-        shown.middleOf(small_.second) + QPoint(int(shown.toX(100'000) - shown.toX(0)), 0);
+    const QPoint beside = shown.middleOf(small_.second) + QPoint(int(shown.toX(100'000) - shown.toX(0)), 0);
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, beside);
     QVERIFY(!shown.view.state().selection().event().isValid());
 }
@@ -180,8 +179,7 @@ void tst_TimelineInput::doubleClickZoomsToTheSlice() {
 void tst_TimelineInput::draggingTheOverviewMovesTheWindow() {
     ShownTimeline shown(small_.trace);
     shown.view.state().range().axis().setRange({200'000, 400'000});
-    const TimeScale axis{shown.view.state().range().axis().limits(),
-                         double(shown.overview()->width()), 0};
+    const TimeScale axis{shown.view.state().range().axis().limits(), double(shown.overview()->width()), 0};
     const int x = int(axis.toX(300'000));
     shown.drag(shown.overview(), {x, 20}, {x + 100, 20});
     QCOMPARE(shown.visible().durationNs(), 200'000);
@@ -196,8 +194,7 @@ void tst_TimelineInput::draggingTheOverviewMovesTheWindow() {
 void tst_TimelineInput::draggingTheOverviewsEdgeResizesTheWindow() {
     ShownTimeline shown(small_.trace);
     shown.view.state().range().axis().setRange({200'000, 400'000});
-    const TimeScale axis{shown.view.state().range().axis().limits(),
-                         double(shown.overview()->width()), 0};
+    const TimeScale axis{shown.view.state().range().axis().limits(), double(shown.overview()->width()), 0};
     const int x = int(std::lround(axis.toX(400'000)));
     shown.drag(shown.overview(), {x, 20}, {x + 80, 20});
     QCOMPARE(shown.visible().startNs, 200'000);

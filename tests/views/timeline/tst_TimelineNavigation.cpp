@@ -16,9 +16,7 @@ using namespace lanescope::views;
 namespace {
 
 /// Waits until the view counts as resting.
-void rest() {
-    QTest::qWait(ZoomHistory::restMs + 150);
-}
+void rest() { QTest::qWait(ZoomHistory::restMs + 150); }
 
 /// Two GPUs: a stream on the first with 4,000 short kernels and a long one at the end, and a stream
 /// on the second whose kernel waited for the first's last short one.
@@ -35,8 +33,8 @@ struct BusyTrace {
         const uint32_t other = builder.addStream(0, two, 20);
         call = builder.addApi(thread, "cudaLaunchKernel", 500, 900, 1);
         for (int i = 0; i < 4'000; ++i) {
-            const EventRef kernel = builder.addKernel(stream, i % 2 ? "odd" : "even",
-                                                      1'000 + i * 1'000, 1'700 + i * 1'000, 1 + i);
+            const EventRef kernel =
+                builder.addKernel(stream, i % 2 ? "odd" : "even", 1'000 + i * 1'000, 1'700 + i * 1'000, 1 + i);
             if (i == 0) first = kernel;
             if (i == 3'999) launched = kernel;
         }
@@ -371,8 +369,7 @@ void tst_TimelineNavigation::labelsKeepTheirEventVisible() {
     const TimeRange event = busy_.trace->rangeOf(busy_.launched);
     // The event at the left edge, in the middle and at the right edge of the view.
     for (const int64_t beforeNs : {100, 50'000, 99'000}) {
-        shown.view.state().range().axis().setRange(
-            {event.startNs - beforeNs, event.startNs - beforeNs + 100'000});
+        shown.view.state().range().axis().setRange({event.startNs - beforeNs, event.startNs - beforeNs + 100'000});
         QApplication::processEvents();
         const QPoint at = shown.middleOf(busy_.launched);
         if (!shown.canvas()->rect().contains(at)) continue;

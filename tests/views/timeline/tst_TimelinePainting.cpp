@@ -21,9 +21,7 @@ TracePtr manyShortKernels() {
     return builder.finish();
 }
 
-QImage canvasOf(ShownTimeline& shown) {
-    return shown.canvas()->grab().toImage();
-}
+QImage canvasOf(ShownTimeline& shown) { return shown.canvas()->grab().toImage(); }
 
 }  // namespace
 
@@ -78,8 +76,7 @@ void tst_TimelinePainting::mergedSlicesShowTheirBusyShare() {
     shown.canvas()->repaint();
     shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, 2'000)), Qt::NoButton);
     const HoverCard& card = shown.canvas()->hoverCard();
-    QVERIFY2(card.title().contains("70 % busy") || card.title().contains("% busy"),
-             qPrintable(card.title()));
+    QVERIFY2(card.title().contains("70 % busy") || card.title().contains("% busy"), qPrintable(card.title()));
     QVERIFY2(card.title().contains("slices"), qPrintable(card.title()));
     QVERIFY2(card.detail().contains("widest: "), qPrintable(card.detail()));
     QVERIFY2(card.detail().contains("700 ns"), qPrintable(card.detail()));
@@ -93,8 +90,7 @@ void tst_TimelinePainting::mergedSlicesShowNoSingleName() {
         const uint32_t stream = builder.addStream(0, builder.addGpu(), 7);
         const int64_t eachNs = 50 * stepNs / steps;
         for (int step = 0; step < steps; ++step)
-            builder.addKernel(stream, "it " + std::to_string(step), step * eachNs,
-                              (step + 1) * eachNs - eachNs / 10);
+            builder.addKernel(stream, "it " + std::to_string(step), step * eachNs, (step + 1) * eachNs - eachNs / 10);
         builder.addKernel(stream, "end", lastNs - 1'000, lastNs);
         ShownTimeline shown(builder.finish());
         shown.view.state().range().axis().setRange({0, lastNs});
@@ -124,13 +120,11 @@ void tst_TimelinePainting::colorsFollowTheSelectedMode() {
     const uint32_t two = builder.addStream(0, gpu, 20);
     const EventRef gemm = builder.addKernel(one, "gemm", 0, 100);
     const EventRef relu = builder.addKernel(one, "relu", 100, 200);
-    const EventRef reduce =
-        builder.addKernel(two, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 300);
+    const EventRef reduce = builder.addKernel(two, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 300);
     const EventRef gather = builder.addKernel(two, "ncclDevKernel_AllGather_RING_LL", 300, 400);
     const uint32_t thread = builder.defaultThread();
     const auto frame = [&](const char* function, uint32_t line) {
-        return builder.stack(noIndex, builder.intern(function),
-                             builder.intern("/home/ada/train.py"), line);
+        return builder.stack(noIndex, builder.intern(function), builder.intern("/home/ada/train.py"), line);
     };
     const uint32_t stacks[] = {frame("forward", 10), frame("forward", 11), frame("step", 12)};
     EventRef byStack[3];
@@ -214,8 +208,7 @@ void tst_TimelinePainting::trailingNumbersOfNamesStayVisible() {
         QVERIFY2(label.endsWith("\u202610"), qPrintable(label));
         QVERIFY(metrics.horizontalAdvance(label) <= width);
     }
-    for (double width = metrics.horizontalAdvance("void gemm_kernel<float>") - 1; width > 20;
-         width -= 7) {
+    for (double width = metrics.horizontalAdvance("void gemm_kernel<float>") - 1; width > 20; width -= 7) {
         const QString label = labels.fitted(kernel, width);
         QVERIFY2(label.isEmpty() || label.endsWith(QChar(0x2026)), qPrintable(label));
     }
@@ -226,8 +219,7 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
     builder.processes()[0].endedAbnormally = true;
     // The code marks it as an end; the text is for the user.
-    builder.description().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally,
-                                     "Signal 9 was its undoing.",
+    builder.description().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally, "Signal 9 was its undoing.",
                                      builder.processes()[0].globalPid}};
     const TracePtr trace = builder.finish();
     ShownTimeline shown(trace);
@@ -238,8 +230,7 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     const QImage ruler = shown.ruler()->grab().toImage();
     QCOMPARE(ruler.pixel(x + 1, ruler.height() - 5), color);
     shown.send(shown.canvas(), {x + 3, 10}, Qt::NoButton);
-    QVERIFY2(shown.canvas()->hoverCard().title().contains("Signal 9"),
-             qPrintable(shown.canvas()->hoverCard().title()));
+    QVERIFY2(shown.canvas()->hoverCard().title().contains("Signal 9"), qPrintable(shown.canvas()->hoverCard().title()));
 }
 
 LANESCOPE_TEST(tst_TimelinePainting, QApplication)

@@ -46,16 +46,14 @@ int pixelsOf(const QImage& image, const QColor& color) {
 void tst_TimelineView::emptyViewShowsAnInstruction() {
     ShownTimeline shown(nullptr);
     const QImage image = shown.canvas()->grab().toImage();
-    QVERIFY(pixelsOf(image, shown.view.state().options().theme().canvas) <
-            image.width() * image.height());
+    QVERIFY(pixelsOf(image, shown.view.state().options().theme().canvas) < image.width() * image.height());
     // No click here may crash.
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
     doubleClick(shown.canvas(), {100, 100});
     shown.drag(shown.ruler(), {10, 5}, {200, 5});
     shown.drag(shown.overview(), {10, 5}, {200, 5});
     QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {20, 20});
-    for (const Qt::Key key :
-         {Qt::Key_W, Qt::Key_F, Qt::Key_Z, Qt::Key_Left, Qt::Key_Down, Qt::Key_Escape}) {
+    for (const Qt::Key key : {Qt::Key_W, Qt::Key_F, Qt::Key_Z, Qt::Key_Left, Qt::Key_Down, Qt::Key_Escape}) {
         QTest::keyClick(&shown.view, key);
     }
     shown.view.revealEvent(EventRef(EventKind::Kernel, 5));
@@ -65,8 +63,7 @@ void tst_TimelineView::emptyViewShowsAnInstruction() {
 void tst_TimelineView::traceWithoutEventsIsPainted() {
     ShownTimeline shown(SimulatedTrace().finish());
     const QImage image = shown.canvas()->grab().toImage();
-    QVERIFY(pixelsOf(image, shown.view.state().options().theme().canvas) <
-            image.width() * image.height());
+    QVERIFY(pixelsOf(image, shown.view.state().options().theme().canvas) < image.width() * image.height());
     QVERIFY(!shown.view.grab().isNull());
 }
 
@@ -127,9 +124,8 @@ void tst_TimelineView::revealEventMakesItVisible() {
     ShownTimeline shown(trace);
     shown.view.resize(1100, 220);
     shown.view.state().tracks().setAllFolded(true);
-    for (const EventRef event :
-         {EventRef(EventKind::Kernel, trace->kernels.size() - 1), EventRef(EventKind::Api, 3),
-          EventRef(EventKind::Nvtx, trace->nvtx.size() / 2), EventRef(EventKind::Memcpy, 0)}) {
+    for (const EventRef event : {EventRef(EventKind::Kernel, trace->kernels.size() - 1), EventRef(EventKind::Api, 3),
+                                 EventRef(EventKind::Nvtx, trace->nvtx.size() / 2), EventRef(EventKind::Memcpy, 0)}) {
         shown.view.revealEvent(event);
         QApplication::processEvents();
         QCOMPARE(shown.view.state().selection().event(), event);
@@ -156,8 +152,7 @@ void tst_TimelineView::hitsArePainted() {
     ShownTimeline shown(small.trace);
     const QColor color = shown.view.state().options().theme().searchHit;
     QCOMPARE(pixelsOf(shown.view.grab().toImage(), color), 0);
-    shown.view.state().selection().setHits(
-        SearchHits::of(*small.trace, {small.second, small.onOtherStream}));
+    shown.view.state().selection().setHits(SearchHits::of(*small.trace, {small.second, small.onOtherStream}));
     QVERIFY(pixelsOf(shown.canvas()->grab().toImage(), color) > 100);
     QVERIFY(pixelsOf(shown.overview()->grab().toImage(), color) > 0);
     shown.view.state().selection().setHits(nullptr);
@@ -216,9 +211,7 @@ void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
 
 void tst_TimelineView::partsHaveAccessibleRoles() {
     ShownTimeline shown(SmallTrace().trace);
-    const auto roleOf = [](QObject* part) {
-        return QAccessible::queryAccessibleInterface(part)->role();
-    };
+    const auto roleOf = [](QObject* part) { return QAccessible::queryAccessibleInterface(part)->role(); };
     QCOMPARE(roleOf(&shown.view), QAccessible::Chart);
     QCOMPARE(roleOf(shown.labels()), QAccessible::Tree);
     QCOMPARE(roleOf(shown.canvas()), QAccessible::Graphic);

@@ -54,8 +54,7 @@ struct PlainLayout {
     }
     bool hasMatchWithin(uint32_t group, bool isItselfCounted) const {
         for (uint32_t each = 0; each < tracks.size(); ++each)
-            if (matches[each] && isWithin(each, group) && (isItselfCounted || each != group))
-                return true;
+            if (matches[each] && isWithin(each, group) && (isItselfCounted || each != group)) return true;
         return false;
     }
     bool isLetThrough(uint32_t each) const {
@@ -64,9 +63,7 @@ struct PlainLayout {
             if (matches[at]) return true;
         return false;
     }
-    bool isOpen(uint32_t each) const {
-        return !folded[each] || (!matches.empty() && hasMatchWithin(each, false));
-    }
+    bool isOpen(uint32_t each) const { return !folded[each] || (!matches.empty() && hasMatchWithin(each, false)); }
     void add(uint32_t each, bool isPinnedPart, Tracks& rows) const {
         const bool isTaken = std::count(rows.begin(), rows.end(), each) > 0;
         if (hidden[each] || isTaken || (!isPinnedPart && !isLetThrough(each))) return;
@@ -124,12 +121,10 @@ class TestTrackArrangement : public QObject {
                         plain.pinned[each] = isOn;
                         break;
                     case 3: {
-                        auto& siblings =
-                            plain.children[plain.parentOf(each) < 0 ? count : plain.parentOf(each)];
+                        auto& siblings = plain.children[plain.parentOf(each) < 0 ? count : plain.parentOf(each)];
                         const uint32_t other = siblings[random() % siblings.size()];
                         layout.moveTo(each, other);
-                        const auto to =
-                            std::find(siblings.begin(), siblings.end(), other) - siblings.begin();
+                        const auto to = std::find(siblings.begin(), siblings.end(), other) - siblings.begin();
                         siblings.erase(std::find(siblings.begin(), siblings.end(), each));
                         siblings.insert(siblings.begin() + to, each);
                         break;
@@ -137,8 +132,7 @@ class TestTrackArrangement : public QObject {
                     default:
                         plain.matches.clear();
                         if (isOn)
-                            for (uint32_t i = 0; i < count; ++i)
-                                plain.matches.push_back(random() % 4 == 0);
+                            for (uint32_t i = 0; i < count; ++i) plain.matches.push_back(random() % 4 == 0);
                         layout.setFilter(plain.matches);
                 }
                 size_t pinnedCount = 0;
@@ -263,8 +257,7 @@ class TestTrackArrangement : public QObject {
     }
 
     void arrangementAppliesToAnotherTraceWherePossible() {
-        const std::vector<Track> tracks = {track(-1, "GPU 1"), track(0, "Stream 7"),
-                                           track(-1, "GPU 0")};
+        const std::vector<Track> tracks = {track(-1, "GPU 1"), track(0, "Stream 7"), track(-1, "GPU 0")};
         TrackLayout layout;
         layout.setTracks(tracks);
         TrackArrangement arrangement;
@@ -277,15 +270,15 @@ class TestTrackArrangement : public QObject {
     void tracksOfOneNameAreDistinguished() {
         const std::vector<Track> tracks = {track(-1, "python3"), track(0, "main"), track(0, "main"),
                                            track(-1, "python3")};
-        QCOMPARE(trackPaths(tracks), (std::vector<std::string>{"python3", "python3/main",
-                                                               "python3/main#2", "python3#2"}));
+        QCOMPARE(trackPaths(tracks),
+                 (std::vector<std::string>{"python3", "python3/main", "python3/main#2", "python3#2"}));
     }
 
     void corruptJsonLosesOnlyItsCorruptPart() {
         QVERIFY(!arrangementFromJson("no json"));
         QVERIFY(!arrangementFromJson("[1, 2]"));
-        const auto partly = arrangementFromJson(
-            R"({"hidden": ["GPU 0", 7, null], "pinned": "GPU 1", "height": "giant"})");
+        const auto partly =
+            arrangementFromJson(R"({"hidden": ["GPU 0", 7, null], "pinned": "GPU 1", "height": "giant"})");
         QVERIFY(partly);
         QCOMPARE(partly->hidden, std::vector<std::string>{"GPU 0"});
         QVERIFY(partly->pinned.empty());
@@ -295,8 +288,7 @@ class TestTrackArrangement : public QObject {
     void textFitsIntoTheLanesOfEveryHeight() {
         for (const int textHeight : {10, 17, 24, 40}) {
             int last = 0;
-            for (const RowHeight height :
-                 {RowHeight::Compact, RowHeight::Normal, RowHeight::Tall}) {
+            for (const RowHeight height : {RowHeight::Compact, RowHeight::Normal, RowHeight::Tall}) {
                 const auto metrics = LayoutMetrics::forText(textHeight, height);
                 QVERIFY(metrics.laneHeight > last);
                 QVERIFY(metrics.laneHeight >= textHeight - 1);

@@ -38,9 +38,7 @@ struct Labels : ShownTimeline {
         return {60, row->top + std::min(row->height, 28) / 2};
     }
     void dragLabel(QPoint from, QPoint to) { drag(labels(), from, to); }
-    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
-        QTest::keyClick(labels(), key, modifiers);
-    }
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(labels(), key, modifiers); }
     QMenu* menuOf(uint32_t track) {
         const QPoint at = labelOf(track);
         QContextMenuEvent event(QContextMenuEvent::Mouse, at, labels()->mapToGlobal(at));
@@ -137,8 +135,7 @@ class TestTrackLabels : public QObject {
         // Its pin, now in the first row, releases it wherever the others are scrolled to.
         shown.wheel(shown.labels(), {60, 200}, {0, -480});
         const LayoutRow row = shown.layout().rows().front();
-        const QPoint pin =
-            pinArea(row, 0, shown.labels()->width(), shown.labels()->font()).center();
+        const QPoint pin = pinArea(row, 0, shown.labels()->width(), shown.labels()->font()).center();
         QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, pin);
         QVERIFY(!shown.layout().isPinned(last));
     }
@@ -252,8 +249,7 @@ class TestTrackLabels : public QObject {
     void tracksEmptyInViewCanBeHidden() {
         Labels shown(trace_);
         shown.view.state().range().axis().setRange({0, 1'000});  // before most of them begin
-        const std::vector<bool> isEmpty =
-            emptyTracks(*trace_, shown.view.state().range().visible());
+        const std::vector<bool> isEmpty = emptyTracks(*trace_, shown.view.state().range().visible());
         const size_t rows = shown.layout().rows().size();
         shown.view.commands().hideEmptyTracks();
         QVERIFY(!shown.layout().hiddenTracks().empty());

@@ -137,8 +137,7 @@ void tst_TrackLayout::queriesMatchPlainLoop() {
         std::vector<Track> tracks;
         const int count = 1 + static_cast<int>(random() % 40);
         for (int i = 0; i < count; ++i) {
-            const int32_t parent =
-                i == 0 || random() % 3 == 0 ? -1 : static_cast<int32_t>(random() % i);
+            const int32_t parent = i == 0 || random() % 3 == 0 ? -1 : static_cast<int32_t>(random() % i);
             tracks.push_back(track(parent, static_cast<int>(random() % 4),
                                    random() % 2 ? SliceCategory::Busy : SliceCategory::Kernel));
             tracks.back().isInitiallyFolded = random() % 4 == 0;
@@ -160,8 +159,7 @@ void tst_TrackLayout::queriesMatchPlainLoop() {
             }
             QVERIFY(layout.laneAt(y) == lane);
             size_t touching = 0;
-            for (const LayoutRow& row : layout.rows())
-                touching += row.bottom() > y && row.top < y + 70;
+            for (const LayoutRow& row : layout.rows()) touching += row.bottom() > y && row.top < y + 70;
             QCOMPARE(layout.rowsBetween(y, y + 70).size(), touching);
         }
     }

@@ -131,8 +131,8 @@ void tst_VisibleRange::destroyedOwnerRemovesItsExtent() {
 void tst_VisibleRange::nonsenseFactorsDoNothing() {
     Axis axis;
     axis.range.setRange({100, 1'100});
-    for (const double factor : {0.0, -2.0, std::numeric_limits<double>::quiet_NaN(),
-                                std::numeric_limits<double>::infinity()}) {
+    for (const double factor :
+         {0.0, -2.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         axis.range.zoomAt(500, factor);
         QCOMPARE(axis.range.range(), (TimeRange{100, 1'100}));
     }

@@ -17,13 +17,11 @@ namespace {
 TracePtr ranksOf(int count) {
     SimulatedTrace builder;
     for (int rank = count - 1; rank >= 0; --rank) {
-        const uint32_t process =
-            builder.addProcess(100 + static_cast<uint32_t>(rank), "python3", rank);
+        const uint32_t process = builder.addProcess(100 + static_cast<uint32_t>(rank), "python3", rank);
         const uint32_t thread = builder.addThread(process, 100 + static_cast<uint32_t>(rank));
         const uint32_t stream = builder.addStream(process, builder.addGpu(), 7);
         for (int64_t at = 0; at < 10; ++at)
-            builder.launch(thread, stream, "gemm", at * 100'000, at * 100'000 + 10'000,
-                           at * 100'000 + 60'000);
+            builder.launch(thread, stream, "gemm", at * 100'000, at * 100'000 + 10'000, at * 100'000 + 60'000);
     }
     return builder.finish();
 }
@@ -69,10 +67,8 @@ class TestFirstArrangement : public QObject {
         const uint32_t process = builder.addProcess(100, "/usr/bin/python3", {});
         const uint32_t waits = builder.addThread(process, 100);
         const uint32_t works = builder.addThread(process, 101);
-        const uint32_t main =
-            builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
-        const uint32_t load =
-            builder.stack(main, builder.intern("load"), builder.intern("a.py"), 9);
+        const uint32_t main = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
+        const uint32_t load = builder.stack(main, builder.intern("load"), builder.intern("a.py"), 9);
         kinds::CpuState::Row row;
         row.endNs = 100'000'000;
         row.stack = main;
@@ -87,9 +83,8 @@ class TestFirstArrangement : public QObject {
         const TracePtr trace = builder.finish();
         const TrackArrangement arrangement = firstArrangement(*trace);
         const auto placeOf = [&](std::string_view title) {
-            return std::ranges::find_if(
-                       arrangement.order,
-                       [&](const std::string& path) { return path.ends_with(title); }) -
+            return std::ranges::find_if(arrangement.order,
+                                        [&](const std::string& path) { return path.ends_with(title); }) -
                    arrangement.order.begin();
         };
         QCOMPARE(arrangement.order.size(), trace->tracks.size());
@@ -105,11 +100,9 @@ class TestFirstArrangement : public QObject {
         const uint32_t used = builder.addGpu();
         const uint32_t idleAfter = builder.addGpu();
         const uint32_t alsoIdle = builder.addGpu();
-        for (const uint32_t gpu : {idleBefore, used, idleAfter, alsoIdle})
-            builder.counter(powerOf(gpu));
+        for (const uint32_t gpu : {idleBefore, used, idleAfter, alsoIdle}) builder.counter(powerOf(gpu));
         const uint32_t process = builder.addProcess(100, "python3");
-        builder.launch(builder.addThread(process, 100), builder.addStream(process, used, 7), "gemm",
-                       0, 10'000, 60'000);
+        builder.launch(builder.addThread(process, 100), builder.addStream(process, used, 7), "gemm", 0, 10'000, 60'000);
         // Tracks without a GPU keep their place.
         const uint32_t loader = builder.addProcess(101, "loader");
         builder.addNvtx(builder.addThread(loader, 101), "load", 0, 50'000);
@@ -123,9 +116,8 @@ class TestFirstArrangement : public QObject {
         std::vector<std::string> inTrace;
         for (const Track& track : trace->tracks)
             if (track.parent < 0) inTrace.push_back(track.title + " " + track.subtitle);
-        std::ranges::stable_partition(inTrace, [](const std::string& title) {
-            return !title.starts_with("GPU ") || title.starts_with("GPU 1");
-        });
+        std::ranges::stable_partition(
+            inTrace, [](const std::string& title) { return !title.starts_with("GPU ") || title.starts_with("GPU 1"); });
         QCOMPARE(titles, inTrace);
         QVERIFY(titles.size() >= 7);
         QVERIFY2(titles[0].starts_with("GPU 1"), titles[0].c_str());
@@ -156,9 +148,7 @@ class TestFirstArrangement : public QObject {
         timeline.show();
         int seen = 0;
         for (uint32_t track = 0; track < trace->tracks.size(); ++track)
-            if (trace->tracks[track].kind == TrackKind::Gpu &&
-                timeline.places().trackArea(track).height() > 8)
-                ++seen;
+            if (trace->tracks[track].kind == TrackKind::Gpu && timeline.places().trackArea(track).height() > 8) ++seen;
         QCOMPARE(seen, 8);
     }
 
@@ -167,8 +157,7 @@ class TestFirstArrangement : public QObject {
         const uint32_t process = builder.addProcess(100, "python3");
         const uint32_t thread = builder.addThread(process, 100);
         for (int gpu = 0; gpu < 8; ++gpu)
-            builder.launch(thread, builder.addStream(process, builder.addGpu(), 7), "gemm", 0,
-                           10'000, 60'000);
+            builder.launch(thread, builder.addStream(process, builder.addGpu(), 7), "gemm", 0, 10'000, 60'000);
         QCOMPARE(firstArrangement(*builder.finish()).height, RowHeight::Compact);
         QCOMPARE(firstArrangement(*ranksOf(4)).height, TrackArrangement().height);
     }

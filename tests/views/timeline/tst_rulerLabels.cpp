@@ -21,11 +21,9 @@ class TestRulerLabels : public QObject {
                     const TimeRange range{startNs, startNs + durationNs};
                     constexpr double width = 1'000;
                     double end = -1;
-                    for (const TimeTick& tick :
-                         timeTicks(range, width, pixelsPerLabel(metrics)).ticks) {
+                    for (const TimeTick& tick : timeTicks(range, width, pixelsPerLabel(metrics)).ticks) {
                         if (!tick.isMajor || tick.timeNs < startNs) continue;
-                        const double at =
-                            double(tick.timeNs - startNs) / double(durationNs) * width;
+                        const double at = double(tick.timeNs - startNs) / double(durationNs) * width;
                         QVERIFY2(at > end, qPrintable(tick.label));
                         end = at + metrics.horizontalAdvance(tick.label);
                     }

@@ -25,8 +25,7 @@ class tst_timeTicks : public QObject {
 
 void tst_timeTicks::stepsAreOneTwoOrFive_data() {
     QTest::addColumn<qint64>("durationNs");
-    for (qint64 durationNs = 10; durationNs < 1'000'000'000'000;
-         durationNs = durationNs * 7 / 2 + 1) {
+    for (qint64 durationNs = 10; durationNs < 1'000'000'000'000; durationNs = durationNs * 7 / 2 + 1) {
         QTest::addRow("%lld", static_cast<long long>(durationNs)) << durationNs;
     }
 }
@@ -51,8 +50,7 @@ void tst_timeTicks::unitsFollowTheZoom_data() {
     QTest::newRow("microseconds") << qint64(0) << qint64(60'000) << "5 us";
     QTest::newRow("nanoseconds") << qint64(0) << qint64(60) << "5 ns";
     QTest::newRow("decimals") << qint64(1'200'000'000) << qint64(1'200'600'000) << "1200.05 ms";
-    QTest::newRow("before zero") << qint64(-60'000'000) << qint64(0)
-                                 << QString(QChar(0x2212)) + "55 ms";
+    QTest::newRow("before zero") << qint64(-60'000'000) << qint64(0) << QString(QChar(0x2212)) + "55 ms";
 }
 
 void tst_timeTicks::unitsFollowTheZoom() {

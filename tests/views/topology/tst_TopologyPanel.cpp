@@ -33,9 +33,7 @@ struct ShownPanel {
     void wait() { QTRY_VERIFY_WITH_TIMEOUT(!panel.isStale(), 60'000); }
     TopologyGraph& graph() { return child<TopologyGraph>(panel); }
     ScopeChoice& scope() { return child<ScopeChoice>(panel); }
-    QString cell(int row, int column) {
-        return child<TopologyMatrix>(panel).index(row, column).data().toString();
-    }
+    QString cell(int row, int column) { return child<TopologyMatrix>(panel).index(row, column).data().toString(); }
     TracePtr trace;
     TopologyPanel panel;
 };
@@ -70,8 +68,7 @@ class TestTopologyPanel : public QObject {
 
     void matrixPassesTheQtModelTester() {
         TopologyMatrix matrix;
-        QAbstractItemModelTester tester(&matrix,
-                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&matrix, QAbstractItemModelTester::FailureReportingMode::QtTest);
         matrix.setAnswer(answerTopology(simulatedMachine(machine(8, 18)), std::nullopt));
         QCOMPARE(matrix.rowCount(), 8);
         matrix.setTheme(Theme::dark());
@@ -89,11 +86,9 @@ class TestTopologyPanel : public QObject {
 
     void verdictStatesIfNvlinkIsUsed() {
         ShownPanel with(machine(2, 18));
-        QVERIFY2(with.panel.verdictText().startsWith("NVLink: used"),
-                 qPrintable(with.panel.verdictText()));
+        QVERIFY2(with.panel.verdictText().startsWith("NVLink: used"), qPrintable(with.panel.verdictText()));
         ShownPanel without(machine(2, 0));
-        QVERIFY2(without.panel.verdictText().startsWith("NVLink: absent"),
-                 qPrintable(without.panel.verdictText()));
+        QVERIFY2(without.panel.verdictText().startsWith("NVLink: absent"), qPrintable(without.panel.verdictText()));
     }
 
     void edgesShowTheCountsOfTheModel() {

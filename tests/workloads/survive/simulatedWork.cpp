@@ -25,9 +25,7 @@ int64_t realtimeNs() {
     return std::chrono::nanoseconds(now).count();
 }
 
-standin::TrainingPlan plan() {
-    return {realtimeNs(), 1, 1, kernelsPerStep, 0};
-}
+standin::TrainingPlan plan() { return {realtimeNs(), 1, 1, kernelsPerStep, 0}; }
 
 }  // namespace
 
@@ -48,21 +46,15 @@ void runKernels(int step) {
 
 void startEndlessKernel() {}
 
-int64_t bytesPerCopy() {
-    return static_cast<int64_t>(standin::copyBytes);
-}
+int64_t bytesPerCopy() { return static_cast<int64_t>(standin::copyBytes); }
 
 void startBatch(int64_t batch) {
-    const auto number = [batch](int index) {
-        return plan().correlation(0, static_cast<int>(batch), index);
-    };
+    const auto number = [batch](int index) { return plan().correlation(0, static_cast<int>(batch), index); };
     static_assert(kernelsPerBatch + copiesPerBatch <=
                   kernelsPerStep + standin::TrainingPlan::correlationsPerStepBeyondKernels);
     gpu().setBase(realtimeNs() - standin::TrainingPlan::startOffsetNs(number(0)));
-    for (int kernel = 0; kernel < kernelsPerBatch; ++kernel)
-        gpu().launchKernel(number(kernel), false);
-    for (int copy = 0; copy < copiesPerBatch; ++copy)
-        gpu().copy(number(kernelsPerBatch + copy), copy == 0);
+    for (int kernel = 0; kernel < kernelsPerBatch; ++kernel) gpu().launchKernel(number(kernel), false);
+    for (int copy = 0; copy < copiesPerBatch; ++copy) gpu().copy(number(kernelsPerBatch + copy), copy == 0);
 }
 
 void waitForBatches() {}

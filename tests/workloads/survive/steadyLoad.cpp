@@ -55,9 +55,8 @@ struct Report {
 };
 
 struct Options {
-    std::map<std::string, std::string> words = {{"--report", ""}, {"--seconds", "10"},
-                                                {"--rate", "0"},  {"--window", "1"},
-                                                {"--hoard", "0"}, {"--processes", "1"}};
+    std::map<std::string, std::string> words = {{"--report", ""},  {"--seconds", "10"}, {"--rate", "0"},
+                                                {"--window", "1"}, {"--hoard", "0"},    {"--processes", "1"}};
     double number(const char* name) const { return std::stod(words.at(name)); }
 };
 
@@ -95,8 +94,7 @@ Report& openReport(const std::string& path) {
 /// Returns the allowed number of batches `elapsedNs` after the beginning.
 int64_t allowed(double rate, double window, int64_t elapsedNs) {
     const double windows = static_cast<double>(elapsedNs) / static_cast<double>(second) / window;
-    return static_cast<int64_t>(rate * window *
-                                (static_cast<double>(static_cast<int64_t>(windows)) + 1));
+    return static_cast<int64_t>(rate * window * (static_cast<double>(static_cast<int64_t>(windows)) + 1));
 }
 
 void work(const Options& options, Report& report) {
@@ -157,8 +155,7 @@ int runSeveral(const char* program, const Options& options) {
         for (std::string& word : words) pointers.push_back(word.data());
         pointers.push_back(nullptr);
         pid_t child = 0;
-        if (::posix_spawn(&child, program, nullptr, nullptr, pointers.data(), environ) != 0)
-            return 97;
+        if (::posix_spawn(&child, program, nullptr, nullptr, pointers.data(), environ) != 0) return 97;
     }
     int worst = 0, status = 0;
     while (::wait(&status) > 0)

@@ -38,9 +38,8 @@ namespace {
 struct Options {
     std::string program;
     std::map<std::string, std::string> words = {
-        {"--progress", ""}, {"--steps", "100"},   {"--step-ms", "5"}, {"--end", "return"},
-        {"--status", "0"},  {"--processes", "4"}, {"--rounds", "1"},  {"--first", "1"},
-        {"--gpu", "1"},     {"--ignore", "0"},
+        {"--progress", ""},   {"--steps", "100"}, {"--step-ms", "5"}, {"--end", "return"}, {"--status", "0"},
+        {"--processes", "4"}, {"--rounds", "1"},  {"--first", "1"},   {"--gpu", "1"},      {"--ignore", "0"},
     };
     const std::string& text(const char* name) const { return words.at(name); }
     int number(const char* name) const { return std::stoi(words.at(name)); }
@@ -63,11 +62,9 @@ void note(const Options& options, int step) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     char line[96];
-    const int length =
-        std::snprintf(line, sizeof line, "%lld %d %d\n", now.tv_sec * 1'000'000'000LL + now.tv_nsec,
-                      static_cast<int>(::getpid()), step);
-    const int file =
-        ::open(options.text("--progress").c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    const int length = std::snprintf(line, sizeof line, "%lld %d %d\n", now.tv_sec * 1'000'000'000LL + now.tv_nsec,
+                                     static_cast<int>(::getpid()), step);
+    const int file = ::open(options.text("--progress").c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || ::write(file, line, static_cast<size_t>(length)) != length) ::_exit(98);
     ::close(file);
 }
@@ -84,13 +81,11 @@ void runStep(const Options& options, int step, bool withGpu) {
 
 void train(const Options& options, bool withGpu) {
     const int first = options.number("--first");
-    for (int step = first; step < first + options.number("--steps"); ++step)
-        runStep(options, step, withGpu);
+    for (int step = first; step < first + options.number("--steps"); ++step) runStep(options, step, withGpu);
 }
 
 /// Returns arguments for another run of this program: these options with some changes.
-std::vector<std::string> wordsWith(const Options& options,
-                                   const std::map<std::string, std::string>& changed) {
+std::vector<std::string> wordsWith(const Options& options, const std::map<std::string, std::string>& changed) {
     std::vector<std::string> words{options.program};
     for (auto [name, value] : options.words) {
         if (const auto found = changed.find(name); found != changed.end()) value = found->second;
@@ -141,8 +136,7 @@ int spawnRanks(const Options& options) {
         ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
         std::vector<std::string> words = wordsWith(options, {{"--end", "return"}});
         pid_t child = 0;
-        if (::posix_spawn(&child, words[0].c_str(), nullptr, nullptr, pointersTo(words).data(),
-                          environ) != 0)
+        if (::posix_spawn(&child, words[0].c_str(), nullptr, nullptr, pointersTo(words).data(), environ) != 0)
             return 97;
     }
     return waitForAll();
@@ -150,8 +144,7 @@ int spawnRanks(const Options& options) {
 
 void becomeAnother(const Options& options) {
     const int next = options.number("--first") + options.number("--steps");
-    std::vector<std::string> words =
-        wordsWith(options, {{"--end", "return"}, {"--first", std::to_string(next)}});
+    std::vector<std::string> words = wordsWith(options, {{"--end", "return"}, {"--first", std::to_string(next)}});
     ::execv(words[0].c_str(), pointersTo(words).data());
     ::_exit(97);
 }
@@ -187,13 +180,11 @@ void askForCupti() {
     for (const char* name : {given, "libcupti.so.13", "libcupti.so.12"})
         if (cupti == nullptr && name != nullptr) cupti = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     using Subscribe = int(void**, void (*)(void*, int, unsigned, const void*), void*);
-    auto* subscribe =
-        reinterpret_cast<Subscribe*>(cupti ? ::dlsym(cupti, "cuptiSubscribe") : nullptr);
+    auto* subscribe = reinterpret_cast<Subscribe*>(cupti ? ::dlsym(cupti, "cuptiSubscribe") : nullptr);
     void* subscriber = nullptr;
-    const int answer = subscribe
-                           ? subscribe(
-                                 &subscriber, [](void*, int, unsigned, const void*) {}, nullptr)
-                           : -1;
+    const int answer = subscribe ? subscribe(
+                                       &subscriber, [](void*, int, unsigned, const void*) {}, nullptr)
+                                 : -1;
     std::printf("another tool that asks for CUPTI gets %d\n", answer);
 }
 
