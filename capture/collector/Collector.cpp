@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a trace lies outside the windows of its processes.
 #include "capture/collector/Collector.h"
 
 #include <fcntl.h>

@@ -154,7 +154,7 @@ constexpr int niceness = 5;
 constexpr int flushPeriodMs = 250;
 constexpr int64_t endDeadlineNs = 1'000'000'000;
 /// Each decoding has a fixed cost, and pending samples take 40 KB each when decoded.
-constexpr double usualRateThresholdHz = 1000;
+constexpr double fastRateThresholdHz = 1000;
 constexpr int64_t decodePeriodNs = 250'000'000, fastDecodePeriodNs = 50'000'000;
 constexpr double shownSeconds = 0.005;
 constexpr uint64_t maxLogBytes = uint64_t{16} << 30;
@@ -174,7 +174,7 @@ class Samplers {
             if (options.usesGpm) addGpm(periodNs);
         }
         if (options.metricsHz > 0) {
-            const int64_t periodNs = options.metricsHz > usualRateThresholdHz ? fastDecodePeriodNs : decodePeriodNs;
+            const int64_t periodNs = options.metricsHz > fastRateThresholdHz ? fastDecodePeriodNs : decodePeriodNs;
             if (makeMetricsSampler)
                 add(makeMetricsSampler(log_, options.metricsHz, periodNs, pythonCuptiFolders(options.program)),
                     periodNs);

@@ -53,7 +53,7 @@ struct ThreadRef {
 };
 ThreadRef threadRef(const Trace& trace, uint32_t thread);
 
-/// What a running thread works on, by the files on its stack.
+/// Activity of a running thread, by the files on its stack.
 enum class ThreadWork : uint8_t {
     Unknown,
     GarbageCollection,

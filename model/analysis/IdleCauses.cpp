@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of idle time waits for the GPU make.
 #include "model/analysis/IdleCauses.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the traces of a report's ranks lie.
 #include "model/fleet/FleetReport.h"
 
 #include <algorithm>

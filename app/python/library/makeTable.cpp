@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people see of a table without any other library.
 #include "app/python/library/makeTable.h"
 
 #include <fmt/format.h>
