@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "model/system/system.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Makes `file` invalid and sets errno unless it is a regular file.
+UniqueFd onlyRegular(UniqueFd file) {
+    if (file < 0) return file;
+    struct stat status {};
+    const bool isKnown = ::fstat(file, &status) == 0;
+    if (isKnown && S_ISREG(status.st_mode)) return file;
+    if (isKnown) errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    file.reset();
+    return file;
+}
+
+FileId idOf(const struct stat& status) { return FileId{status.st_dev, status.st_ino}; }
+
+}  // namespace
+
+Result<UniqueFd> openRegularFile(const std::filesystem::path& path) {
+    UniqueFd file = onlyRegular(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
+    if (file >= 0) return file;
+    if (errno == EINVAL) return fail("{}: not a regular file.", path.string());
+    return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+}
+
+Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t maxBytes) {
+    const Result<UniqueFd> file = openRegularFile(path);
+    if (!file) return fail(file.error());
+    std::string text;
+    if (!readToEnd(*file, text, maxBytes)) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    if (text.size() > maxBytes) return fail("{}: larger than {} bytes.", path.string(), maxBytes);
+    return text;
+}
+
+std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (file < 0) return std::nullopt;
+    std::string text;
+    if (!readToEnd(file, text, maxBytes)) return std::nullopt;
+    if (text.size() > maxBytes) text.resize(maxBytes);
+    return text;
+}
+
+Result<void> removeFile(const std::filesystem::path& path) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    return fail("{}: cannot remove: {}.", path.string(), std::strerror(errno));
+}
+
+Result<void> makePrivateFolders(const std::filesystem::path& path) {
+    std::filesystem::path made;
+    for (const std::filesystem::path& part : path) {
+        made /= part;
+        if (::mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
+        const int problem = errno;
+        std::error_code ignored;
+        if (std::filesystem::is_directory(made, ignored)) continue;  // EROFS or EACCES for a folder that exists.
+        return fail("{}: cannot create the folder: {}.", made.string(), std::strerror(problem));
+    }
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) return fail("{}: not a folder.", path.string());
+    return {};
+}
+
+bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace) {
+    return owner == 0 || owner == ::geteuid() || owner == ownerOfTrace;
+}
+
+Result<Folder> Folder::open(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    // A trailing slash would follow a link.
+    std::filesystem::path name = error ? path : absolute.lexically_normal();
+    if (!name.has_filename() && name.has_relative_path()) name = name.parent_path();
+    UniqueFd descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (descriptor >= 0) return Folder(std::move(descriptor), std::move(name));
+    if (errno == ELOOP || errno == ENOTDIR) return fail("{}: not a folder, or a link. Name the folder.", path.string());
+    if (errno == ENOENT) return fail("{}: no such folder.", path.string());
+    return fail("{}: cannot open the folder: {}.", path.string(), std::strerror(errno));
+}
+
+Result<Folder> Folder::createUnnamed(const std::filesystem::path& parent) {
+    std::string name = (parent / ".lanescope-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+        return fail("{}: cannot create a folder in it: {}.", parent.string(), std::strerror(errno));
+    Result<Folder> folder = open(name);
+    if (!folder) return folder;
+    // Whoever may rename in `parent` may have replaced it.
+    struct stat status {};
+    if (::fstat(folder->descriptor_, &status) == 0 && status.st_uid == ::geteuid()) return folder;
+    return fail("{}: replaced by another user. Choose a folder that others cannot write to.", parent.string());
+}
+
+FileId Folder::id() const {
+    struct stat status {};
+    return ::fstat(descriptor_, &status) == 0 ? idOf(status) : FileId{};
+}
+
+bool Folder::isAt(const std::filesystem::path& path) const {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 && idOf(status) == id();
+}
+
+int Folder::assignName(const std::filesystem::path& wanted) {
+    int problem = system::renameIfFree(path_.c_str(), wanted.c_str());
+    // A rename replaces at most an empty folder, as an unfinished removal leaves it.
+    if (problem == EEXIST || problem == EINVAL || problem == ENOSYS) {
+        problem = std::rename(path_.c_str(), wanted.c_str()) == 0 ? 0 : errno;
+        if (problem == ENOTEMPTY || problem == ENOTDIR) problem = EEXIST;
+    }
+    if (problem == 0) path_ = wanted;
+    return problem;
+}
+
+std::vector<std::string> Folder::names() const {
+    struct Closer {
+        void operator()(DIR* folder) const { ::closedir(folder); }
+    };
+    // A descriptor of its own, because reading moves its position.
+    UniqueFd again(::openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const std::unique_ptr<DIR, Closer> open(again < 0 ? nullptr : ::fdopendir(again));
+    if (!open && errno == ENOMEM) throw std::bad_alloc();
+    std::vector<std::string> names;
+    if (!open) return names;
+    again.release();
+    while (const dirent* const entry = ::readdir(open.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") names.emplace_back(name);
+    }
+    return names;
+}
+
+bool Folder::contains(const std::string& name) const {
+    struct stat status {};
+    return ::fstatat(descriptor_, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+UniqueFd Folder::openFile(const std::string& name) const {
+    return onlyRegular(
+        UniqueFd(::openat(descriptor_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
+}
+
+UniqueFd Folder::createFile(const std::string& name) const {
+    return UniqueFd(
+        ::openat(descriptor_, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t{0600}));
+}
+
+std::optional<std::string> Folder::linkTarget(const std::string& name) const {
+    std::array<char, PATH_MAX> target{};
+    const ssize_t bytes = ::readlinkat(descriptor_, name.c_str(), target.data(), target.size());
+    if (bytes < 0) return std::nullopt;
+    return std::string(target.data(), static_cast<size_t>(bytes));
+}
+
+std::optional<uint64_t> Folder::fileBytes(const std::string& name) const {
+    struct stat status {};
+    if (::fstatat(descriptor_, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return std::nullopt;
+    return static_cast<uint64_t>(status.st_size);
+}
+
+int Folder::removeFile(const std::string& name) const {
+    return ::unlinkat(descriptor_, name.c_str(), 0) == 0 ? 0 : errno;
+}
+
+int Folder::removeSelf() const {
+    if (!isAt(path_)) return ENOENT;
+    return ::rmdir(path_.c_str()) == 0 ? 0 : errno;
+}
+
+}  // namespace lanescope

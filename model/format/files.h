@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
+
+// Every file of the product is opened, created and removed here, in `OutputFile.h` or in `Sqlite.h`.
+// Other users may be able to write to the same folders, so names are not trusted: a name may
+// become a link, a pipe or the file of somebody else at any time. Any thread.
+namespace lanescope {
+
+/// Identity of a file, whatever its name.
+struct FileId {
+    uint64_t device = 0, number = 0;
+    bool operator==(const FileId&) const = default;
+};
+
+/// Opens a regular file for reading and follows links. Never waits: a pipe, a folder and a device are refused.
+Result<UniqueFd> openRegularFile(const std::filesystem::path& path);
+
+/// Returns the contents of a regular file. Fails if it is larger than `maxBytes`.
+Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t maxBytes);
+
+/// Returns the contents of a file of the kernel, below /proc or /sys, at most `maxBytes`. Returns
+/// nullopt if it cannot be read.
+std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes = size_t{1} << 20);
+
+/// Removes a file; a link is removed itself. A missing file is no failure.
+Result<void> removeFile(const std::filesystem::path& path);
+
+/// Creates the missing folders of a path for the owner only. Folders that exist keep their permissions.
+Result<void> makePrivateFolders(const std::filesystem::path& path);
+
+/// Returns true if a file of `owner` may be believed beside a file of `ownerOfTrace`: it belongs to
+/// this user, to the owner of the trace or to root.
+bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
+
+/// Open folder. Names are resolved in this folder even if it is renamed or another folder or link
+/// gets its name. Links in it are not followed. Movable.
+class Folder {
+  public:
+    /// Opens a folder. The last part of `path` must be no link.
+    static Result<Folder> open(const std::filesystem::path& path);
+    /// Creates a folder with a random name in `parent`, for the owner only.
+    static Result<Folder> createUnnamed(const std::filesystem::path& parent);
+
+    /// Path for messages and for other programs. Use the functions below to access files.
+    const std::filesystem::path& path() const { return path_; }
+    int descriptor() const { return descriptor_; }
+    FileId id() const;
+    /// Returns true if `path` still leads to this folder, without a link as its last part.
+    bool isAt(const std::filesystem::path& path) const;
+    /// Renames the folder unless `wanted` exists. An empty folder of this user at `wanted` is
+    /// replaced. Returns 0 or an errno: EEXIST if `wanted` exists.
+    int assignName(const std::filesystem::path& wanted);
+
+    /// Returns the names in the folder, in no order. Throws `std::bad_alloc` without memory.
+    std::vector<std::string> names() const;
+    bool contains(const std::string& name) const;
+    /// Opens a regular file for reading. Returns -1 with errno, ELOOP for a link, EINVAL for a pipe or device.
+    UniqueFd openFile(const std::string& name) const;
+    /// Creates a file that did not exist, for the owner only, for reading and writing. Returns -1 with errno.
+    UniqueFd createFile(const std::string& name) const;
+    /// Returns the target of a link; nullopt if it is none.
+    std::optional<std::string> linkTarget(const std::string& name) const;
+    /// Returns the size of a regular file; nullopt for anything else.
+    std::optional<uint64_t> fileBytes(const std::string& name) const;
+    /// Removes a name that is no folder. Returns 0 or an errno.
+    int removeFile(const std::string& name) const;
+    /// Removes the folder itself if it is empty and still has its name. Returns 0 or an errno.
+    int removeSelf() const;
+
+  private:
+    Folder(UniqueFd descriptor, std::filesystem::path path)
+        : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+
+    UniqueFd descriptor_;
+    std::filesystem::path path_;
+};
+
+}  // namespace lanescope
