@@ -119,7 +119,7 @@ Result<void> Bench::warmUp(BenchSide side) {
     const std::string run = side == BenchSide::Baseline ? "A" : "B";
     printMessage(fmt::format("{}: warm-up, not recorded.", run));
     const std::filesystem::path log = folder_.warmUpLog(side);
-    const RunEnd end = signals_.runInChild(log, [&] { return runUnrecorded(program); });
+    const RunEnd end = supervisor_.runInChild(log, [&] { return runUnrecorded(program); });
     const std::string problem = problemOf(end, "The warm-up of " + run, log);
     if (!problem.empty()) return fail("{}", problem);
     return {};
@@ -132,11 +132,8 @@ Result<void> Bench::record(BenchSide side) {
     const std::string run = BenchFolder::runName(side, round_);
     printMessage(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
     const std::filesystem::path log = folder_.log(side, round_);
-    const RunEnd end = signals_.runInChild(log, [&] {
-        // Its terminal settings belong to the process that shows it.
-        options.closing = closeRecorded();
-        return recordRun(options);
-    });
+    options.closing = closeRecorded();
+    const RunEnd end = supervisor_.record(options, log);
     std::string problem = problemOf(end, "Run " + run, log);
     if (problem.empty())
         if (const Result<void> received = readSummary(side); !received) problem = received.error().sentence;
@@ -146,7 +143,7 @@ Result<void> Bench::record(BenchSide side) {
 }
 
 std::string Bench::problemOf(const RunEnd& end, const std::string& run, const std::filesystem::path& log) const {
-    if (signals_.received() != 0) return fmt::format("{} was interrupted, so it does not count.", run);
+    if (supervisor_.received() != 0) return fmt::format("{} was interrupted, so it does not count.", run);
     if (!end.problem.empty()) return fmt::format("{} failed: {}", run, firstLine(end.problem));
     if (end.exitStatus == 0 || end.wasEndedByUs) return {};
     return fmt::format("{}: exit status {}. Nothing to compare. Its output is in {}.", run, end.exitStatus,

@@ -57,7 +57,7 @@ class Bench {
     /// Runs all rounds. Fails with a sentence at the first run that fails or is interrupted; earlier traces are kept.
     Result<void> run();
     /// Returns the number of the signal that interrupted the bench, else 0.
-    int interruptedBy() const { return signals_.received(); }
+    int interruptedBy() const { return supervisor_.received(); }
     /// Returns the traces of a side, in their order.
     std::vector<std::string> traces(BenchSide side) const;
     /// Returns, for example, "The 6 traces of A1 to B3 are in FOLDER."; empty if there are none.
@@ -76,7 +76,7 @@ class Bench {
 
     const BenchOptions& options_;
     const BenchFolder& folder_;
-    RunSignals signals_;
+    RecordSupervisor supervisor_;
     int round_ = 0;
     std::array<std::vector<analysis::RunSummary>, 2> runs_;
     std::vector<compare::Claim> claims_;  ///< After each round from the second on.

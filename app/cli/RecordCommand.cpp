@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 2> commandNames{"record", "bench"};
 
 int runRecord(const capture::RecordOptions& options, int repeats) {
     if (repeats > 1) return recordRuns(options, repeats);
-    const RunEnd end = recordRun(options);
+    const RunEnd end = RecordSupervisor().record(options);
     printProblem(end);
     return end.exitStatus;
 }

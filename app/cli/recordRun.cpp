@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/recordRun.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -23,113 +17,11 @@
 #include "app/cli/Output.h"
 #include "app/cli/TraceClosing.h"
 #include "capture/record/OutputName.h"
-#include "model/format/Subprocess.h"
 #include "model/format/checksums.h"
-#include "model/system/system.h"
+#include "model/format/files.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::cli {
-
-namespace {
-
-// A signal handler has no access to objects, so its data is global.
-std::atomic<pid_t> running{0};
-std::atomic<int> firstReceived{0};
-static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-
-void take(int number, siginfo_t* info, void*) {
-    int none = 0;
-    firstReceived.compare_exchange_strong(none, number);
-    const pid_t target = running.load();
-    if (target <= 0 || info->si_code > 0) return;  // The terminal has sent it to the run, too.
-    const int saved = errno;
-    ::kill(target, number);
-    errno = saved;
-}
-
-/// The parts of a `RunEnd` except its sentence, as sent through a pipe.
-struct Sent {
-    int exitStatus = 0;
-    bool wasEndedByUs = false;
-};
-
-/// Redirects the streams; returns an error sentence, or empty on success.
-std::string redirect(const std::filesystem::path& output) {
-    const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    const UniqueFd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    const bool isDone = nothing >= 0 && file >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
-                        ::dup2(file, STDOUT_FILENO) >= 0 && ::dup2(file, STDERR_FILENO) >= 0;
-    if (!isDone) return fmt::format("Cannot write {}: {}.", output.string(), std::strerror(errno));
-    return {};
-}
-
-void sendEnd(int answer, const std::filesystem::path& output, const std::function<RunEnd()>& work) {
-    RunEnd end;
-    if (!output.empty()) end.problem = redirect(output);
-    if (end.problem.empty()) end = work();
-    std::fflush(nullptr);
-    const Sent sent{end.exitStatus, end.wasEndedByUs};
-    // The parent reports a short answer.
-    static_cast<void>(writeAll(answer, &sent, sizeof(sent)) &&
-                      writeAll(answer, end.problem.data(), end.problem.size()));
-}
-
-RunEnd endOf(std::string_view answer, int status) {
-    Sent sent;
-    if (answer.size() < sizeof(sent)) {
-        const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        return {
-            128 + number, false,
-            number > 0 ? fmt::format("Signal {} ended the recording.", number) : "The recording ended unexpectedly."};
-    }
-    std::memcpy(&sent, answer.data(), sizeof(sent));
-    return {sent.exitStatus, sent.wasEndedByUs, std::string(answer.substr(sizeof(sent)))};
-}
-
-}  // namespace
-
-RunSignals::RunSignals() {
-    firstReceived = 0;
-    running = 0;
-    struct sigaction action {};
-    action.sa_sigaction = take;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    for (size_t index = 0; index < numbers.size(); ++index) {
-        sigaction(numbers[index], nullptr, &before_[index]);
-        if (before_[index].sa_handler != SIG_IGN) sigaction(numbers[index], &action, nullptr);
-    }
-}
-
-RunSignals::~RunSignals() { restoreHandlers(); }
-
-void RunSignals::restoreHandlers() const {
-    for (size_t index = 0; index < numbers.size(); ++index) sigaction(numbers[index], &before_[index], nullptr);
-}
-
-int RunSignals::received() const { return firstReceived.load(); }
-
-RunEnd RunSignals::runInChild(const std::filesystem::path& output, const std::function<RunEnd()>& work) {
-    std::fflush(nullptr);
-    // Blocked until the run has its own handlers.
-    sigset_t held, before;
-    sigemptyset(&held);
-    for (const int number : numbers) sigaddset(&held, number);
-    sigprocmask(SIG_BLOCK, &held, &before);
-    Subprocess child = Subprocess::fork([&](int answer) {
-        restoreHandlers();
-        sigprocmask(SIG_SETMASK, &before, nullptr);
-        sendEnd(answer, output, work);
-    });
-    const int failure = errno;
-    running = std::max(child.pid(), 0);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (child.pid() < 0) return {1, false, fmt::format("Cannot start a process: {}.", std::strerror(failure))};
-    const std::string answer = child.output();
-    const int status = child.wait();
-    running = 0;
-    return endOf(answer, status);
-}
 
 namespace {
 
@@ -306,20 +198,6 @@ std::string nothingSentence(const capture::RecordOptions& options, const capture
     return fmt::format("{} of {}: {}. {}.", what, outcome.program, reason, left);
 }
 
-/// Returns where data of a run without a trace may be.
-std::string keptSentence(const std::filesystem::path& logs) {
-    std::error_code ignored;
-    return std::filesystem::is_directory(logs, ignored)
-               ? fmt::format(
-                     "The logs are kept. Build the trace with 'lanescope recover {}', or on "
-                     "another disk with -o.",
-                     logs.string())
-               : fmt::format(
-                     "{}: the logs were removed while the program ran. Nothing of this recording "
-                     "is left.",
-                     logs.string());
-}
-
 /// Reports the content of the trace and its warnings.
 void printRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
     if (outcome.wasEndedByUs)
@@ -337,7 +215,45 @@ void printRecorded(const capture::RecordOptions& options, const capture::RecordO
 
 }  // namespace
 
+std::string keptSentence(const std::filesystem::path& logs) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(logs, ignored)
+               ? fmt::format(
+                     "The logs are kept. Build the trace with 'lanescope recover {}', or on "
+                     "another disk with -o.",
+                     logs.string())
+               : fmt::format(
+                     "{}: the logs were removed while the program ran. Nothing of this recording "
+                     "is left.",
+                     logs.string());
+}
+
+RunEnd completeRun(const capture::RecordOptions& options, const capture::RecordState& state,
+                   const capture::MainProcess& program, const std::string& reason) {
+    const capture::RecordOutcome outcome = capture::completeRecording(options, state, program);
+    if (!outcome.run) return {exitFailed, false, reason + "\n" + keptSentence(outcome.keptLogs)};
+    printMessage(reason + " The trace was built from the logs, without summary and index.");
+    printRecorded(options, outcome);
+    return {program.exitStatus, false, {}};
+}
+
+namespace {
+
+/// Warns root about a folder in which its owner can replace every file that root makes.
+void warnOfOwner(const std::string& outputPattern) {
+    std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
+    if (folder.empty()) folder = ".";
+    const std::optional<std::string> owner = otherOwnerOf(folder);
+    if (::geteuid() == 0 && owner)
+        reportWarning(
+            fmt::format("{} belongs to {}, who can replace the trace. As root, use -o with a folder of root's.",
+                        folder == "." ? "This folder" : folder.string(), *owner));
+}
+
+}  // namespace
+
 RunEnd recordRun(const capture::RecordOptions& options) {
+    warnOfOwner(options.outputPattern);
     const auto outcome = capture::record(options);
     if (!outcome) return {exitStatusOf(outcome.error()), false, outcome.error().error.sentence};
     const bool hasTrace = outcome->run.has_value();
@@ -361,16 +277,16 @@ void printProblem(const RunEnd& end) {
 
 int recordRuns(capture::RecordOptions options, int count) {
     if (!options.outputPattern.empty()) options.outputPattern = numberedPattern(options.outputPattern);
-    RunSignals signals;
+    RecordSupervisor supervisor;
     for (int run = 1; run <= count; ++run) {
         printMessage(fmt::format("Run {} of {}.", run, count));
-        const RunEnd end = signals.runInChild({}, [&] { return recordRun(options); });
+        const RunEnd end = supervisor.record(options);
         printProblem(end);
         if (end.exitStatus != 0 && !end.wasEndedByUs && run < count)
             printMessage(fmt::format("Run {} of {}: exit status {}. No further runs.", run, count, end.exitStatus));
         if (end.exitStatus != 0 && !end.wasEndedByUs) return end.exitStatus;
         if (!end.problem.empty()) return exitFailed;
-        if (const int number = signals.received(); number != 0 && run < count) {
+        if (const int number = supervisor.received(); number != 0 && run < count) {
             printMessage(fmt::format("Interrupted after run {} of {}.", run, count));
             return firstSignalStatus + number;
         }

@@ -1,51 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <signal.h>
-#include <sys/types.h>
-
-#include <array>
 #include <filesystem>
-#include <functional>
 #include <string>
 
+#include "app/cli/RecordSupervisor.h"
 #include "capture/collector/Collector.h"
 #include "capture/record/Recorder.h"
 
 namespace lanescope::cli {
-
-/// The end of a program's run.
-struct RunEnd {
-    int exitStatus = 0;         ///< The program's; 128 plus the number of the signal that ended it.
-    bool wasEndedByUs = false;  ///< By SIGTERM, as set by `--kill sigterm`.
-    /// Reasons for a missing run or trace, one sentence per line; empty if there are none.
-    std::string problem;
-};
-
-/// Keeps this process alive through signals that end programs (Ctrl-C, SIGTERM, SIGHUP) during
-/// several runs, so that it can finish cleanly. The terminal sends them to the run directly; other
-/// signals are forwarded to it. At most one instance at a time; ignored signals stay ignored.
-class RunSignals {
-  public:
-    RunSignals();
-    RunSignals(const RunSignals&) = delete;
-    RunSignals& operator=(const RunSignals&) = delete;
-    ~RunSignals();
-
-    /// Returns the number of the first signal received; 0 for none.
-    int received() const;
-
-    /// Runs `work` in a forked process and waits for it. Its leftovers (threads, memory, orphaned processes) do not
-    /// affect this process. Its output goes to the file `output` and its input is empty; if `output` is empty, it
-    /// inherits the streams. Call while this process has one thread.
-    RunEnd runInChild(const std::filesystem::path& output, const std::function<RunEnd()>& work);
-
-  private:
-    void restoreHandlers() const;
-
-    static constexpr std::array<int, 3> numbers{SIGINT, SIGTERM, SIGHUP};
-    std::array<struct sigaction, numbers.size()> before_{};
-};
 
 /// Returns, for example, "1,234 kernels, 56 memcpys" for the kinds present; "no event" if there are none.
 std::string countsSentence(const capture::ImportCounts& counts);
@@ -69,6 +32,14 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries = {})
 /// Records a run of a program, builds its trace, and reports its content and warnings. The returned `RunEnd` contains
 /// errors for the caller to report. Call on the main thread before any other is created.
 RunEnd recordRun(const capture::RecordOptions& options);
+
+/// Builds and reports the trace of a recording whose process was ended, for `reason`, before that. Skips summary and
+/// index, which need memory. `program` is the end of the recorded program.
+RunEnd completeRun(const capture::RecordOptions& options, const capture::RecordState& state,
+                   const capture::MainProcess& program, const std::string& reason);
+
+/// Returns where data of a run without a trace may be.
+std::string keptSentence(const std::filesystem::path& logs);
 
 /// Prints the reason for a missing trace, if any.
 void printProblem(const RunEnd& end);

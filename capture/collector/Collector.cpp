@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/Collector.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
+#include <new>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "capture/collector/LogImporter.h"
@@ -20,7 +18,6 @@
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/trimToWindows.h"
 #include "capture/log/logDoor.h"
-#include "capture/log/namesIn.h"
 #include "capture/options/AgentOptions.h"
 #include "model/format/OutputFile.h"
 #include "model/format/checkFile.h"
@@ -45,11 +42,11 @@ std::string hostOf(std::string name) {
 }
 
 /// Returns "box.-.4242" for "box.-.4242.log" and for "box.-.4242.2.log", the log of the same process after an exec.
-std::string nameOfProcess(const std::filesystem::path& log) {
+std::string nameOfProcess(const std::string& log) {
     const auto isNumber = [](const std::string& text) {
         return text.size() > 1 && text.find_first_not_of("0123456789", 1) == std::string::npos;
     };
-    const std::filesystem::path name = log.stem(), before = name.stem();
+    const std::filesystem::path name = std::filesystem::path(log).stem(), before = name.stem();
     const std::filesystem::path rank = before.stem().extension();
     const bool hasNumber = isNumber(name.extension().string()) && isNumber(before.extension().string()) &&
                            (rank == ".-" || isNumber(rank.string()));
@@ -60,37 +57,52 @@ std::string textOrEmptyIfZero(int64_t number) { return number != 0 ? std::to_str
 
 }  // namespace
 
-Collector::Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info)
+Collector::Collector(std::shared_ptr<const Folder> runFolder, std::filesystem::path output, RunInfo info)
     : runFolder_(std::move(runFolder)), output_(std::move(output)), info_(std::move(info)), gpus_(info_.machine) {}
 
-Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFolder, std::filesystem::path output,
-                                                    RunInfo info) {
+Result<std::unique_ptr<Collector>> Collector::begin(std::shared_ptr<const Folder> runFolder,
+                                                    std::filesystem::path output, RunInfo info, Journal journal) {
     std::unique_ptr<Collector> collector(new Collector(std::move(runFolder), std::move(output), std::move(info)));
-    const std::filesystem::path partial = collector->partialPath();
-    if (::unlink(partial.c_str()) != 0 && errno != ENOENT)
-        return fail("{}: cannot remove the unfinished trace: {}.", partial.string(), std::strerror(errno));
-    removeJournal(partial);
-    auto trace = TraceWriter::create(partial);
-    if (!trace) {
-        ::unlink(partial.c_str());  // The part that a full disk left.
-        removeJournal(partial);
-        return fail(trace.error());
-    }
-    collector->trace_ = std::move(*trace);
-    collector->trace_->setSourceFolders({collector->info_.workingDirectory, collector->info_.homeDirectory});
+    if (auto begun = collector->beginTrace(journal); !begun) return fail(begun.error());
     return collector;
 }
 
-Collector::~Collector() {
-    const bool wasBegun = trace_ != nullptr;
+Result<std::unique_ptr<Collector>> Collector::begin(const std::filesystem::path& runFolder,
+                                                    std::filesystem::path output, RunInfo info) {
+    Result<Folder> folder = Folder::open(runFolder);
+    if (!folder) return fail(folder.error());
+    return begin(std::make_shared<const Folder>(std::move(*folder)), std::move(output), std::move(info));
+}
+
+Result<void> Collector::beginTrace(Journal journal) {
+    const std::filesystem::path partial = partialPath();
+    if (auto removed = removeUnfinished(partial); !removed) return removed;
+    auto trace = TraceWriter::create(partial, journal);
+    if (!trace) {
+        static_cast<void>(removeUnfinished(partial));  // The part that a full disk left.
+        return fail(trace.error());
+    }
+    trace_ = std::move(*trace);
+    trace_->setSourceFolders({info_.workingDirectory, info_.homeDirectory});
+    return {};
+}
+
+/// Removes everything that was made of the logs so far. The logs stay.
+void Collector::discardTrace() {
     logs_.clear();
     samplerLogs_.clear();
-    trace_.reset();
-    if (!wasBegun || isNamed_) return;
+    unreadable_.clear();
+    hosts_.clear();
+    lastCounter_ = 0;
+    gpus_ = GpuInventory(info_.machine);
+    if (!std::exchange(trace_, nullptr)) return;
+    static_cast<void>(removeUnfinished(partialPath()));
+}
+
+Collector::~Collector() {
+    if (isNamed_) return;
     try {
-        const std::filesystem::path partial = partialPath();
-        ::unlink(partial.c_str());
-        removeJournal(partial);
+        discardTrace();
     } catch (const std::exception&) {
         // Without memory its path cannot be built, and the file stays.
     }
@@ -103,14 +115,23 @@ void Collector::setMachine(Machine machine) {
     info_.machine = std::move(machine);
 }
 
-Result<void> Collector::poll() {
+void Collector::poll() {
+    if (brokenBy_) return;
+    try {
+        if (auto done = importLogs(); !done) brokenBy_ = done.error();
+    } catch (const std::bad_alloc&) {
+        brokenBy_ = outOfMemory_;
+    }
+}
+
+Result<void> Collector::importLogs() {
     findLogs();
     bool isMore = true;
     while (isMore) {
         isMore = false;
-        for (auto& [path, log] : logs_)
+        for (auto& [name, log] : logs_)
             if (log->poll(blocksPerTurn) > 0) isMore = true;
-        for (auto& [path, log] : samplerLogs_)
+        for (auto& [name, log] : samplerLogs_)
             if (log->poll(blocksPerTurn) > 0) isMore = true;
         if (auto done = trace_->commit(); !done) return done;
     }
@@ -123,46 +144,43 @@ Result<void> Collector::poll() {
 
 void Collector::noteProgramEnd() {
     int64_t bytes = 0;
-    std::error_code error;
-    for (const std::string& name : log::namesIn(runFolder_))
+    for (const std::string& name : runFolder_->names())
         if (name.find(".log") != std::string::npos)
-            if (const auto size = std::filesystem::file_size(runFolder_ / name, error); !error)
-                bytes += static_cast<int64_t>(size);
+            bytes += static_cast<int64_t>(runFolder_->fileBytes(name).value_or(0));
     bytesUnreadAtEnd_ = std::max<int64_t>(0, bytes - static_cast<int64_t>(bytesRead_.load()));
 }
 
 void Collector::findLogs() {
-    for (const std::string& name : log::namesIn(runFolder_)) {
-        const std::filesystem::path path = runFolder_ / name;
-        if (path.extension() == ".log" && !logs_.contains(path) && !samplerLogs_.contains(path) &&
-            !unreadable_.contains(path))
-            addLog(path);
-    }
+    for (const std::string& name : runFolder_->names())
+        if (name.ends_with(".log") && !logs_.contains(name) && !samplerLogs_.contains(name) &&
+            !unreadable_.contains(name))
+            addLog(name);
 }
 
-void Collector::addLog(const std::filesystem::path& path) {
-    const uint32_t host = hostNumber(path.filename().string());
+void Collector::addLog(const std::string& name) {
+    const uint32_t host = hostNumber(name);
     const auto keep = [&](auto opened, auto& logs) {
         if (opened)
-            logs.emplace(path, std::move(*opened));
+            logs.emplace(name, std::move(*opened));
         else
-            unreadable_.emplace(path, opened.error());
+            unreadable_.emplace(name, opened.error());
     };
-    if (SamplerImporter::isSamplerLog(path))
-        keep(SamplerImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host, lastCounter_), samplerLogs_);
+    if (SamplerImporter::isSamplerLog(name))
+        keep(SamplerImporter::open(runFolder_, name, *trace_, gpus_, info_.startRealtimeNs, host, lastCounter_),
+             samplerLogs_);
     else
-        keep(LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host), logs_);
+        keep(LogImporter::open(runFolder_, name, *trace_, gpus_, info_.startRealtimeNs, host), logs_);
 }
 
-void Collector::note(HealthCode code, std::string_view sentence) { trace_->health(Severity::Info, code, sentence); }
+void Collector::note(HealthCode code, std::string_view sentence) { notes_.push_back({code, std::string(sentence)}); }
 
-void Collector::property(std::string_view name, std::string_view value) { trace_->property(name, value); }
+void Collector::property(std::string_view name, std::string_view value) { properties_.emplace_back(name, value); }
 
 /// Returns true if the same process has begun another log since, as after an exec.
-bool Collector::hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const {
-    const std::string name = nameOfProcess(path.filename());
+bool Collector::hasLaterLog(const std::string& name, const LogImporter& log) const {
+    const std::string process = nameOfProcess(name);
     return std::any_of(logs_.begin(), logs_.end(), [&](const auto& other) {
-        return other.second->begunRealtimeNs() > log.begunRealtimeNs() && nameOfProcess(other.first.filename()) == name;
+        return other.second->begunRealtimeNs() > log.begunRealtimeNs() && nameOfProcess(other.first) == process;
     });
 }
 
@@ -170,8 +188,8 @@ void Collector::finishSamplers(CollectedRun& run) {
     std::set<int64_t> logged;
     for (const auto& [path, log] : logs_)
         if (log->hasContent()) logged.insert(log->processId());
-    for (auto& [path, log] : samplerLogs_) {
-        log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string(), logged);
+    for (auto& [name, log] : samplerLogs_) {
+        log->finish(hosts_.size() > 1 ? hostOf(name) : std::string(), logged);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
         run.threadStates += log->threadStates();
     }
@@ -180,11 +198,10 @@ void Collector::finishSamplers(CollectedRun& run) {
 /// Imports the perf logs, after the Python stacks of samples are in the trace.
 void Collector::importPerfLogs(CollectedRun& run) {
     std::optional<PerfImporter> importer;
-    for (const std::string& name : log::namesIn(runFolder_)) {
-        const std::filesystem::path path = runFolder_ / name;
-        if (!PerfImporter::isPerfLog(path)) continue;
+    for (const std::string& name : runFolder_->names()) {
+        if (!PerfImporter::isPerfLog(name)) continue;
         if (!importer) importer.emplace(*trace_, info_.startRealtimeNs);
-        if (const auto counts = importer->import(path, hostNumber(name)))
+        if (const auto counts = importer->import(*runFolder_, name, hostNumber(name)))
             run.threadStates += counts->switches + counts->samples;
         else
             trace_->health(Severity::Error, HealthCode::LogUnreadable, counts.error().sentence);
@@ -221,21 +238,42 @@ void Collector::cut(std::vector<uint32_t> running, int64_t atRealtimeNs) {
 
 Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite,
                                        const ClosingSteps& closing) {
-    if (auto done = poll(); !done) return fail(done.error());
+    Result<CollectedRun> run = fail(outOfMemory_);
+    // A full disk has room again once the unfinished trace is removed; the summary and the index need some of it.
+    const ClosingSteps none;
+    const ClosingSteps* const attempts[] = {&closing, &closing, &none};
+    for (size_t attempt = 0; attempt < std::size(attempts) && !run && !isNamed_; ++attempt) {
+        try {
+            if (attempt > 0) {
+                discardTrace();
+                brokenBy_.reset();
+                if (auto begun = beginTrace(Journal::None); !begun) brokenBy_ = begun.error();
+            }
+            if (trace_) poll();
+            run = brokenBy_ ? fail(*brokenBy_) : complete(mainProcess, overwrite, *attempts[attempt]);
+        } catch (const std::bad_alloc&) {
+            run = fail(outOfMemory_);
+        }
+    }
+    return run;
+}
+
+Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess, bool overwrite,
+                                         const ClosingSteps& closing) {
     CollectedRun run;
     run.trace = output_;
     run.logs = logCount();
     int64_t durationNs = 0;
     const LogImporter* lastOfMain = nullptr;  // A program that ran another by exec leaves several.
-    for (const auto& [path, log] : logs_)
+    for (const auto& [name, log] : logs_)
         if (mainProcess && mainProcess->pid == log->pid() &&
             (lastOfMain == nullptr || log->begunRealtimeNs() > lastOfMain->begunRealtimeNs()))
             lastOfMain = log.get();
-    for (auto& [path, log] : logs_) {
+    for (auto& [name, log] : logs_) {
         std::optional<int> status;
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status, log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
-        known.hasExeced = hasLaterLog(path, *log);
+        known.hasExeced = hasLaterLog(name, *log);
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = cutRealtimeNs_;
         log->finish(known);
@@ -251,7 +289,9 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     for (auto& [path, log] : logs_)
         if (log->hasContent()) log->nameOtherThreads();
     run.logsNotAllRead += unreadable_.size();
-    for (const auto& [path, error] : unreadable_)
+    for (const auto& [code, sentence] : notes_) trace_->health(Severity::Info, code, sentence);
+    for (const auto& [name, value] : properties_) trace_->property(name, value);
+    for (const auto& [name, error] : unreadable_)
         trace_->health(Severity::Error, HealthCode::LogUnreadable, error.sentence);
     writeRun(durationNs);
     writeMissingDriver();
@@ -274,6 +314,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     if (auto done = trace_->finish(isWorthClosing ? closing.add : nullptr); !done) return fail(done.error());
     trace_.reset();
     if (auto done = settleJournal(partialPath()); !done) return fail(done.error());
+    if (auto whole = checkWhole(partialPath()); !whole) return fail(whole.error());
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
     if (isWorthClosing && closing.settled) closing.settled(partialPath(), output_);
     if (auto done = nameFile(overwrite); !done) return fail(done.error());
@@ -360,21 +401,19 @@ void Collector::writeCut() {
 size_t Collector::writeLostLogs() {
     constexpr size_t maxReported = 100;
     size_t count = 0;
-    std::error_code error;
-    for (const std::string& name : log::namesIn(runFolder_)) {
-        const std::filesystem::path path = runFolder_ / name;
-        if (path.extension() != log::lostLogEnding) continue;
-        const std::string target = std::filesystem::read_symlink(path, error).string();
-        const std::string pid = path.stem().extension().string();
-        if (error || pid.size() < 2 || ++count > maxReported) continue;
-        const size_t space = target.find(' ');
+    for (const std::string& name : runFolder_->names()) {
+        if (!name.ends_with(log::lostLogEnding)) continue;
+        const std::optional<std::string> target = runFolder_->linkTarget(name);
+        const std::string pid = std::filesystem::path(name).stem().extension().string();
+        if (!target || pid.size() < 2 || ++count > maxReported) continue;
+        const size_t space = target->find(' ');
         const std::string program = space == std::string::npos
                                         ? std::string()
-                                        : std::filesystem::path(target.substr(space + 1)).filename().string();
+                                        : std::filesystem::path(target->substr(space + 1)).filename().string();
         trace_->health(
             Severity::Error, HealthCode::ProcessWithoutLog,
             fmt::format("Process {} ({}): used NVTX or CUDA, but could not write its log: {}.", pid.substr(1),
-                        program.empty() ? "-" : program, std::strerror(std::atoi(target.c_str()))));
+                        program.empty() ? "-" : program, std::strerror(std::atoi(target->c_str()))));
     }
     return count;
 }
@@ -398,9 +437,9 @@ void Collector::writeClocksThatWereSet() {
                                         [](const auto& each) { return each.second->reportedClockSet(); });
     if (isReported) return;
     std::map<std::string, LogImporter::ClockSetting> settings;
-    for (const auto& [path, log] : logs_)
+    for (const auto& [name, log] : logs_)
         if (const auto setting = log->clockSetting()) {
-            const auto [known, isNew] = settings.try_emplace(hostOf(path.filename().string()), *setting);
+            const auto [known, isNew] = settings.try_emplace(hostOf(name), *setting);
             if (!isNew && setting->timeNs < known->second.timeNs) known->second = *setting;
         }
     for (const auto& [host, setting] : settings)
@@ -414,6 +453,8 @@ void Collector::writeClocksThatWereSet() {
 }
 
 Result<void> Collector::nameFile(bool overwrite) {
+    if (overwrite)
+        if (auto removed = removeSideFiles(output_); !removed) return removed;
     return publishFile(partialPath(), output_, overwrite ? IfExists::Replace : IfExists::Fail);
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/collector/GpuInventory.h"
@@ -19,6 +20,7 @@
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/trimToWindows.h"
 #include "model/format/Result.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -68,15 +70,18 @@ struct ClosingSteps {
 class Collector {
   public:
     /// Begins `<output>.partial` and replaces a leftover one.
-    static Result<std::unique_ptr<Collector>> begin(std::filesystem::path runFolder, std::filesystem::path output,
-                                                    RunInfo info);
+    static Result<std::unique_ptr<Collector>> begin(std::shared_ptr<const Folder> runFolder,
+                                                    std::filesystem::path output, RunInfo info,
+                                                    Journal journal = Journal::Live);
+    static Result<std::unique_ptr<Collector>> begin(const std::filesystem::path& runFolder,
+                                                    std::filesystem::path output, RunInfo info);
     ~Collector();
 
     /// Sets the machine of the run, if `begin` did not get it. Before `poll`.
     void setMachine(Machine machine);
-    /// Imports the present contents of the logs. A damaged log does not affect the others. Fails
-    /// only if the trace cannot be written.
-    Result<void> poll();
+    /// Imports the present contents of the logs. A damaged log does not affect the others. If the trace
+    /// cannot be written, as on a full disk, nothing more is imported until `finish`. Does not throw.
+    void poll();
     /// Returns the process ids of logs without an end, whose processes may still be writing.
     std::vector<uint32_t> openProcesses() const;
     std::vector<WindowProgress> windowProgress() const;
@@ -91,19 +96,24 @@ class Collector {
     void note(HealthCode code, std::string_view sentence);
     void property(std::string_view name, std::string_view value);
 
-    /// Reads the rest of the logs, writes the final facts, and renames the file. Unless `overwrite`, fails if a file of
-    /// that name exists by now; the partial file then stays. Calls the hooks of `closing` if the run has content. If
-    /// the process is killed meanwhile, the partial file stays readable, as during recording. Call once.
+    /// Reads the rest of the logs, writes the final facts, and renames the file. If the trace could not be written, it
+    /// is removed and made again of the logs alone, the second time without `closing`. Unless `overwrite`, fails if a
+    /// file of that name exists by now; the partial file then stays. Calls the hooks of `closing` if the run has
+    /// content. If the process is killed meanwhile, the partial file stays readable, as during recording. Call once.
     Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite,
                                 const ClosingSteps& closing = {});
 
   private:
-    Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info);
+    Collector(std::shared_ptr<const Folder> runFolder, std::filesystem::path output, RunInfo info);
 
     std::filesystem::path partialPath() const;
+    Result<void> beginTrace(Journal journal);
+    void discardTrace();
+    Result<void> importLogs();
+    Result<CollectedRun> complete(std::optional<MainProcess> mainProcess, bool overwrite, const ClosingSteps& closing);
     void findLogs();
-    void addLog(const std::filesystem::path& path);
-    bool hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const;
+    void addLog(const std::string& name);
+    bool hasLaterLog(const std::string& name, const LogImporter& log) const;
     void finishSamplers(CollectedRun& run);
     void importPerfLogs(CollectedRun& run);
     uint32_t hostNumber(const std::string& logName);
@@ -118,16 +128,26 @@ class Collector {
     Result<void> trimThreads(RecordedWindows& windows);
     Result<void> nameFile(bool overwrite);
 
-    std::filesystem::path runFolder_;
+    struct Note {
+        HealthCode code;
+        std::string sentence;
+    };
+
+    std::shared_ptr<const Folder> runFolder_;
     std::filesystem::path output_;
     RunInfo info_;
     GpuInventory gpus_;
     std::unique_ptr<TraceWriter> trace_;
-    std::map<std::filesystem::path, std::unique_ptr<LogImporter>> logs_;
-    std::map<std::filesystem::path, std::unique_ptr<SamplerImporter>> samplerLogs_;
+    // Created while there is memory for it.
+    Error outOfMemory_{"Out of memory: the logs could not be read."};
+    std::optional<Error> brokenBy_;  ///< Reason why the trace cannot be written; nullopt while it can.
+    std::map<std::string, std::unique_ptr<LogImporter>> logs_;
+    std::map<std::string, std::unique_ptr<SamplerImporter>> samplerLogs_;
     int64_t lastCounter_ = 0;
-    std::map<std::filesystem::path, Error> unreadable_;
+    std::map<std::string, Error> unreadable_;
     std::map<std::string, uint32_t> hosts_;
+    std::vector<Note> notes_;
+    std::vector<std::pair<std::string, std::string>> properties_;
     std::vector<uint32_t> running_;  ///< End of the recording.
     int64_t cutRealtimeNs_ = 0;
     std::atomic<uint64_t> bytesRead_ = 0;         ///< By all completed polls.

@@ -116,9 +116,10 @@ std::optional<int> numberIn(std::string_view text) {
 
 }  // namespace
 
-Result<std::unique_ptr<LogImporter>> LogImporter::open(const std::filesystem::path& path, TraceWriter& trace,
-                                                       GpuInventory& gpus, int64_t sessionStartNs, uint32_t host) {
-    auto reader = log::LogReader::open(path);
+Result<std::unique_ptr<LogImporter>> LogImporter::open(std::shared_ptr<const Folder> folder, const std::string& name,
+                                                       TraceWriter& trace, GpuInventory& gpus, int64_t sessionStartNs,
+                                                       uint32_t host) {
+    auto reader = log::LogReader::open(std::move(folder), name);
     if (!reader) return fail(reader.error());
     return std::unique_ptr<LogImporter>(new LogImporter(std::move(*reader), trace, gpus, sessionStartNs, host));
 }
@@ -284,8 +285,7 @@ void LogImporter::writeProcess() {
     constexpr const auto& state = tables::processStates;
     trace.add(state, state.globalPid = id, state.rank = numberIn(property(facts::rank)),
               state.startNs = process_.time(reader_.header()->realtimeNs), state.endNs = endNs(),
-              state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus,
-              state.logFile = reader_.path().filename().string(),
+              state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus, state.logFile = reader_.name(),
               state.localRank = numberIn(property(facts::localRank)),
               state.worldSize = numberIn(property(facts::worldSize)));
     for (const auto& [name, value] : properties_) trace.property(name, value, id);

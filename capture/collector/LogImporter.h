@@ -64,8 +64,9 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
 class LogImporter {
   public:
     /// `host` is the number of the host in global ids.
-    static Result<std::unique_ptr<LogImporter>> open(const std::filesystem::path& path, TraceWriter& trace,
-                                                     GpuInventory& gpus, int64_t sessionStartNs, uint32_t host);
+    static Result<std::unique_ptr<LogImporter>> open(std::shared_ptr<const Folder> folder, const std::string& name,
+                                                     TraceWriter& trace, GpuInventory& gpus, int64_t sessionStartNs,
+                                                     uint32_t host);
 
     /// Facts about the end of the process from other sources.
     struct KnownEnd {

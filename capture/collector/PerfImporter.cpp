@@ -320,7 +320,7 @@ class PerfImporter::SecondPass : public PerfVisitor {
 PerfImporter::PerfImporter(TraceWriter& trace, int64_t sessionStartNs)
     : trace_(trace), sessionStartNs_(sessionStartNs), pythonSamples_(PythonSamples::read(trace.database())) {}
 
-bool PerfImporter::isPerfLog(const std::filesystem::path& path) { return path.extension() == perfLogEnding; }
+bool PerfImporter::isPerfLog(std::string_view name) { return name.ends_with(perfLogEnding); }
 
 const PerfImporter::Frame& PerfImporter::nativeFrame(const PerfStacks& stacks, uint32_t function) {
     if (function >= native_.size()) {
@@ -355,9 +355,9 @@ int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
     return id;
 }
 
-Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, uint32_t host, bool usesLibDw,
-                                                  int64_t unwindBudgetNs) {
-    auto file = PerfLogFile::open(path);
+Result<PerfImporter::Counts> PerfImporter::import(const Folder& folder, const std::string& name, uint32_t host,
+                                                  bool usesLibDw, int64_t unwindBudgetNs) {
+    auto file = PerfLogFile::open(folder, name);
     if (!file) return fail(file.error());
     host_ = host;
     counts_ = {};

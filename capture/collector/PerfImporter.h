@@ -59,12 +59,12 @@ class PerfImporter {
     /// Imports a file of samples into the trace, and reports the result in its health. `host` is
     /// the number of its host in global ids. Fails if the file is no perf log of this machine.
     /// `usesLibDw` and `unwindBudgetNs` as for `PerfStacks`.
-    Result<Counts> import(const std::filesystem::path& path, uint32_t host, bool usesLibDw = true,
+    Result<Counts> import(const Folder& folder, const std::string& name, uint32_t host, bool usesLibDw = true,
                           int64_t unwindBudgetNs = defaultUnwindBudgetNs);
 
     static constexpr int64_t defaultUnwindBudgetNs = 60'000'000'000;
     /// Returns true if the name is that of a perf log: "<host>.-.<pid>.perf".
-    static bool isPerfLog(const std::filesystem::path& path);
+    static bool isPerfLog(std::string_view name);
 
   private:
     struct Frame {

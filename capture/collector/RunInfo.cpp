@@ -3,16 +3,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "model/format/OutputFile.h"
 #include "model/format/text.h"
 
 namespace lanescope::capture {
@@ -22,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// More than the facts of any run need; a longer file is not ours.
-constexpr std::streamsize maxFileBytes = 16 << 20;
+constexpr size_t maxFileBytes = 16 << 20;
 
 /// Calls `use(key, member)` for each field of a struct, in the order of the file.
 template <class Object, class Use>
@@ -128,24 +124,25 @@ void read(const json& from, T& value) {
 
 }  // namespace
 
-Result<void> RunInfo::save(const std::filesystem::path& path) const {
+Result<void> RunInfo::save(const Folder& folder, const std::string& name) const {
     JsonText text;
     write(text, "", *this);
-    return writeAtomically(path, text.text() + "\n");
+    const std::string all = text.text() + "\n";
+    const UniqueFd file = folder.createFile(name);
+    if (file >= 0 && writeAll(file, all.data(), all.size())) return {};
+    return fail("Cannot write {}: {}.", (folder.path() / name).string(), std::strerror(errno));
 }
 
-Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
-    // Opening a pipe would wait for its writer, and a link may lead anywhere.
-    std::error_code error;
-    if (std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::regular)
-        return fail("{}: not a regular file.", path.string());
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
-    if (file.tellg() > maxFileBytes) return fail("{}: too long.", path.string());
-    file.seekg(0);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+Result<RunInfo> RunInfo::load(const Folder& folder, const std::string& name) {
+    const std::string shown = (folder.path() / name).string();
+    const UniqueFd file = folder.openFile(name);
+    std::string text;
+    if (file < 0 && errno == EINVAL) return fail("{}: not a regular file.", shown);
+    if (file < 0 || !readToEnd(file, text, maxFileBytes))
+        return fail("Cannot read {}: {}.", shown, std::strerror(errno));
+    if (text.size() > maxFileBytes) return fail("{}: too long.", shown);
     const json object = json::parse(text, nullptr, false);
-    if (!object.is_object()) return fail("{}: corrupt, not a JSON object.", path.string());
+    if (!object.is_object()) return fail("{}: corrupt, not a JSON object.", shown);
     RunInfo info;
     read(object, info);
     return info;

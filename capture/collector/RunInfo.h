@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "capture/machine/Machine.h"
 #include "model/format/Result.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -28,11 +28,11 @@ struct RunInfo {
     HostFacts hostFacts;
     Machine machine;
 
-    /// Writes it to `path`, readable by its owner only.
-    Result<void> save(const std::filesystem::path& path) const;
+    /// Writes it to a new file of the folder, readable by its owner only.
+    Result<void> save(const Folder& folder, const std::string& name) const;
     /// Reads a file of `save`; missing fields and fields of another type keep their defaults. Fails
     /// for anything but a regular file of at most 16 MiB that contains a JSON object.
-    static Result<RunInfo> load(const std::filesystem::path& path);
+    static Result<RunInfo> load(const Folder& folder, const std::string& name);
 };
 
 /// Name of the file with the `RunInfo` in a run folder.

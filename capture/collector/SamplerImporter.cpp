@@ -100,10 +100,11 @@ std::optional<double> ifFinite(uint64_t bits) {
 
 }  // namespace
 
-Result<std::unique_ptr<SamplerImporter>> SamplerImporter::open(const std::filesystem::path& path, TraceWriter& trace,
+Result<std::unique_ptr<SamplerImporter>> SamplerImporter::open(std::shared_ptr<const Folder> folder,
+                                                               const std::string& name, TraceWriter& trace,
                                                                const GpuInventory& gpus, int64_t sessionStartNs,
                                                                uint32_t host, int64_t& lastCounter) {
-    auto reader = log::LogReader::open(path);
+    auto reader = log::LogReader::open(std::move(folder), name);
     if (!reader) return fail(reader.error());
     return std::unique_ptr<SamplerImporter>(
         new SamplerImporter(std::move(*reader), trace, gpus, sessionStartNs, host, lastCounter));
@@ -116,8 +117,8 @@ SamplerImporter::SamplerImporter(log::LogReader reader, TraceWriter& trace, cons
       gpus_(gpus),
       lastCounter_(lastCounter) {}
 
-bool SamplerImporter::isSamplerLog(const std::filesystem::path& path) {
-    return path.stem().stem().extension() == ".sampler";
+bool SamplerImporter::isSamplerLog(const std::string& name) {
+    return std::filesystem::path(name).stem().stem().extension() == ".sampler";
 }
 
 size_t SamplerImporter::poll(size_t maxBlocks) {
@@ -360,11 +361,11 @@ void SamplerImporter::writeHealth() {
                      fmt::format("A sampler: lost {} {} ({}).", count, nounOf(what, count), nameOf(what).cause), {}, {},
                      static_cast<int64_t>(count));
     if (outOfOrder_ > 0)
-        trace.health(Severity::Warning, HealthCode::SamplesOutOfOrder,
-                     fmt::format("Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
-                                 outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.path().filename().string(),
-                                 outOfOrder_ == 1 ? "is" : "are"),
-                     {}, {}, outOfOrder_);
+        trace.health(
+            Severity::Warning, HealthCode::SamplesOutOfOrder,
+            fmt::format("Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
+                        outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.name(), outOfOrder_ == 1 ? "is" : "are"),
+            {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,
                      fmt::format("A sampler ended abnormally at {:.1f} s (killed, crashed or "

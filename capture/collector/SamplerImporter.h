@@ -50,11 +50,11 @@ class ThreadStateImporter {
 /// Importer of the log of one sampler process into the trace. One thread.
 class SamplerImporter {
   public:
-    static Result<std::unique_ptr<SamplerImporter>> open(const std::filesystem::path& path, TraceWriter& trace,
-                                                         const GpuInventory& gpus, int64_t sessionStartNs,
-                                                         uint32_t host, int64_t& lastCounter);
+    static Result<std::unique_ptr<SamplerImporter>> open(std::shared_ptr<const Folder> folder, const std::string& name,
+                                                         TraceWriter& trace, const GpuInventory& gpus,
+                                                         int64_t sessionStartNs, uint32_t host, int64_t& lastCounter);
     /// Returns true if the name is that of a sampler's log: "<host>.sampler.<pid>.log".
-    static bool isSamplerLog(const std::filesystem::path& path);
+    static bool isSamplerLog(const std::string& name);
 
     /// Imports at most `maxBlocks` new blocks and returns their number.
     size_t poll(size_t maxBlocks);

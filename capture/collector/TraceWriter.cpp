@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "capture/collector/liveJournal.h"
 #include "model/format/tables/Hardware.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
@@ -39,10 +38,17 @@ size_t StackTableWriter::Hash::operator()(const TraceStack& stack) const {
     return mixed;
 }
 
-Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path) {
+Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path, Journal journal) {
     auto database = Database::create(path);
     if (!database) return fail(database.error());
-    beginLiveJournal(*database);
+    if (journal == Journal::Live && !beginLiveJournal(*database)) {
+        // A connection that tried in vain to share memory stays unusable.
+        { const Database closed = std::move(*database); }
+        if (auto removed = removeUnfinished(path); !removed) return fail(removed.error());
+        database = Database::create(path);
+        if (!database) return fail(database.error());
+    }
+    if (auto safe = checkSideFiles(path); !safe) return fail(safe.error());
     if (auto made = createTraceTables(*database); !made) return fail(made.error());
     std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(*database)));
     if (auto begun = writer->database_.execute("BEGIN"); !begun) return fail(begun.error());
@@ -59,6 +65,8 @@ Result<void> TraceWriter::finish(const std::function<void(Database& database)>& 
         if (auto dropped = dropEmptyTables(database_); !dropped) error_ = dropped.error();
     if (auto done = endTransaction(); !done) return done;
     if (addition) {
+        // It reads the file by a connection of its own.
+        static_cast<void>(database_.execute("PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"));
         // The addition reads the whole file, which is faster from the file than from the log. If
         // this fails, it reads from both.
         static_cast<void>(database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"));

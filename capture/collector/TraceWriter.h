@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/collector/liveJournal.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/health.h"
@@ -72,8 +73,10 @@ inline constexpr int virtualMachine = 1;
 /// strings that all of them share. `commit` returns the first error of a row. One thread.
 class TraceWriter {
   public:
-    /// Creates `path`, which must not exist, with all tables and begins a transaction.
-    static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path);
+    /// Creates `path`, which must not exist, with all tables and begins a transaction. Others can read
+    /// it meanwhile with `Journal::Live`, if the file system allows that.
+    static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path,
+                                                       Journal journal = Journal::Live);
 
     /// Ends the transaction and begins the next. Fails with the first error of any row since creation.
     Result<void> commit();

@@ -16,9 +16,9 @@
 #include <system_error>
 #include <thread>
 
-#include "model/format/OutputFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -26,11 +26,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Maximum wait for a reader to finish, before the trace is copied without it.
+/// Maximum wait for a reader to finish, before the trace is made again of the logs.
 constexpr auto readerTimeout = 10s;
 /// Maximum wait for exclusive access to the file, before it is enough that the file is complete.
 constexpr auto exclusiveTimeout = 2s;
 constexpr auto pause = 10ms;
+constexpr std::array<const char*, 3> sideSuffixes{"-wal", "-shm", "-journal"};
 
 /// Returns the text of a pragma's result; empty on failure.
 std::string pragmaResult(Database& database, const char* sql) {
@@ -66,8 +67,6 @@ bool markWithoutLog(int file) {
     return ::pwrite(file, versions.data(), versions.size(), versionsOffset) == 2;
 }
 
-std::filesystem::path copyOf(const std::filesystem::path& path) { return path.string() + "-copy"; }
-
 struct CloseConnection {
     void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 };
@@ -102,59 +101,40 @@ bool copyLogToFile(sqlite3* database) {
            inLog >= 0 && inLog == copied;
 }
 
-/// Copies all pages, including those in the log, into a new file of the owner's.
-bool copyTo(const std::filesystem::path& path, sqlite3* source) {
-    // Ensures a new file and no link, whatever has the name.
-    ::unlink(path.c_str());
-    UniqueFd made(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600));
-    if (made < 0) return false;
-    made.reset();
-    const Connection target = connectTo(path);
-    if (!target) return false;
-    sqlite3_exec(target.get(), "PRAGMA journal_mode = OFF; PRAGMA synchronous = NORMAL", nullptr, nullptr, nullptr);
-    sqlite3_backup* backup = sqlite3_backup_init(target.get(), "main", source, "main");
-    if (backup == nullptr) return false;
-    constexpr int allPages = -1;
-    const int code = sqlite3_backup_step(backup, allPages);
-    return sqlite3_backup_finish(backup) == SQLITE_OK && code == SQLITE_DONE;
-}
-
-/// Replaces a file that a reader has open by a copy; the reader keeps its open file.
-Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
-    const std::filesystem::path copy = copyOf(path);
-    bool isDone = copyTo(copy, source);
-    if (isDone) {
-        const UniqueFd file(::open(copy.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-        isDone = file >= 0 && markWithoutLog(file);
-    }
-    if (isDone && publishFile(copy, path, IfExists::Replace)) return {};
-    ::unlink(copy.c_str());
-    return fail(
-        "{}: in use by another program, cannot be finished or copied. Close that program or free "
-        "disk space, then build the trace with 'lanescope recover'.",
-        path.string());
-}
-
 }  // namespace
 
-void beginLiveJournal(Database& database) {
-    // In sequence: the lock is only released at the next access of the file. If one of these fails,
-    // there is no such journal afterwards, as requested.
-    static_cast<void>(database.execute("PRAGMA locking_mode = NORMAL"));
-    static_cast<void>(database.execute("SELECT count(*) FROM sqlite_schema"));
-    if (pragmaResult(database, "PRAGMA journal_mode = WAL") == "wal") return;
-    // If this fails too, SQLite's default is only slower.
-    static_cast<void>(database.execute("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE"));
+bool beginLiveJournal(Database& database) {
+    // In sequence: the lock is only released at the next access of the file.
+    return database.execute("PRAGMA locking_mode = NORMAL") && database.execute("SELECT count(*) FROM sqlite_schema") &&
+           pragmaResult(database, "PRAGMA journal_mode = WAL") == "wal" &&
+           database.execute("SELECT count(*) FROM sqlite_schema");
+}
+
+Result<void> checkSideFiles(const std::filesystem::path& path) {
+    for (const char* suffix : sideSuffixes) {
+        const std::string name = path.string() + suffix;
+        struct stat status {};
+        if (::lstat(name.c_str(), &status) != 0) continue;
+        constexpr mode_t forOthers = 0077;
+        if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & forOthers) != 0 ||
+            status.st_nlink != 1)
+            return fail("{}: another user can read or change this file. Choose another folder with -o.", name);
+    }
+    return {};
 }
 
 Result<void> endLiveJournal(Database& database) {
     if (pragmaResult(database, "PRAGMA journal_mode") != "wal") return {};
     const auto begun = std::chrono::steady_clock::now();
     for (;;) {
-        if (pragmaResult(database, "PRAGMA journal_mode = DELETE") == "delete") return {};
+        auto ended = database.prepare("PRAGMA journal_mode = DELETE");
+        if (!ended) return fail(ended.error());
+        const Result<bool> row = ended->step();
+        if (!row && !database.isBusy()) return fail(row.error());
+        if (row && *row && ended->text(0) == "delete") return {};
         const auto waited = std::chrono::steady_clock::now() - begun;
         if (waited > exclusiveTimeout && isAllInFile(database)) return {};
-        if (waited > readerTimeout) return {};  // `settleJournal` makes a copy.
+        if (waited > readerTimeout) return {};
         std::this_thread::sleep_for(pause);
     }
 }
@@ -169,19 +149,36 @@ Result<void> settleJournal(const std::filesystem::path& path) {
         const Connection database = connectTo(path);
         if (!database) return fail("{}: cannot open the trace to finish it.", path.string());
         if (!copyLogToFile(database.get()))
-            if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
+            return fail("{}: in use by another program, cannot be finished.", path.string());
         file.reset(open());
         answer = file >= 0 ? usesLog(file) : std::nullopt;
     }
     const bool isSettled = answer && (!*answer || markWithoutLog(file));
     if (!isSettled) return fail("{}: cannot finish the trace: {}.", path.string(), std::strerror(errno));
     file.reset();
-    if (hasLog) removeJournal(path);
+    return hasLog ? removeSideFiles(path) : Result<void>();
+}
+
+Result<void> removeSideFiles(const std::filesystem::path& path) {
+    for (const char* suffix : sideSuffixes)
+        if (auto removed = removeFile(path.string() + suffix); !removed) return removed;
     return {};
 }
 
-void removeJournal(const std::filesystem::path& path) {
-    for (const char* suffix : {"-wal", "-shm", "-copy"}) ::unlink((path.string() + suffix).c_str());
+Result<void> checkWhole(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    if (!database) return fail(database.error());
+    auto statement = database->prepare("PRAGMA quick_check(1)");
+    if (!statement) return fail(statement.error());
+    const Result<bool> row = statement->step();
+    if (!row) return fail(row.error());
+    if (*row && statement->text(0) == "ok") return {};
+    return fail("{}: a part of the trace is missing, another program changed it or its log.", path.string());
+}
+
+Result<void> removeUnfinished(const std::filesystem::path& path) {
+    if (auto removed = removeFile(path); !removed) return removed;
+    return removeSideFiles(path);
 }
 
 }  // namespace lanescope::capture

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/log/LogReader.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -33,20 +31,25 @@ bool isGoodBlock(const BlockHeader& block) {
 
 }  // namespace
 
-Result<LogReader> LogReader::open(const std::filesystem::path& path) {
+Result<LogReader> LogReader::open(std::shared_ptr<const Folder> folder, const std::string& name) {
     LogReader reader;
-    reader.path_ = path;
-    reader.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (reader.file_ < 0) return fail("{}: cannot read the log: {}.", path.string(), std::strerror(errno));
-    struct stat status {};
-    if (fstat(reader.file_, &status) != 0 || !S_ISREG(status.st_mode))
-        return fail("{}: not a regular file, not a log.", path.string());
-    return reader;
+    reader.folder_ = std::move(folder);
+    reader.name_ = name;
+    reader.file_ = reader.folder_->openFile(name);
+    if (reader.file_ >= 0) return reader;
+    if (errno == EINVAL || errno == EISDIR) return fail("{}: not a regular file, not a log.", reader.shown());
+    return fail("{}: cannot read the log: {}.", reader.shown(), std::strerror(errno));
+}
+
+Result<LogReader> LogReader::open(const std::filesystem::path& path) {
+    Result<Folder> folder = Folder::open(path.has_parent_path() ? path.parent_path() : ".");
+    if (!folder) return fail(folder.error());
+    return open(std::make_shared<const Folder>(std::move(*folder)), path.filename().string());
 }
 
 Result<uint64_t> LogReader::fileBytes() const {
     struct stat status {};
-    if (fstat(file_, &status) != 0) return fail("{}: cannot read the log: {}.", path_.string(), std::strerror(errno));
+    if (fstat(file_, &status) != 0) return fail("{}: cannot read the log: {}.", shown(), std::strerror(errno));
     return static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
 }
 
@@ -81,15 +84,12 @@ Result<size_t> LogReader::pollBlocks(const PassRecord& pass, size_t maxBlocks) {
 /// final then, since its writer has left it. Returns true too if the present file turns out to have more data.
 bool LogReader::goToNextPart() {
     if (!header_) return false;
-    const std::string next = path_.string() + "." + std::to_string(part_ + 1);
-    UniqueFd file(::open(next.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    UniqueFd file = folder_->openFile(name_ + "." + std::to_string(part_ + 1));
     if (file < 0) return false;
     std::swap(file, file_);
     FileHeader header{};
-    struct stat status {};
     const Result<bool> read = readAt(&header, sizeof header, 0);
-    const bool isNext = fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && read && *read &&
-                        std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
+    const bool isNext = read && *read && std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
                         header.version <= formatVersion && header.headerBytes >= sizeof header &&
                         header.headerBytes <= maxHeaderBytes && header.pid == header_->pid && header.part == part_ + 1;
     std::swap(file, file_);
@@ -120,12 +120,12 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     if (!read) return fail(read.error());
     if (!*read) return Step::Wait;
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
-        return fail("{}: not a log of the agent, or its start is corrupt.", path_.string());
+        return fail("{}: not a log of the agent, or its start is corrupt.", shown());
     if (header.version > formatVersion)
-        return fail("{}: written by a newer Lanescope (format {}). Recover it with that version.", path_.string(),
+        return fail("{}: written by a newer Lanescope (format {}). Recover it with that version.", shown(),
                     header.version);
     if (header.headerBytes < minHeaderBytes || header.headerBytes > maxHeaderBytes)
-        return fail("{}: the start of the log is corrupt.", path_.string());
+        return fail("{}: the start of the log is corrupt.", shown());
     if (fileBytes < header.headerBytes) return Step::Wait;
     if (header.headerBytes >= sizeof header) {
         read = readAt(&header, sizeof header, 0);
@@ -168,7 +168,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecor
 Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
     if (readAllAt(file_, target, bytes, offset) == bytes) return true;
     if (errno == 0) return false;
-    return fail("{}: cannot read the log: {}.", path_.string(), std::strerror(errno));
+    return fail("{}: cannot read the log: {}.", shown(), std::strerror(errno));
 }
 
 void LogReader::passRecords(std::span<const std::byte> payload, const PassRecord& pass) {

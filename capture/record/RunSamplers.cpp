@@ -126,10 +126,10 @@ constexpr std::chrono::seconds endTimeout{2};
 
 }  // namespace
 
-void RunSamplers::prepare(const RecordOptions& options, const std::filesystem::path& runFolder) {
+void RunSamplers::prepare(const RecordOptions& options, const Folder& runFolder) {
     // On file systems without pipes the counters are read at their own pace only.
     if (!options.agentOptions.sampleAt.empty())
-        static_cast<void>(::mkfifo((runFolder / log::momentPipeName).c_str(), 0600));
+        static_cast<void>(::mkfifoat(runFolder.descriptor(), log::momentPipeName, 0600));
 }
 
 RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder) {

@@ -12,6 +12,7 @@
 #include "capture/sample/runSampler.h"
 #include "model/format/Result.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -47,7 +48,7 @@ struct RecordOptions;
 class RunSamplers {
   public:
     /// Makes the pipe through which agents report chosen ranges, before the program begins.
-    static void prepare(const RecordOptions& options, const std::filesystem::path& runFolder);
+    static void prepare(const RecordOptions& options, const Folder& runFolder);
     /// Starts the samplers requested by `options`, without waiting.
     RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder);
 

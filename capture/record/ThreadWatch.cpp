@@ -85,14 +85,14 @@ Result<void> PerfWatch::check(const RecordOptions& options) {
     return {};
 }
 
-Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program, const std::filesystem::path& runFolder) {
+Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program, const Folder& runFolder) {
     PerfWatch watch;
     if (options.cpuSamplesHz <= 0) return watch;
     PerfSettings settings;
     settings.hz = options.cpuSamplesHz;
     auto events = PerfEvents::open(program, settings);
     if (!events) return fail(without(events.error()));
-    auto log = PerfLog::create(runFolder / fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
+    auto log = PerfLog::create(runFolder, fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
                                events->settings(), maxFileBytes);
     if (!log) return fail(log.error());
     watch.drain_ = std::make_unique<PerfDrain>(std::move(*events), std::move(*log));

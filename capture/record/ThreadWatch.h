@@ -11,6 +11,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
 #include "model/format/Result.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -41,7 +42,7 @@ class PerfWatch {
     /// Checks that the system allows the perf events requested by `options`, before anything is started.
     static Result<void> check(const RecordOptions& options);
     /// Opens the events of `program`, which has not begun. Does nothing unless requested.
-    static Result<PerfWatch> open(const RecordOptions& options, pid_t program, const std::filesystem::path& runFolder);
+    static Result<PerfWatch> open(const RecordOptions& options, pid_t program, const Folder& runFolder);
     /// Starts writing on a thread, once the program runs.
     void start(Collector& collector);
     /// Writes the rest, before the trace is finished.

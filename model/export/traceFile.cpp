@@ -11,6 +11,7 @@
 #include "model/export/TraceFileWriter.h"
 #include "model/format/OutputFile.h"
 #include "model/format/checkFile.h"
+#include "model/format/files.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/trace/kinds/allKinds.h"
@@ -59,10 +60,8 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, bool i
     if (!database) return fail(database.error());
     Result<void> written = fill(trace, std::move(*database), isToBeSealed);
     if (written && isToBeSealed) written = sealPages(partial);
-    if (written) written = flushToDisk(partial);
     if (!written) {
-        std::error_code ignored;
-        std::filesystem::remove(partial, ignored);
+        static_cast<void>(removeFile(partial));
         return written;
     }
     // Complete at this point: if it cannot be renamed, the error names its path.

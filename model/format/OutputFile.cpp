@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -35,31 +36,36 @@ std::filesystem::path folderOf(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-/// Flushes the folder so that the name survives a power cut. Failures are ignored.
-void syncFolder(const std::filesystem::path& path) {
-    const UniqueFd folder(::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder >= 0) static_cast<void>(system::flushToDisk(folder));
+UniqueFd openFolder(const std::filesystem::path& path) {
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-/// Returns 0 or an errno value. A link fails if the target exists, a rename does not.
-int linkName(const char* unfinished, const char* target, IfExists ifExists) {
-    if (ifExists == IfExists::Replace) return std::rename(unfinished, target) == 0 ? 0 : errno;
-    const int problem = system::renameIfFree(unfinished, target);
+/// Renames a file in an open folder. Returns 0 or an errno value.
+int rename(int folder, const char* unfinished, const char* target, IfExists ifExists) {
+    const auto replace = [&] { return ::renameat(folder, unfinished, folder, target) == 0 ? 0 : errno; };
+    if (ifExists == IfExists::Replace) return replace();
+    const int problem = system::renameIfFree(folder, unfinished, target);
     if (problem != EINVAL && problem != ENOSYS) return problem;
-    if (::link(unfinished, target) == 0) {
-        ::unlink(unfinished);
+    // A link fails if the target exists, a rename does not.
+    if (::linkat(folder, unfinished, folder, target, 0) == 0) {
+        ::unlinkat(folder, unfinished, 0);
         return 0;
     }
     // The file system supports neither call: a gap remains between the check and the rename.
-    if (errno == EEXIST || ::access(target, F_OK) == 0) return EEXIST;
-    return std::rename(unfinished, target) == 0 ? 0 : errno;
+    struct stat status {};
+    if (errno == EEXIST || ::fstatat(folder, target, &status, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+    return replace();
 }
 
-/// Returns a temporary name in the folder of `path`. If the name of `path` is already as long as a
-/// name can be, it is not part of the temporary name.
-std::string nameBeside(const std::filesystem::path& path, const std::string& ending) {
-    const bool fits = path.filename().string().size() + ending.size() <= NAME_MAX;
-    return (fits ? path.string() : (folderOf(path) / "lanescope").string()) + ending;
+/// Returns a temporary name that nobody can predict. If the name of `path` is already as long as a name can be, it is
+/// not part of the temporary name.
+std::string temporaryName(const std::filesystem::path& path) {
+    static std::atomic<uint64_t> count = 0;
+    const uint64_t random = system::randomNumber().value_or(
+        static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    const std::string ending = fmt::format(".{}-{:016x}", ++count, random);
+    const std::string name = path.filename().string();
+    return (name.size() + ending.size() <= NAME_MAX ? name : "lanescope") + ending;
 }
 
 }  // namespace
@@ -87,11 +93,15 @@ Result<void> checkPlace(const std::filesystem::path& path) {
     return {};
 }
 
-AtomicFile::AtomicFile(int descriptor, std::string partial, std::filesystem::path path)
-    : descriptor_(descriptor), partial_(std::move(partial)), path_(std::move(path)) {}
+AtomicFile::AtomicFile(UniqueFd folder, UniqueFd descriptor, std::string partial, std::filesystem::path path)
+    : folder_(std::move(folder)),
+      descriptor_(std::move(descriptor)),
+      partial_(std::move(partial)),
+      path_(std::move(path)) {}
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : descriptor_(std::move(other.descriptor_)),
+    : folder_(std::move(other.folder_)),
+      descriptor_(std::move(other.descriptor_)),
       partial_(std::exchange(other.partial_, {})),
       path_(std::move(other.path_)),
       buffer_(std::move(other.buffer_)),
@@ -99,32 +109,31 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       error_(other.error_) {}
 
 AtomicFile::~AtomicFile() {
-    if (!partial_.empty()) ::unlink(partial_.c_str());
+    if (!partial_.empty()) ::unlinkat(folder_, partial_.c_str(), 0);
 }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t mode) {
     if (const Result<void> place = checkPlace(path); !place) return fail(place.error());
+    UniqueFd folder = openFolder(folderOf(path));
     // A nameless file disappears with the process, however the process ends.
-    const int nameless = system::openUnnamedFile(folderOf(path).c_str(), mode);
-    if (nameless >= 0) return AtomicFile(nameless, "", path);
-    // Some file systems have no nameless files. The name is made here and the file must be new, so no link is followed.
-    std::string partial = nameBeside(path, ".XXXXXX");
-    const int named = ::mkostemp(partial.data(), O_CLOEXEC);
-    if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
-    if (mode != ownerOnlyMode) {
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        // On failure only the owner can access the file.
-        static_cast<void>(::fchmod(named, mode & ~mask));
-    }
-    return AtomicFile(named, std::move(partial), path);
+    UniqueFd file(folder < 0 ? -1 : system::openUnnamedFile(folder, mode));
+    if (file >= 0) return AtomicFile(std::move(folder), std::move(file), "", path);
+    // Some file systems have no nameless files. The file must be new, so no link is followed.
+    std::string partial = temporaryName(path);
+    if (folder >= 0) file.reset(::openat(folder, partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    return AtomicFile(std::move(folder), std::move(file), std::move(partial), path);
 }
 
 void AtomicFile::copyPermissionsOf(const std::filesystem::path& source) {
+    struct stat wanted {};
+    if (!source.empty() && ::stat(source.c_str(), &wanted) == 0) copyPermissions(wanted);
+}
+
+void AtomicFile::copyPermissions(const struct stat& wanted) {
     constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
-    struct stat wanted {
-    }, own{};
-    if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor_, &own) != 0) return;
+    struct stat own {};
+    if (::fstat(descriptor_, &own) != 0) return;
     mode_t mode = (wanted.st_mode & everybodys) | owners;
     // The mode may not mean members of another group.
     if (own.st_gid != wanted.st_gid && ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
@@ -135,15 +144,16 @@ void AtomicFile::copyPermissionsOf(const std::filesystem::path& source) {
 
 void AtomicFile::copyTargetPermissions() {
     struct stat status {};
-    if (::lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) copyPermissionsOf(path_);
+    const bool isFile =
+        ::fstatat(folder_, path_.filename().c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+    if (isFile) copyPermissions(status);
 }
 
 int AtomicFile::linkTemporaryName() {
     int problem = 0;
     for (int attempt = 0; attempt < 100; ++attempt) {
-        std::string name = nameBeside(
-            path_, fmt::format(".{}-{}", ::getpid(), std::chrono::steady_clock::now().time_since_epoch().count()));
-        problem = system::linkName(descriptor_, name.c_str());
+        std::string name = temporaryName(path_);
+        problem = system::linkName(descriptor_, folder_, name.c_str());
         if (problem == 0) {
             partial_ = std::move(name);
             return 0;
@@ -178,11 +188,12 @@ Result<void> AtomicFile::commit() {
     flush();
     if (error_ == 0) error_ = syncToDisk(descriptor_);
     if (error_ == 0 && partial_.empty()) error_ = linkTemporaryName();
-    if (error_ == 0) error_ = linkName(partial_.c_str(), path_.c_str(), IfExists::Replace);
+    if (error_ == 0) error_ = rename(folder_, partial_.c_str(), path_.filename().c_str(), IfExists::Replace);
     if (error_ != 0) return fail("Cannot write {}: {}.", path_.string(), std::strerror(error_));
     partial_.clear();
     descriptor_.reset();
-    syncFolder(path_);
+    // So that the name survives a power cut.
+    static_cast<void>(system::flushToDisk(folder_));
     return {};
 }
 
@@ -193,25 +204,23 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
     return file->commit();
 }
 
-Result<void> flushToDisk(const std::filesystem::path& path) {
-    // A link would become the trace, and could later lead elsewhere.
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    const int problem = file < 0 ? errno : syncToDisk(file);
-    if (problem != 0) return fail("{}: cannot write to disk: {}.", path.string(), std::strerror(problem));
-    return {};
-}
-
 Result<void> publishFile(const std::filesystem::path& unfinished, const std::filesystem::path& target,
                          IfExists ifExists) {
-    if (const Result<void> whole = flushToDisk(unfinished); !whole) return whole;
-    const int problem = linkName(unfinished.c_str(), target.c_str(), ifExists);
+    const UniqueFd folder = openFolder(folderOf(target));
+    // A link would become the trace, and could later lead elsewhere.
+    const UniqueFd file(
+        folder < 0 ? -1
+                   : ::openat(folder, unfinished.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    int problem = file < 0 ? errno : syncToDisk(file);
+    if (problem != 0) return fail("{}: cannot write to disk: {}.", unfinished.string(), std::strerror(problem));
+    problem = rename(folder, unfinished.filename().c_str(), target.filename().c_str(), ifExists);
     if (problem == EEXIST && ifExists == IfExists::Fail)
         return fail("{}: another program created the file in the meantime. The trace is in {}. Rename it.",
                     target.string(), unfinished.string());
     if (problem != 0)
         return fail("{}: cannot rename the trace to {}: {}.", unfinished.string(), target.string(),
                     std::strerror(problem));
-    syncFolder(target);
+    static_cast<void>(system::flushToDisk(folder));
     return {};
 }
 
@@ -278,7 +287,8 @@ namespace {
 
 /// Opens a file without a name in `folder`; returns -1 with `errno` on failure.
 int openUnnamedFile(const std::filesystem::path& folder) {
-    const int file = system::openUnnamedFile(folder.c_str(), 0600);
+    const UniqueFd opened = openFolder(folder);
+    const int file = opened < 0 ? -1 : system::openUnnamedFile(opened, 0600);
     // Some file systems, such as network ones, do not support nameless files.
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
     std::string name = (folder / "lanescope-XXXXXX").string();

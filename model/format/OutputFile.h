@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -22,8 +23,9 @@ namespace lanescope {
 Result<void> checkPlace(const std::filesystem::path& path);
 
 /// File that replaces its name atomically once it is whole and on disk. Until then it has no name,
-/// or a temporary one on file systems without nameless files. Links are not followed. Write errors,
-/// such as a full disk, are reported by `commit`. One thread at a time.
+/// or a temporary one on file systems without nameless files. It stays in the folder that `create`
+/// opened, and links are not followed. Write errors, such as a full disk, are reported by `commit`.
+/// One thread at a time.
 class AtomicFile {
   public:
     static constexpr mode_t ownerOnlyMode = 0600;
@@ -56,10 +58,12 @@ class AtomicFile {
     Result<void> commit();
 
   private:
-    AtomicFile(int descriptor, std::string partial, std::filesystem::path path);
+    AtomicFile(UniqueFd folder, UniqueFd descriptor, std::string partial, std::filesystem::path path);
+    void copyPermissions(const struct stat& wanted);
     void flush();
     int linkTemporaryName();
 
+    UniqueFd folder_;
     UniqueFd descriptor_;
     std::string partial_;  ///< Temporary name until the commit; empty if the file is nameless.
     std::filesystem::path path_;
@@ -74,11 +78,9 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 /// Action of `publishFile` if the target exists.
 enum class IfExists : uint8_t { Fail, Replace };
 
-/// Waits until a file is on disk; links are refused. After an error of the disk the file may be incomplete.
-Result<void> flushToDisk(const std::filesystem::path& path);
-
-/// Flushes `unfinished` to disk and renames it to `target` in the same folder in one step. With `Fail` an existing
-/// `target` is never replaced and the call fails. After a failure `unfinished` keeps its name, and the error names it.
+/// Flushes `unfinished`, which must be no link, to disk and renames it to `target` in the same folder in one step. With
+/// `Fail` an existing `target` is never replaced and the call fails. After a failure `unfinished` keeps its name, and
+/// the error names it.
 Result<void> publishFile(const std::filesystem::path& unfinished, const std::filesystem::path& target,
                          IfExists ifExists);
 

@@ -301,6 +301,11 @@ Database Database::adopt(sqlite3* connection, std::string path) {
     return result;
 }
 
+bool Database::isBusy() const {
+    const int code = sqlite3_errcode(database_.get()) & 0xff;
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED;
+}
+
 tl::unexpected<Error> Database::failure(int code) const {
     return failureOf(database_.get(), path_, code, watch_.get());
 }

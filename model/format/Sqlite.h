@@ -100,6 +100,9 @@ class Database {
     Result<Statement> prepare(std::string_view sql) const;
     Result<void> execute(const char* sql);
 
+    /// Returns true if another connection's lock caused the last failure.
+    bool isBusy() const;
+
     /// Returns the error that kept this connection, or one reopened from it, from reading: the
     /// disk, memory or a lock of another program. Later reads behave as if nothing were there, so
     /// check this before using results. Nullopt for a file that is written.

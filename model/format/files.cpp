@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,18 @@ Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t 
     return text;
 }
 
+Result<UniqueFd> createOwnFile(const std::filesystem::path& path) {
+    UniqueFd file = onlyRegular(UniqueFd(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode_t{0600})));
+    struct stat status {};
+    if (file < 0 || ::fstat(file, &status) != 0)
+        return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    if (status.st_uid != ::geteuid() || status.st_nlink != 1)
+        return fail("{}: a file of another user, cannot write to it.", path.string());
+    if (::ftruncate(file, 0) == 0) return file;
+    return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+}
+
 std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file < 0) return std::nullopt;
@@ -65,6 +78,12 @@ std::optional<std::string> readSystemFile(const std::filesystem::path& path, siz
 
 Result<void> removeFile(const std::filesystem::path& path) {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    const int problem = errno;
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0 && status.st_uid != ::geteuid())
+        return fail("{}: a file of another user, cannot be removed. Choose another name or folder with -o.",
+                    path.string());
+    errno = problem;
     return fail("{}: cannot remove: {}.", path.string(), std::strerror(errno));
 }
 
@@ -85,6 +104,17 @@ Result<void> makePrivateFolders(const std::filesystem::path& path) {
 
 bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace) {
     return owner == 0 || owner == ::geteuid() || owner == ownerOfTrace;
+}
+
+std::optional<std::string> otherOwnerOf(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return std::nullopt;
+    std::array<char, 4096> buffer{};
+    passwd account{};
+    passwd* found = nullptr;
+    if (::getpwuid_r(status.st_uid, &account, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+        return std::string(account.pw_name);
+    return fmt::format("user {}", status.st_uid);
 }
 
 Result<Folder> Folder::open(const std::filesystem::path& path) {
@@ -123,10 +153,14 @@ bool Folder::isAt(const std::filesystem::path& path) const {
 }
 
 int Folder::assignName(const std::filesystem::path& wanted) {
-    int problem = system::renameIfFree(path_.c_str(), wanted.c_str());
+    // Both names are in one folder.
+    const UniqueFd parent(::open(wanted.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (parent < 0) return errno;
+    const std::string from = path_.filename().string(), to = wanted.filename().string();
+    int problem = system::renameIfFree(parent, from.c_str(), to.c_str());
     // A rename replaces at most an empty folder, as an unfinished removal leaves it.
     if (problem == EEXIST || problem == EINVAL || problem == ENOSYS) {
-        problem = std::rename(path_.c_str(), wanted.c_str()) == 0 ? 0 : errno;
+        problem = ::renameat(parent, from.c_str(), parent, to.c_str()) == 0 ? 0 : errno;
         if (problem == ENOTEMPTY || problem == ENOTDIR) problem = EEXIST;
     }
     if (problem == 0) path_ = wanted;
@@ -156,9 +190,10 @@ bool Folder::contains(const std::string& name) const {
     return ::fstatat(descriptor_, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-UniqueFd Folder::openFile(const std::string& name) const {
+UniqueFd Folder::openFile(const std::string& name, Access access) const {
+    const int direction = access == Access::Read ? O_RDONLY : O_WRONLY;
     return onlyRegular(
-        UniqueFd(::openat(descriptor_, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
+        UniqueFd(::openat(descriptor_, name.c_str(), direction | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
 }
 
 UniqueFd Folder::createFile(const std::string& name) const {

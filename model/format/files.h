@@ -30,6 +30,9 @@ Result<UniqueFd> openRegularFile(const std::filesystem::path& path);
 /// Returns the contents of a regular file. Fails if it is larger than `maxBytes`.
 Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t maxBytes);
 
+/// Creates a file for the owner only, or empties one of this user. Links are not followed.
+Result<UniqueFd> createOwnFile(const std::filesystem::path& path);
+
 /// Returns the contents of a file of the kernel, below /proc or /sys, at most `maxBytes`. Returns
 /// nullopt if it cannot be read.
 std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes = size_t{1} << 20);
@@ -43,6 +46,10 @@ Result<void> makePrivateFolders(const std::filesystem::path& path);
 /// Returns true if a file of `owner` may be believed beside a file of `ownerOfTrace`: it belongs to
 /// this user, to the owner of the trace or to root.
 bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
+
+/// Returns the name of the user, "user 1000" without one, to whom a file or folder belongs. Returns
+/// nullopt if that is this user, or if it cannot be read.
+std::optional<std::string> otherOwnerOf(const std::filesystem::path& path);
 
 /// Open folder. Names are resolved in this folder even if it is renamed or another folder or link
 /// gets its name. Links in it are not followed. Movable.
@@ -59,15 +66,16 @@ class Folder {
     FileId id() const;
     /// Returns true if `path` still leads to this folder, without a link as its last part.
     bool isAt(const std::filesystem::path& path) const;
-    /// Renames the folder unless `wanted` exists. An empty folder of this user at `wanted` is
+    /// Renames the folder to `wanted`, in the same parent. An empty folder of this user at `wanted` is
     /// replaced. Returns 0 or an errno: EEXIST if `wanted` exists.
     int assignName(const std::filesystem::path& wanted);
 
     /// Returns the names in the folder, in no order. Throws `std::bad_alloc` without memory.
     std::vector<std::string> names() const;
     bool contains(const std::string& name) const;
-    /// Opens a regular file for reading. Returns -1 with errno, ELOOP for a link, EINVAL for a pipe or device.
-    UniqueFd openFile(const std::string& name) const;
+    enum class Access { Read, Write };
+    /// Opens a regular file. Returns -1 with errno, ELOOP for a link, EINVAL for a pipe or device.
+    UniqueFd openFile(const std::string& name, Access access = Access::Read) const;
     /// Creates a file that did not exist, for the owner only, for reading and writing. Returns -1 with errno.
     UniqueFd createFile(const std::string& name) const;
     /// Returns the target of a link; nullopt if it is none.

@@ -40,15 +40,15 @@ constexpr std::array<uint32_t, 12> localTypes{
 
 }  // namespace
 
-int openUnnamedFile(const char* folder, mode_t mode) { return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
+int openUnnamedFile(int folder, mode_t mode) { return ::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
 
-int linkName(int nameless, const char* name) {
+int linkName(int nameless, int folder, const char* name) {
     const std::string self = "/proc/self/fd/" + std::to_string(nameless);
-    return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+    return ::linkat(AT_FDCWD, self.c_str(), folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-int renameIfFree(const char* from, const char* to) {
-    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
+int renameIfFree(int folder, const char* from, const char* to) {
+    return ::renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
 int flushToDisk(int file) { return ::fsync(file) == 0 ? 0 : errno; }

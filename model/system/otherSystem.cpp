@@ -13,17 +13,18 @@ namespace lanescope::system {
 
 ClockError clockError() { return {}; }
 
-int openUnnamedFile(const char*, mode_t) {
+int openUnnamedFile(int, mode_t) {
     errno = EOPNOTSUPP;
     return -1;
 }
 
-int linkName(int, const char*) { return EOPNOTSUPP; }
+int linkName(int, int, const char*) { return EOPNOTSUPP; }
 
-int renameIfFree(const char* from, const char* to) {
+int renameIfFree(int folder, const char* from, const char* to) {
 #ifdef __APPLE__
-    return ::renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
+    return ::renameatx_np(folder, from, folder, to, RENAME_EXCL) == 0 ? 0 : errno;
 #else
+    static_cast<void>(folder);
     static_cast<void>(from);
     static_cast<void>(to);
     return ENOSYS;

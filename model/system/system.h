@@ -27,16 +27,16 @@ ClockError clockError();
 /// system, so callers need one fallback only. Any thread.
 namespace lanescope::system {
 
-/// Opens a file without a name in `folder`. The file disappears when the process ends. Returns -1
-/// with `errno` on failure, EOPNOTSUPP if such files are not supported.
-int openUnnamedFile(const char* folder, mode_t mode);
+/// Opens a file without a name in the open `folder`. The file disappears when the process ends.
+/// Returns -1 with `errno` on failure, EOPNOTSUPP if such files are not supported.
+int openUnnamedFile(int folder, mode_t mode);
 
-/// Links a file from `openUnnamedFile` to a name that is free. Returns 0 or an errno value.
-int linkName(int nameless, const char* name);
+/// Links a file from `openUnnamedFile` to a name that is free in the open `folder`. Returns 0 or an errno value.
+int linkName(int nameless, int folder, const char* name);
 
-/// Renames a file unless the new name exists. Returns 0 or an errno value: EEXIST if the name
-/// exists, ENOSYS or EINVAL if no atomic call exists.
-int renameIfFree(const char* from, const char* to);
+/// Renames a file in the open `folder` unless the new name exists. Returns 0 or an errno value:
+/// EEXIST if the name exists, ENOSYS or EINVAL if no atomic call exists.
+int renameIfFree(int folder, const char* from, const char* to);
 
 /// Flushes an open file to the disk, including the cache of the disk. Returns 0 or an errno value. Waits for the disk.
 int flushToDisk(int file);

@@ -50,7 +50,7 @@ class Simulation {
         info.startRealtimeNs = beginNs;
         info.commandLine = {"./every_kind"};
         info.host = "box";
-        if (const auto saved = info.save(folder / capture::runInfoFileName); !saved)
+        if (const auto saved = info.save(*Folder::open(folder), capture::runInfoFileName); !saved)
             qFatal("%s", saved.error().sentence.c_str());
     }
 

@@ -60,7 +60,7 @@ QStringList rowsOf(const Database& database, const std::string& sql) {
 
 Result<void> collect(const std::filesystem::path& logs, const std::filesystem::path& output,
                      std::optional<MainProcess> mainProcess) {
-    const auto info = RunInfo::load(logs / runInfoFileName);
+    const auto info = RunInfo::load(*Folder::open(logs), runInfoFileName);
     if (!info) return fail(info.error());
     auto collector = Collector::begin(logs, output, *info);
     if (!collector) return fail(collector.error());

@@ -19,6 +19,7 @@
 #include "capture/perf/PerfLog.h"
 #include "capture/perf/PerfStacks.h"
 #include "tests/capture/PerfBytes.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -324,16 +325,16 @@ class TestPerfParts : public QObject {
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
         const PerfBytes made = everything();
         {
-            auto log = PerfLog::create(path, {}, 1 << 20);
+            auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20);
             QVERIFY(log);
-            QVERIFY(!PerfLog::create(path, {}, 1 << 20));
+            QVERIFY(!PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20));
             log->add(0, made.all);
             log->add(1, made.all);
             log->end(100, 5);
         }
         Said read;
         {
-            auto file = PerfLogFile::open(path);
+            auto file = PerfLogFile::open(folderOf(path), nameOf(path));
             QVERIFY(file);
             QVERIFY(!file->end());
             QCOMPARE(file->read(read), uint64_t{0});
@@ -345,7 +346,7 @@ class TestPerfParts : public QObject {
         const auto whole = static_cast<size_t>(std::filesystem::file_size(path));
         for (size_t bytes = whole - 1; bytes > 0; bytes -= std::min<size_t>(bytes, 41)) {
             std::filesystem::resize_file(path, bytes);
-            auto file = PerfLogFile::open(path);
+            auto file = PerfLogFile::open(folderOf(path), nameOf(path));
             if (!file) {
                 QVERIFY(bytes < sizeof(PerfLogHead));
                 continue;
@@ -361,12 +362,12 @@ class TestPerfParts : public QObject {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
         const PerfBytes made = everything();
-        auto log = PerfLog::create(path, {}, 4096 + 40 + 16 + made.all.size());
+        auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 4096 + 40 + 16 + made.all.size());
         QVERIFY(log);
         log->add(0, made.all);
         log->add(0, made.all);
         log->end(100, 5);
-        auto file = PerfLogFile::open(path);
+        auto file = PerfLogFile::open(folderOf(path), nameOf(path));
         QVERIFY(file);
         Said read;
         QCOMPARE(file->read(read), uint64_t{0});

@@ -392,9 +392,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       {"record", "-o", path("killed.sqlite"), "--", "sleep", "2"});
         QVERIFY(process.waitForStarted());
-        const qint64 recorder = process.processId();
         pid_t sampler = 0;
-        QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(recorder)) > 0, 10'000);
+        QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(".killed.sqlite.run")) > 0, 10'000);
         const QString logs = path(".killed.sqlite.run");
         // Until part of its samples has been written.
         const auto written = [&] {
@@ -413,13 +412,12 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"), QString());
     }
 
-    static pid_t samplerOf(qint64 recorder) {
+    static pid_t samplerOf(const QString& runFolder) {
         for (const QString& name : QDir("/proc").entryList(QDir::Dirs)) {
             QFile line("/proc/" + name + "/cmdline");
             if (!line.open(QIODevice::ReadOnly)) continue;
             const QByteArray words = line.readAll();
-            if (words.contains("__sample") && words.contains("recorder=" + QByteArray::number(recorder)))
-                return name.toInt();
+            if (words.contains("__sample") && words.contains(runFolder.toUtf8())) return name.toInt();
         }
         return 0;
     }

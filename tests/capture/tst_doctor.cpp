@@ -11,6 +11,7 @@
 #include "capture/doctor/diagnose.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -89,16 +90,16 @@ class tst_doctor : public QObject {
     void knownFactsOfARunStayWhenTheDiskIsFull() {
         RunInfo info;
         info.startRealtimeNs = 5;
-        QVERIFY(info.save(in("kept.json")).has_value());
+        QVERIFY(info.save(folderOf(in("kept.json")), "kept.json").has_value());
         info.commandLine = {std::string(100'000, 'x')};
         {
             const FullDisk full(4096);
-            const auto saved = info.save(in("kept.json"));
+            const auto saved = info.save(folderOf(in("kept.json")), "kept.json");
             QVERIFY(!saved.has_value());
             QVERIFY(saved.error().sentence.starts_with("Cannot write "));
             QVERIFY(saved.error().sentence.find("Success") == std::string::npos);
         }
-        const auto read = RunInfo::load(in("kept.json"));
+        const auto read = RunInfo::load(folderOf(in("kept.json")), "kept.json");
         QVERIFY(read.has_value());
         QCOMPARE(read->startRealtimeNs, int64_t{5});
         QVERIFY(read->commandLine.empty());
@@ -115,8 +116,8 @@ class tst_doctor : public QObject {
         gpu.nvlinkCount = 18;
         info.machine.gpus = {gpu};
         info.machine.links = {{0, 1, 18, "NVSwitch", "NV18"}};
-        QVERIFY(info.save(in("session.json")).has_value());
-        const auto read = RunInfo::load(in("session.json"));
+        QVERIFY(info.save(folderOf(in("kept.json")), "session.json").has_value());
+        const auto read = RunInfo::load(folderOf(in("kept.json")), "session.json");
         QVERIFY(read.has_value());
         QCOMPARE(read->startRealtimeNs, info.startRealtimeNs);
         QCOMPARE(read->recordsCuda, false);
@@ -127,12 +128,13 @@ class tst_doctor : public QObject {
         for (const char* text : {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
                                  "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
             test::TestLog::write(in("odd.json"), text);
-            const auto odd = RunInfo::load(in("odd.json"));
+            const auto odd = RunInfo::load(folderOf(in("kept.json")), "odd.json");
             if (odd) QCOMPARE(odd->startRealtimeNs, 0);
         }
-        QVERIFY(!RunInfo::load(in("missing.json")).has_value());
+        QVERIFY(!RunInfo::load(folderOf(in("kept.json")), "missing.json").has_value());
         QCOMPARE(::mkfifo(in("pipe.json").c_str(), 0600), 0);
-        QVERIFY(!RunInfo::load(in("pipe.json")).has_value());  // Instead of waiting for a writer.
+        QVERIFY(
+            !RunInfo::load(folderOf(in("kept.json")), "pipe.json").has_value());  // Instead of waiting for a writer.
     }
 };
 

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "capture/record/OutputName.h"
+#include "capture/log/LogFormat.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/Sqlite.h"
 #include "tests/capture/TestLog.h"
@@ -410,7 +411,7 @@ class tst_record : public QObject {
         auto folder = RunFolder::create(path, RunInfo{});
         QVERIFY(folder);
         for (const char* name : {"box.0.7.log", "box.0.7.log.1", "box.0.7.log.12", "box.0.7.2.log"})
-            std::ofstream(path / name) << "x";
+            std::ofstream(path / name) << std::string_view(log::fileMagic, sizeof log::fileMagic);
         folder->remove();
         QVERIFY(!std::filesystem::exists(path));
     }
@@ -419,9 +420,10 @@ class tst_record : public QObject {
         const std::filesystem::path path = in("run").toStdString();
         auto folder = RunFolder::create(path, RunInfo{});
         QVERIFY(folder);
-        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."}) std::ofstream(path / name) << "x";
+        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log.", "train.log"})
+            std::ofstream(path / name) << "loss 0.3";
         folder->remove();
-        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."})
+        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log.", "train.log"})
             QVERIFY2(std::filesystem::exists(path / name), name);
     }
 

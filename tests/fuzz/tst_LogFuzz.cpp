@@ -83,8 +83,7 @@ class tst_LogFuzz : public QObject {
         info.startRealtimeNs = 1'000'000'000'000;
         auto collector = Collector::begin(run, folder.filePath("out.sqlite").toStdString(), info);
         QVERIFY(collector.has_value());
-        const auto polled = (*collector)->poll();
-        QVERIFY(polled.has_value() || !polled.error().sentence.empty());
+        (*collector)->poll();
         const auto result = (*collector)->finish(MainProcess{1, 0}, false);
         QVERIFY(result.has_value() || !result.error().sentence.empty());
         if (!result) return;

@@ -6,6 +6,9 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "model/format/files.h"
 
 namespace lanescope {
 
@@ -19,5 +22,12 @@ inline std::string contentOf(const std::filesystem::path& path) {
 inline void put(const std::filesystem::path& path, std::string_view content) {
     std::ofstream(path, std::ios::binary) << content;
 }
+
+/// Opens the folder of a file.
+inline Folder folderOf(const std::filesystem::path& path) {
+    Result<Folder> folder = Folder::open(path.parent_path());
+    return std::move(*folder);
+}
+inline std::string nameOf(const std::filesystem::path& path) { return path.filename().string(); }
 
 }  // namespace lanescope

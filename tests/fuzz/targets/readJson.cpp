@@ -6,18 +6,19 @@
 #include "capture/machine/MeasuredPeaks.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
+#include "tests/support/files.h"
 
 namespace lanescope::fuzz {
 
 void readJson(Bytes bytes) {
     static const Scratch scratch;
     const auto path = scratch.write("file.json", textOf(bytes));
-    const auto info = capture::RunInfo::load(path);
+    const auto info = capture::RunInfo::load(folderOf(path), "file.json");
     require(info.has_value() || !info.error().sentence.empty(), "It was refused without a word.");
     if (info) {
         std::error_code ignored;
         std::filesystem::remove(scratch / "again.json", ignored);
-        require(info->save(scratch / "again.json").has_value(), "It cannot be written again.");
+        require(info->save(folderOf(path), "again.json").has_value(), "It cannot be written again.");
     }
     auto peaks = capture::MeasuredPeaks::load(path);
     require(peaks.has_value() || !peaks.error().sentence.empty(), "It was refused without a word.");

@@ -131,8 +131,7 @@ std::filesystem::path collect(const Scratch& scratch, Bytes bytes) {
     const uint8_t how = bytes.empty() ? 0 : bytes[0] >> 2;
     auto collector = capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
     require(collector.has_value(), "There is no room for a trace.");
-    const auto polled = (*collector)->poll();
-    require(polled.has_value() || !polled.error().sentence.empty(), "It failed without a word.");
+    (*collector)->poll();
     (*collector)->noteProgramEnd();
     if ((how & 4) != 0) (*collector)->cut({4242}, 1'000'000'500'000);
     const int status = (how & 2) != 0 ? 137 : 0;

@@ -11,6 +11,7 @@
 #include "capture/perf/PerfStacks.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
+#include "tests/support/files.h"
 
 namespace lanescope::fuzz {
 
@@ -70,7 +71,7 @@ void readPerf(Bytes bytes) {
         return;
     }
     const auto path = scratch.write("box.-.1.perf", bytes[0] % 3 == 0 ? std::string(rest) : sealed(rest));
-    auto file = PerfLogFile::open(path);
+    auto file = PerfLogFile::open(folderOf(path), nameOf(path));
     if (!file) return require(!file.error().sentence.empty(), "It failed without a word.");
     First first;
     require(file->read(first) <= rest.size(), "More made no sense than there is.");
