@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import os
+import tempfile
 from dataclasses import dataclass, field
 
 import duckdb
 import numpy
 
 from lanescope.fleet import FleetError, clock
-from lanescope.fleet.reading import NONE, SUMMARY, Broken, Summary
+from lanescope.fleet.reading import NONE, SUMMARY, Broken, Summary, broken
 
 PARTS = ("compute", "copies", "loading", "launching")  # a rank's own time; the rest of a step is communication
 # Operations that no rank ends before the last one has begun. Others have a root, or let some ranks finish first.
 TOGETHER = ("AllReduce", "AllGather", "ReduceScatter", "AllToAll", "AlltoAll")
 MESSAGES = ("Send", "Recv")
 MEMORY = "1GB"
+MOST_TEMPORARY = "8GB"
+MOST_CELLS = 1 << 24  # of a matrix: 1,024 ranks with 16,384 steps or kernels
 BATCH = 64  # summaries passed to DuckDB at once
 
 
@@ -166,15 +170,25 @@ def _name_machines(ranks: list, notes: list) -> None:
             notes.append(f"Ranks {seen[rank.gpu_uuid].number} and {rank.number} share the GPU {rank.gpu_uuid}.")
 
 
-def _matrices(chosen: list) -> tuple:
-    numbers = sorted({int(step) for _, summary, worker in chosen
-                      for step in summary.tables["steps"]["step"][summary.tables["steps"]["worker"] == worker]})
+def _most_shared(values_of_ranks: list, what: str, notes: list) -> list:
+    """Returns the values of all ranks in order, of very many those that most ranks have."""
+    counts = collections.Counter(value for values in values_of_ranks for value in set(values))
+    most = MOST_CELLS // len(values_of_ranks)
+    if len(counts) <= most:
+        return sorted(counts)
+    notes.append(f"Only {most:,} of {len(counts):,} {what} are compared, those of most ranks.")
+    return sorted(sorted(counts, key=lambda value: (-counts[value], value))[:most])
+
+
+def _matrices(chosen: list, notes: list) -> tuple:
+    numbers = _most_shared([summary.tables["steps"]["step"][summary.tables["steps"]["worker"] == worker].tolist() for _, summary, worker in chosen],
+                           "steps", notes)
     place = {number: column for column, number in enumerate(numbers)}
     shape = (len(chosen), len(numbers))
     made = {name: numpy.full(shape, numpy.nan) for name in ("wall_ns", "communication_ns", "compute_ns", "copies_ns", "loading_ns", "start_ns")}
     for row, (_, summary, worker) in enumerate(chosen):
         steps = summary.tables["steps"]
-        own = steps["worker"] == worker
+        own = (steps["worker"] == worker) & numpy.isin(steps["step"], numbers)
         columns = [place[int(step)] for step in steps["step"][own]]
         for name, matrix in made.items():
             matrix[row, columns] = steps[name][own]
@@ -267,15 +281,21 @@ def _arrays(relation) -> dict:
     return {name: numpy.ma.filled(column, NONE) if numpy.ma.isMaskedArray(column) else column for name, column in relation.fetchnumpy().items()}
 
 
-def _connect(threads: int):
-    """Opens a database in memory without output, which DuckDB's progress bar would write for slow queries."""
-    database = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads})
+def _connect(threads: int, folder: str = ""):
+    """Opens a database in memory, with its temporary files in `folder` instead of the current one. It has no output,
+    which DuckDB's progress bar would write for slow queries."""
+    database = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads, "temp_directory": folder,
+                                                  "max_temp_directory_size": MOST_TEMPORARY})
     database.execute("SET enable_progress_bar = false")
     return database
 
 
 def _add_joined(job: Job, chosen: list, threads: int) -> None:
-    database = _connect(threads)
+    with tempfile.TemporaryDirectory(prefix="lanescope-fleet-") as folder:
+        _join_calls(job, chosen, _connect(threads, folder))
+
+
+def _join_calls(job: Job, chosen: list, database) -> None:
     try:
         operations = _Codes()
         for name in (*TOGETHER, *MESSAGES):
@@ -337,11 +357,14 @@ def _roles_by_hand(path: str, ranks: list) -> None:
 
 def _add_rest(job: Job, chosen: list) -> None:
     of_gpu = {rank.gpu_uuid: rank.row for rank in job.ranks if rank.gpu_uuid}
+    names = _most_shared([summary.tables["kernels"]["name"][summary.tables["kernels"]["worker"] == worker].tolist() for _, summary, worker in chosen],
+                         "kernels", job.notes)
+    job.kernels = {name: numpy.zeros((2, len(chosen))) for name in names}
     for row, (_, summary, worker) in enumerate(chosen):
         kernels = summary.tables["kernels"]
         for place in numpy.flatnonzero(kernels["worker"] == worker):
-            table = job.kernels.setdefault(kernels["name"][place], numpy.zeros((2, len(chosen))))
-            table[:, row] = kernels["count"][place], kernels["total_ns"][place]
+            if kernels["name"][place] in job.kernels:
+                job.kernels[kernels["name"][place]][:, row] = kernels["count"][place], kernels["total_ns"][place]
         counters = summary.tables["counters"]
         for place, (gpu, uuid) in enumerate(zip(counters["gpu"], counters["gpu_uuid"])):
             # One rank of a machine samples the GPUs of all.
@@ -352,23 +375,48 @@ def _add_rest(job: Job, chosen: list) -> None:
         job.health += [(row, *(health[name][place] for name in health)) for place in range(len(health["code"]))]
 
 
-def join(results: list, roles: str = "", threads: int = 2) -> Job:
-    """Builds the job from the results of `reading.read`, in any order. Raises FleetError if no rank can be read."""
-    broken = sorted((each for each in results if isinstance(each, Broken)), key=lambda each: each.source)
-    summaries = sorted((each for each in results if isinstance(each, Summary)), key=lambda each: each.source)
+def _join(summaries: list, unreadable: list, threads: int) -> Job:
     notes: list = []
     chosen = _choose(summaries, notes)
     if not chosen:
-        raise FleetError("No file has a rank with GPU work." + (f" {broken[0].sentence}" if broken else ""))
+        raise FleetError("No file has a rank with GPU work." + (f" {unreadable[0].sentence}" if unreadable else ""))
     ranks = [rank for rank, _, _ in chosen]
     for row, rank in enumerate(ranks):
         rank.row = row
     _name_machines(ranks, notes)
-    job = Job(ranks, broken, notes, *_matrices(chosen))
+    job = Job(ranks, unreadable, notes, *_matrices(chosen, notes))
     _add_joined(job, chosen, threads)
     _add_rest(job, chosen)
     for rank in ranks:
         rank.role = _role(job, rank.row)
+    return job
+
+
+def _failure(summary: Summary, threads: int):
+    """Returns the error of a job of this summary alone; None if there is none."""
+    try:
+        _join([summary], [], threads)
+    except FleetError:
+        pass
+    except Exception as error:
+        return error
+    return None
+
+
+def join(results: list, roles: str = "", threads: int = 2) -> Job:
+    """Builds the job from the results of `reading.read`, in any order. Raises FleetError if no rank can be read."""
+    unreadable = sorted((each for each in results if isinstance(each, Broken)), key=lambda each: each.source)
+    summaries = sorted((each for each in results if isinstance(each, Summary)), key=lambda each: each.source)
+    try:
+        job = _join(summaries, unreadable, threads)
+    except (duckdb.Error, ArithmeticError, LookupError, MemoryError, ValueError):
+        # A file is untrusted: one whose content fails must not keep the others from the report.
+        failures = {summary.source: _failure(summary, threads) for summary in summaries}
+        unreadable += [broken(source, error) for source, error in failures.items() if error]
+        try:
+            job = _join([summary for summary in summaries if not failures[summary.source]], unreadable, threads)
+        except (duckdb.Error, ArithmeticError, LookupError, MemoryError, ValueError) as error:
+            raise FleetError(f"The files contradict each other: {error}.") from error
     if roles:
-        _roles_by_hand(roles, ranks)
+        _roles_by_hand(roles, job.ranks)
     return job

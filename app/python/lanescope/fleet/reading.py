@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads one rank's summary, an untrusted file.
 
-A task is a pure function of its file: it may run anywhere, again, and in any order.
+A task is a pure function of its file: it may run anywhere, again, and in any order. SQLite only reads rows of plain
+tables, which are no larger than the file. It computes, sorts and stores nothing, so no file makes it use more.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+import re
 import sqlite3
+import stat
 import subprocess
 import tempfile
 import time
@@ -17,15 +20,21 @@ from typing import NamedTuple
 
 import numpy
 
-from lanescope._library import Error, load
+from lanescope._library import load
+from lanescope._places import program
 
 REPORT = 0x4C4E5346  # "LNSF", the mark of a report of a job
 SUMMARY = ".lanescope-summary"
 TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
 NONE = -(1 << 63)  # an unknown number
-MOST_ROWS = 4_000_000
+MOST_FILE_BYTES = 256 << 20
+MOST_BYTES = 256 << 20  # of all columns of a summary
 MOST_TEXT = 4096
+MOST_SENTENCE = 400
 MOST_SECONDS = 120
+MOST_NS = 10**18  # 31 years, as in the program
+MOST_TOTAL_NS = 1 << 53  # of collectives: 104 days
+BATCH = 512  # rows
 
 COMMUNICATION = ("exposed_communication", "waiting_for_ranks")
 # A rank's own time, in the compared groups; the remainder is launching.
@@ -35,52 +44,66 @@ OWN = {
     "loading": ("data_loading_idle",),
 }
 
-TABLES = ("", "_HEALTH", "_WORKERS", "_STEPS", "_PARTS", "_PLACES", "_COMMUNICATORS", "_COLLECTIVES", "_KERNELS", "_COUNTERS")
+
+class Column(NamedTuple):
+    """A column of a table: the bounds of a number, and the replacement of an unknown value, if that is allowed."""
+
+    source: str
+    kind: str  # i integer, r real number, t text
+    least: int = 0
+    most: int = 0
+    unknown: int | str | None = None
 
 
-# By table: its query, and the kind of each column: i number, t text, r real number.
-QUERIES = {
-    "workers": ("""
-        SELECT w.worker, coalesce(w.rank, {none}), w.pid, w.gpuId, coalesce(w.gpuName, ''), w.endedAbnormally,
-            coalesce(p.host, ''), coalesce(p.bootId, ''), coalesce(p.localRank, {none}), coalesce(p.worldSize, {none}),
-            coalesce(p.gpuUuid, ''), coalesce(p.startNs, 0), coalesce(p.endNs, 0),
-            coalesce(p.clockErrorNs, {none}), coalesce(p.clockMostErrorNs, {none})
-        FROM LANESCOPE_STORED_WORKERS w LEFT JOIN LANESCOPE_STORED_PLACES p ON p.worker = w.worker
-        ORDER BY w.worker""",
-        {"worker": "i", "rank": "i", "pid": "i", "gpu": "i", "gpu_name": "t", "ended_abnormally": "i", "host": "t", "boot": "t",
-         "local_rank": "i", "world_size": "i", "gpu_uuid": "t", "start_ns": "i", "end_ns": "i",
-         "clock_error_ns": "i", "clock_most_error_ns": "i"}),
-    "steps": ("SELECT worker, number, startNs, wallNs FROM LANESCOPE_STORED_STEPS ORDER BY worker, rowid",
-              {"worker": "i", "step": "i", "start_ns": "i", "wall_ns": "i"}),
-    "parts": ("SELECT worker, step, part, ns FROM LANESCOPE_STORED_PARTS", {"worker": "i", "step": "i", "part": "t", "ns": "i"}),
-    "communicators": ("""
-        SELECT worker, communicator, coalesce(name, ''), coalesce(rank, {none}), coalesce(ranks, {none}), calls
-        FROM LANESCOPE_STORED_COMMUNICATORS ORDER BY worker, communicator""",
-        {"worker": "i", "communicator": "i", "name": "t", "position": "i", "size": "i", "calls": "i"}),
-    "collectives": ("""
-        SELECT worker, communicator, operation, place, number, isNumbered, coalesce(bytes, {none}), coalesce(step, {none}), callNs,
-            coalesce(gpuNs, {none}), coalesce(gpuEndNs, {none}), sharedBy
-        FROM LANESCOPE_STORED_COLLECTIVES ORDER BY rowid""",
-        {"worker": "i", "communicator": "i", "operation": "t", "place": "i", "number": "i", "is_numbered": "i", "bytes": "i",
-         "step": "i", "call_ns": "i", "gpu_ns": "i", "gpu_end_ns": "i", "shared_by": "i"}),
-    "kernels": ("""
-        SELECT worker, name, SUM(count), SUM(totalNs), MAX(mostNs) FROM LANESCOPE_STORED_KERNELS
-        GROUP BY worker, name ORDER BY worker, name""",
-        {"worker": "i", "name": "t", "count": "i", "total_ns": "i", "most_ns": "i"}),
-    "counters": ("""
-        SELECT key, coalesce(gpuId, {none}), coalesce(gpuUuid, ''), coalesce(link, {none}), coalesce(device, ''), mean, least, greatest
-        FROM LANESCOPE_STORED_COUNTERS ORDER BY key, gpuId, link, device""",
-        {"key": "t", "gpu": "i", "gpu_uuid": "t", "link": "i", "device": "t", "mean": "r", "least": "r", "greatest": "r"}),
-    "health": ("SELECT severity, code, coalesce(count, {none}), sentence FROM LANESCOPE_STORED_HEALTH ORDER BY rowid",
-               {"severity": "i", "code": "t", "count": "i", "sentence": "t"}),
+def _count(source: str, unknown: int | None = None, least: int = 0, most: int = (1 << 31) - 1) -> Column:
+    return Column(source, "i", least, most, unknown)
+
+
+def _time(source: str, unknown: int | None = None) -> Column:
+    return Column(source, "i", -MOST_NS, MOST_NS, unknown)
+
+
+def _text(source: str, unknown: str | None = None) -> Column:
+    return Column(source, "t", unknown=unknown)
+
+
+_WORKER = {"worker": _count("worker")}
+_IDENTITY = {"communicator": Column("communicator", "i", NONE, (1 << 63) - 1)}
+# By part of a summary: its table, the most rows, and its columns.
+TABLES = {
+    "workers": ("_WORKERS", 4096, {
+        **_WORKER, "rank": _count("rank", NONE), "pid": _count("pid"), "gpu": _count("gpuId", least=-1), "gpu_name": _text("gpuName", ""),
+        "ended_abnormally": _count("endedAbnormally")}),
+    "places": ("_PLACES", 4096, {
+        **_WORKER, "host": _text("host", ""), "boot": _text("bootId", ""), "local_rank": _count("localRank", NONE, least=-1),
+        "world_size": _count("worldSize", NONE, least=-1), "gpu_uuid": _text("gpuUuid", ""), "start_ns": _time("startNs", 0), "end_ns": _time("endNs", 0),
+        "clock_error_ns": _time("clockErrorNs", NONE), "clock_most_error_ns": _time("clockMostErrorNs", NONE)}),
+    "steps": ("_STEPS", 4_000_000, {**_WORKER, "step": _count("number"), "start_ns": _time("startNs"), "wall_ns": _time("wallNs")}),
+    "parts": ("_PARTS", 10_000_000, {**_WORKER, "step": _count("step"), "part": _text("part"), "ns": _time("ns")}),
+    "communicators": ("_COMMUNICATORS", 10_000, {
+        **_WORKER, **_IDENTITY, "name": _text("name", ""), "position": _count("rank", NONE, least=-1), "size": _count("ranks", NONE, least=-1),
+        "calls": _count("calls")}),
+    "collectives": ("_COLLECTIVES", 4_000_000, {
+        **_WORKER, **_IDENTITY, "operation": _text("operation"), "place": _count("place"), "number": _count("number"),
+        "is_numbered": _count("isNumbered"), "bytes": _count("bytes", NONE, most=1 << 60), "step": _count("step", NONE), "call_ns": _time("callNs"),
+        "gpu_ns": _time("gpuNs", NONE), "gpu_end_ns": _time("gpuEndNs", NONE), "shared_by": _count("sharedBy")}),
+    "kernels": ("_KERNELS", 100_000, {
+        **_WORKER, "name": _text("name"), "count": _count("count", most=1 << 53), "total_ns": _time("totalNs"), "most_ns": _time("mostNs")}),
+    "counters": ("_COUNTERS", 100_000, {
+        "key": _text("key"), "gpu": _count("gpuId", NONE, least=-1), "gpu_uuid": _text("gpuUuid", ""), "link": _count("link", NONE, least=-1),
+        "device": _text("device", ""), "mean": Column("mean", "r"), "least": Column("least", "r"), "greatest": Column("greatest", "r")}),
+    "health": ("_HEALTH", 10_000, {
+        "severity": _count("severity"), "code": _text("code"), "count": _count("count", NONE, most=1 << 62), "sentence": _text("sentence")}),
 }
 PARTS = {**{part: "communication_ns" for part in COMMUNICATION},
          **{part: f"{name}_ns" for name, parts in OWN.items() for part in parts}}
-# The final columns of a `Summary`: the parts are with their steps.
-COLUMNS = {name: columns for name, (_, columns) in QUERIES.items() if name != "parts"}
-COLUMNS["steps"] = {**COLUMNS["steps"], **dict.fromkeys(PARTS.values(), "i")}
+# The final columns of a `Summary`: the places are with their workers, the parts with their steps.
+COLUMNS = {name: {column: each.kind for column, each in columns.items()} for name, (_, _, columns) in TABLES.items()
+           if name not in ("places", "parts")}
+COLUMNS["workers"].update({column: each.kind for column, each in TABLES["places"][2].items()})
+COLUMNS["steps"].update(dict.fromkeys(PARTS.values(), "i"))
 TYPES = {"i": numpy.int64, "r": numpy.float64, "t": object}
-FACTS = ("startUtcNs", "producer", "commandLine", "stepPattern", "cuda", "driver", "isTruncated")
+FACTS = ("startUtcNs", "stepPattern")
 
 
 class Summary(NamedTuple):
@@ -125,26 +148,63 @@ def find(folder) -> list[str]:
     return sorted(found.values())
 
 
-def _column(values: list, kind: str) -> numpy.ndarray:
-    if kind == "t":
-        if not all(isinstance(value, str) and len(value) <= MOST_TEXT for value in values):
-            raise ValueError("a text is none")
-        column = numpy.empty(len(values), dtype=object)
-        column[:] = values
-        return column
-    # NumPy finds the common type of all; a text or None changes it.
-    column = numpy.array(values) if values else numpy.empty(0, dtype=TYPES[kind])
-    if column.dtype.kind not in ("i" if kind == "i" else "if"):
-        raise ValueError("a number is none")
-    return column.astype(TYPES[kind], copy=False)
+class _Reader:
+    """Reads tables in batches, and stops as soon as they exceed the memory of a summary."""
 
+    def __init__(self, database: sqlite3.Connection):
+        self._database = database
+        self._left = MOST_BYTES
+        self._texts: dict = {}
 
-def _table(database: sqlite3.Connection, query: str, columns: dict) -> dict:
-    rows = database.execute(query.replace("{none}", str(NONE))).fetchmany(MOST_ROWS + 1)
-    if len(rows) > MOST_ROWS:
-        raise ValueError("a table has too many rows")
-    cells = list(zip(*rows)) if rows else [()] * len(columns)
-    return {name: _column(cells[place], kind) for place, (name, kind) in enumerate(columns.items())}
+    def _taken(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise ValueError(f"it needs more than {MOST_BYTES >> 20} MiB")
+
+    def _text_column(self, cells: tuple, column: Column) -> numpy.ndarray:
+        made = numpy.empty(len(cells), dtype=object)
+        for place, cell in enumerate(cells):
+            cell = column.unknown if cell is None else cell
+            if not isinstance(cell, str) or len(cell) > MOST_TEXT:
+                raise ValueError(f"{column.source} is not a text of at most {MOST_TEXT:,} characters")
+            if cell not in self._texts:
+                self._taken(4 * len(cell) + 100)
+            made[place] = self._texts.setdefault(cell, cell)
+        return made
+
+    def _column(self, cells: tuple, column: Column) -> numpy.ndarray:
+        if column.kind == "t":
+            return self._text_column(cells, column)
+        known = [cell for cell in cells if cell is not None] if column.unknown is not None else cells
+        # NumPy finds the common type of all; a text or None changes it.
+        values = numpy.array(known) if known else numpy.empty(0, dtype=TYPES[column.kind])
+        if values.dtype.kind not in ("i" if column.kind == "i" else "if"):
+            raise ValueError(f"{column.source} is not a number")
+        if column.kind == "r" and not numpy.isfinite(values).all():
+            raise ValueError(f"{column.source} is out of range")
+        if column.kind == "i" and len(values) and (values.min() < column.least or values.max() > column.most):
+            raise ValueError(f"{column.source} is out of range")
+        if len(known) < len(cells):
+            values = numpy.array([column.unknown if cell is None else cell for cell in cells])
+        return values.astype(TYPES[column.kind], copy=False)
+
+    def table(self, table: str, most: int, columns: dict) -> dict:
+        """Returns the columns of a table in the order of its rows."""
+        # A cell of another type becomes a blob, and a long text is cut, before Python has it.
+        cells = ", ".join(f"CASE typeof({each.source}) WHEN 'null' THEN NULL " + {
+            "t": f"WHEN 'text' THEN substr({each.source}, 1, {MOST_TEXT + 1})", "i": f"WHEN 'integer' THEN {each.source}",
+            "r": f"WHEN 'real' THEN {each.source} WHEN 'integer' THEN {each.source}"}[each.kind] + " ELSE x'' END" for each in columns.values())
+        cursor = self._database.execute(f"SELECT {cells} FROM LANESCOPE_STORED{table} NOT INDEXED")
+        made: dict = {name: [numpy.empty(0, dtype=TYPES[each.kind])] for name, each in columns.items()}
+        count = 0
+        while rows := cursor.fetchmany(BATCH):
+            count += len(rows)
+            if count > most:
+                raise ValueError(f"LANESCOPE_STORED{table} has more than {most:,} rows")
+            self._taken(8 * len(rows) * len(columns))
+            for (name, column), cells_of in zip(columns.items(), zip(*rows)):
+                made[name].append(self._column(cells_of, column))
+        return {name: numpy.concatenate(parts) for name, parts in made.items()}
 
 
 @functools.lru_cache(maxsize=None)
@@ -154,14 +214,61 @@ def stored_version() -> int:
 
 
 def _check(database: sqlite3.Connection) -> None:
-    tables = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    missing = [name for name in TABLES if "LANESCOPE_STORED" + name not in tables]
-    if missing:
-        raise ValueError("not a summary of a rank")
-    version = database.execute("SELECT value FROM LANESCOPE_STORED WHERE name = 'version'").fetchone()
+    """Raises ValueError unless all tables exist and store all their columns: views, virtual tables and generated columns
+    make any number of rows and bytes of a small file."""
+    for table in ("", *(table for table, _, _ in TABLES.values())):
+        name = f"LANESCOPE_STORED{table}"
+        made = database.execute("SELECT substr(sql, 1, 200) FROM sqlite_master WHERE name = ? AND type = 'table' AND rootpage > 0", (name,)).fetchone()
+        if made is None or not re.match(rf'CREATE TABLE ["`\[]?{name}["`\]]?\s*\(', str(made[0])):
+            raise ValueError("not a summary of a rank")
+        if any(column[-1] for column in database.execute(f"PRAGMA table_xinfo({name})")):
+            raise ValueError(f"{name} has generated columns")
+    version = database.execute("SELECT value FROM LANESCOPE_STORED WHERE name = 'version' AND typeof(value) = 'integer'").fetchone()
     if version != (stored_version(),):
         raise ValueError(f"its version is {version[0] if version else 'unknown'} but this program reads "
                          f"{stored_version()}. Write it again with 'lanescope summarize'")
+
+
+def _facts(database: sqlite3.Connection) -> dict:
+    facts = {name: None for name in FACTS}
+    for name in facts:
+        found = database.execute("SELECT CASE typeof(value) WHEN 'text' THEN substr(value, 1, ?) WHEN 'integer' THEN value END FROM LANESCOPE_STORED "
+                                 "WHERE name = ?", (MOST_TEXT, name)).fetchone()
+        facts[name] = found[0] if found else None
+    start = facts["startUtcNs"]
+    facts["startUtcNs"] = start if isinstance(start, int) and 0 <= start <= 1 << 62 else 0
+    return facts
+
+
+def _sorted(table: dict, *names: str) -> dict:
+    """Returns a table by these columns; equal rows keep their order."""
+    columns = [table[name] if table[name].dtype != object else numpy.unique(table[name], return_inverse=True)[1] for name in names]
+    order = numpy.lexsort(columns[::-1])
+    return {name: column[order] for name, column in table.items()}
+
+
+def _add_places(workers: dict, places: dict) -> None:
+    row_of = {worker: row for row, worker in reversed(list(enumerate(places["worker"].tolist())))}
+    rows = [row_of.get(worker, -1) for worker in workers["worker"].tolist()]
+    for name, column in TABLES["places"][2].items():
+        if name != "worker":
+            workers[name] = numpy.empty(len(rows), dtype=TYPES[column.kind])
+            workers[name][:] = [column.unknown if row < 0 else places[name][row] for row in rows]
+
+
+def _summed(kernels: dict) -> dict:
+    """Returns the kernels with one row for each worker and name."""
+    sums: dict = {}
+    for worker, name, count, total_ns, most_ns in zip(*(column.tolist() for column in kernels.values())):
+        each = sums.setdefault((worker, name), [0, 0, most_ns])
+        each[:] = each[0] + count, each[1] + total_ns, max(each[2], most_ns)
+    if any(count > 1 << 62 or abs(total_ns) > MOST_NS for count, total_ns, _ in sums.values()):
+        raise ValueError("the sums of its kernels are out of range")
+    rows = list(zip(*((*key, *each) for key, each in sorted(sums.items())))) or [()] * len(kernels)
+    made = {name: numpy.empty(len(rows[0]), dtype=column.dtype) for name, column in kernels.items()}
+    for column, cells in zip(made.values(), rows):
+        column[:] = cells
+    return made
 
 
 def _rows_of(steps: dict, workers: numpy.ndarray, places: numpy.ndarray) -> numpy.ndarray:
@@ -175,6 +282,8 @@ def _rows_of(steps: dict, workers: numpy.ndarray, places: numpy.ndarray) -> nump
 def _join(tables: dict) -> None:
     """Adds the parts of steps to them, and replaces indices of steps by their numbers."""
     steps, parts, calls = tables["steps"], tables.pop("parts"), tables["collectives"]
+    if numpy.abs(parts["ns"].astype(float)).sum() > MOST_NS:
+        raise ValueError("the parts of its steps exceed the steps")
     rows = _rows_of(steps, parts["worker"], parts["step"])
     columns = numpy.array([PARTS.get(part, "") for part in parts["part"]], dtype=object)
     for name in dict.fromkeys(PARTS.values()):
@@ -184,45 +293,51 @@ def _join(tables: dict) -> None:
     calls["step"][known] = steps["step"][_rows_of(steps, calls["worker"][known], calls["step"][known])]
 
 
-def _check_steps(steps: dict) -> None:
-    """Raises ValueError if a part of a step is negative, or if the parts exceed its wall time."""
+def _check_times(steps: dict, calls: dict) -> None:
+    """Raises ValueError if a part of a step is negative, if the parts exceed its wall time, or if a sum has too many digits."""
     # As real numbers, which do not overflow.
     named = sum(steps[name].astype(float) for name in ("communication_ns", "compute_ns", "copies_ns", "loading_ns"))
     if (steps["wall_ns"] < 0).any() or any((steps[name] < 0).any() for name in PARTS.values()) or (named > steps["wall_ns"] * (1 + 1e-9)).any():
         raise ValueError("the parts of its steps exceed the steps")
+    known = (calls["gpu_ns"] != NONE) & (calls["gpu_end_ns"] != NONE)
+    took = calls["gpu_end_ns"][known].astype(float) - calls["gpu_ns"][known]
+    if steps["wall_ns"].astype(float).sum() > MOST_NS or took[took > 0].sum() > MOST_TOTAL_NS:
+        raise ValueError("its steps or collectives are too long")
 
 
 def read_summary(path: str, source: str) -> Summary:
-    """Reads a summary. Raises sqlite3.Error, ValueError, OverflowError or OSError for other files."""
-    if not os.path.isfile(path):
-        raise ValueError("it does not exist")
+    """Reads a summary. Raises an exception for other files."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is not a regular file")
+    if status.st_size > MOST_FILE_BYTES:
+        raise ValueError(f"it has more than {MOST_FILE_BYTES >> 20} MiB")
     deadline = time.monotonic() + MOST_SECONDS
     database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     try:
-        database.execute("PRAGMA trusted_schema = OFF")
-        database.execute("PRAGMA cell_size_check = ON")
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY", "mmap_size = 0"):
+            database.execute(f"PRAGMA {setting}")
         database.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
         _check(database)
-        stored = dict(database.execute("SELECT name, value FROM LANESCOPE_STORED LIMIT 10000"))
-        facts = {name: stored.get(name) for name in FACTS}
-        facts["startUtcNs"] = facts["startUtcNs"] if isinstance(facts["startUtcNs"], int) else 0
-        tables = {name: _table(database, *each) for name, each in QUERIES.items()}
-        _join(tables)
-        _check_steps(tables["steps"])
-        return Summary(source, facts, tables)
+        facts, reader = _facts(database), _Reader(database)
+        tables = {name: reader.table(*each) for name, each in TABLES.items()}
     finally:
         database.close()
+    for name, by in (("workers", ("worker",)), ("steps", ("worker",)), ("communicators", ("worker", "communicator")),
+                     ("counters", ("key", "gpu", "link", "device"))):
+        tables[name] = _sorted(tables[name], *by)
+    tables["kernels"] = _summed(tables["kernels"])
+    _add_places(tables["workers"], tables.pop("places"))
+    _join(tables)
+    _check_times(tables["steps"], tables["collectives"])
+    return Summary(source, facts, tables)
 
 
 def _make_and_read(path: str) -> Summary:
     """Reads a trace without a summary through a temporary summary made by the program."""
-    program = os.environ.get("LANESCOPE_PROGRAM", "lanescope")
     with tempfile.TemporaryDirectory(prefix="lanescope-fleet-") as folder:
-        try:
-            done = subprocess.run([program, "summarize", path, "-o", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, check=False)
-        except OSError as error:
-            raise ValueError(f"it has no summary, and {program} cannot start to write one: {error.strerror}") from error
+        done = subprocess.run([str(program()), "summarize", os.path.abspath(path), "-o", folder], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         made = [name for name in os.listdir(folder) if name.endswith(SUMMARY)]
         if done.returncode != 0 or not made:
             said = done.stderr.decode(errors="replace").strip().splitlines()
@@ -230,9 +345,14 @@ def _make_and_read(path: str) -> Summary:
         return read_summary(os.path.join(folder, made[0]), path)
 
 
+def broken(path: str, error: Exception) -> Broken:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
+    return Broken(path, f"{os.path.basename(path)} cannot be read: {reason[:MOST_SENTENCE]}.".replace("..", "."))
+
+
 def read(path: str):
     """The task: returns a `Summary`, or a `Broken` for another file. Does not raise for any file content."""
     try:
         return read_summary(path, path) if path.endswith(SUMMARY) else _make_and_read(path)
-    except (Error, ImportError, sqlite3.Error, ValueError, OverflowError, OSError, UnicodeError) as error:
-        return Broken(path, f"{os.path.basename(path)} cannot be read: {error}.".replace("..", "."))
+    except Exception as error:  # A file is untrusted, and one that fails must not keep others from the report.
+        return broken(path, error)
