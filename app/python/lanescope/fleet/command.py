@@ -8,6 +8,7 @@ import os
 import sys
 
 from lanescope.fleet import FleetError
+from lanescope.fleet.printing import printable
 
 
 def _parsed(words: list) -> argparse.Namespace:
@@ -20,6 +21,11 @@ def _parsed(words: list) -> argparse.Namespace:
     for name in ("--force", "--without-tls", "--print-slurm", "--print-kubernetes"):
         parser.add_argument(name, action="store_true")
     return parser.parse_args(words)
+
+
+def _say(text, file=None) -> None:
+    """Prints one line without control characters: names in files are untrusted."""
+    print(printable(text), file=file or sys.stdout)
 
 
 def load(folder: str, asked: argparse.Namespace):
@@ -44,31 +50,32 @@ def _report(asked: argparse.Namespace) -> None:
     for role in findings.unjudged(job):
         alike = [rank.number for rank in job.ranks if rank.role == role]
         job.notes.append(f"{words.numbers(alike)} ({role}): too few ranks do the same work to find slow ones. Set their roles with --roles.")
-    writing.write(job, found, asked.output)
+    writing.write(job, found, asked.output, asked.force)
     if asked.html:
-        page.write_page(page.page(job, found, f"The job in {os.path.basename(os.path.abspath(asked.folders[0]))}"), asked.html)
-    print(f"{words.shape(job)}.")
+        page.write_page(page.page(job, found, f"The job in {os.path.basename(os.path.abspath(asked.folders[0]))}"), asked.html, asked.force)
+    _say(f"{words.shape(job)}.")
     for each in found[:10]:
         lost = f" {words.seconds(each.lost_ns)} lost." if each.lost_ns else ""
-        print(f"- {words.sentence(job, each)}{lost}")
+        _say(f"- {words.sentence(job, each)}{lost}")
         if words.command(job, each):
-            print(f"    {words.command(job, each)}")
+            _say(f"    {words.command(job, each)}")
     if not found:
-        print("No rank, link or host stands out, and no rank is missing.")
+        _say("No rank, link or host stands out, and no rank is missing.")
     for note in job.notes:
-        print(note)
+        _say(note)
     for each in job.broken:
-        print(each.sentence, file=sys.stderr)
-    print(f"The report is {asked.output}{' and ' + asked.html if asked.html else ''}.", file=sys.stderr)
+        _say(each.sentence, sys.stderr)
+    _say(f"The report is {asked.output}{' and ' + asked.html if asked.html else ''}.", sys.stderr)
 
 
 def _compare(asked: argparse.Namespace) -> None:
     from lanescope.fleet import comparing, page
     jobs = [load(folder, asked) for folder in asked.folders]
-    comparing.write(*jobs, asked.output)
+    comparing.write(*jobs, asked.output, asked.force)
     if asked.html:
-        page.write_page(comparing.page(*jobs, " against ".join(os.path.basename(os.path.abspath(folder)) for folder in asked.folders)), asked.html)
-    print("\n".join(comparing.lines(*jobs)))
+        page.write_page(comparing.page(*jobs, " against ".join(os.path.basename(os.path.abspath(folder)) for folder in asked.folders)), asked.html, asked.force)
+    for line in comparing.lines(*jobs):
+        _say(line)
 
 
 def run(words: list) -> None:
@@ -84,10 +91,13 @@ def run(words: list) -> None:
 
 
 def main(words: list) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # for terminals without UTF-8
     try:
         run(words)
     except FleetError as error:
-        sys.exit(f"lanescope: {error}")
+        _say(f"lanescope: {error}", sys.stderr)
+        sys.exit(1)
     except ImportError as error:
         sys.exit(f"lanescope: `fleet` needs more Python packages ({error}): pip install \"lanescope[fleet]\".")
     except BrokenPipeError:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 import sqlite3
 from typing import NamedTuple
 
@@ -11,9 +10,9 @@ import numpy
 
 from lanescope.fleet.findings import _moving_by_communicator, by_role, median, needed, spread
 from lanescope.fleet.joining import PARTS, Job
-from lanescope.fleet.page import STYLE, table
+from lanescope.fleet.page import escaped, head, table
 from lanescope.fleet.words import percent, seconds, size
-from lanescope.fleet.writing import create, publish
+from lanescope.fleet.writing import content_of, publish
 
 SCHEMA = """
     CREATE TABLE roles (role TEXT, part TEXT, ranks_a INTEGER, ranks_b INTEGER, a_ns REAL, b_ns REAL, difference_ns REAL, sureness REAL,
@@ -84,7 +83,7 @@ def collectives(a: Job, b: Job) -> list:
     return found
 
 
-def write(a: Job, b: Job, path: str) -> None:
+def write(a: Job, b: Job, path: str, is_forced: bool = False) -> None:
     def fill(database: sqlite3.Connection) -> None:
         database.executemany("INSERT INTO roles VALUES (?,?,?,?,?,?,?,?,?)", [
             (each.role, each.part, *each.counts, round(each.a_ns), round(each.b_ns), round(each.difference_ns), round(each.sureness, 2), each.is_sure)
@@ -92,7 +91,7 @@ def write(a: Job, b: Job, path: str) -> None:
         database.executemany("INSERT INTO kernels VALUES (?,?,?,?)", [(name, round(one), round(other), round(other - one)) for name, one, other in kernels(a, b)])
         database.executemany("INSERT INTO collectives VALUES (?,?,?,?,?,?,?)", [
             (*key, round(one), round(other), round(other - one)) for *key, one, other in collectives(a, b)])
-    publish(path, create(SCHEMA, fill))
+    publish(path, content_of(SCHEMA, fill), is_forced)
 
 
 def lines(a: Job, b: Job) -> list:
@@ -113,7 +112,6 @@ def page(a: Job, b: Job, title: str) -> str:
     moved = table(["Operation", "Bytes", "Ranks", "Place", "Before", "After", "Change"], [
         (operation, size(count), ranks, place, seconds(one), seconds(other), percent(other / one - 1) if one else "")
         for operation, count, ranks, place, one, other in collectives(a, b)])
-    said = "".join(f"<li>{html.escape(line)}</li>" for line in lines(a, b))
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style><main>'
-            f"<h1>{html.escape(title)}</h1><section><h2>What differs</h2><ul>{said}</ul></section><section><h2>Steps by role</h2>{parts}</section>"
+    said = "".join(f"<li>{escaped(line)}</li>" for line in lines(a, b))
+    return (head(title) + f"<section><h2>What differs</h2><ul>{said}</ul></section><section><h2>Steps by role</h2>{parts}</section>"
             f"<section><h2>Kernels, each step</h2>{largest}</section><section><h2>Moving the same bytes</h2>{moved}</section></main></html>\n")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import os
 import struct
@@ -12,6 +13,7 @@ import zlib
 import numpy
 
 from lanescope.fleet.joining import Job
+from lanescope.fleet.printing import printable
 from lanescope.fleet.words import command, percent, seconds, sentence, shape
 from lanescope.fleet.writing import against_role, publish
 
@@ -42,6 +44,19 @@ map.addEventListener('mousemove', event => {
   said.textContent = 'rank ' + at(ranks, (event.clientY - box.top) / box.height) + ', step ' + at(steps, (event.clientX - box.left) / box.width);
 });
 """
+
+
+def escaped(text) -> str:
+    """Returns a text for the page, with neither markup nor control characters."""
+    return html.escape(printable(text))
+
+
+def head(title: str, script: str = "") -> str:
+    """Returns the start of a page that loads nothing and runs no script but its own."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return ('<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+            f"img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'\">"
+            f'<meta name="viewport" content="width=device-width"><title>{escaped(title)}</title><style>{STYLE}</style><main><h1>{escaped(title)}</h1>')
 
 
 def _folded(values: numpy.ndarray, height: int, width: int) -> numpy.ndarray:
@@ -93,8 +108,8 @@ def table(columns: list, rows: list) -> str:
     """Returns a table. `columns` are titles; columns with a number in the first row are right-aligned."""
     def marked(value) -> str:
         return ' class="n"' if isinstance(value, (int, float)) else ""
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in columns)
-    body = "".join("<tr>" + "".join(f"<td{marked(cell)}>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    head = "".join(f"<th>{escaped(title)}</th>" for title in columns)
+    body = "".join("<tr>" + "".join(f"<td{marked(cell)}>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
@@ -106,7 +121,7 @@ def _findings(job: Job, findings: list) -> str:
         lost = f' <span class="lost">{seconds(each.lost_ns)} lost.</span>' if each.lost_ns else ""
         shown = command(job, each)
         steps = f" Steps {each.steps[0]} to {each.steps[1]} show it." if each.steps else ""
-        items.append(f"<li>{html.escape(sentence(job, each))}{lost}{steps}" + (f"<br><code>{html.escape(shown)}</code>" if shown else "") + "</li>")
+        items.append(f"<li>{escaped(sentence(job, each))}{lost}{steps}" + (f"<br><code>{escaped(shown)}</code>" if shown else "") + "</li>")
     more = f"<p>And {len(findings) - MOST_LISTED} more, in the SQLite file.</p>" if len(findings) > MOST_LISTED else ""
     return f"<ol>{''.join(items)}</ol>{more}"
 
@@ -126,14 +141,13 @@ def _lateness(job: Job) -> str:
 
 
 def page(job: Job, findings: list, title: str) -> str:
-    broken = "".join(f"<li>{html.escape(os.path.basename(each.source))}: {html.escape(each.sentence)}</li>" for each in job.broken[:MOST_LISTED])
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in job.notes[:MOST_LISTED])
+    broken = "".join(f"<li>{escaped(os.path.basename(each.source))}: {escaped(each.sentence)}</li>" for each in job.broken[:MOST_LISTED])
+    notes = "".join(f"<li>{escaped(note)}</li>" for note in job.notes[:MOST_LISTED])
     clocks = table(["Machine", "Ranks", "Clock", "+-", "Set meanwhile"], [
         (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, seconds(clock.error_ns) if clock.error_ns >= 0 else "unknown",
          ", ".join(("+" if each.by_ns > 0 else "-") + seconds(abs(each.by_ns)) for each in clock.settings))
         for machine, clock in list(job.clocks.items())[:MOST_LISTED]])
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f"<title>{html.escape(title)}</title><style>{STYLE}</style><main><h1>{html.escape(title)}</h1>"
+    return (head(title, SCRIPT) +
             f'<p class="note">{shape(job)}.</p>'
             f"<section><h2>Every rank in every step</h2>{_heat_map(job)}</section>"
             f"<section><h2>What costs time</h2>{_findings(job, findings)}</section>"
@@ -143,8 +157,5 @@ def page(job: Job, findings: list, title: str) -> str:
             + f"<section><h2>Clocks</h2>{clocks}</section></main><script>{SCRIPT}</script></html>\n")
 
 
-def write_page(text: str, path: str) -> None:
-    def fill(partial: str) -> None:
-        with open(partial, "w", encoding="utf-8") as file:
-            file.write(text)
-    publish(path, fill)
+def write_page(text: str, path: str, is_forced: bool = False) -> None:
+    publish(path, [text.encode(errors="replace")], is_forced)

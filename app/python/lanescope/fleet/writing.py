@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import secrets
 import sqlite3
+import tempfile
 
 import numpy
 
 from lanescope.fleet import FleetError
 from lanescope.fleet.findings import Finding
 from lanescope.fleet.joining import NONE, PARTS, Job
+from lanescope.fleet.printing import encodable
 from lanescope.fleet.reading import REPORT
 from lanescope.fleet.words import command, sentence, shown_ranks
 
@@ -84,9 +89,9 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
     database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
         (rank.number, rank.machine, rank.host, number(rank.local_rank), rank.role, rank.gpu, rank.gpu_name, rank.gpu_uuid, rank.pid,
          int(rank.ended_abnormally), int(numpy.isfinite(job.wall[rank.row]).sum()), _rounded(own_means[rank.row], 0),
-         _rounded(against_medians[rank.row]), losses[rank.row], os.path.relpath(os.path.abspath(rank.trace), folder),
+         _rounded(against_medians[rank.row]), losses[rank.row], encodable(os.path.relpath(os.path.abspath(rank.trace), folder)),
          rank.start_utc_ns or None) for rank in job.ranks])
-    database.execute("INSERT INTO job VALUES (?)", (folder,))
+    database.execute("INSERT INTO job VALUES (?)", (encodable(folder),))
     database.executemany("INSERT INTO machines VALUES (?,?,?,?,?,?)", [
         (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, clock.offset_ns, clock.drift_ppb, number(clock.error_ns))
         for machine, clock in job.clocks.items()])
@@ -104,8 +109,9 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
         (name_of(communicator), each["name"], each["size"], len(each["rows"])) for communicator, each in job.communicators.items()))
     _fill_collectives(database, job)
     database.executemany("INSERT INTO findings VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", [_finding_row(job, place, each) for place, each in enumerate(findings, 1)])
-    database.executemany("INSERT INTO broken VALUES (?,?)", [(os.path.basename(each.source), each.sentence) for each in job.broken])
-    database.executemany("INSERT INTO notes VALUES (?)", [(note,) for note in job.notes])
+    database.executemany("INSERT OR REPLACE INTO broken VALUES (?,?)", [
+        (encodable(os.path.basename(each.source)), encodable(each.sentence)) for each in job.broken])
+    database.executemany("INSERT INTO notes VALUES (?)", [(encodable(note),) for note in job.notes])
     database.executemany("INSERT INTO health VALUES (?,?,?,?,?)", [
         (job.ranks[row].number, int(severity), code, number(count), text) for row, severity, code, count, text in job.health])
 
@@ -113,7 +119,7 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
 def _finding_row(job: Job, place: int, each: Finding) -> tuple:
     first, last = each.steps or (None, None)
     return (place, each.kind, each.what, ",".join(map(str, each.ranks)), number(first), number(last), round(each.lost_ns), _rounded(each.share),
-            _rounded(each.sureness, 2), sentence(job, each), command(job, each), ",".join(map(str, shown_ranks(job, each))))
+            _rounded(each.sureness, 2), encodable(sentence(job, each)), encodable(command(job, each)), ",".join(map(str, shown_ranks(job, each))))
 
 
 def _fill_collectives(database: sqlite3.Connection, job: Job) -> None:
@@ -135,30 +141,65 @@ def _fill_collectives(database: sqlite3.Connection, job: Job) -> None:
 
 def place_for(path: str, is_forced: bool) -> None:
     """Fails before anything is read if the result cannot be written."""
+    if not os.path.lexists(path):
+        return
     if os.path.isdir(path):
         raise FleetError(f"{path}: this is a folder. Name a file.")
-    if os.path.lexists(path) and not is_forced:
+    if not os.path.isfile(path) and not os.path.islink(path):
+        raise FleetError(f"{path}: this is not a regular file. Choose another name.")
+    if not is_forced:
         raise FleetError(f"{path}: the file exists. Choose another name, or overwrite it with --force.")
 
 
-def publish(path: str, fill) -> None:
-    """Publishes a file: `fill(partial name)` writes it, and it gets its name when complete."""
-    partial = f"{path}.partial"
+def _assign_name(folder: int, partial: str, name: str, is_forced: bool) -> None:
+    if is_forced:
+        os.replace(partial, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
     try:
-        if os.path.lexists(partial):
-            os.remove(partial)
-        fill(partial)
-        os.replace(partial, path)
+        # Unlike a renaming, it fails if the name was created in the meantime.
+        os.link(partial, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.unlink(partial, dir_fd=folder)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS) or name in os.listdir(folder):
+            raise
+        os.rename(partial, name, src_dir_fd=folder, dst_dir_fd=folder)  # a file system without links
+
+
+def publish(path: str, content, is_forced: bool) -> None:
+    """Publishes a file for its owner only, which gets its name when complete. `content` is an iterable of bytes.
+
+    Other users may be able to write to the folder. So the folder is opened once, the unfinished file is a new one with
+    a name that cannot be predicted, and no link is followed.
+    """
+    place, name = os.path.split(path)
+    partial, folder = f".lanescope-{secrets.token_hex(16)}.partial", -1
+    try:
+        folder = os.open(place or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+        try:
+            with open(file, "wb") as out:
+                out.writelines(content)
+                os.fchmod(out.fileno(), 0o600)
+            _assign_name(folder, partial, name, is_forced)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(partial, dir_fd=folder)
+            raise
+    except FileExistsError as error:
+        raise FleetError(f"{path}: the file exists. Choose another name, or overwrite it with --force.") from error
     except (OSError, sqlite3.Error) as error:
-        if os.path.lexists(partial):
-            os.remove(partial)
-        raise FleetError(f"{path}: cannot write: {error}.") from error
+        raise FleetError(f"{path}: cannot write: {getattr(error, 'strerror', None) or error}.") from error
+    finally:
+        if folder >= 0:
+            os.close(folder)
 
 
-def create(schema: str, fill):
-    """Creates, for `publish`, a native SQLite file with these tables, filled in one transaction."""
-    def made(partial: str) -> None:
-        database = sqlite3.connect(partial, isolation_level=None)
+def content_of(schema: str, fill):
+    """Yields, for `publish`, a native SQLite file with these tables, filled in one transaction. SQLite opens files by
+    name, so the file is made in a private folder."""
+    with tempfile.TemporaryDirectory(prefix="lanescope-fleet-") as private:
+        made = os.path.join(private, "report.sqlite")
+        database = sqlite3.connect(made, isolation_level=None)
         try:
             database.execute("PRAGMA journal_mode = OFF")
             database.execute(f"PRAGMA application_id = {REPORT}")
@@ -169,8 +210,10 @@ def create(schema: str, fill):
             database.execute("COMMIT")
         finally:
             database.close()
-    return made
+        with open(made, "rb") as file:
+            while block := file.read(1 << 20):
+                yield block
 
 
-def write(job: Job, findings: list, path: str) -> None:
-    publish(path, create(SCHEMA, lambda database: _fill(database, job, findings)))
+def write(job: Job, findings: list, path: str, is_forced: bool = False) -> None:
+    publish(path, content_of(SCHEMA, lambda database: _fill(database, job, findings)), is_forced)
