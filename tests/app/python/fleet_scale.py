@@ -112,7 +112,6 @@ def measure_cluster(generator, traces, events, folder):
     paths = [path for path in reading.find(folder) if path.endswith(".sqlite")]
     size = sum(os.path.getsize(path) for path in paths)
     print(f"{len(paths)} traces of {size / len(paths) / 1e6:.0f} MB", flush=True)
-    os.environ["LANESCOPE_PROGRAM"] = str(lanescope.program())
     reports, seconds = [], 0.0
     for is_killed in (False, True):
         for made in folder.glob("*.lanescope-*"):
@@ -121,7 +120,7 @@ def measure_cluster(generator, traces, events, folder):
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
             if is_killed:
                 threading.Thread(target=_kill_one, args=(cluster, seconds / 2, killed)).start()
-            results = running.in_cluster(paths, cluster.scheduler_address)
+            results = running.in_cluster(paths, cluster.scheduler_address, True)
         seconds = time.monotonic() - start
         broken = [each for each in results if isinstance(each, reading.Broken)]
         report, job = _report(results, folder / f"report{len(reports)}")

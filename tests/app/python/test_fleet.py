@@ -55,7 +55,6 @@ def summarize(folder, *traces):
 
 def recorded(folder):
     """Summaries of recordings of real GPUs."""
-    os.environ["LANESCOPE_PROGRAM"] = str(lanescope.program())
     packed = sorted(SAMPLES.glob("*.sqlite.gz")) + sorted((TESTS / "golden/compare-pairs").glob("same*.sqlite.gz"))
     for path in packed:
         with gzip.open(path) as source, open(folder / path.name[:-3], "wb") as target:
@@ -407,15 +406,22 @@ class Running(WithNoise):
         self.assertIn("pip install \"lanescope[fleet]\"", done.stderr.decode())
         self.assertEqual(len(done.stderr.decode().splitlines()), 1)
 
-    def test_nothing_goes_to_another_machine_as_it_is(self):
-        for address in ("tcp://node1:8786", "tcp://10.0.0.1:1", "ws://x:1"):
+    def test_a_scheduler_without_tls_is_refused(self):
+        for address in ("tcp://node1:8786", "tcp://127.0.0.1:1", "tcp://localhost:1", "tcp://[::1]:1", "inproc://1", "ws://x:1"):
             with self.assertRaises(FleetError):
                 running.check_encryption(address, False)
             running.check_encryption(address, True)
-        for address in ("tls://node1:8786", "tcp://127.0.0.1:1"):
-            running.check_encryption(address, False)
-        with self.assertRaises(FleetError):
-            running.address_of(str(self.folder / "no-scheduler.json"))
+        running.check_encryption("tls://node1:8786", False)
+        path = self.folder / "scheduler.json"
+        for text, mode, is_good in ((None, 0, False), ('{"address": "tls://a:1"}', 0o644, True), ('{"address": "tls://a:1"}', 0o664, False), ("[" * 10**6, 0o600, False)):
+            if text is not None:
+                path.write_text(text)
+                path.chmod(mode)
+            if is_good:
+                self.assertEqual(running.address_of(str(path)), "tls://a:1")
+            else:
+                with self.assertRaises(FleetError):
+                    running.address_of(str(path))
 
     def test_a_cluster_that_loses_a_worker_makes_the_same_bytes(self):
         try:
@@ -427,7 +433,7 @@ class Running(WithNoise):
         self.assertEqual(len(paths), 64)
         alone = self.report(running.in_processes(paths, 1), "alone.sqlite")
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
-            self.assertEqual(self.report(running.in_cluster(paths, cluster.scheduler_address, task=kill_once), "cluster.sqlite"), alone)
+            self.assertEqual(self.report(running.in_cluster(paths, cluster.scheduler_address, True, task=kill_once), "cluster.sqlite"), alone)
         self.assertTrue((folder / "died").exists())
 
     def test_a_cluster_with_tls_is_talked_to_by_it(self):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import stat
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
@@ -16,6 +17,7 @@ from lanescope.fleet import FleetError
 from lanescope.fleet.reading import Broken, read
 
 RETRIES = 2
+MOST_FILE = 1 << 20
 
 
 def _died(path: str) -> Broken:
@@ -48,24 +50,28 @@ def in_processes(paths: list, workers: int = 0, task=read) -> list:
 
 
 def address_of(scheduler: str) -> str:
-    """Returns the address of a scheduler, also from its own file."""
+    """Returns the address of a scheduler, also from its own file, which only its user or root may write."""
     if "://" in scheduler:
         return scheduler
     try:
-        with open(scheduler, encoding="utf-8") as file:
-            return json.load(file)["address"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        file = os.open(scheduler, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(file, encoding="utf-8") as text:
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0) or status.st_mode & 0o022:
+                raise FleetError(f"{scheduler}: other users may have written this scheduler file. Use one that belongs to you and that only "
+                                 "you can write (chmod go-w).")
+            return str(json.loads(text.read(MOST_FILE))["address"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FleetError(f"{scheduler}: not an address (for example tls://node0:8786) or scheduler file of Dask: {error}.") from error
 
 
 def check_encryption(address: str, is_unsafe: bool) -> None:
-    """Refuses to send unencrypted data to another machine unless allowed."""
-    kind, _, rest = address.partition("://")
-    host = rest.rsplit(":", 1)[0].strip("[]")
-    if kind in ("tls", "inproc", "wss") or host in ("127.0.0.1", "localhost", "::1") or is_unsafe:
+    """Refuses a scheduler that does not prove its identity unless allowed. Answers of a cluster are unpickled, so whoever
+    answers can run code here, and on this machine every user can listen at an address."""
+    if address.startswith(("tls://", "wss://")) or is_unsafe:
         return
-    raise FleetError(f"{address}: an unencrypted connection to another machine. Start the scheduler with TLS (tls://, see "
-                     "security in Dask's documentation), or use --without-tls.")
+    raise FleetError(f"{address}: a scheduler without TLS. Whoever answers there can run programs as you, on this machine too. Start the "
+                     "scheduler with TLS (tls://, see security in Dask's documentation), or use --without-tls on a trusted network.")
 
 
 def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) -> list:
@@ -74,12 +80,13 @@ def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) 
     address = address_of(scheduler)
     check_encryption(address, is_unsafe)
     try:
-        from distributed import Client
+        from distributed import Client, Security
     except ImportError as error:
         raise FleetError(f"A scheduler needs Dask ({error}): pip install \"lanescope[fleet]\".") from error
     try:
-        client = Client(address, timeout="30s", set_as_default=False)
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        security = None if is_unsafe else Security(require_encryption=True)
+        client = Client(address, timeout="30s", set_as_default=False, security=security)
+    except (OSError, RuntimeError, TimeoutError, ValueError, TypeError) as error:
         raise FleetError(f"No scheduler answers at {address}: {error}.") from error
     with client:
         futures = [client.submit(task, path, key=f"lanescope-summary-{path}", retries=RETRIES) for path in paths]
@@ -94,6 +101,7 @@ def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) 
 
 SLURM = """# A Dask cluster in a Slurm allocation; for TLS see security in Dask's documentation (distributed.comm.tls in its configuration).
 sbatch --ntasks=8 --cpus-per-task=2 --wrap '
+  umask 077  # fleet refuses a scheduler file that others can write
   dask scheduler --protocol tls --scheduler-file scheduler.json &
   srun dask worker --protocol tls --scheduler-file scheduler.json --nthreads 1 --nworkers 2 &
   while [ ! -s scheduler.json ]; do sleep 1; done
@@ -104,5 +112,5 @@ sbatch --ntasks=8 --cpus-per-task=2 --wrap '
 KUBERNETES = """# A Dask cluster with Dask's Kubernetes operator, which must be installed; the folder with the summaries is a volume of all pods.
 python -c 'from dask_kubernetes.operator import KubeCluster; KubeCluster(name="lanescope", image="IMAGE-WITH-LANESCOPE", n_workers=8, shutdown_on_close=False)'
 kubectl port-forward service/lanescope-scheduler 8786 &
-lanescope fleet FOLDER -o fleet.sqlite --scheduler tcp://127.0.0.1:8786
+lanescope fleet FOLDER -o fleet.sqlite --scheduler tcp://127.0.0.1:8786 --without-tls  # the port must be that of kubectl: other users can listen, too
 """
