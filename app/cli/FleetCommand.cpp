@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -13,7 +13,8 @@
 
 #include "app/cli/Output.h"
 #include "app/help/HelpFormatter.h"
-#include "model/system/system.h"
+#include "model/format/Subprocess.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::cli {
 
@@ -21,29 +22,44 @@ namespace {
 
 constexpr const char* pythonVariable = "LANESCOPE_PYTHON";
 constexpr const char* defaultPython = "python3";
-constexpr const char* programVariable = "LANESCOPE_PROGRAM";
-
-/// Prints one sentence if the package is missing, instead of Python's search path.
-constexpr const char* start =
-    "import sys\n"
-    "try:\n"
-    "    from lanescope.fleet.command import main\n"
-    "except ImportError as error:\n"
-    "    sys.exit(f'lanescope: The comparison of many ranks is written in Python, and "
-    "{sys.executable} does not have it ({error}): pip install \"lanescope[fleet]\", or name "
-    "another Python in LANESCOPE_PYTHON.')\n"
-    "main(sys.argv[1:])\n";
+/// Python starts isolated: without the current folder, which others may write to, and without Python's
+/// environment variables. PYTHONPATH and the user's packages are added again, but only folders that this
+/// user or root alone can write, and none after `sudo`, which may keep variables of another user. Prints
+/// one sentence if the package is missing, instead of Python's search path.
+constexpr const char* start = R"py(import os, site, stat, sys
+skipped = []
+def is_safe(folder):
+    for place in [folder, *(folder[:at] or '/' for at, letter in enumerate(folder) if letter == '/')]:
+        status = os.stat(place)
+        is_shared = status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and status.st_gid not in (0, os.getuid()))
+        if status.st_uid not in (0, os.getuid()) or is_shared and (place == folder or not status.st_mode & stat.S_ISVTX):
+            return False
+    return True
+def safe(folders):
+    found = [os.path.realpath(folder) for folder in folders if os.path.isabs(folder) and os.path.isdir(folder)]
+    skipped.extend(folder for folder in found if not is_safe(folder))
+    return [folder for folder in found if folder not in skipped]
+if os.getuid() == os.geteuid() and 'SUDO_UID' not in os.environ:
+    sys.path[:0] = safe(os.environ.get('PYTHONPATH', '').split(os.pathsep))
+    for folder in safe([site.getusersitepackages()] if sys.prefix == sys.base_prefix else []):
+        site.addsitedir(folder)
+try:
+    from lanescope.fleet.command import main
+except ImportError as error:
+    other = f' Skipped because other users may write there: {", ".join(skipped)}.' if skipped else ''
+    sys.exit(f'lanescope: The comparison of many ranks is written in Python, and {sys.executable} does not have it '
+             f'({error}): pip install "lanescope[fleet]", or name another Python in LANESCOPE_PYTHON.{other}')
+main(sys.argv[1:])
+)py";
 
 /// Replaces this process; returns only if that fails.
-Error becomePython(const std::vector<std::string>& words) {
-    const char* named = std::getenv(pythonVariable);
-    const std::string python = named != nullptr && *named != '\0' ? named : defaultPython;
-    if (const std::filesystem::path self = system::ownProgram(); !self.empty())
-        ::setenv(programVariable, self.c_str(), 1);
-    std::vector<char*> arguments{const_cast<char*>(python.c_str()), const_cast<char*>("-c"), const_cast<char*>(start)};
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    ::execvp(python.c_str(), arguments.data());
+Error becomePython(std::vector<std::string> words) {
+    const std::string named = environment(pythonVariable);
+    const std::string python = named.empty() ? defaultPython : named;
+    words.insert(words.begin(), {python, "-I", "-c", start});
+    errno = ENOENT;
+    if (const std::filesystem::path program = findProgram(python); !program.empty())
+        ::execv(program.c_str(), pointersTo(words).data());
     return {fmt::format("{}: cannot start: {}. Name a Python that has the lanescope package in {}.", python,
                         std::strerror(errno), pythonVariable)};
 }
@@ -54,10 +70,9 @@ struct FleetOptions {
     bool isForced = false, printsSlurm = false, printsKubernetes = false, isUnsafe = false;
 
     std::vector<std::string> words() const {
-        std::vector<std::string> all{folder};
-        if (!other.empty()) all = {folder, other};
+        std::vector<std::string> all;
         const auto add = [&](const char* name, const std::string& value) {
-            if (!value.empty()) all.insert(all.end(), {name, value});
+            if (!value.empty()) all.push_back(fmt::format("{}={}", name, value));
         };
         add("--output", output);
         add("--html", html);
@@ -68,6 +83,8 @@ struct FleetOptions {
         if (isUnsafe) all.emplace_back("--without-tls");
         if (printsSlurm) all.emplace_back("--print-slurm");
         if (printsKubernetes) all.emplace_back("--print-kubernetes");
+        all.insert(all.end(), {"--", folder});
+        if (!other.empty()) all.push_back(other);
         return all;
     }
 };
@@ -102,7 +119,7 @@ void addFleet(CLI::App& app, int& exitStatus) {
                      "Read with a Dask cluster: the address of its scheduler, or its scheduler file")
         ->type_name("ADDRESS");
     command->add_flag("--without-tls", options->isUnsafe,
-                      "Allow an unencrypted connection to a scheduler on another machine");
+                      "Allow a scheduler without TLS; whoever answers there can run programs as you");
     command->add_flag("--print-slurm", options->printsSlurm,
                       "Print Slurm commands that start a Dask cluster, and exit");
     command->add_flag("--print-kubernetes", options->printsKubernetes,

@@ -11,6 +11,7 @@
 
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
+#include "model/format/Subprocess.h"
 #include "model/system/system.h"
 
 namespace lanescope::cli {
@@ -52,8 +53,9 @@ Error becomeViewer(const std::vector<std::string>& files) {
     // The viewer of the same build is installed next to this program; it is tried first.
     const std::filesystem::path self = system::ownProgram();
     if (!self.empty()) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
-    ::execvp(viewerName, arguments.data());
-    if (errno == ENOENT)
+    const std::filesystem::path found = findProgram(viewerName);
+    if (!found.empty()) ::execv(found.c_str(), arguments.data());
+    if (found.empty())
         return {
             fmt::format("{0}: not found next to this program or in PATH. Install the package {0} of the same "
                         "release on the machine with your screen, and copy the trace to it.",

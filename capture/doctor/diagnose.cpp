@@ -32,6 +32,7 @@
 #include "capture/perf/PerfEvents.h"
 #include "capture/record/AgentEnvironment.h"
 #include "capture/sample/ProcFile.h"
+#include "capture/sample/runSampler.h"
 #include "capture/threads/ForeignMemory.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/Subprocess.h"
@@ -237,21 +238,6 @@ namespace {
 
 constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
 
-/// Returns the folders of Python packages from which `python3` would import; empty without Python.
-std::vector<std::filesystem::path> pythonFolders() {
-    std::vector<std::filesystem::path> folders;
-    const std::unique_ptr<FILE, int (*)(FILE*)> python(
-        ::popen("python3 -c 'import sys; print(\"\\n\".join(sys.path))' 2>/dev/null", "re"), ::pclose);
-    if (!python) return folders;
-    std::string text;
-    char buffer[4096];
-    while (const size_t got = std::fread(buffer, 1, sizeof(buffer), python.get())) text.append(buffer, got);
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
-        if (!line.empty()) folders.emplace_back(line);
-    return folders;
-}
-
 /// Returns the possible paths of CUPTI, in the order in which programs search.
 std::vector<std::filesystem::path> candidates() {
     std::vector<std::filesystem::path> found;
@@ -260,14 +246,11 @@ std::vector<std::filesystem::path> candidates() {
         for (const char* name : libraryNames)
             if (std::filesystem::exists(folder / name, error)) found.push_back(folder / name);
     };
-    for (const std::filesystem::path& folder : pythonFolders()) {
-        add(folder / "nvidia" / "cu13" / "lib");
-        add(folder / "nvidia" / "cuda_cupti" / "lib");
-    }
+    for (const std::filesystem::path& folder : pythonCuptiFolders("python3")) add(folder);
     for (const char* name : libraryNames) found.emplace_back(name);
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
         const std::string home = environment(variable);
-        if (home.empty()) continue;
+        if (!std::filesystem::path(home).is_absolute()) continue;
         add(std::filesystem::path(home) / "extras" / "CUPTI" / "lib64");
         add(std::filesystem::path(home) / "lib64");
     }

@@ -23,6 +23,7 @@
 #include "capture/sample/NvmlSampler.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
+#include "model/format/Subprocess.h"
 #include "model/format/factNames.h"
 #include "model/format/optionValues.h"
 
@@ -63,17 +64,6 @@ using std::filesystem::path;
 
 constexpr size_t maxFirstLineBytes = 512;
 
-/// Returns the path of a program called by that name; empty if it does not exist.
-path pathOfProgram(const std::string& program) {
-    if (program.empty()) return {};
-    if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? path(program) : path();
-    std::istringstream folders(environment("PATH"));
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (const path candidate = path(folder) / program; !folder.empty() && ::access(candidate.c_str(), X_OK) == 0)
-            return candidate;
-    return {};
-}
-
 bool isPython(const path& program) { return program.filename().string().starts_with("python"); }
 
 /// Returns the interpreter in the first line of a script; empty if there is none.
@@ -88,14 +78,14 @@ path interpreterOf(const path& script) {
     std::string word;
     words >> word;
     if (path(word).filename() == "env") words >> word;
-    return pathOfProgram(word);
+    return findProgram(word);
 }
 
 class Folders {
   public:
     /// Adds the folders of a Python whose programs are in `prefix`/bin.
     void addPrefix(const path& prefix) {
-        if (prefix.empty()) return;
+        if (!prefix.is_absolute()) return;
         for (const char* library : {"lib", "lib64", "local/lib"}) {
             for (const std::string& name : log::namesIn(prefix / library)) {
                 const path folder = prefix / library / name;
@@ -109,8 +99,8 @@ class Folders {
     /// Adds the interpreter, and the target of its link: a virtual environment may use the target's packages.
     void addPython(const path& python) {
         if (python.empty()) return;
-        addPrefix(python.parent_path().parent_path());
         std::error_code error;
+        addPrefix(std::filesystem::absolute(python, error).parent_path().parent_path());
         const path real = std::filesystem::canonical(python, error);
         if (!error) addPrefix(real.parent_path().parent_path());
     }
@@ -135,15 +125,15 @@ class Folders {
 
 std::vector<path> pythonCuptiFolders(const std::string& program) {
     Folders folders;
-    const path place = pathOfProgram(program);
+    const path place = findProgram(program);
     const path interpreter = isPython(place) ? place : interpreterOf(place);
     if (isPython(interpreter)) folders.addPython(interpreter);
     std::istringstream paths(path(environment("PYTHONPATH")).string());
     for (std::string folder; std::getline(paths, folder, ':');)
-        if (!folder.empty()) folders.addPackages(folder);
+        if (path(folder).is_absolute()) folders.addPackages(folder);
     folders.addPrefix(path(environment("VIRTUAL_ENV")));
     folders.addPrefix(path(environment("CONDA_PREFIX")));
-    folders.addPython(pathOfProgram("python3"));
+    folders.addPython(findProgram("python3"));
     if (const path home = path(environment("HOME")); !home.empty()) folders.addPrefix(home / ".local");
     return folders.take();
 }

@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <sstream>
 
+#include "model/format/optionValues.h"
 #include "model/system/system.h"
 
 namespace lanescope {
@@ -19,6 +22,20 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
     pointers.push_back(nullptr);
     return pointers;
+}
+
+std::filesystem::path findProgram(const std::string& name) {
+    const auto isProgram = [](const std::filesystem::path& path) {
+        struct stat status {};
+        return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
+    };
+    if (name.find('/') != std::string::npos) return isProgram(name) ? std::filesystem::path(name) : "";
+    std::istringstream folders(environment("PATH"));
+    for (std::string folder; !name.empty() && std::getline(folders, folder, ':');) {
+        std::filesystem::path program = std::filesystem::path(folder) / name;
+        if (program.is_absolute() && isProgram(program)) return program;
+    }
+    return {};
 }
 
 Subprocess Subprocess::spawn(const std::filesystem::path& program, const std::vector<std::string>& words,

@@ -17,6 +17,11 @@ namespace lanescope {
 /// Returns pointers to the texts, null-terminated for `exec`; valid as long as the texts.
 std::vector<char*> pointersTo(const std::vector<std::string>& texts);
 
+/// Returns the path of an executable file: a name with a slash as it is, another name from the absolute
+/// folders of PATH. Relative and empty folders are skipped, because others may write to the current one.
+/// Returns an empty path if there is none. Any thread that may call getenv.
+std::filesystem::path findProgram(const std::string& name);
+
 /// A child process of this one, ended and reaped at the latest with this object. One thread.
 class Subprocess {
   public:

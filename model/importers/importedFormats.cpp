@@ -167,17 +167,6 @@ Result<bool> isNsightReport(TraceSource& source) {
     return (ending == ".nsys-rep" || ending == ".qdrep") && !source.startsLikeSqlite();
 }
 
-/// Returns the path of `nsys`, searched like a shell.
-std::optional<fs::path> findExporter() {
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const fs::path program = fs::path(folder) / exporter;
-        if (program.is_absolute() && ::access(program.c_str(), X_OK) == 0) return program;
-    }
-    return std::nullopt;
-}
-
 /// Runs a program without input and output and returns its exit status, or -1 if it did not exit.
 /// Ends it with all its children as soon as `isWanted` returns false.
 int runQuietly(const std::vector<std::string>& words, const std::function<bool()>& isWanted) {
@@ -203,8 +192,8 @@ bool isUsable(const fs::path& exported, const fs::path& report) {
 Result<void> makeExport(const fs::path& report, const fs::path& exported, const LoadProgress& progress) {
     std::error_code ignored;
     const std::string command = fmt::format("nsys export --type sqlite -o {} {}", exported.string(), report.string());
-    const std::optional<fs::path> program = findExporter();
-    if (!program)
+    const fs::path program = findProgram(std::string(exporter));
+    if (program.empty())
         return fail(
             "{}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. "
             "Where nsys is installed, run \"{}\".",
@@ -213,7 +202,7 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported, const 
     partial += ".exporting.sqlite";
     fs::remove(partial, ignored);
     bool isWanted = true;
-    const int status = runQuietly({program->string(), "export", "--type", "sqlite", "--output",
+    const int status = runQuietly({program.string(), "export", "--type", "sqlite", "--output",
                                    fs::absolute(partial, ignored).string(), fs::absolute(report, ignored).string()},
                                   [&] { return isWanted = !progress || progress(0, "nsys exports the report"); });
     if (status == 0) {
@@ -222,7 +211,7 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported, const 
     }
     fs::remove(partial, ignored);
     if (!isWanted) return fail("{}: opening was cancelled.", report.string());
-    return fail("{0} could not export {1}. Run \"{2}\" to see why.", program->string(), report.string(), command);
+    return fail("{0} could not export {1}. Run \"{2}\" to see why.", program.string(), report.string(), command);
 }
 
 Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
