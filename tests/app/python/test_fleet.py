@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -31,7 +32,7 @@ except ImportError as error:
     sys.exit(SKIPPED)
 
 import fleet_jobs  # noqa: E402
-from lanescope.fleet import FleetError, clock, comparing, findings, joining, page, reading, running, words, writing  # noqa: E402
+from lanescope.fleet import FleetError, clock, comparing, findings, joining, page, printing, reading, running, words, writing  # noqa: E402
 
 
 def kill_once(path):
@@ -148,6 +149,82 @@ class Reading(WithNoise):
         self.assertEqual(len(job.ranks), 25)
         self.assertEqual((findings.find(job)[0].kind, findings.find(job)[0].ranks), ("missing", list(range(1, 8))))
         self.assertIn("Write it again with 'lanescope summarize'", " ".join(each.sentence for each in job.broken))
+
+
+    def test_a_hostile_summary_is_a_line_and_costs_little(self):
+        generated = "CREATE TABLE x AS SELECT * FROM LANESCOPE_STORED_{0}; DROP TABLE LANESCOPE_STORED_{0}; CREATE TABLE LANESCOPE_STORED_{0}({1}, \"{2}\" GENERATED ALWAYS AS ({3}))"
+        update = "UPDATE LANESCOPE_STORED_{} SET {} = {}".format
+        cases = [generated.format("KERNELS", "worker, count, totalNs, mostNs", "name", "printf('%.*c', 100000000, 'x')"),
+                 generated.format("STEPS", "worker, number, startNs", "wallNs", "length(hex(zeroblob(100000000)))"),
+                 "DROP TABLE LANESCOPE_STORED_KERNELS; CREATE VIEW LANESCOPE_STORED_KERNELS AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) "
+                 "SELECT 0 AS worker, printf('%.*c', 1000000, n) AS name, 1 AS count, 1 AS totalNs, 1 AS mostNs FROM c",
+                 "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20000) INSERT INTO LANESCOPE_STORED_HEALTH(severity, code, sentence) SELECT 1, 'a', n FROM c",
+                 update("COMMUNICATORS", "ranks", 1 << 62), update("COLLECTIVES", "number", 1 << 62), update("PLACES", "worldSize", 1 << 62),
+                 update("WORKERS", "rank", 1 << 40), update("WORKERS", "worker", -1), update("STEPS", "number", (1 << 63) - 1), update("STEPS", "startNs", -(1 << 63)),
+                 update("COLLECTIVES", "gpuEndNs", 9 * 10**17), update("PLACES", "host", "x'00ff'"), update("PLACES", "host", "CAST(x'ff41' AS TEXT)")]
+        folder = self.written("hostile", self.simulated())
+        for number, sql in enumerate(cases):
+            database = sqlite3.connect(folder / f"rank{number:05}{reading.SUMMARY}")
+            database.executescript(sql)
+            database.close()
+        for path in reading.find(folder)[:len(cases)]:
+            start = time.monotonic()
+            with self.subTest(path=path):
+                self.assertIsInstance(reading.read(path), reading.Broken)
+                self.assertLess(time.monotonic() - start, reading.MOST_SECONDS / 2)
+        job = joining.join([reading.read(path) for path in reading.find(folder)])
+        self.assertEqual((len(job.ranks), len(job.broken)), (32 - len(cases), len(cases)))
+
+    def test_a_summary_that_fails_to_join_keeps_no_other_from_the_report(self):
+        summaries = self.simulated().summaries()
+        summaries[3].tables["communicators"]["size"][:] = 1 << 62
+        job = joining.join(summaries)
+        self.assertEqual([each.source for each in job.broken], [summaries[3].source])
+        self.assertEqual(len(job.ranks), 31)
+
+    def test_steps_and_kernels_of_one_rank_do_not_use_the_memory_of_all(self):
+        summaries, most = self.simulated().summaries(), joining.MOST_CELLS // 32
+        steps = summaries[0].tables["steps"]
+        for name, column in steps.items():
+            steps[name] = numpy.concatenate([column, numpy.repeat(column[:1], most)])
+        steps["step"] = numpy.arange(len(steps["step"]))
+        job = joining.join(summaries)
+        self.assertEqual(len(job.steps), most)
+        self.assertTrue(any("steps are compared" in note for note in job.notes))
+
+
+class Publishing(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name)
+
+    def test_a_file_is_for_its_owner_and_follows_no_link(self):
+        victim, path = self.folder / "victim", self.folder / "report"
+        victim.write_text("precious")
+        (self.folder / "report.partial").symlink_to(victim)
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        writing.publish(str(path), [b"1"], False)
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        for is_link in (False, True):
+            if is_link:
+                path.unlink()
+                path.symlink_to(victim)
+            with self.assertRaises(FleetError):
+                writing.publish(str(path), [b"2"], False)
+        writing.publish(str(path), [b"3"], True)
+        self.assertEqual((path.read_text(), victim.read_text(), path.is_symlink()), ("3", "precious", False))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["report", "report.partial", "victim"])
+        with self.assertRaises(FleetError):
+            writing.place_for("/dev/null", True)
+
+    def test_texts_are_printable(self):
+        hostile = "\x1b]0;T\x07\x9b31m\r\nlanescope: fake\u202e\udc80<script>"
+        self.assertEqual(printing.printable(hostile), " ]0;T  31m  lanescope: fake\ufffd\ufffd<script>")
+        shown = page.head(hostile, page.SCRIPT) + page.table([hostile], [[hostile]])
+        self.assertNotRegex(shown.replace("\n", ""), "[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]|<script>")
+        self.assertIn("Content-Security-Policy", shown)
 
 
 class Findings(WithNoise):
