@@ -119,7 +119,7 @@ void addFleet(CLI::App& app, int& exitStatus) {
                      "Read with a Dask cluster: the address of its scheduler, or its scheduler file")
         ->type_name("ADDRESS");
     command->add_flag("--without-tls", options->isUnsafe,
-                      "Allow a scheduler without TLS; whoever answers there can run programs as you");
+                      "Allow a scheduler without TLS; any program there can run code as you");
     command->add_flag("--print-slurm", options->printsSlurm,
                       "Print Slurm commands that start a Dask cluster, and exit");
     command->add_flag("--print-kubernetes", options->printsKubernetes,
