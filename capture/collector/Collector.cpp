@@ -17,6 +17,7 @@
 #include "capture/collector/PerfImporter.h"
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/trimToWindows.h"
+#include "capture/log/clocks.h"
 #include "capture/log/logDoor.h"
 #include "capture/options/AgentOptions.h"
 #include "model/format/OutputFile.h"
@@ -83,6 +84,7 @@ Result<void> Collector::beginTrace(Journal journal) {
         return fail(trace.error());
     }
     trace_ = std::move(*trace);
+    if (journal == Journal::Live) reserve_.emplace(runFolder_);
     trace_->setSourceFolders({info_.workingDirectory, info_.homeDirectory});
     return {};
 }
@@ -138,6 +140,9 @@ Result<void> Collector::importLogs() {
     uint64_t bytes = 0;
     for (const auto& [path, log] : logs_) bytes += log->bytesRead();
     for (const auto& [path, log] : samplerLogs_) bytes += log->bytesRead();
+    const int64_t nowNs = log::monotonicNs();
+    if (reserve_ && polledNs_ > 0) reserve_->cover(bytes - bytesRead_, nowNs - polledNs_);
+    polledNs_ = nowNs;
     bytesRead_ = bytes;
     return {};
 }
@@ -239,6 +244,7 @@ void Collector::cut(std::vector<uint32_t> running, int64_t atRealtimeNs) {
 Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite,
                                        const ClosingSteps& closing) {
     Result<CollectedRun> run = fail(outOfMemory_);
+    reserve_.reset();
     // A full disk has room again once the unfinished trace is removed; the summary and the index need some of it.
     const ClosingSteps none;
     const ClosingSteps* const attempts[] = {&closing, &closing, &none};

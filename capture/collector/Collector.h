@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/collector/DiskReserve.h"
 #include "capture/collector/GpuInventory.h"
 #include "capture/collector/ImportCounts.h"
 #include "capture/collector/LogImporter.h"
@@ -144,6 +145,8 @@ class Collector {
     std::map<std::string, std::unique_ptr<LogImporter>> logs_;
     std::map<std::string, std::unique_ptr<SamplerImporter>> samplerLogs_;
     int64_t lastCounter_ = 0;
+    std::optional<DiskReserve> reserve_;  ///< While the trace is written live.
+    int64_t polledNs_ = 0;                ///< Time of the last poll; 0 before the first.
     std::map<std::string, Error> unreadable_;
     std::map<std::string, uint32_t> hosts_;
     std::vector<Note> notes_;

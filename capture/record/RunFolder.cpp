@@ -111,7 +111,8 @@ std::optional<MainProcess> RunFolder::notedEnd() const {
 }
 
 bool RunFolder::isOurs(const std::string& name) const {
-    for (const char* const own : {runInfoFileName, runInfoWithMachineFileName, endFileName, log::momentPipeName})
+    for (const char* const own :
+         {runInfoFileName, runInfoWithMachineFileName, endFileName, log::momentPipeName, DiskReserve::fileName})
         if (name == own) return true;
     if (name.ends_with(log::lostLogEnding)) return folder_->linkTarget(name).has_value();
     const bool isPerf = name.ends_with(perfLogEnding);
