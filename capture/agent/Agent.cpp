@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <utility>
 
 #include "capture/agent/Inside.h"
@@ -15,8 +16,8 @@
 #include "capture/agent/endOfProcess.h"
 #include "capture/agent/ownThreads.h"
 #include "capture/agent/processIdentity.h"
+#include "capture/log/LogFolder.h"
 #include "capture/log/clocks.h"
-#include "capture/log/logDoor.h"
 #include "model/format/factNames.h"
 #include "model/format/optionValues.h"
 
@@ -31,8 +32,9 @@ constexpr int64_t writePeriodNs = 200'000'000;  // maximum loss after SIGKILL, p
 constexpr int64_t shortWritePeriodNs = 20'000'000;
 constexpr int64_t shortPeriodsNs = 2'000'000'000;  // counted from the first check for work
 constexpr int64_t clockPeriodNs = 1'000'000'000;
-constexpr int64_t diskPeriodNs = 500'000'000;
-constexpr uint64_t maxReserveBytes = uint64_t{1} << 30, defaultReserveDivisor = 20;
+constexpr int64_t diskPeriodNs = 100'000'000;
+constexpr int64_t startAgainNs = 100'000'000;
+constexpr int64_t maxClockDistanceNs = 1'000'000;
 constexpr auto flushPeriod = 250ms;
 // The driver keeps few managed-memory events and silently drops events that are not fetched. Of 512
 // MiB moved each way, it reported 58 to 458 MiB at 250 ms and 354 to 512 MiB at 5 ms.
@@ -60,6 +62,7 @@ void afterForkInParent() {
 }
 void afterForkInChild() {
     afterForkInParent();
+    const bool isInterrupted = Inside::isCallingThread();
     // The parent's agent stays untouched: its threads do not exist here, and the parent writes the
     // contents of its rings.
     const Agent* parents = currentAgent.exchange(nullptr);
@@ -67,8 +70,16 @@ void afterForkInChild() {
     if (parents) parentsAgent.store(parents);
     if (parents && parents->hasCuda()) parentUsedCuda.store(true);
     forgetEndSignals();
-    LostCalls::nested.store(0);
-    LostCalls::withoutMemory.store(0);
+    LostCalls::ofThisProcess().nested.store(0);
+    LostCalls::ofThisProcess().withoutMemory.store(0);
+    LostCalls::countIn(SharedTally::lostCalls());
+    // A signal handler that interrupted us has forked. The child can record if the interrupted code holds no lock and
+    // is not inside the allocator. Otherwise its calls are refused and counted.
+    if (!isInterrupted || !Inside::isOnlyInCall() || !parents || !parents->hasThreads()) return;
+    NvtxRegistry* const registry = existingNvtxRegistry();
+    if (registry && !registry->tryLock()) return;
+    if (registry) registry->unlockAfterFork();
+    Inside::leave();
 }
 
 /// Runs when this library is loaded. If the first call of the program did this, another thread's fork could interrupt
@@ -99,9 +110,11 @@ Agent* Agent::current() {
     }
     log::setEventClock(environment(clockVariable));
     if (!wasForked.load()) SharedTally::make();
-    auto* fresh = new Agent(folder, environment(doorVariable), std::move(options));
+    auto* fresh =
+        new Agent(log::LogFolder(folder, environment(sessionVariable), environment(doorVariable)), std::move(options));
     if (currentAgent.compare_exchange_strong(agent, fresh)) {
         if (wasForked.load()) SharedTally::countChild();
+        LostCalls::countIn(nullptr);
         return fresh;
     }
     delete fresh;  // another thread was first
@@ -112,16 +125,16 @@ Agent* Agent::existing() { return currentAgent.load(std::memory_order_acquire); 
 
 bool Agent::hasLostCuda() { return parentUsedCuda.load(); }
 
-Agent::Agent(const std::string& folder, const std::string& door, AgentOptions options)
+Agent::Agent(const log::LogFolder& folder, AgentOptions options)
     : options_(std::move(options)),
-      logPath_(folder + "/" + logName()),
-      file_(logPath_, door),
+      file_(folder, logName()),
       writer_(file_),
       windows_(options_.windows, log::eventTimeNs()),
       stacks_(options_.recordPython),
       nvtx_(
           windows_, stacks_, [this] { startAndWake(); },
-          options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)) {
+          options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)),
+      reserve_(options_.diskReserveBytes) {
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
 }
 
@@ -150,16 +163,46 @@ void Agent::add(EventSource& source) {
 }
 
 void Agent::startThreads() {
-    if (threadsStarted_.exchange(true)) return;
-    const bool writes = startThread(&Agent::writerMain, this);
-    const bool flushes = startThread(&Agent::flusherMain, this);
-    if (!writes || !flushes) {
-        const std::lock_guard lock(mutex_);
-        // No thread will answer, so no thread may wait.
-        if (phase_ == Phase::Running) phase_ = writes ? Phase::Ending : Phase::Ended;
-        return;
+    if (hasThreads() || isStarting_.exchange(true)) return;
+    const int64_t nowNs = log::monotonicNs();
+    if (nowNs >= nextStartNs_.load()) {
+        nextStartNs_.store(nowNs + startAgainNs);
+        if (!hasWriter_.load()) {
+            // Set first, because the writer may end at once.
+            hasWriter_.store(true);
+            if (startThread(&Agent::writerMain, this))
+                watchForEndSignals(&wake_);
+            else
+                hasWriter_.store(false);
+        }
+        if (hasWriter_.load() && !hasFlusher_.load()) hasFlusher_.store(startThread(&Agent::flusherMain, this));
+        if (!hasWriter_.load() && !lacksWriter_.exchange(true)) writeHere(false);
     }
-    watchForEndSignals(&wake_);
+    isStarting_.store(false);
+}
+
+/// Writes without a writer thread: the begin of the log, so that its existence and the reason are known however the
+/// process ends, or at the end everything.
+void Agent::writeHere(bool isLast) {
+    try {
+        if (isLast) {
+            drain();
+            writeClock();
+            writeEnd();
+        } else {
+            identityWritten_ = true;
+            writeIdentity();
+            writer_.note(Severity::Warning, HealthCode::WriterMissing,
+                         "No thread could be started to write the log (limit of threads or processes?). Until one "
+                         "starts, up to 1 MiB of events per thread is kept and written at exit; without exit handlers "
+                         "these events are lost.");
+            file_.flush();
+            publishLogStatus();
+        }
+        file_.letGo();
+    } catch (...) {
+        // Without memory the log has no begin or no end.
+    }
 }
 
 void Agent::wakeWriter() { wake_.request(); }
@@ -315,12 +358,38 @@ void Agent::runFlusher() {
     }
 }
 
+/// Writes everything on the calling thread, if no writer could be started.
+void Agent::finishHere(int signal) {
+    constexpr int maxAttempts = 100;
+    constexpr timespec pause{0, 1'000'000};
+    if (!lacksWriter_.load()) return;
+    // Another thread may be starting the threads. It could also have been interrupted by the caller.
+    for (int attempt = 0; isStarting_.exchange(true); ++attempt) {
+        if (attempt == maxAttempts) return;
+        ::nanosleep(&pause, nullptr);
+    }
+    if (hasWriter_.load()) {
+        isStarting_.store(false);
+        return finish(signal);
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        if (phase_ == Phase::Ended) return;
+        phase_ = Phase::Ended;
+        endSignal_ = signal;
+    }
+    writeHere(true);
+    nvtx_.stop();
+    // `isStarting_` stays, so that no thread starts any more.
+}
+
 void Agent::finish(int signal) {
+    if (!hasWriter_.load()) return finishHere(signal);
     std::unique_lock lock(mutex_);
-    if (!threadsStarted_.load()) return;
     if (phase_ == Phase::Running) {
         endSignal_ = signal;
-        phase_ = Phase::Flushing;
+        // Without a flusher no thread would answer.
+        phase_ = hasFlusher_.load() ? Phase::Flushing : Phase::Ending;
         changed_.notify_all();
     }
     changed_.wait_for(lock, flushDeadline, [this] { return phase_ != Phase::Flushing; });
@@ -336,17 +405,26 @@ void Agent::writeEnd() {
     if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
         noteMissingWindow();
-        const uint64_t children = wasForked.load() ? 0 : SharedTally::childrenWithoutLog();
-        if (children > 0)
-            writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
-                         std::to_string(children) +
-                             " forked processes used NVTX or CUDA but had no log when this process "
-                             "ended (usual for workers that exit early, without exit handlers).",
-                         children);
+        if (!wasForked.load()) reportChildren();
         writeEndRecord(endSignal_ ? log::EndReason::Signal : log::EndReason::Exit);
     }
     file_.flush();
     publishLogStatus();
+}
+
+/// Reports forked children without a log.
+void Agent::reportChildren() {
+    if (const uint64_t children = SharedTally::childrenWithoutLog(); children > 0)
+        writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
+                     std::to_string(children) +
+                         " forked processes used NVTX or CUDA but had no log when this process "
+                         "ended (usual for workers that exit early, without exit handlers).",
+                     children);
+    if (const auto [children, problem] = SharedTally::unwritable(); children > 0)
+        writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
+                     std::to_string(children) + " forked processes used NVTX or CUDA, but could not write a log: " +
+                         std::strerror(problem) + ".",
+                     children);
 }
 
 /// Counts the log of a forked child, or leaves a sign that no log will exist. Once.
@@ -356,10 +434,9 @@ void Agent::publishLogStatus() {
         if (wasForked.load()) SharedTally::countLog();
         hasPublishedLogStatus_ = true;
     } else if (const int problem = file_.beginProblem()) {
-        const std::string sign = logPath_ + std::string(log::lostLogEnding);
-        if (::symlink(log::lostLogText(problem, programPath()).c_str(), sign.c_str()) != 0)
-            log::requestLog(environment(doorVariable), log::DoorAction::Lost,
-                            std::string_view(sign).substr(sign.rfind('/') + 1), problem);
+        const bool isKnown = file_.leaveSign(problem, programPath());
+        if (wasForked.load() && isKnown) SharedTally::countLog();
+        if (wasForked.load() && !isKnown) SharedTally::countUnwritable(problem);
         hasPublishedLogStatus_ = true;
     }
 }
@@ -399,12 +476,7 @@ bool Agent::isReserveReached() {
     const int64_t nowNs = log::monotonicNs();
     if (options_.diskReserveBytes == 0 || nowNs < nextDiskNs_) return false;
     nextDiskNs_ = nowNs + diskPeriodNs;
-    const log::LogFile::Disk disk = file_.disk();
-    if (disk.bytes == 0) return false;
-    const uint64_t reserve = options_.diskReserveBytes == defaultReserve
-                                 ? std::min(maxReserveBytes, disk.bytes / defaultReserveDivisor)
-                                 : options_.diskReserveBytes;
-    return disk.freeBytes < reserve;
+    return reserve_.isReached(file_.disk(), nowNs);
 }
 
 void Agent::endRecording(HealthCode code, const std::string& sentence) {
@@ -446,8 +518,13 @@ void Agent::reportLostCalls() {
         writer_.dropped(what, count);
         counted.fetch_sub(count, std::memory_order_relaxed);
     };
-    report(Loss::NestedCalls, LostCalls::nested);
-    report(Loss::CallsWithoutMemory, LostCalls::withoutMemory);
+    const auto reportAll = [&report](LostCalls& calls) {
+        report(Loss::NestedCalls, calls.nested);
+        report(Loss::CallsWithoutMemory, calls.withoutMemory);
+    };
+    reportAll(LostCalls::ofThisProcess());
+    // Those of forked children that got no agent.
+    if (LostCalls* const shared = wasForked.load() ? nullptr : SharedTally::lostCalls()) reportAll(*shared);
 }
 
 void Agent::writeIdentity() {
@@ -459,9 +536,11 @@ void Agent::writeIdentity() {
 }
 
 void Agent::writeClock() {
+    const log::ClockPair clocks = log::readClocks(maxClockDistanceNs);
+    if (clocks.distanceNs > maxClockDistanceNs) return;  // The thread lost its core each time; the next second follows.
     log::ClockRecord record{};
-    record.realtimeNs = log::realtimeNs();
-    record.monotonicNs = log::monotonicNs();
+    record.realtimeNs = clocks.monotonicNs + clocks.offsetNs;
+    record.monotonicNs = clocks.monotonicNs;
     writer_.write(record);
 }
 

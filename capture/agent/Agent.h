@@ -10,6 +10,7 @@
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
+#include "capture/agent/DiskReserve.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/Windows.h"
 #include "capture/agent/ownThreads.h"
@@ -52,6 +53,7 @@ class Agent {
 
     Windows& windows() { return windows_; }
 
+    /// Starts the threads. Without a writer it writes the begin of the log itself, once, and later calls try again.
     void startThreads();
     /// Makes the writer check for work now. Any thread; at most one system call.
     void wakeWriter();
@@ -67,12 +69,17 @@ class Agent {
 
     /// Returns true if this process records CUDA activity, or tried to.
     bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire); }
+    /// Returns true if both threads of the agent run. From then on recording a call takes no memory.
+    bool hasThreads() const { return hasWriter_.load(std::memory_order_acquire) && hasFlusher_.load(); }
 
   private:
-    Agent(const std::string& folder, const std::string& door, AgentOptions options);
+    Agent(const log::LogFolder& folder, AgentOptions options);
     static void* writerMain(void* agent);
     static void* flusherMain(void* agent);
     void runWriter();
+    void writeHere(bool isLast);
+    void finishHere(int signal);
+    void reportChildren();
     bool writeRound(bool isLast);
     void endIfSignalled(bool isRunning);
     void runFlusher();
@@ -91,8 +98,7 @@ class Agent {
     void writeClock();
 
     const AgentOptions options_;
-    const std::string logPath_;  // without ".log"
-    CycleClock clock_;           // writer thread only, except for its static part
+    CycleClock clock_;  // writer thread only, except for its static part
     log::LogFile file_;
     log::RecordWriter writer_;
     Windows windows_;
@@ -102,7 +108,10 @@ class Agent {
     std::unique_ptr<ActivitySource> activity_;
     std::atomic<bool> hasActivity_{false};
 
-    std::atomic<bool> threadsStarted_{false};
+    std::atomic<bool> hasWriter_{false}, hasFlusher_{false};
+    std::atomic<bool> isStarting_{false};   // a thread starts the threads, or writes in place of the writer
+    std::atomic<bool> lacksWriter_{false};  // a start has failed
+    std::atomic<int64_t> nextStartNs_{0};
     std::atomic<bool> writeSoon_{false};  // CUPTI was flushed
     std::atomic<bool> isLogFull_{false};  // the log has reached its limit
     std::atomic<int> endingSignal_{0};
@@ -112,6 +121,7 @@ class Agent {
     bool hasPublishedLogStatus_ = false;
     int64_t writePeriodNs_ = 0, writerBegunNs_ = 0, nextWriteNs_ = 0, nextClockNs_ = 0;
     int64_t nextDiskNs_ = 0;
+    DiskReserve reserve_;
 
     enum class Phase { Running, Flushing, Flushed, Ending, Ended };
     std::mutex mutex_;  // guards the two members below; never held while CUPTI or I/O is called

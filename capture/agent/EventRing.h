@@ -158,7 +158,7 @@ class ThreadRings {
             if (const uint64_t key = threadEnd_.load(std::memory_order_relaxed))
                 ::pthread_setspecific(static_cast<pthread_key_t>(key - 1), ring);
         } else {
-            LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+            LostCalls::countWithoutMemory();
         }
         wakeConsumer_();
         errno = errnoBefore;

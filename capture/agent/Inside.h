@@ -9,8 +9,31 @@ namespace lanescope::agent {
 /// Counts of calls that could not be recorded. Any thread; the writer reads them.
 struct LostCalls {
     /// Calls from a signal handler that had interrupted another call.
-    static inline constinit std::atomic<uint64_t> nested{0};
-    static inline constinit std::atomic<uint64_t> withoutMemory{0};
+    std::atomic<uint64_t> nested{0};
+    std::atomic<uint64_t> withoutMemory{0};
+
+    static void countNested() { present().nested.fetch_add(1, std::memory_order_relaxed); }
+    static void countWithoutMemory() { present().withoutMemory.fetch_add(1, std::memory_order_relaxed); }
+    static LostCalls& ofThisProcess() { return own_; }
+    /// Makes a forked child count in `shared`, which its ancestor reports, until it has an agent of its own. A null
+    /// `shared` stands for the process's own counts.
+    static void countIn(LostCalls* shared) { present_.store(shared, std::memory_order_relaxed); }
+
+  private:
+    static LostCalls& present() {
+        LostCalls* const shared = present_.load(std::memory_order_relaxed);
+        return shared ? *shared : own_;
+    }
+    static LostCalls own_;
+    static inline constinit std::atomic<LostCalls*> present_{nullptr};
+};
+inline constinit LostCalls LostCalls::own_{};
+
+/// Reason for which a thread is inside the agent.
+enum class InsideFor : uint8_t {
+    Nothing,
+    Call,        ///< Recording a call, without locks and the program's allocator.
+    Definition,  ///< Anything else.
 };
 
 /// Marks the calling thread as inside the agent during its lifetime. A signal handler that calls in
@@ -18,12 +41,12 @@ struct LostCalls {
 /// half changed, or locked by the same thread. Costs about 1 ns.
 class Inside {
   public:
-    Inside() : isFirst_(!isInside_) {
+    explicit Inside(InsideFor reason = InsideFor::Definition) : isFirst_(reason_ == InsideFor::Nothing) {
         if (!isFirst_) [[unlikely]] {
-            LostCalls::nested.fetch_add(1, std::memory_order_relaxed);
+            LostCalls::countNested();
             return;
         }
-        isInside_ = true;
+        reason_ = reason;
         // Only a handler on the same thread can observe it, so only the compiler's order matters.
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
@@ -31,7 +54,7 @@ class Inside {
         if (!isFirst_) [[unlikely]]
             return;
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        isInside_ = false;
+        reason_ = InsideFor::Nothing;
     }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
@@ -39,11 +62,16 @@ class Inside {
     explicit operator bool() const { return isFirst_; }
 
     /// Returns true if the calling thread is inside, perhaps below a signal handler.
-    static bool isCallingThread() { return isInside_; }
+    static bool isCallingThread() { return reason_ != InsideFor::Nothing; }
+    /// Returns true if the calling thread may record again below the handler that interrupted it, in a forked child
+    /// with an agent of its own.
+    static bool isOnlyInCall() { return reason_ == InsideFor::Call; }
+    /// Removes the mark of the calling thread. In such a child.
+    static void leave() { reason_ = InsideFor::Nothing; }
 
   private:
     // Volatile, because a signal handler changes it.
-    static inline constinit thread_local volatile bool isInside_ = false;
+    static inline constinit thread_local volatile InsideFor reason_ = InsideFor::Nothing;
 
     const bool isFirst_;
 };

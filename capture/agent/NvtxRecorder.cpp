@@ -132,7 +132,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     if (call.event == log::NvtxEvent::Push || call.event == log::NvtxEvent::Pop) {
         int32_t* const open = thread->state.open.of(call.domain);
         if (!open) [[unlikely]] {
-            LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+            LostCalls::countWithoutMemory();
             return -1;
         }
         if (call.event == log::NvtxEvent::Pop && *open == 0) return -1;

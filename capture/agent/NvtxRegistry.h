@@ -108,6 +108,7 @@ class NvtxRegistry {
     const NvtxAnnouncement& announcement(size_t index);
 
     void lockForFork() { mutex_.lock(); }
+    bool tryLock() { return mutex_.try_lock(); }
     void unlockAfterFork() { mutex_.unlock(); }
 
   private:

@@ -25,8 +25,8 @@ constexpr int minDescriptor = 100;  // programs expect to get the low numbers
 
 }  // namespace
 
-MomentNotifier::MomentNotifier(std::string pattern, const std::string& runFolder)
-    : pattern_(std::move(pattern)), pipePath_(runFolder + "/" + log::momentPipeName) {}
+MomentNotifier::MomentNotifier(std::string pattern, log::LogFolder folder)
+    : pattern_(std::move(pattern)), folder_(std::move(folder)) {}
 
 void MomentNotifier::examine(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) noexcept {
     try {
@@ -66,7 +66,7 @@ void MomentNotifier::notify(int64_t timeNs, const Range& range, bool isEnd) {
         nextTryNs_ = timeNs + tryAgainNs;
         // Opened for reading too, although it is never read: writing into a pipe without readers
         // would raise SIGPIPE in the program.
-        const int opened = ::open(pipePath_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+        const int opened = folder_.openPipe(log::momentPipeName);
         if (opened < 0) return;
         pipe_ = ::fcntl(opened, F_DUPFD_CLOEXEC, minDescriptor);
         if (pipe_ < 0)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/agent/Windows.h"
+#include "capture/log/LogFolder.h"
 
 namespace lanescope::agent {
 
@@ -20,7 +21,7 @@ struct NvtxCall;
 /// the chosen ranges takes no lock and costs one comparison of its name with the pattern.
 class MomentNotifier {
   public:
-    MomentNotifier(std::string pattern, const std::string& runFolder);
+    MomentNotifier(std::string pattern, log::LogFolder folder);
     MomentNotifier(const MomentNotifier&) = delete;
     MomentNotifier& operator=(const MomentNotifier&) = delete;
 
@@ -37,7 +38,8 @@ class MomentNotifier {
     void notify(int64_t timeNs, const Range& range, bool isEnd);
     bool isPipeOurs();
 
-    const std::string pattern_, pipePath_;
+    const std::string pattern_;
+    const log::LogFolder folder_;
     std::atomic<size_t> openCount_{0};
     std::mutex mutex_;  // guards what follows; locked for chosen ranges and their ends
     std::vector<Range> open_;

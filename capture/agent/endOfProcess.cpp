@@ -104,7 +104,9 @@ void forgetEndSignals() {
 namespace {
 
 struct Counts {
-    std::atomic<uint64_t> children{0}, logs{0};
+    std::atomic<uint64_t> children{0}, logs{0}, unwritable{0};
+    std::atomic<int> problem{0};
+    LostCalls lost;
     static_assert(std::atomic<uint64_t>::is_always_lock_free);
 };
 
@@ -129,12 +131,31 @@ void SharedTally::countLog() {
     if (Counts* const counts = shared.load()) counts->logs.fetch_add(1);
 }
 
+void SharedTally::countUnwritable(int problem) {
+    Counts* const counts = shared.load();
+    if (!counts) return;
+    counts->problem.store(problem);
+    counts->unwritable.fetch_add(1);
+}
+
 uint64_t SharedTally::childrenWithoutLog() {
     const Counts* const counts = shared.load();
     if (!counts) return 0;
     // In this order, so that a child counted in between does not appear to lack a log.
-    const uint64_t children = counts->children.load(), logs = counts->logs.load();
-    return children > logs ? children - logs : 0;
+    const uint64_t children = counts->children.load();
+    const uint64_t known = counts->logs.load() + counts->unwritable.load();
+    return children > known ? children - known : 0;
+}
+
+std::pair<uint64_t, int> SharedTally::unwritable() {
+    const Counts* const counts = shared.load();
+    if (!counts) return {};
+    return {counts->unwritable.load(), counts->problem.load()};
+}
+
+LostCalls* SharedTally::lostCalls() {
+    Counts* const counts = shared.load();
+    return counts ? &counts->lost : nullptr;
 }
 
 }  // namespace lanescope::agent

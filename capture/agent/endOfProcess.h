@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
+#include "capture/agent/Inside.h"
 #include "capture/agent/ownThreads.h"
 
 namespace lanescope::agent {
@@ -30,9 +32,16 @@ class SharedTally {
     /// Creates the shared memory, in the parent before any fork. Once; later calls do nothing.
     static void make();
     static void countChild();
+    /// Counts a child whose log exists, or whose sign gives the reason for a missing log.
     static void countLog();
-    /// Returns the number of children that had something to record but began no log.
+    /// Counts a child that could write neither a log nor a sign because of `problem`, an errno.
+    static void countUnwritable(int problem);
+    /// Returns the number of children that had something to record but left no log, no sign and no reason.
     static uint64_t childrenWithoutLog();
+    /// Returns the number of those counted by `countUnwritable`, and the errno of one.
+    static std::pair<uint64_t, int> unwritable();
+    /// Returns the counts for children without an agent; null without memory.
+    static LostCalls* lostCalls();
 };
 
 }  // namespace lanescope::agent

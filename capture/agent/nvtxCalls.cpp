@@ -91,7 +91,7 @@ std::string_view utf8(const wchar_t* text, WideText& room) {
 uint32_t idOf(nvtxDomainHandle_t domain) { return domain ? reinterpret_cast<const NvtxDomain*>(domain)->id : 0; }
 
 int recordCall(const NvtxCall& call) {
-    const Inside inside;
+    const Inside inside(InsideFor::Call);
     if (!inside) [[unlikely]]
         return NVTX_NO_PUSH_POP_TRACKING;
     try {
@@ -100,7 +100,7 @@ int recordCall(const NvtxCall& call) {
         return level < 0 ? NVTX_NO_PUSH_POP_TRACKING : level;
     } catch (...) {
         // In a forked child, which needs an agent of its own.
-        LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+        LostCalls::countWithoutMemory();
         return NVTX_NO_PUSH_POP_TRACKING;
     }
 }

@@ -21,11 +21,11 @@ namespace lanescope::agent {
 /// handler that interrupted the agent, counts a lost call instead.
 template <class Function>
 auto guarded(Function&& function) -> std::invoke_result_t<Function> {
-    if (const Inside inside; inside) {
+    if (const Inside inside(InsideFor::Definition); inside) {
         try {
             return function();
         } catch (...) {
-            LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+            LostCalls::countWithoutMemory();
         }
     }
     if constexpr (!std::is_void_v<std::invoke_result_t<Function>>) return {};

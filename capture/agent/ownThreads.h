@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdint>
-#include <ctime>
+
+#include "capture/log/MonotonicCondition.h"
 
 namespace lanescope::agent {
 
@@ -19,24 +15,17 @@ class WakeUp {
     /// Wakes the sleeper. Any thread, and a signal handler that preserves errno. Two calls before
     /// the sleeper wakes count as one.
     void request() {
-        if (requested_.exchange(1) == 0) futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
+        if (requested_.exchange(1) == 0) requested_.wake(1);
     }
 
     /// Sleeps for at most `durationNs`. Returns at once if `request` was called since the last call. May return early.
     void waitFor(int64_t durationNs) {
-        constexpr int64_t second = 1'000'000'000;
-        const timespec time{durationNs / second, durationNs % second};
-        futex(FUTEX_WAIT_PRIVATE, 0, &time);
+        requested_.sleepWhile(0, durationNs);
         requested_.exchange(0);
     }
 
   private:
-    void futex(int operation, uint32_t value, const timespec* time) {
-        ::syscall(SYS_futex, &requested_, operation, value, time, nullptr, 0);
-    }
-
-    std::atomic<uint32_t> requested_{0};
-    static_assert(sizeof requested_ == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+    log::SleepWord requested_;
 };
 
 /// Starts a thread that receives no signal of the program. Returns false on failure.

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "capture/log/clocks.h"
-#include "capture/log/logDoor.h"
 
 namespace lanescope::log {
 
@@ -47,16 +47,25 @@ bool writeAll(int descriptor, iovec* parts, int count) {
 
 }  // namespace
 
-LogFile::LogFile(std::string pathWithoutSuffix, std::string door)
-    : pathWithoutSuffix_(std::move(pathWithoutSuffix)), door_(std::move(door)) {
+LogFile::LogFile(LogFolder folder, std::string nameWithoutSuffix)
+    : folder_(std::move(folder)), nameWithoutSuffix_(std::move(nameWithoutSuffix)) {
     block_.reserve(flushBytes + (64u << 10));
 }
+
+LogFile::LogFile(const std::string& pathWithoutSuffix)
+    : LogFile(LogFolder(pathWithoutSuffix.substr(0, pathWithoutSuffix.rfind('/'))),
+              pathWithoutSuffix.substr(pathWithoutSuffix.rfind('/') + 1)) {}
 
 LogFile::~LogFile() { close(); }
 
 void LogFile::close() {
     if (file_.descriptor >= 0 && isStillOurs()) ::close(file_.descriptor);
     file_.descriptor = -1;
+}
+
+void LogFile::letGo() {
+    // The number stays: it no longer belongs to the file, so `flush` opens that again.
+    if (file_.descriptor >= 0 && isStillOurs()) ::close(file_.descriptor);
 }
 
 bool LogFile::isStillOurs() const {
@@ -103,16 +112,30 @@ void LogFile::flush() {
     iovec parts[2] = {{&header_, sizeof header_}, {block_.data(), block_.size()}};
     if (writeAll(file_.descriptor, parts, 2)) {
         fileBytes_ += static_cast<int64_t>(sizeof header_ + block_.size());
+        if (isMarked_) markBroken(0);
     } else {
+        const int problem = errno;
         ++lostBlocks_;
         isBroken_ = true;
         // A half-written block would hide all following ones. Meanwhile the program may have opened
         // another file under this descriptor.
         if (!isStillOurs() || ::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
+        if (!isMarked_ && isStillOurs()) markBroken(problem);
     }
     block_.clear();
     header_ = {};
     if (cannotOpen_) close();
+}
+
+/// Overwrites a field of the header, which needs no space on a full disk.
+void LogFile::markBroken(int problem) {
+    const int flags = ::fcntl(file_.descriptor, F_GETFL);
+    const auto value = static_cast<uint32_t>(problem);
+    // Linux ignores the offset of a file opened for appending.
+    if (flags < 0 || ::fcntl(file_.descriptor, F_SETFL, flags & ~O_APPEND) != 0) return;
+    const ssize_t written = ::pwrite(file_.descriptor, &value, sizeof value, offsetof(log::FileHeader, brokenErrno));
+    ::fcntl(file_.descriptor, F_SETFL, flags);
+    if (written == sizeof value) isMarked_ = problem != 0;
 }
 
 uint64_t LogFile::takeLostBlocks() {
@@ -141,17 +164,18 @@ LogFile::Disk LogFile::disk() const {
 bool LogFile::open() {
     if (cannotOpen_) return false;
     for (int attempt = 1; attempt <= maxFilesPerName && file_.descriptor < 0; ++attempt) {
-        path_ = pathWithoutSuffix_ + (attempt > 1 ? "." + std::to_string(attempt) : "") + ".log";
-        file_ = openFile(path_, O_CREAT | O_EXCL);
+        name_ = nameWithoutSuffix_ + (attempt > 1 ? "." + std::to_string(attempt) : "") + ".log";
+        file_ = opened(folder_.createFile(name_));
         if (file_.descriptor < 0 && errno != EEXIST && errno != EINTR) break;
     }
     if (file_.descriptor >= 0 && writeHeader(file_, 0)) {
-        firstPath_ = path_;
+        firstName_ = name_;
         fileBytes_ = sizeof(log::FileHeader);
         return true;
     }
     beginProblem_ = errno;
     cannotOpen_ = true;
+    if (file_.descriptor >= 0) folder_.removeFile(name_);
     close();
     return false;
 }
@@ -159,7 +183,7 @@ bool LogFile::open() {
 /// Opens the file again after the program has closed our descriptor. Returns false if the file has changed.
 bool LogFile::openAgain() {
     const Opened before = file_;
-    const Opened again = openFile(path_, 0);
+    const Opened again = opened(folder_.openFile(name_));
     struct stat now {};
     const bool isSame = again.descriptor >= 0 && again.deviceNumber == before.deviceNumber &&
                         again.fileNumber == before.fileNumber && ::fstat(again.descriptor, &now) == 0 &&
@@ -174,17 +198,18 @@ bool LogFile::openAgain() {
 bool LogFile::beginNextPart() {
     flush();
     if (cannotOpen_ || file_.descriptor < 0) return false;
-    const std::string path = firstPath_ + "." + std::to_string(part_ + 1);
-    const Opened next = openFile(path, O_CREAT | O_EXCL);
+    const std::string name = firstName_ + "." + std::to_string(part_ + 1);
+    const Opened next = opened(folder_.createFile(name));
     if (next.descriptor < 0) return false;
     if (!writeHeader(next, part_ + 1)) {
         ::close(next.descriptor);
-        ::unlink(path.c_str());
+        folder_.removeFile(name);
         return false;
     }
     close();
     file_ = next;
-    path_ = path;
+    name_ = name;
+    isMarked_ = false;
     ++part_;
     earlierBytes_ += static_cast<uint64_t>(fileBytes_);
     fileBytes_ = sizeof(log::FileHeader);
@@ -197,12 +222,10 @@ void LogFile::finish() {
     isFinished_ = true;
 }
 
-LogFile::Opened LogFile::openFile(const std::string& path, int flags) const {
+/// Moves the descriptor above the low numbers and stores the identity of its file.
+LogFile::Opened LogFile::opened(int descriptor) {
     Opened file;
-    file.descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    if (file.descriptor < 0 && errno != EEXIST && errno != EINTR && errno != ENOSPC && !door_.empty())
-        file.descriptor = requestLog(door_, flags & O_CREAT ? DoorAction::BeginLog : DoorAction::OpenAgain,
-                                     std::string_view(path).substr(path.rfind('/') + 1));
+    file.descriptor = descriptor;
     for (const int minDescriptor : minDescriptors) {
         if (file.descriptor < 0 || file.descriptor >= minDescriptor) break;
         const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, minDescriptor);
@@ -210,10 +233,10 @@ LogFile::Opened LogFile::openFile(const std::string& path, int flags) const {
         ::close(std::exchange(file.descriptor, higher));
         break;
     }
-    struct stat opened {};
-    if (file.descriptor >= 0 && ::fstat(file.descriptor, &opened) == 0) {
-        file.deviceNumber = opened.st_dev;
-        file.fileNumber = opened.st_ino;
+    struct stat status {};
+    if (file.descriptor >= 0 && ::fstat(file.descriptor, &status) == 0) {
+        file.deviceNumber = status.st_dev;
+        file.fileNumber = status.st_ino;
     }
     return file;
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/log/LogFolder.h"
 #include "capture/log/LogFormat.h"
 #include "capture/log/Records.h"
 #include "model/format/health.h"
@@ -22,9 +23,10 @@ namespace lanescope::log {
 /// here throws for I/O.
 class LogFile {
   public:
-    /// Appends ".log" to `pathWithoutSuffix`, or ".2.log" and so on if that file exists. Requests a
-    /// file that it cannot open at `door`; see `logDoor.h`.
-    explicit LogFile(std::string pathWithoutSuffix, std::string door = {});
+    /// Appends ".log" to `nameWithoutSuffix`, or ".2.log" and so on if that file exists.
+    LogFile(LogFolder folder, std::string nameWithoutSuffix);
+    /// The same for an absolute path without a suffix, in a folder without a session.
+    explicit LogFile(const std::string& pathWithoutSuffix);
     ~LogFile();
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
@@ -40,9 +42,13 @@ class LogFile {
     void resume() { isBroken_ = false; }
     /// Drops the current block and counts it as lost. Never throws, so it is usable without memory.
     void loseBlock();
-    bool isBegun() const { return !firstPath_.empty() && !cannotOpen_; }
+    bool isBegun() const { return !firstName_.empty() && !cannotOpen_; }
     /// Returns the errno that prevented the creation of the file, or 0.
     int beginProblem() const { return beginProblem_; }
+    /// Leaves a sign that no log exists because of `problem`, an errno. Returns false if that is impossible.
+    bool leaveSign(int problem, std::string_view program) const {
+        return folder_.leaveSign(nameWithoutSuffix_, problem, program);
+    }
     /// Free space for non-root users and total size of the file's disk, in bytes; 0 and 0 without a file or if unknown.
     struct Disk {
         uint64_t freeBytes = 0, bytes = 0;
@@ -55,6 +61,8 @@ class LogFile {
     /// Returns the size of the present file, and of all files of the log, including unwritten data.
     uint64_t partBytes() const { return static_cast<uint64_t>(fileBytes_) + block_.size(); }
     uint64_t totalBytes() const { return earlierBytes_ + partBytes(); }
+    /// Closes the descriptor; the next flush opens the file again. For a log that another thread continues.
+    void letGo();
     /// Ends the log: writes the pending data, and nothing afterwards.
     void finish();
 
@@ -70,13 +78,15 @@ class LogFile {
     };
     bool open();
     bool openAgain();
-    Opened openFile(const std::string& path, int flags) const;
+    static Opened opened(int descriptor);
+    void markBroken(int problem);
     static bool writeHeader(const Opened& file, uint32_t part);
     bool isStillOurs() const;
     void close();
 
-    const std::string pathWithoutSuffix_, door_;
-    std::string firstPath_, path_;  // of the first and of the present file
+    const LogFolder folder_;
+    const std::string nameWithoutSuffix_;
+    std::string firstName_, name_;  // of the first and of the present file
     Opened file_;
     uint32_t part_ = 0;
     bool cannotOpen_ = false;
@@ -84,6 +94,7 @@ class LogFile {
     bool isFinished_ = false;
     bool isBroken_ = false;    // a block was lost
     bool isMoreLost_ = false;  // more records after it were lost
+    bool isMarked_ = false;    // the header of the present file reports the loss
     int64_t fileBytes_ = 0;
     uint64_t earlierBytes_ = 0;  // in earlier files
     uint64_t sequence_ = 0;

@@ -30,7 +30,9 @@ struct FileHeader {
     int64_t realtimeNs;   ///< Begin of the log, in the time of events; see `clocks.h`.
     int64_t monotonicNs;  ///< CLOCK_MONOTONIC at the same time. The difference of both is constant.
     uint32_t part;        ///< Number of this file in the log: 0, 1, 2, ...
-    uint32_t reserved;
+    /// errno of the write that failed, in the last file, if nothing could be written since; 0 otherwise. Needs no
+    /// space.
+    uint32_t brokenErrno;
 };
 static_assert(sizeof(FileHeader) == 48);
 /// Header size of the first logs, whose `part` is 0.

@@ -10,35 +10,48 @@
 
 namespace lanescope::log {
 
-/// Returns the CLOCK_REALTIME, in ns since 1970, which people and daemons may set. About 20 ns per call.
-inline int64_t realtimeNs() {
-    timespec time;
-    ::clock_gettime(CLOCK_REALTIME, &time);
+namespace detail {
+using ClockReader = int (*)(clockid_t, timespec*);
+/// Finds the kernel's own clock function, stores it in `clockReader` and calls it.
+int findClockReader(clockid_t clock, timespec* time);
+/// Clock function of the kernel, not the C library's, which a preloaded library such as libfaketime may replace.
+inline constinit std::atomic<ClockReader> clockReader{&findClockReader};
+
+inline int64_t clockNs(clockid_t clock) {
+    timespec time{};
+    clockReader.load(std::memory_order_relaxed)(clock, &time);
     return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
+}  // namespace detail
 
-/// Returns the CLOCK_MONOTONIC in ns, which is never set.
-inline int64_t monotonicNs() {
-    timespec time;
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
+/// Returns the kernel's CLOCK_REALTIME, in ns since 1970, which people and daemons may set. About 20 ns per call.
+inline int64_t realtimeNs() { return detail::clockNs(CLOCK_REALTIME); }
 
-/// Returns CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. Reads one clock between two readings of the other, up to ten
-/// times, and uses the closest pair of readings. The error is at most half of their distance. Stops once the distance
-/// is at most `closeEnoughNs`. Any thread, about 0.1 us per reading.
-inline int64_t realtimeOffsetNs(int64_t closeEnoughNs) {
+/// Returns the kernel's CLOCK_MONOTONIC in ns, which is never set.
+inline int64_t monotonicNs() { return detail::clockNs(CLOCK_MONOTONIC); }
+
+/// Readings of both clocks at one time, apart from an error of at most half of `distanceNs`.
+struct ClockPair {
+    int64_t monotonicNs = 0, offsetNs = 0;  ///< The offset is CLOCK_REALTIME minus CLOCK_MONOTONIC.
+    int64_t distanceNs = std::numeric_limits<int64_t>::max();
+};
+
+/// Reads one clock between two readings of the other, up to ten times, and returns the closest pair of readings. Stops
+/// once their distance is at most `closeEnoughNs`. Any thread, about 0.1 us per reading.
+inline ClockPair readClocks(int64_t closeEnoughNs) {
     constexpr int maxReadings = 10;
-    int64_t minDistanceNs = std::numeric_limits<int64_t>::max(), offsetNs = 0;
-    for (int reading = 0; reading < maxReadings && minDistanceNs > closeEnoughNs; ++reading) {
+    ClockPair closest;
+    for (int reading = 0; reading < maxReadings && closest.distanceNs > closeEnoughNs; ++reading) {
         const int64_t beforeNs = monotonicNs(), realNs = realtimeNs();
         const int64_t distanceNs = monotonicNs() - beforeNs;
-        if (distanceNs >= minDistanceNs) continue;
-        minDistanceNs = distanceNs;
-        offsetNs = realNs - beforeNs - distanceNs / 2;
+        if (distanceNs < closest.distanceNs)
+            closest = {beforeNs + distanceNs / 2, realNs - beforeNs - distanceNs / 2, distanceNs};
     }
-    return offsetNs;
+    return closest;
 }
+
+/// Returns CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns, as `readClocks` does.
+inline int64_t realtimeOffsetNs(int64_t closeEnoughNs) { return readClocks(closeEnoughNs).offsetNs; }
 
 namespace detail {
 /// 0: not chosen yet.

@@ -34,7 +34,10 @@ int readAnswer(int socket) {
     if (const cmsghdr* const header = CMSG_FIRSTHDR(&message);
         header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
         descriptor.reset(*reinterpret_cast<const int*>(CMSG_DATA(header)));
-    if (bytes == sizeof answer && answer.error == 0) return descriptor.release();
+    if (bytes == sizeof answer && answer.error == 0) {
+        errno = 0;
+        return descriptor.release();
+    }
     errno = bytes == sizeof answer ? answer.error : EPROTO;
     return -1;
 }

@@ -32,7 +32,8 @@ struct DoorReply {
 };
 
 /// Requests the file `name` at the door called `door`. Returns a descriptor for appending, which
-/// closes with exec, or -1 with errno. Takes at most 0.2 s. Any thread.
+/// closes with exec, or -1 with errno, which is 0 for `DoorAction::Lost` if the recorder has taken
+/// note. Takes at most 0.2 s. Any thread.
 int requestLog(std::string_view door, DoorAction action, std::string_view name, int error = 0);
 
 /// Suffix of the sign that a process leaves instead of a log that it cannot write; its content is

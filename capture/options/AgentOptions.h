@@ -51,6 +51,8 @@ bool setTriggerRange(std::string_view text, WindowOptions& windows);
 
 /// Environment variables that pass settings from the launcher to the agent.
 inline constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
+/// Session of the recording, which marks its folder; see `log::LogFolder`.
+inline constexpr const char* sessionVariable = "LANESCOPE_AGENT_SESSION";
 inline constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
 inline constexpr const char* cuptiVariable = "LANESCOPE_CUPTI";
 /// Time of events of the launcher, as `log::eventClockText`.
@@ -60,7 +62,8 @@ inline constexpr const char* doorVariable = "LANESCOPE_AGENT_DOOR";
 /// Disables the agent if set to anything but 0 or an empty text. Overrides the other variables.
 inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
 
-/// Default disk reserve: a twentieth of the disk's size, at most 1 GiB.
+/// Default disk reserve: a twentieth of the disk's size, at most 1 GiB, or the space that the trace needs if that is
+/// more; see `DiskReserve`.
 inline constexpr uint64_t defaultReserve = UINT64_MAX;
 
 /// Selection of recorded CUDA calls.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "capture/log/LogFile.h"
+#include "capture/options/AgentOptions.h"
+
+namespace lanescope::agent {
+
+/// Free disk space at which a process stops recording, so that the trace of its log still fits. By default a twentieth
+/// of the disk, or more if the disk fills fast, whoever writes. Writer thread only.
+class DiskReserve {
+  public:
+    explicit DiskReserve(uint64_t bytes) : bytes_(bytes) {}
+
+    /// Returns true if less than the reserve is free. Call it repeatedly; it measures how fast the disk fills.
+    bool isReached(log::LogFile::Disk disk, int64_t nowNs) {
+        if (bytes_ == 0 || disk.bytes == 0) return false;
+        if (bytes_ != defaultReserve) return disk.freeBytes < bytes_;
+        if (lastNs_ == 0) {
+            firstFree_ = disk.freeBytes;
+        } else if (nowNs > lastNs_) {
+            const double used = disk.freeBytes < lastFree_ ? static_cast<double>(lastFree_ - disk.freeBytes) : 0;
+            // Bursts count for several readings.
+            bytesPerNs_ = std::max(used / static_cast<double>(nowNs - lastNs_), bytesPerNs_ / 2);
+        }
+        lastNs_ = nowNs;
+        lastFree_ = disk.freeBytes;
+        const auto forTrace = closingBytes + static_cast<uint64_t>(bytesPerNs_ * static_cast<double>(closingNs));
+        const uint64_t twentieth = std::min(maxTwentiethBytes, disk.bytes / divisor);
+        // On a tiny disk a quarter of the free space is used in any case.
+        return disk.freeBytes < std::max(twentieth, std::min(forTrace, firstFree_ / 4 * 3));
+    }
+
+  private:
+    static constexpr uint64_t divisor = 20, maxTwentiethBytes = uint64_t{1} << 30;
+    static constexpr uint64_t closingBytes = uint64_t{4} << 20;
+    static constexpr int64_t closingNs = 2'000'000'000;
+
+    const uint64_t bytes_;
+    uint64_t firstFree_ = 0, lastFree_ = 0;
+    int64_t lastNs_ = 0;
+    double bytesPerNs_ = 0;
+};
+
+}  // namespace lanescope::agent
