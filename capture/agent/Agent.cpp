@@ -184,6 +184,13 @@ void Agent::startThreads() {
 /// Writes without a writer thread: the begin of the log, so that its existence and the reason are known however the
 /// process ends, or at the end everything.
 void Agent::writeHere(bool isLast) {
+    // Beyond a limit of file sizes (`ulimit -f`) a write sends a signal to the thread, which would end the program.
+    sigset_t fileSize, before, pending;
+    ::sigemptyset(&fileSize);
+    ::sigaddset(&fileSize, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &fileSize, &before);
+    ::sigpending(&pending);
+    const bool wasPending = ::sigismember(&pending, SIGXFSZ) == 1;
     try {
         if (isLast) {
             drain();
@@ -203,6 +210,9 @@ void Agent::writeHere(bool isLast) {
     } catch (...) {
         // Without memory the log has no begin or no end.
     }
+    constexpr timespec noTime{0, 0};
+    if (!wasPending) ::sigtimedwait(&fileSize, nullptr, &noTime);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Agent::wakeWriter() { wake_.request(); }

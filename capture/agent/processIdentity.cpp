@@ -46,6 +46,15 @@ std::string commandLine(bool keepsSecrets) {
     return joined;
 }
 
+/// Returns a field of this process's line in /proc by its number there, from 3 on; empty if unknown.
+std::string fieldOfStat(int number) {
+    // The second field, a name in brackets, may contain any character.
+    const std::string stat = readSmallFile("/proc/self/stat", false);
+    size_t at = stat.rfind(')');
+    for (int field = 2; field < number && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+    return at == std::string::npos ? std::string() : stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
 std::string hostName() {
     char name[256] = {};
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
@@ -72,6 +81,8 @@ std::vector<std::pair<std::string, std::string>> processIdentity(bool keepsComma
     add(facts::program, programPath());
     add(facts::commandLine, commandLine(keepsCommandLine));
     add(facts::processName, readSmallFile("/proc/self/comm"));
+    constexpr int startField = 22;
+    add(facts::processStart, fieldOfStat(startField));
     add(facts::host, hostName());
     add(facts::bootId, readSmallFile("/proc/sys/kernel/random/boot_id"));
     const log::LauncherRank place = log::launcherRank();
@@ -85,13 +96,8 @@ std::vector<std::pair<std::string, std::string>> processIdentity(bool keepsComma
 }
 
 bool isForkWithoutExec() {
-    // The ninth field contains the kernel's flags; the second, a name in brackets, may contain any character.
     constexpr unsigned long forkedWithoutExec = 0x40;
-    constexpr int fieldsBetween = 6;
-    const std::string stat = readSmallFile("/proc/self/stat", false);
-    size_t at = stat.rfind(')');
-    for (int field = 0; field <= fieldsBetween && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
-    return at != std::string::npos && (std::strtoul(stat.c_str() + at, nullptr, 10) & forkedWithoutExec) != 0;
+    return (std::strtoul(fieldOfStat(9).c_str(), nullptr, 10) & forkedWithoutExec) != 0;
 }
 
 std::string logName() {

@@ -179,13 +179,18 @@ void Collector::addLog(const std::string& name) {
 
 void Collector::note(HealthCode code, std::string_view sentence) { notes_.push_back({code, std::string(sentence)}); }
 
+void Collector::addLostLog(int pid, int error, std::string program) {
+    lostLogs_.push_back({std::to_string(pid), std::move(program), error});
+}
+
 void Collector::property(std::string_view name, std::string_view value) { properties_.emplace_back(name, value); }
 
 /// Returns true if the same process has begun another log since, as after an exec.
 bool Collector::hasLaterLog(const std::string& name, const LogImporter& log) const {
     const std::string process = nameOfProcess(name);
     return std::any_of(logs_.begin(), logs_.end(), [&](const auto& other) {
-        return other.second->begunRealtimeNs() > log.begunRealtimeNs() && nameOfProcess(other.first) == process;
+        return other.second->begunRealtimeNs() > log.begunRealtimeNs() && nameOfProcess(other.first) == process &&
+               other.second->property(facts::processStart) == log.property(facts::processStart);
     });
 }
 
@@ -304,6 +309,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     writeMissingRanks();
     writeCut();
     run.processesWithoutLog = writeLostLogs();
+    writeReusedIds();
     writeVersions();
     writeClocksThatWereSet();
     if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
@@ -407,21 +413,45 @@ void Collector::writeCut() {
 size_t Collector::writeLostLogs() {
     constexpr size_t maxReported = 100;
     size_t count = 0;
+    const auto report = [&](const LostLog& lost) {
+        if (++count > maxReported) return;
+        const std::string program = std::filesystem::path(lost.program).filename().string();
+        trace_->health(Severity::Error, HealthCode::ProcessWithoutLog,
+                       fmt::format("Process {} ({}): used NVTX or CUDA, but could not write its log: {}.", lost.pid,
+                                   program.empty() ? "-" : program, std::strerror(lost.error)));
+    };
     for (const std::string& name : runFolder_->names()) {
         if (!name.ends_with(log::lostLogEnding)) continue;
         const std::optional<std::string> target = runFolder_->linkTarget(name);
         const std::string pid = std::filesystem::path(name).stem().extension().string();
-        if (!target || pid.size() < 2 || ++count > maxReported) continue;
+        if (!target || pid.size() < 2) continue;
         const size_t space = target->find(' ');
-        const std::string program = space == std::string::npos
-                                        ? std::string()
-                                        : std::filesystem::path(target->substr(space + 1)).filename().string();
-        trace_->health(
-            Severity::Error, HealthCode::ProcessWithoutLog,
-            fmt::format("Process {} ({}): used NVTX or CUDA, but could not write its log: {}.", pid.substr(1),
-                        program.empty() ? "-" : program, std::strerror(std::atoi(target->c_str()))));
+        report({pid.substr(1), space == std::string::npos ? std::string() : target->substr(space + 1),
+                std::atoi(target->c_str())});
     }
+    for (const LostLog& lost : lostLogs_) report(lost);
     return count;
+}
+
+/// Reports process ids that the kernel gave to several processes, which a trace shows as one. A process that runs
+/// another program by exec keeps its id and its start.
+void Collector::writeReusedIds() {
+    std::map<std::pair<uint32_t, uint32_t>, std::set<std::string_view>> startsOf;
+    size_t reused = 0, processes = 0;
+    for (const auto& [name, log] : logs_)
+        if (const std::string_view start = log->property(facts::processStart); !start.empty() && log->hasContent())
+            startsOf[{hostNumber(name), log->pid()}].insert(start);
+    for (const auto& [id, starts] : startsOf) {
+        if (starts.size() < 2) continue;
+        ++reused;
+        processes += starts.size();
+    }
+    if (reused == 0) return;
+    trace_->health(Severity::Warning, HealthCode::ProcessIdsReused,
+                   fmt::format("{} process {} used by {} processes one after the other. Processes with the same id are "
+                               "shown as one.",
+                               reused, reused == 1 ? "id was" : "ids were", processes),
+                   {}, {}, static_cast<int64_t>(reused));
 }
 
 /// Unknown records of the agent are skipped, so a version difference is only a hint.

@@ -95,6 +95,8 @@ class Collector {
     void cut(std::vector<uint32_t> running, int64_t atRealtimeNs);
 
     void note(HealthCode code, std::string_view sentence);
+    /// Notes a process that could leave neither a log nor a sign because of `error`, an errno. Before `finish`.
+    void addLostLog(int pid, int error, std::string program);
     void property(std::string_view name, std::string_view value);
 
     /// Reads the rest of the logs, writes the final facts, and renames the file. If the trace could not be written, it
@@ -123,6 +125,7 @@ class Collector {
     void writeMissingRanks();
     void writeCut();
     size_t writeLostLogs();
+    void writeReusedIds();
     void writeVersions();
     void writeClocksThatWereSet();
     Result<void> trimToRecordedWindows();
@@ -150,6 +153,11 @@ class Collector {
     std::map<std::string, Error> unreadable_;
     std::map<std::string, uint32_t> hosts_;
     std::vector<Note> notes_;
+    struct LostLog {
+        std::string pid, program;
+        int error = 0;
+    };
+    std::vector<LostLog> lostLogs_;
     std::vector<std::pair<std::string, std::string>> properties_;
     std::vector<uint32_t> running_;  ///< End of the recording.
     int64_t cutRealtimeNs_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -261,6 +262,7 @@ std::string LogImporter::shownName() const {
 
 void LogImporter::finish(const KnownEnd& known) {
     known_ = known;
+    brokenErrno_ = reader_.brokenErrno();
     nvtx_.finish();
     nccl_.finish();
     if (!hasContent()) return;
@@ -288,7 +290,8 @@ void LogImporter::writeProcess() {
               state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus, state.logFile = reader_.name(),
               state.localRank = numberIn(property(facts::localRank)),
               state.worldSize = numberIn(property(facts::worldSize)));
-    for (const auto& [name, value] : properties_) trace.property(name, value, id);
+    for (const auto& [name, value] : properties_)
+        if (name != facts::processStart) trace.property(name, value, id);
     if (end_ && end_->reason == log::EndReason::Signal)
         trace.property(facts::endSignal, std::to_string(end_->signal), id);
     constexpr int ownName = 0;
@@ -373,6 +376,14 @@ void LogImporter::writeHealth() {
                               process_.processId());
 }
 
+/// Returns the clause about the events that a process without an end may lack.
+std::string_view LogImporter::lossAtEnd() const {
+    const bool hadNoWriter = std::any_of(notes_.begin(), notes_.end(), [this](const log::NoteRecord& note) {
+        return process_.strings.text(note.code) == identifier(HealthCode::WriterMissing);
+    });
+    return hadNoWriter ? "no thread could write its log, so its events are missing" : "up to 0.5 s may be missing";
+}
+
 /// Writes the end of the process, unless it is unremarkable.
 void LogImporter::writeEnd() {
     const double endSeconds = static_cast<double>(endNs()) / 1e9;
@@ -387,19 +398,23 @@ void LogImporter::writeEnd() {
         report(Severity::Info, HealthCode::ProcessEndedBySignal,
                fmt::format("Process {}: terminated by signal {} at {:.1f} s; its recording is complete.", shownName(),
                            end_->signal, endSeconds));
+    } else if (!end_ && brokenErrno_ != 0) {
+        report(Severity::Error, HealthCode::LogFull,
+               fmt::format("Process {}: logging stopped at {:.1f} s, because its log could not be written ({}).",
+                           shownName(), endSeconds, std::strerror(brokenErrno_)));
     } else if (wasCutShort()) {
         std::string reason = "killed, crashed, still running, or log not written";
         if (const auto status = known_.exitStatus)
             reason = *status > 128 ? fmt::format("terminated by signal {}", *status - 128)
                                    : std::string("exit without exit handlers");
         report(Severity::Warning, HealthCode::ProcessEndedAbnormally,
-               fmt::format("Process {}: no exit record after {:.1f} s ({}); up to 0.5 s may be missing.", shownName(),
-                           endSeconds, reason));
+               fmt::format("Process {}: no exit record after {:.1f} s ({}); {}.", shownName(), endSeconds, reason,
+                           lossAtEnd()));
     } else if (known_.hasExeced && !end_) {
         report(Severity::Info, HealthCode::ProcessBecameAnother,
                fmt::format("Process {}: replaced by another program with exec at {:.1f} s, which "
-                           "has its own log; up to 0.5 s before may be missing.",
-                           shownName(), endSeconds));
+                           "has its own log; {}.",
+                           shownName(), endSeconds, lossAtEnd()));
     } else if (known_.stillRan && !end_) {
         report(
             Severity::Info, HealthCode::ProcessStillRan,
@@ -407,8 +422,8 @@ void LogImporter::writeEnd() {
     } else if (!end_) {
         report(Severity::Info, HealthCode::ForkedChildEnded,
                fmt::format("Process {}: forked, exited at {:.1f} s without exit handlers (usual "
-                           "for workers); up to 0.5 s may be missing.",
-                           shownName(), endSeconds));
+                           "for workers); {}.",
+                           shownName(), endSeconds, lossAtEnd()));
     }
 }
 

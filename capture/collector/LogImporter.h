@@ -93,7 +93,9 @@ class LogImporter {
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
     /// Returns true if its end may be missing: it was killed, crashed or still ran. A process forked from a recorded
     /// one commonly leaves without its exit handlers, and does not count as cut short.
-    bool wasCutShort() const { return !end_ && !isForkedChild() && !known_.stillRan && !known_.hasExeced; }
+    bool wasCutShort() const {
+        return !end_ && brokenErrno_ == 0 && !isForkedChild() && !known_.stillRan && !known_.hasExeced;
+    }
     /// Returns the bytes read so far. `isNotAllRead` returns true if the log is damaged or could
     /// not be read, so that its contents are not all in the trace.
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
@@ -134,6 +136,7 @@ class LogImporter {
     void add(const log::NoteRecord& record);
     void add(const log::EndRecord& record) { end_ = record; }
 
+    std::string_view lossAtEnd() const;
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
     /// Returns the time of a clock reading, in the log's time, which that clock may have left since.
     int64_t timeOf(const log::ClockRecord& clock) const;
@@ -173,6 +176,7 @@ class LogImporter {
     ProcessWindows windows_;
     std::optional<log::EndRecord> end_;
     KnownEnd known_;
+    int brokenErrno_ = 0;  ///< Reason for which the log broke off; 0 if it did not.
     std::optional<Error> problem_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "capture/collector/ProcessContext.h"
@@ -366,7 +367,13 @@ void SamplerImporter::writeHealth() {
             fmt::format("Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
                         outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.name(), outOfOrder_ == 1 ? "is" : "are"),
             {}, {}, outOfOrder_);
-    if (!end_ && !problem_ && latestNs_ != 0)
+    const int brokenErrno = reader_.brokenErrno();
+    if (!end_ && !problem_ && brokenErrno != 0)
+        trace.health(Severity::Warning, HealthCode::SamplerEnded,
+                     fmt::format("A sampler stopped at {:.1f} s, because its log could not be written ({}).",
+                                 static_cast<double>(process_.time(latestNs_)) / 1e9, std::strerror(brokenErrno)),
+                     {}, process_.time(latestNs_));
+    else if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,
                      fmt::format("A sampler ended abnormally at {:.1f} s (killed, crashed or "
                                  "hung); its counters end there. The program was not affected.",

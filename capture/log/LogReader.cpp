@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -45,6 +46,12 @@ Result<LogReader> LogReader::open(const std::filesystem::path& path) {
     Result<Folder> folder = Folder::open(path.has_parent_path() ? path.parent_path() : ".");
     if (!folder) return fail(folder.error());
     return open(std::make_shared<const Folder>(std::move(*folder)), path.filename().string());
+}
+
+int LogReader::brokenErrno() const {
+    uint32_t problem = 0;
+    const Result<bool> read = readAt(&problem, sizeof problem, offsetof(FileHeader, brokenErrno));
+    return header_ && header_->headerBytes >= sizeof(FileHeader) && read && *read ? static_cast<int>(problem) : 0;
 }
 
 Result<uint64_t> LogReader::fileBytes() const {

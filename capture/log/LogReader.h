@@ -64,6 +64,8 @@ class LogReader {
     /// Returns true if the last `poll` stopped at a block that is wrong rather than unfinished.
     bool isCorrupt() const { return isDamaged_; }
     const std::string& name() const { return name_; }
+    /// Returns the errno at which the log broke off, as its process noted; 0 if it did not. Reads the file.
+    int brokenErrno() const;
 
   private:
     LogReader() = default;

@@ -107,8 +107,8 @@ Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const In
 
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, const Injections& injections) {
     const std::vector<const char*> set = variablesOf(injections);
-    std::vector<std::string_view> replaced{agent::folderVariable, agent::optionsVariable, agent::clockVariable,
-                                           agent::doorVariable};
+    std::vector<std::string_view> replaced{agent::folderVariable, agent::sessionVariable, agent::optionsVariable,
+                                           agent::clockVariable, agent::doorVariable};
     replaced.insert(replaced.end(), set.begin(), set.end());
     std::vector<std::string> result;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -120,10 +120,11 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, co
     return result;
 }
 
-std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, agent::AgentOptions options,
-                                      int64_t baseRealtimeNs, const std::string& door) {
+std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, const std::string& session,
+                                      agent::AgentOptions options, int64_t baseRealtimeNs, const std::string& door) {
     if (options.windows.hasTimes()) options.windows.baseNs = baseRealtimeNs;
     return {fmt::format("{}={}", agent::folderVariable, runFolder.string()),
+            fmt::format("{}={}", agent::sessionVariable, session),
             fmt::format("{}={}", agent::optionsVariable, agent::optionText(options)),
             fmt::format("{}={}", agent::clockVariable, log::eventClockText()),
             fmt::format("{}={}", agent::doorVariable, door)};

@@ -31,9 +31,9 @@ Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const In
 /// `agentEntries` is the rest.
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, const Injections& injections);
 
-/// Returns the entries with the agent's log folder, options and clock. `baseRealtimeNs` is the time
+/// Returns the entries with the agent's log folder, its session, options and clock. `baseRealtimeNs` is the time
 /// from which delays count, `door` the name of a `LogDoor`.
-std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, agent::AgentOptions options,
-                                      int64_t baseRealtimeNs, const std::string& door);
+std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, const std::string& session,
+                                      agent::AgentOptions options, int64_t baseRealtimeNs, const std::string& door);
 
 }  // namespace lanescope::capture

@@ -13,10 +13,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace lanescope::capture {
 
@@ -28,9 +29,7 @@ constexpr timeval connectionTimeout{0, 200'000};
 
 /// Returns 0 if there is no such process.
 pid_t parentOf(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string line;
-    std::getline(file, line);
+    const std::string line = readSystemFile("/proc/" + std::to_string(pid) + "/stat").value_or(std::string());
     // "pid (name) state parent ..."; the name may contain any character.
     const size_t nameEnd = line.rfind(") ");
     if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) return 0;
@@ -114,7 +113,7 @@ void LogDoor::run() {
     }
 }
 
-void LogDoor::answer(int connection) const {
+void LogDoor::answer(int connection) {
     for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
         ::setsockopt(connection, SOL_SOCKET, time, &connectionTimeout, sizeof connectionTimeout);
     ucred peer{};
@@ -142,14 +141,31 @@ void LogDoor::answer(int connection) const {
     ::sendmsg(connection, &message, MSG_NOSIGNAL);
 }
 
+/// Leaves the sign, which survives this process, or else remembers it.
+int LogDoor::keepLost(const std::string& sign, int error, int pid) {
+    LostLog lost{0, error, programOf(pid)};
+    if (::symlinkat(log::lostLogText(error, lost.program).c_str(), folder_, sign.c_str()) == 0) return 0;
+    // "<host>.<rank>.<pid>.lost"
+    const std::string name = sign.substr(0, sign.size() - log::lostLogEnding.size());
+    lost.pid = std::atoi(name.substr(name.rfind('.') + 1).c_str());
+    const std::lock_guard lock(mutex_);
+    if (lost_.size() >= maxLostLogs) return ENOSPC;
+    lost_.push_back(std::move(lost));
+    return 0;
+}
+
+std::vector<LogDoor::LostLog> LogDoor::takeLost() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(lost_, {});
+}
+
 /// Opens the requested file and sets `descriptor`. Returns 0, or errno.
-int LogDoor::fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) const {
+int LogDoor::fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) {
     const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
     if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name)) return EINVAL;
     if (question.action == log::DoorAction::Lost) {
         if (!name.ends_with(log::lostLogEnding)) return EINVAL;
-        const std::string text = log::lostLogText(question.error, programOf(pid));
-        return ::symlinkat(text.c_str(), folder_, name.c_str()) == 0 ? 0 : errno;
+        return keepLost(name, question.error, pid);
     }
     const bool isNew = question.action == log::DoorAction::BeginLog;
     if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain)) return EINVAL;

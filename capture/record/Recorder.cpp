@@ -160,13 +160,14 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 }
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, const SignalForwarder& signals,
-                                 RunSamplers& samplers, ThreadWatch& threads, PerfWatch& perf,
+                                 RunSamplers& samplers, ThreadWatch& threads, PerfWatch& perf, LogDoor& door,
                                  const MainProcess& program, TimePoint ended, const RecordOptions& options) {
     tail.stop();
     const TimePoint lastEnded = waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
     samplers.end(collector);
     threads.end();
     perf.end(collector);
+    for (const LogDoor::LostLog& lost : door.takeLost()) collector.addLostLog(lost.pid, lost.error, lost.program);
     Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
     if (run) run->closingNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - lastEnded).count();
     return run;
@@ -180,14 +181,16 @@ struct Running {
     SignalForwarder& signals;
     Collector& collector;
     PerfWatch& perf;
+    LogDoor& door;
 };
 
 /// Waits for the program and makes the trace. Sets each part of `outcome` as soon as possible:
 /// memory may run out at any time.
 void follow(const Running& run, RecordOutcome& outcome) {
     const RecordOptions& options = run.options;
-    RunSamplers samplers(options, run.place.logs.path());
-    ThreadWatch threads(options, run.place.logs.path());
+    const RunFolder& logs = run.place.logs;
+    RunSamplers samplers(options, logs.path(), logs.session());
+    ThreadWatch threads(options, logs.path(), logs.session());
     run.perf.start(run.collector);
     EndOfWindows endOfWindows(options.agentOptions.windows, run.info.startRealtimeNs);
     MainProcess program{static_cast<uint32_t>(run.child.pid()), 0, 0};
@@ -215,7 +218,8 @@ void follow(const Running& run, RecordOutcome& outcome) {
     // Processes that the program started may not have received the signal.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    outcome.run = collectRest(run.collector, tail, run.signals, samplers, threads, run.perf, program, ended, options);
+    outcome.run =
+        collectRest(run.collector, tail, run.signals, samplers, threads, run.perf, run.door, program, ended, options);
 }
 
 }  // namespace
@@ -273,7 +277,8 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
                           fail("Out of memory: the trace could not be written."),
                           runFolderFor(place->trace),
                           {}};
-    if (auto begun = child->begin(agentEntries(folder.path(), options.agentOptions, info.startRealtimeNs, door.name()));
+    if (auto begun = child->begin(
+            agentEntries(folder.path(), folder.session(), options.agentOptions, info.startRealtimeNs, door.name()));
         !begun) {
         folder.remove();
         return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
@@ -285,7 +290,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         options.state->program = child->pid();
     }
     try {
-        follow({options, info, *place, *child, signals, **collector, *perf}, outcome);
+        follow({options, info, *place, *child, signals, **collector, *perf, door}, outcome);
     } catch (const std::exception&) {
         // Out of memory. The program continues and keeps its own status.
         if (!child->hasEnded()) outcome.exitStatus = child->wait();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "capture/log/LogFolder.h"
 #include "capture/log/LogFormat.h"
 #include "capture/log/LogReader.h"
 #include "capture/log/logDoor.h"
@@ -81,6 +83,12 @@ Result<void> RunFolder::fill(const RunInfo& info) {
     const std::string blank(endFileBytes, ' ');
     if (end < 0 || !writeAll(end, blank.data(), blank.size()))
         return fail("{}: cannot write into the folder: {}.", path().string(), std::strerror(errno));
+    std::array<uint64_t, 2> number{};
+    if (::getrandom(number.data(), sizeof number, 0) != sizeof number)
+        return fail("{}: no random number for the folder: {}.", path().string(), std::strerror(errno));
+    session_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
+    if (folder_->createFile(session_ + std::string(log::sessionEnding)) < 0)
+        return fail("{}: cannot write into the folder: {}.", path().string(), std::strerror(errno));
     return lock();
 }
 
@@ -114,6 +122,7 @@ bool RunFolder::isOurs(const std::string& name) const {
     for (const char* const own :
          {runInfoFileName, runInfoWithMachineFileName, endFileName, log::momentPipeName, DiskReserve::fileName})
         if (name == own) return true;
+    if (name.ends_with(log::sessionEnding)) return folder_->fileBytes(name) == 0;
     if (name.ends_with(log::lostLogEnding)) return folder_->linkTarget(name).has_value();
     const bool isPerf = name.ends_with(perfLogEnding);
     if (!isPerf && !isLogName(name)) return false;

@@ -27,6 +27,8 @@ class RunFolder {
 
     const std::filesystem::path& path() const { return folder_->path(); }
     std::shared_ptr<const Folder> folder() const { return folder_; }
+    /// Returns the session that marks the folder, for `log::LogFolder`; empty if it was taken over.
+    const std::string& session() const { return session_; }
 
     /// Notes the end of the program for a later recovery. Needs no space on the disk.
     void noteEnd(const MainProcess& program) const;
@@ -43,6 +45,7 @@ class RunFolder {
     bool isOurs(const std::string& name) const;
 
     std::shared_ptr<Folder> folder_;
+    std::string session_;
     UniqueFd lock_;
 };
 

@@ -132,18 +132,21 @@ void RunSamplers::prepare(const RecordOptions& options, const Folder& runFolder)
         static_cast<void>(::mkfifoat(runFolder.descriptor(), log::momentPipeName, 0600));
 }
 
-RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder) {
+RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder,
+                         const std::string& session) {
     if (options.counterHz <= 0 && options.metricsHz <= 0) return;
     const log::LauncherRank place = log::launcherRank();
     if (!place.localRank.empty() && place.localRank != "0")
         otherRank_ = place.localRank;
     else
-        start(runFolder, options);
+        start(runFolder, session, options);
 }
 
-void RunSamplers::start(const std::filesystem::path& runFolder, const RecordOptions& options) {
+void RunSamplers::start(const std::filesystem::path& runFolder, const std::string& session,
+                        const RecordOptions& options) {
     SamplerOptions common;
     common.runFolder = runFolder;
+    common.session = session;
     common.host = hostName();
     common.recorder = ::getpid();
     common.eventOffsetNs = log::eventOffsetNs();

@@ -50,7 +50,7 @@ class RunSamplers {
     /// Makes the pipe through which agents report chosen ranges, before the program begins.
     static void prepare(const RecordOptions& options, const Folder& runFolder);
     /// Starts the samplers requested by `options`, without waiting.
-    RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder);
+    RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder, const std::string& session);
 
     std::vector<pid_t> others() const;
     /// Returns true if there are any; cheap without samplers.
@@ -60,7 +60,7 @@ class RunSamplers {
     void end(Collector& collector);
 
   private:
-    void start(const std::filesystem::path& runFolder, const RecordOptions& options);
+    void start(const std::filesystem::path& runFolder, const std::string& session, const RecordOptions& options);
     void startOne(const SamplerOptions& options);
 
     std::vector<SamplerProcess> processes_;

@@ -26,10 +26,11 @@ constexpr int64_t endTimeoutNs = 1'000'000'000;
 
 }  // namespace
 
-ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder) {
+ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder,
+                         const std::string& session) {
     if (options.threadsHz <= 0) return;
-    log_ = std::make_unique<SampleLog>((runFolder / (hostName() + ".sampler." + std::to_string(::getpid()))).string(),
-                                       maxLogBytes);
+    log_ = std::make_unique<SampleLog>(log::LogFolder(runFolder.string(), session),
+                                       hostName() + ".sampler." + std::to_string(::getpid()), maxLogBytes);
     sigset_t all, previous;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);

@@ -21,7 +21,7 @@ struct RecordOptions;
 /// a log in the run folder. See `ThreadSampler`.
 class ThreadWatch {
   public:
-    ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder);
+    ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder, const std::string& session);
     ~ThreadWatch();
 
     /// Ends the log. Call it before the last poll.

@@ -35,6 +35,9 @@ void SampleBatch::add(uint32_t counter, double value) {
 SampleLog::SampleLog(const std::string& pathWithoutSuffix, uint64_t maxBytes)
     : maxBytes_(maxBytes), file_(pathWithoutSuffix), writer_(file_) {}
 
+SampleLog::SampleLog(log::LogFolder folder, std::string nameWithoutSuffix, uint64_t maxBytes)
+    : maxBytes_(maxBytes), file_(std::move(folder), std::move(nameWithoutSuffix)), writer_(file_) {}
+
 void SampleLog::addGpu(uint32_t gpu, std::string_view uuid, std::string_view name) {
     const std::lock_guard lock(mutex_);
     gpus_.push_back({gpu, std::string(uuid), std::string(name)});

@@ -58,6 +58,7 @@ class SampleLog {
   public:
     /// `pathWithoutSuffix` as in `log::LogFile`. At `maxBytes` the log ends with a note.
     SampleLog(const std::string& pathWithoutSuffix, uint64_t maxBytes);
+    SampleLog(log::LogFolder folder, std::string nameWithoutSuffix, uint64_t maxBytes);
 
     void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);
     uint32_t addCounter(CounterDescription description);

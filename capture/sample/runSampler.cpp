@@ -30,10 +30,15 @@
 namespace lanescope::capture {
 
 std::vector<std::string> SamplerOptions::words() const {
-    return {"folder=" + runFolder.string(),         "host=" + host,
-            fmt::format("recorder={}", recorder),   fmt::format("counters={}", counterHz),
-            fmt::format("gpm={}", usesGpm ? 1 : 0), fmt::format("metrics={}", metricsHz),
-            fmt::format("clock={}", eventOffsetNs), "program=" + program};
+    return {"session=" + session,
+            "folder=" + runFolder.string(),
+            "host=" + host,
+            fmt::format("recorder={}", recorder),
+            fmt::format("counters={}", counterHz),
+            fmt::format("gpm={}", usesGpm ? 1 : 0),
+            fmt::format("metrics={}", metricsHz),
+            fmt::format("clock={}", eventOffsetNs),
+            "program=" + program};
 }
 
 Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>& words) {
@@ -45,6 +50,7 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
         double number = 0;
         std::from_chars(value.data(), value.data() + value.size(), number);
         if (name == "folder") options.runFolder = value;
+        if (name == "session") options.session = value;
         if (name == "host") options.host = value;
         if (name == "recorder") options.recorder = static_cast<pid_t>(number);
         if (name == "counters") options.counterHz = number;
@@ -153,7 +159,8 @@ class Samplers {
   public:
     Samplers(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler)
         : options_(options),
-          log_(options.runFolder.string() + "/" + options.host + ".sampler." + std::to_string(::getpid()), maxLogBytes),
+          log_(log::LogFolder(options.runFolder.string(), options.session),
+               options.host + ".sampler." + std::to_string(::getpid()), maxLogBytes),
           moments_(options.runFolder),
           begunNs_(log::monotonicNs()) {
         if (options.counterHz > 0) {

@@ -26,6 +26,7 @@ struct SamplerOptions {
     bool usesGpm = false;
     double metricsHz = 0;  ///< CUPTI PM sampling, or GPM in its place; 0: off.
     std::string program;   ///< The recorded program, whose Python may have a CUPTI.
+    std::string session;   ///< Of the run folder; see `log::LogFolder`.
     /// `log::eventOffsetNs` of the recorder, so that samples have the time of events.
     int64_t eventOffsetNs = 0;
 

@@ -31,6 +31,8 @@ inline constexpr std::string_view logBytesUnreadAtExit = "logBytesUnreadAtExit";
 inline constexpr std::string_view cutSteps = "cutSteps";
 // Facts of a process.
 inline constexpr std::string_view program = "program";
+/// Start of a process in its log, in the kernel's ticks; not in traces.
+inline constexpr std::string_view processStart = "processStart";
 inline constexpr std::string_view processName = "processName";
 inline constexpr std::string_view bootId = "bootId";
 inline constexpr std::string_view visibleDevices = "visibleDevices";
