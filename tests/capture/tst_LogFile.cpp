@@ -9,6 +9,7 @@
 #include <QtTest>
 #include <csignal>
 
+#include "capture/agent/DiskReserve.h"
 #include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
 #include "tests/support/runTest.h"
@@ -26,6 +27,7 @@ struct Contents {
     log::LogReader::Progress progress;
     uint64_t bytesNotUnderstood = 0;
     bool isCorrupt = false;
+    int brokenErrno = 0;
 
     void operator()(const log::StringRecord& record, std::string_view text) { strings[record.id] = text; }
     void operator()(const log::PropertyRecord& record) {
@@ -42,6 +44,7 @@ Contents read(const QString& path) {
     contents.progress = reader->progress();
     contents.bytesNotUnderstood = reader->bytesNotUnderstood();
     contents.isCorrupt = reader->isCorrupt();
+    contents.brokenErrno = reader->brokenErrno();
     return contents;
 }
 
@@ -134,6 +137,7 @@ class tst_LogFile : public QObject {
         QVERIFY(QFileInfo(path("full")).size() < 5000);
         QVERIFY(!read(path("full")).isCorrupt);
         QCOMPARE(read(path("full")).bytesNotUnderstood, 0u);
+        QVERIFY(read(path("full")).brokenErrno != 0);
         QCOMPARE(file.takeLostBlocks(), 2u);  // one, and the block after it
         writer.startAgain();
         writer.dropped(Loss::LogBlocks, 2);
@@ -146,6 +150,21 @@ class tst_LogFile : public QObject {
         QCOMPARE(contents.properties, expected);
         QCOMPARE(contents.progress.lostBlocks, 2u);
         QCOMPARE(contents.lost, std::vector<uint64_t>{2});
+        QCOMPARE(contents.brokenErrno, 0);
+    }
+
+    void diskReserveGrowsWithTheRateAtWhichTheDiskFills() {
+        constexpr uint64_t mib = uint64_t{1} << 20;
+        agent::DiskReserve slow(agent::defaultReserve), fast(agent::defaultReserve), tiny(agent::defaultReserve);
+        // 1 MiB/s needs 4 MiB and 2 s of it; 20 MiB/s needs 44 MiB.
+        QVERIFY(!slow.isReached({8 * mib, 40 * mib}, 1'000'000'000) &&
+                !slow.isReached({7 * mib, 40 * mib}, 2'000'000'000));
+        QVERIFY(slow.isReached({5 * mib, 40 * mib}, 4'000'000'000));
+        QVERIFY(!fast.isReached({100 * mib, 160 * mib}, 1'000'000'000));
+        QVERIFY(!fast.isReached({80 * mib, 160 * mib}, 2'000'000'000));
+        QVERIFY(fast.isReached({40 * mib, 160 * mib}, 4'000'000'000));
+        QVERIFY(!tiny.isReached({2 * mib, 3 * mib}, 1'000'000'000));
+        QVERIFY(tiny.isReached({mib, 3 * mib}, 2'000'000'000));
     }
 
     void avoidsAFileThatReusedItsDescriptor() {

@@ -32,8 +32,8 @@ std::atomic<time_t> clockAheadSeconds{0};
 
 }  // namespace
 
-/// SIMULATED: replaces the system's function, so that tests can set the clock of this process.
-extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+/// SIMULATED: replaces the kernel's function, so that tests can set the clock of this process.
+static int readSetClock(clockid_t clock, timespec* time) {
     const long result = ::syscall(SYS_clock_gettime, clock, time);
     if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clockAheadSeconds.load();
     return static_cast<int>(result);
@@ -62,6 +62,7 @@ class tst_SampleTime : public QObject {
     };
 
   private slots:
+    void initTestCase() { lanescope::log::detail::clockReader = &readSetClock; }
     void cleanup() { clockAheadSeconds = 0; }
 
     void convertedTimesSurviveAClockChange_data() {

@@ -49,7 +49,7 @@ int main(int argumentCount, char** arguments) {
     const int64_t begunNs = lanescope::log::monotonicNs();
     const double begunCpu = cpuSeconds();
     std::optional<lanescope::capture::ThreadWatch> watch;
-    watch.emplace(options, arguments[1]);
+    watch.emplace(options, arguments[1], std::string());
     int status = 0;
     while (::waitpid(program, &status, 0) != program) continue;
     const double seconds = static_cast<double>(lanescope::log::monotonicNs() - begunNs) / 1e9;
