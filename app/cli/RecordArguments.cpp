@@ -160,7 +160,7 @@ void RecordArguments::addWhat(CLI::App& command) {
         command
             .add_option("--disk-reserve", reserveBytes_,
                         "Stop recording when free disk space falls to SIZE, for example 10GB; 0: "
-                        "never (default: 5 % of the disk, at most 1GB)")
+                        "never (default: 5 % of the disk, at most 1GB, or more if it fills fast)")
             ->type_name("SIZE")
             ->transform(sizeInBytes())
             ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
