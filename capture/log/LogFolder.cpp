@@ -14,7 +14,10 @@
 namespace lanescope::log {
 
 LogFolder::LogFolder(std::string path, std::string session, std::string door)
-    : path_(std::move(path)), session_(std::move(session)), door_(std::move(door)) {}
+    : path_(std::move(path)), session_(std::move(session)), door_(std::move(door)) {
+    // A link with a slash at its end would be followed.
+    while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+}
 
 /// Returns a descriptor of the folder, or -1 with errno: ESTALE for that of another recording.
 int LogFolder::open() const {

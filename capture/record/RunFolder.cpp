@@ -87,7 +87,8 @@ Result<void> RunFolder::fill(const RunInfo& info) {
     if (::getrandom(number.data(), sizeof number, 0) != sizeof number)
         return fail("{}: no random number for the folder: {}.", path().string(), std::strerror(errno));
     session_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
-    if (folder_->createFile(session_ + std::string(log::sessionEnding)) < 0)
+    const UniqueFd marker = folder_->createFile(session_ + std::string(log::sessionEnding));
+    if (marker < 0)
         return fail("{}: cannot write into the folder: {}.", path().string(), std::strerror(errno));
     return lock();
 }
