@@ -35,6 +35,8 @@ UniqueFd onlyRegular(UniqueFd file) {
     return file;
 }
 
+constexpr mode_t othersWrite = 0022;
+
 FileId idOf(const struct stat& status) { return FileId{status.st_dev, status.st_ino}; }
 
 }  // namespace
@@ -102,6 +104,18 @@ Result<void> makePrivateFolders(const std::filesystem::path& path) {
     return {};
 }
 
+std::optional<std::filesystem::path> cacheFolder(std::string_view name) {
+    const auto variable = [](const char* which) -> std::filesystem::path {
+        const char* value = std::getenv(which);
+        return value != nullptr ? value : "";
+    };
+    const std::filesystem::path cache = variable("XDG_CACHE_HOME");
+    const std::filesystem::path home = variable("HOME");
+    if (cache.is_absolute()) return cache / "lanescope" / name;
+    if (home.is_absolute()) return home / ".cache" / "lanescope" / name;
+    return std::nullopt;
+}
+
 bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace) {
     return owner == 0 || owner == ::geteuid() || owner == ownerOfTrace;
 }
@@ -117,6 +131,16 @@ std::optional<std::string> otherOwnerOf(const std::filesystem::path& path) {
     return fmt::format("user {}", status.st_uid);
 }
 
+UniqueFd openTrustedFile(const std::filesystem::path& path, uid_t ownerOfTrace) {
+    UniqueFd file =
+        onlyRegular(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
+    struct stat status {};
+    const bool isTrusted = file >= 0 && ::fstat(file, &status) == 0 && isTrustedOwner(status.st_uid, ownerOfTrace) &&
+                           (status.st_mode & othersWrite) == 0;
+    if (!isTrusted) file.reset();
+    return file;
+}
+
 Result<Folder> Folder::open(const std::filesystem::path& path) {
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
@@ -128,6 +152,20 @@ Result<Folder> Folder::open(const std::filesystem::path& path) {
     if (errno == ELOOP || errno == ENOTDIR) return fail("{}: not a folder, or a link. Name the folder.", path.string());
     if (errno == ENOENT) return fail("{}: no such folder.", path.string());
     return fail("{}: cannot open the folder: {}.", path.string(), std::strerror(errno));
+}
+
+Result<Folder> Folder::openCache(std::string_view name) {
+    const std::optional<std::filesystem::path> path = cacheFolder(name);
+    if (!path) return fail("No cache folder: set HOME or XDG_CACHE_HOME.");
+    if (const Result<void> made = makePrivateFolders(*path); !made) return fail(made.error());
+    Result<Folder> folder = open(*path);
+    if (!folder) return folder;
+    struct stat status {};
+    if (::fstat(folder->descriptor_, &status) != 0 || status.st_uid != ::geteuid())
+        return fail("{}: belongs to another user. Set XDG_CACHE_HOME to a folder of your own.", path->string());
+    constexpr mode_t others = 0077;
+    if ((status.st_mode & others) == 0 || ::fchmod(folder->descriptor_, 0700) == 0) return folder;
+    return fail("{}: other users can open this folder: {}.", path->string(), std::strerror(errno));
 }
 
 Result<Folder> Folder::createUnnamed(const std::filesystem::path& parent) {

@@ -43,6 +43,10 @@ Result<void> removeFile(const std::filesystem::path& path);
 /// Creates the missing folders of a path for the owner only. Folders that exist keep their permissions.
 Result<void> makePrivateFolders(const std::filesystem::path& path);
 
+/// Returns the folder of that name in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`),
+/// which need not exist. Returns nullopt without a cache folder.
+std::optional<std::filesystem::path> cacheFolder(std::string_view name);
+
 /// Returns true if a file of `owner` may be believed beside a file of `ownerOfTrace`: it belongs to
 /// this user, to the owner of the trace or to root.
 bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
@@ -51,12 +55,19 @@ bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
 /// nullopt if that is this user, or if it cannot be read.
 std::optional<std::string> otherOwnerOf(const std::filesystem::path& path);
 
+/// Opens a file that may be believed beside a file of `ownerOfTrace`: a regular file of a trusted
+/// owner that only its owner can write to. Links are not followed. Returns -1 for any other file.
+UniqueFd openTrustedFile(const std::filesystem::path& path, uid_t ownerOfTrace);
+
 /// Open folder. Names are resolved in this folder even if it is renamed or another folder or link
 /// gets its name. Links in it are not followed. Movable.
 class Folder {
   public:
     /// Opens a folder. The last part of `path` must be no link.
     static Result<Folder> open(const std::filesystem::path& path);
+    /// Opens `cacheFolder(name)`, created if missing, and takes it from all users but its owner. Fails
+    /// if another user owns it. Files in it need `openTrustedFile`: others may have written to it before.
+    static Result<Folder> openCache(std::string_view name);
     /// Creates a folder with a random name in `parent`, for the owner only.
     static Result<Folder> createUnnamed(const std::filesystem::path& parent);
 

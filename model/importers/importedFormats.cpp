@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/importedFormats.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,10 @@
 #include <system_error>
 #include <thread>
 
+#include "model/format/OutputFile.h"
+#include "model/format/Sqlite.h"
 #include "model/format/Subprocess.h"
+#include "model/format/files.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/inspector/readInspectorTrace.h"
 #include "model/importers/kineto/readKinetoTrace.h"
@@ -24,6 +28,7 @@
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/importers/unreadableFormats.h"
 #include "model/importers/xplane/readXplaneTrace.h"
+#include "model/system/system.h"
 
 namespace lanescope {
 
@@ -180,50 +185,87 @@ int runQuietly(const std::vector<std::string>& words, const std::function<bool()
     }
 }
 
-/// Returns true if the existing export belongs to this report.
-bool isUsable(const fs::path& exported, const fs::path& report) {
-    std::error_code error;
-    const auto exportedAt = fs::last_write_time(exported, error);
-    if (error) return false;
-    const auto reportedAt = fs::last_write_time(report, error);
-    return !error && exportedAt >= reportedAt;
+/// Returns the name of the export of a report. Every change of the report changes the name, and no other report has it.
+std::optional<std::string> exportName(const fs::path& report) {
+    const Result<UniqueFd> file = openRegularFile(report);
+    struct stat status {};
+    if (!file || ::fstat(*file, &status) != 0) return std::nullopt;
+    return fmt::format("{:x}-{:x}-{:x}-{:x}.sqlite", uint64_t{status.st_dev}, uint64_t{status.st_ino},
+                       static_cast<uint64_t>(status.st_size), static_cast<uint64_t>(system::changedNs(status)));
 }
 
+/// Removes the exports of earlier states of a report.
+void removeOldExports(const Folder& cache, std::string_view newest) {
+    const std::string_view ofReport = newest.substr(0, newest.find('-', newest.find('-') + 1) + 1);
+    for (const std::string& name : cache.names())
+        if (name.starts_with(ofReport) && name != newest) static_cast<void>(cache.removeFile(name));
+}
+
+/// A new folder that is removed with the files in it.
+class ScratchFolder {
+  public:
+    explicit ScratchFolder(Folder folder) : folder_(std::move(folder)) {}
+    ScratchFolder(ScratchFolder&&) = default;
+    ScratchFolder& operator=(ScratchFolder&&) = delete;
+    ~ScratchFolder() {
+        if (folder_.descriptor() < 0) return;
+        for (const std::string& name : folder_.names()) static_cast<void>(folder_.removeFile(name));
+        static_cast<void>(folder_.removeSelf());
+    }
+    const fs::path& path() const { return folder_.path(); }
+
+  private:
+    Folder folder_;
+};
+
 Result<void> makeExport(const fs::path& report, const fs::path& exported, const LoadProgress& progress) {
-    std::error_code ignored;
-    const std::string command = fmt::format("nsys export --type sqlite -o {} {}", exported.string(), report.string());
+    const std::string command = fmt::format("nsys export --type sqlite -o {0}.sqlite {0}", report.string());
     const fs::path program = findProgram(std::string(exporter));
     if (program.empty())
         return fail(
-            "{}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. "
-            "Where nsys is installed, run \"{}\".",
+            "{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. "
+            "Where nsys is installed, run \"{1}\". Then open {0}.sqlite.",
             report.string(), command);
-    fs::path partial = exported;
-    partial += ".exporting.sqlite";
-    fs::remove(partial, ignored);
+    std::error_code ignored;
     bool isWanted = true;
-    const int status = runQuietly({program.string(), "export", "--type", "sqlite", "--output",
-                                   fs::absolute(partial, ignored).string(), fs::absolute(report, ignored).string()},
+    const int status = runQuietly({program.string(), "export", "--type", "sqlite", "--output", exported.string(),
+                                   fs::absolute(report, ignored).string()},
                                   [&] { return isWanted = !progress || progress(0, "nsys exports the report"); });
-    if (status == 0) {
-        fs::rename(partial, exported, ignored);
-        if (!ignored) return {};
-    }
-    fs::remove(partial, ignored);
     if (!isWanted) return fail("{}: opening was cancelled.", report.string());
+    fs::permissions(exported, fs::perms::owner_read | fs::perms::owner_write, ignored);
+    if (status == 0 && !ignored) return {};
     return fail("{0} could not export {1}. Run \"{2}\" to see why.", program.string(), report.string(), command);
 }
 
-Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    constexpr double exporting = 0.5;  // of the progress
-    fs::path exported = source.path();
-    exported.replace_extension(".sqlite");
-    if (!isUsable(exported, source.path()))
-        if (auto made = makeExport(source.path(), exported, progress); !made) return made;
+Result<void> readExport(const fs::path& exported, TraceSource& source, TraceBuilder& builder,
+                        const LoadProgress& progress) {
     const Result<Database> database = Database::openReadOnly(exported);
     if (!database) return fail(database.error());
+    return readSqliteTrace(*database, builder, source.threads(), progress);
+}
+
+/// Reads the export of a report in the cache, made by the first reading. Without a cache it is made each time.
+Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    constexpr double exporting = 0.5;  // of the progress
     const LoadProgress reading = partOf(progress, exporting, 1);
-    return readSqliteTrace(*database, builder, source.threads(), reading);
+    const fs::path& report = source.path();
+    const std::optional<std::string> name = exportName(report);
+    if (!name) return fail("Cannot read {}.", report.string());
+    const Result<Folder> cache = Folder::openCache("exports");
+    const fs::path kept = cache ? cache->path() / *name : fs::path();
+    const UniqueFd earlier = cache ? openTrustedFile(kept, ::geteuid()) : UniqueFd();
+    if (earlier >= 0) return readExport(kept, source, builder, reading);
+
+    Result<Folder> created = Folder::createUnnamed(cache ? cache->path() : temporaryFolders().front());
+    if (!created) return fail(created.error());
+    const ScratchFolder folder(std::move(*created));
+    const fs::path exported = folder.path() / "export.sqlite";
+    if (auto made = makeExport(report, exported, progress); !made) return made;
+    if (exportName(report) != name) return fail("{}: changed during its export. Open it again.", report.string());
+    if (!cache) return readExport(exported, source, builder, reading);
+    removeOldExports(*cache, *name);
+    const bool isKept = publishFile(exported, kept, IfExists::Replace).has_value();
+    return readExport(isKept ? kept : exported, source, builder, reading);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/UniqueFd.h"
 #include "model/format/checksums.h"
+#include "model/format/files.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/IndexFile.h"
 #include "model/system/system.h"
@@ -50,18 +51,6 @@ uint64_t hashOfLog(const std::filesystem::path& trace) {
 }
 
 }  // namespace
-
-std::optional<std::filesystem::path> cacheFolder(std::string_view name) {
-    const auto variable = [](const char* which) -> std::filesystem::path {
-        const char* value = std::getenv(which);
-        return value != nullptr ? value : "";
-    };
-    const std::filesystem::path cache = variable("XDG_CACHE_HOME");
-    const std::filesystem::path home = variable("HOME");
-    if (cache.is_absolute()) return cache / "lanescope" / name;
-    if (home.is_absolute()) return home / ".cache" / "lanescope" / name;
-    return std::nullopt;
-}
 
 std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace) {
     std::vector<std::filesystem::path> paths{trace.string() + suffix};

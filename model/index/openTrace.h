@@ -13,10 +13,6 @@
 
 namespace lanescope {
 
-/// Returns the folder of that name in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`),
-/// which need not exist. Returns nullopt without a cache folder.
-std::optional<std::filesystem::path> cacheFolder(std::string_view name);
-
 /// Returns the possible paths of the index of a trace, in the order of search and writing: next to
 /// the trace, then in the user's cache folder, if any.
 std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace);

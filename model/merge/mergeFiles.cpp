@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/merge/mergeFiles.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -15,6 +17,7 @@
 #include "model/format/Result.h"
 #include "model/format/checkFile.h"
 #include "model/format/checksums.h"
+#include "model/format/files.h"
 #include "model/format/optionValues.h"
 #include "model/format/sourceNames.h"
 #include "model/format/text.h"
@@ -292,9 +295,9 @@ Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptio
             if (!sourceKeyOf(file)) return fail("Cannot read {}.", file.string());
         return fail("No cache folder: name a file with lanescope merge -o FILE.");
     }
-    std::error_code error;
-    if (fs::exists(*path, error)) return *path;
-    fs::create_directories(path->parent_path(), error);
+    if (const Result<Folder> cache = Folder::openCache("merged"); !cache) return fail(cache.error());
+    if (const UniqueFd earlier = openTrustedFile(*path, ::geteuid()); earlier >= 0) return *path;
+    if (const Result<void> made = makePrivateFolders(path->parent_path()); !made) return fail(made.error());
     removeOld(path->parent_path().parent_path(), path->parent_path());
     const auto notes = mergeFiles(files, *path, options, progress);
     if (!notes) return fail(notes.error());

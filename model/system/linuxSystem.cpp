@@ -57,6 +57,10 @@ int64_t modifiedNs(const struct stat& status) {
     return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
+int64_t changedNs(const struct stat& status) {
+    return int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec;
+}
+
 bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) { return ::posix_fallocate(file, offset, bytes) == 0; }
 
 bool releaseDiskSpace(int file, int64_t offset, int64_t bytes) {

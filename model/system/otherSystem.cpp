@@ -39,14 +39,17 @@ int flushToDisk(int file) {
     return ::fsync(file) == 0 ? 0 : errno;
 }
 
-int64_t modifiedNs(const struct stat& status) {
+namespace {
+int64_t inNs(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
+}  // namespace
+
 #ifdef __APPLE__
-    const timespec& time = status.st_mtimespec;
+int64_t modifiedNs(const struct stat& status) { return inNs(status.st_mtimespec); }
+int64_t changedNs(const struct stat& status) { return inNs(status.st_ctimespec); }
 #else
-    const timespec& time = status.st_mtim;
+int64_t modifiedNs(const struct stat& status) { return inNs(status.st_mtim); }
+int64_t changedNs(const struct stat& status) { return inNs(status.st_ctim); }
 #endif
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) {
 #ifdef __APPLE__

@@ -44,6 +44,10 @@ int flushToDisk(int file);
 /// Returns the modification time of a file in nanoseconds since 1970.
 int64_t modifiedNs(const struct stat& status);
 
+/// Returns the time of the last change of contents, name or permissions in nanoseconds since 1970.
+/// Programs cannot set it.
+int64_t changedNs(const struct stat& status);
+
 /// Reserves disk space for a range of a file. Returns false if the space cannot be reserved.
 bool reserveDiskSpace(int file, int64_t offset, int64_t bytes);
 

@@ -268,38 +268,58 @@ void tst_TraceFormats::nvprofProfileIsNotReadAsExport() {
 
 /// Uses a simulated nsys.
 void tst_TraceFormats::nsightReportIsExportedByNsys() {
-    const fs::path report = folder_ / "run.nsys-rep", exported = folder_ / "run.sqlite";
-    const QByteArray path = qgetenv("PATH");
+    const fs::path report = folder_ / "run.nsys-rep", other = folder_ / "run.sqlite", cache = folder_ / "cache";
+    const auto exportCount = [&] {
+        std::error_code ignored;
+        return std::distance(fs::directory_iterator(cache / "lanescope" / "exports", ignored),
+                             fs::directory_iterator());
+    };
+    // A newer file of the usual name is no export of this report.
+    fs::copy_file(folder_ / "ours.sqlite", other);
+    const std::string recording = contentOf(other);
+    const QByteArray path = qgetenv("PATH"), userCache = qgetenv("XDG_CACHE_HOME");
+    qputenv("XDG_CACHE_HOME", cache.c_str());
     const auto withExporter = [&](const std::string& script) {
         fs::create_directories(folder_ / "bin");
         put(folder_ / "bin" / "nsys", "#!/bin/sh\n" + script);
         fs::permissions(folder_ / "bin" / "nsys", fs::perms::owner_all);
         qputenv("PATH", QByteArray((folder_ / "bin").c_str()) + ":/usr/bin:/bin");
     };
-    const auto restore = qScopeGuard([&path] { qputenv("PATH", path); });
+    const auto restore = qScopeGuard([&] {
+        qputenv("PATH", path);
+        userCache.isNull() ? qunsetenv("XDG_CACHE_HOME") : qputenv("XDG_CACHE_HOME", userCache);
+        fs::remove(other);
+    });
     qputenv("PATH", (folder_ / "nowhere").c_str());
     const Result<TracePtr> without = loadTrace(report);
     QVERIFY(!without);
     QCOMPARE(without.error().sentence,
              fmt::format("{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in "
-                         "PATH. Where nsys is installed, run \"nsys export --type sqlite -o {1} {0}\".",
-                         report.string(), exported.string()));
+                         "PATH. Where nsys is installed, run \"nsys export --type sqlite -o {0}.sqlite {0}\". "
+                         "Then open {0}.sqlite.",
+                         report.string()));
     withExporter("exit 3\n");
     QVERIFY(!loadTrace(report));
-    QVERIFY(!fs::exists(exported));
+    QCOMPARE(exportCount(), 0);
     withExporter("sleep 60\n");
     QElapsedTimer waited;
     waited.start();
     const Result<TracePtr> cancelled = loadTrace(report, [](double, std::string_view) { return false; });
     QVERIFY(!cancelled && waited.elapsed() < 30'000);
-    // nsys runs once; then the export is next to the report.
+    // nsys runs once for each state of the report.
     withExporter("test \"$1 $2 $3 $4\" = 'export --type sqlite --output' || exit 1\ncp " +
                  (folder_ / "nsight.sqlite").string() + " \"$5\"\n");
     const Result<TracePtr> trace = loadTrace(report);
     QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
-    QVERIFY(fs::exists(exported));
+    QCOMPARE(exportCount(), 1);
+    for (const fs::path& each :
+         {cache / "lanescope" / "exports", fs::directory_iterator(cache / "lanescope" / "exports")->path()})
+        QVERIFY((fs::status(each).permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
     withExporter("exit 3\n");
     QVERIFY(loadTrace(report));
+    put(report, std::string(5001, '\x17'));
+    QVERIFY(!loadTrace(report));
+    QVERIFY(contentOf(other) == recording);
 }
 
 void tst_TraceFormats::callsOfOtherLibrariesAreRanges() {
