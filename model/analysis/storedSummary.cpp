@@ -477,7 +477,8 @@ std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& pat
     if (!summary) return std::nullopt;
     database->readEveryPage();
     if (database->trouble() || database->sealState() != SealState::Whole) return std::nullopt;
-    if (std::optional<FileDoubt> doubt = database->doubt()) {
+    for (std::optional<FileDoubt> doubt : {database->doubt(), database->ignoredFiles()}) {
+        if (!doubt) continue;
         auto& warnings = summary->facts.healthWarnings;
         const auto place = std::find_if(warnings.begin(), warnings.end(),
                                         [&](const HealthNote& each) { return each.severity < doubt->severity; });

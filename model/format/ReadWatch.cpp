@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/format/files.h"
+
 namespace lanescope {
 
 void ReadWatch::noteError(const Error& error) {
@@ -48,6 +50,31 @@ std::optional<Error> ReadWatch::logReadError(int code) const {
         fmt::format("{1}: has rows of {0}, which can be read only in a writable folder. Copy both "
                     "files to a writable folder.",
                     path_, log)};
+}
+
+void ReadWatch::noteIgnored(std::string name) {
+    const std::lock_guard lock(mutex_);
+    ignored_.insert(std::move(name));
+}
+
+std::optional<FileDoubt> ReadWatch::ignored() const {
+    const std::lock_guard lock(mutex_);
+    if (ignored_.empty()) return std::nullopt;
+    return FileDoubt{Severity::Warning, HealthCode::ForeignFiles,
+                     fmt::format("Ignored next to the trace: {}. Another user can write to it, or it is no regular "
+                                 "file. Copy the trace to a folder of your own.",
+                                 fmt::join(ignored_, ", "))};
+}
+
+SideFile sideFileOf(const std::string& database, std::string_view ending) {
+    constexpr mode_t othersWrite = 0022;
+    struct stat side {
+    }, main{};
+    if (::lstat((database + std::string(ending)).c_str(), &side) != 0) return SideFile::Missing;
+    const bool isTrusted = S_ISREG(side.st_mode) && ::stat(database.c_str(), &main) == 0 &&
+                           isTrustedOwner(side.st_uid, main.st_uid) &&
+                           (side.st_mode & othersWrite & ~main.st_mode) == 0;
+    return isTrusted ? SideFile::Trusted : SideFile::Foreign;
 }
 
 void ReadWatch::setSeal(PageSeal seal) {
@@ -231,7 +258,10 @@ namespace {
 struct WatchedFile {
     sqlite3_file base{};
     bool isImmutable = false;
-    bool hasLog = false;  ///< The log has rows.
+    bool hasLog = false;       ///< The log has rows.
+    bool hasOwnIndex = false;  ///< The index of the log is `logIndex`, not a file.
+    std::vector<std::unique_ptr<std::byte[]>> logIndex;
+    std::vector<std::string> ignored;  ///< Foreign side files.
     std::shared_ptr<ReadWatch> watch;
 };
 
@@ -293,6 +323,35 @@ int fetchNothing(sqlite3_file*, sqlite3_int64, int, void** page) {
 }
 int unfetchNothing(sqlite3_file*, sqlite3_int64, void*) { return SQLITE_OK; }
 
+WatchedFile* ownOf(sqlite3_file* file) { return reinterpret_cast<WatchedFile*>(file); }
+
+// No other program uses an index in memory, so it needs no locks.
+
+int mapIndex(sqlite3_file* file, int page, int bytes, int extends, void volatile** to) {
+    WatchedFile* const own = ownOf(file);
+    if (!own->hasOwnIndex) return Pass<&sqlite3_io_methods::xShmMap>::call(file, page, bytes, extends, to);
+    const auto wanted = static_cast<size_t>(page);
+    while (extends != 0 && own->logIndex.size() <= wanted) {
+        std::unique_ptr<std::byte[]> part(new (std::nothrow) std::byte[static_cast<size_t>(bytes)]());
+        if (!part) return SQLITE_NOMEM;
+        own->logIndex.push_back(std::move(part));
+    }
+    *to = wanted < own->logIndex.size() ? own->logIndex[wanted].get() : nullptr;
+    return SQLITE_OK;
+}
+int lockIndex(sqlite3_file* file, int first, int count, int flags) {
+    return ownOf(file)->hasOwnIndex ? SQLITE_OK : Pass<&sqlite3_io_methods::xShmLock>::call(file, first, count, flags);
+}
+void orderIndex(sqlite3_file* file) {
+    if (!ownOf(file)->hasOwnIndex) Pass<&sqlite3_io_methods::xShmBarrier>::call(file);
+}
+int unmapIndex(sqlite3_file* file, int) {
+    // The file is never removed.
+    if (!ownOf(file)->hasOwnIndex) return Pass<&sqlite3_io_methods::xShmUnmap>::call(file, 0);
+    ownOf(file)->logIndex.clear();
+    return SQLITE_OK;
+}
+
 template <int version>
 constexpr sqlite3_io_methods methodsOf{
     .iVersion = version,
@@ -308,49 +367,70 @@ constexpr sqlite3_io_methods methodsOf{
     .xFileControl = Pass<&sqlite3_io_methods::xFileControl>::call,
     .xSectorSize = Pass<&sqlite3_io_methods::xSectorSize>::call,
     .xDeviceCharacteristics = characteristics,
-    .xShmMap = Pass<&sqlite3_io_methods::xShmMap>::call,
-    .xShmLock = Pass<&sqlite3_io_methods::xShmLock>::call,
-    .xShmBarrier = Pass<&sqlite3_io_methods::xShmBarrier>::call,
-    .xShmUnmap = Pass<&sqlite3_io_methods::xShmUnmap>::call,
+    .xShmMap = mapIndex,
+    .xShmLock = lockIndex,
+    .xShmBarrier = orderIndex,
+    .xShmUnmap = unmapIndex,
     .xFetch = fetchNothing,
     .xUnfetch = unfetchNothing,
 };
 
 sqlite3_vfs* vfsBelow(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
 
-/// Returns true if a log next to the file has changes that are not in the file; nullopt if the
-/// header says that no log is used.
-std::optional<bool> hasLog(sqlite3_file* file, const char* name) {
+constexpr std::array<std::string_view, 3> sideEndings{"-journal", "-wal", "-shm"};
+
+/// Decides how to read a database next to which others may have files.
+void findSideFiles(WatchedFile& own, sqlite3_file* file, const std::string& name) {
+    for (const std::string_view ending : sideEndings)
+        if (sideFileOf(name, ending) == SideFile::Foreign)
+            own.ignored.push_back(name.substr(name.rfind('/') + 1) + std::string(ending));
     std::array<std::byte, 2> versions{};
     constexpr std::byte withLog{2};
-    if (!readBelow(file, versions, 18) || versions[1] != withLog) return std::nullopt;
+    if (!readBelow(file, versions, 18) || versions[1] != withLog) return;
     struct stat status {};
-    const std::string log = std::string(name) + "-wal";
-    return ::stat(log.c_str(), &status) == 0 && status.st_size > 0;
+    const std::string index = name + "-shm";
+    const bool isLogThere =
+        sideFileOf(name, "-wal") == SideFile::Trusted && ::stat((name + "-wal").c_str(), &status) == 0;
+    const bool isIndexThere = sideFileOf(name, "-shm") == SideFile::Trusted;
+    own.hasLog = isLogThere && status.st_size > 0;
+    own.hasOwnIndex = own.hasLog && !isIndexThere;
+    // A writer may be about to write the first row.
+    const bool isWritten = isLogThere && isIndexThere && ::access(index.c_str(), W_OK) == 0;
+    own.isImmutable = !own.hasLog && !isWritten;
 }
 
-bool isNoRegularFile(const char* name) {
-    struct stat status {};
-    return ::stat(name, &status) == 0 && !S_ISREG(status.st_mode);
+/// Returns true if a name that SQLite looks up is a side file to be ignored.
+bool isIgnored(const char* name) {
+    const std::string_view text(name != nullptr ? name : "");
+    for (const std::string_view ending : sideEndings)
+        if (text.ends_with(ending))
+            return sideFileOf(std::string(text.substr(0, text.size() - ending.size())), ending) != SideFile::Trusted;
+    return false;
 }
 
 int openFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flagsOut) {
     auto* own = new (file) WatchedFile();
     below(file)->pMethods = nullptr;
     file->pMethods = nullptr;
-    // The journal's name may belong to any file; opening a pipe would block.
-    if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && name != nullptr && isNoRegularFile(name)) return SQLITE_CANTOPEN;
+    constexpr int sideFiles = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL;
+    if ((flags & sideFiles) != 0) {
+        if (isIgnored(name)) return SQLITE_CANTOPEN;
+        flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    }
     const int code = vfsBelow(vfs)->xOpen(vfsBelow(vfs), name, below(file), flags, flagsOut);
     // SQLite closes every file that has methods, even after a failed open.
     file->pMethods = below(file)->pMethods == nullptr       ? nullptr
                      : below(file)->pMethods->iVersion >= 2 ? &methodsOf<3>
                                                             : &methodsOf<1>;
-    if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && name != nullptr) {
-        const std::optional<bool> log = hasLog(file, name);
-        own->isImmutable = log == false;
-        own->hasLog = log == true;
-    }
+    // A descriptor has no side files.
+    const bool hasPath = name != nullptr && *name == '/';
+    if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && hasPath) findSideFiles(*own, file, name);
     return code;
+}
+
+int findFile(sqlite3_vfs* vfs, const char* name, int flags, int* isThere) {
+    *isThere = 0;
+    return isIgnored(name) ? SQLITE_OK : vfsBelow(vfs)->xAccess(vfsBelow(vfs), name, flags, isThere);
 }
 
 /// Calls a function of the underlying VFS.
@@ -371,8 +451,8 @@ const char* registerAbove(sqlite3_vfs& vfs, const char* name, const char* nameBe
     vfs.pAppData = found;
     vfs.szOsFile = static_cast<int>(sizeof(WatchedFile)) + found->szOsFile;
     vfs.xOpen = openFile;
-    vfs.xDelete = PassVfs<&sqlite3_vfs::xDelete>::call;
-    vfs.xAccess = PassVfs<&sqlite3_vfs::xAccess>::call;
+    vfs.xDelete = deleteNothing;
+    vfs.xAccess = findFile;
     vfs.xFullPathname = PassVfs<&sqlite3_vfs::xFullPathname>::call;
     vfs.xRandomness = PassVfs<&sqlite3_vfs::xRandomness>::call;
     vfs.xSleep = PassVfs<&sqlite3_vfs::xSleep>::call;
@@ -434,6 +514,7 @@ bool watchReads(sqlite3* database, std::shared_ptr<ReadWatch> watch, bool readsS
         }));
     auto* const own = reinterpret_cast<WatchedFile*>(file);
     if (own->hasLog) watch->noteLog();
+    for (const std::string& name : own->ignored) watch->noteIgnored(name);
     own->watch = std::move(watch);
     return true;
 }

@@ -21,8 +21,18 @@ namespace lanescope {
 
 /// Error for a file with a journal that must be rolled back, which a read-only program cannot do.
 inline constexpr std::string_view hotJournalSentence =
-    "{}: a program that changed the file crashed and left a journal. Repair it with \"sqlite3 FILE "
-    ".tables\".";
+    "{0}: a program that changed the file crashed and left a journal. Copy {0} and {0}-journal to "
+    "another folder, and repair the copy with \"sqlite3 COPY .tables\".";
+
+/// Trust in a file that SQLite reads next to a database: its journal, log or index of the log.
+enum class SideFile : uint8_t {
+    Missing,
+    Trusted,
+    Foreign,  ///< A link, pipe or file of another user, or writable by others than the database. To be ignored.
+};
+
+/// Returns the trust in `database` + `ending`, for example "-wal". `database` is a path without a link at its end.
+SideFile sideFileOf(const std::string& database, std::string_view ending);
 
 /// Reason why numbers of a file may differ from the recorded ones.
 struct FileDoubt {
@@ -52,6 +62,10 @@ class ReadWatch {
     void see(std::span<const std::byte> bytes, uint64_t offset, const std::function<uint32_t()>& counterNow);
     /// Notes that a log next to the file has rows, which have no checksum.
     void noteLog() { hasLog_ = true; }
+    /// Notes a side file that is ignored.
+    void noteIgnored(std::string name);
+    /// Returns the sentence about ignored side files; nullopt without any.
+    std::optional<FileDoubt> ignored() const;
     /// Returns the error if this SQLite code means that the log cannot be read.
     std::optional<Error> logReadError(int code) const;
     size_t differingPages() const;
@@ -71,6 +85,7 @@ class ReadWatch {
     mutable std::mutex mutex_;
     std::optional<Error> trouble_;
     std::set<uint64_t> differing_;
+    std::set<std::string> ignored_;
 };
 
 /// Returns the name of a VFS that reads files that are already open and need not have a name. It is read-only, has no
@@ -89,8 +104,9 @@ namespace lanescope {
 class ReadWatch;
 
 /// Returns the name of a VFS that reads as `vfs` does (null: SQLite's default) and passes each page
-/// to a `ReadWatch`. A file whose header announces a missing log is treated as immutable, so that
-/// no file is created next to it. Null if SQLite rejects the VFS. Any thread.
+/// to a `ReadWatch`. It never writes, creates or removes a file, and ignores foreign side files. A
+/// file whose header announces a missing log is immutable; the index of a log without one is in
+/// memory. Null if SQLite rejects the VFS. Any thread.
 const char* watchedVfs(const char* vfs);
 
 /// Passes later reads of a connection opened by `watchedVfs` to `watch`, and the seal of the file

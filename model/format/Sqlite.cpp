@@ -316,6 +316,8 @@ SealState Database::sealState() const { return watch_ ? watch_->sealState() : Se
 
 std::optional<FileDoubt> Database::doubt() const { return watch_ ? watch_->doubt() : std::nullopt; }
 
+std::optional<FileDoubt> Database::ignoredFiles() const { return watch_ ? watch_->ignored() : std::nullopt; }
+
 size_t Database::readEveryPage() const {
     if (!watch_) return 0;
     static_cast<void>(lanescope::readEveryPage(database_.get()));

@@ -113,6 +113,9 @@ class Database {
     /// changed by another program, pages of the schema do not count, because any change alters them.
     std::optional<FileDoubt> doubt() const;
 
+    /// Returns the warning about files of other users next to this one, which are ignored; nullopt without any.
+    std::optional<FileDoubt> ignoredFiles() const;
+
     /// Reads every page that has a checksum, for `doubt`; failures go to `trouble`. Returns the
     /// number of pages. O(bytes).
     size_t readEveryPage() const;

@@ -127,6 +127,7 @@ constexpr bool isRecomputed(HealthCode code) {
         case HealthCode::Untimed:
         case HealthCode::IndexDamaged:
         case HealthCode::IndexNotWritten:
+        case HealthCode::ForeignFiles:
         case HealthCode::FreesMissing:
         case HealthCode::FreesUnmatched:
         case HealthCode::ProcessEndedAbnormally: return true;

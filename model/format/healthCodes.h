@@ -121,7 +121,8 @@
     /* Collector: samples of the kernel and of the host machine */     \
     X(CpuSamples, "cpu-samples", Other, None)                          \
     X(CpuStolen, "cpu-stolen", Other, None)                            \
-    X(GpusNotExplained, "gpus-not-explained", Other, None)           \
-    /* Agent and collector: processes */                               \
-    X(WriterMissing, "writer-missing", Loss, None)                    \
-    X(ProcessIdsReused, "process-ids-reused", Other, None)
+    X(GpusNotExplained, "gpus-not-explained", Other, None)             \
+    X(WriterMissing, "writer-missing", Loss, None)                     \
+    X(ProcessIdsReused, "process-ids-reused", Other, None)             \
+    /* Reader */                                                       \
+    X(ForeignFiles, "foreign-files", Other, None)

@@ -67,6 +67,7 @@ class TraceCheck {
             bad(database.error().sentence);
             return std::move(findings_);
         }
+        if (const auto ignored = (*database)->ignoredFiles()) good(ignored->sentence);
         checkPages(**database);
         checkTables(**database);
         checkEvents(partOf(progress, 0.2, 0.9));

@@ -42,8 +42,10 @@ std::optional<uint64_t> hashOfEnds(int file, uint64_t size) {
 /// Returns a hash of a log of changes that are not in the file yet; 0 without a log.
 uint64_t hashOfLog(const std::filesystem::path& trace) {
     struct stat status {};
-    const std::string log = trace.string() + "-wal";
-    if (::stat(log.c_str(), &status) != 0 || status.st_size == 0) return 0;
+    std::error_code error;
+    const std::string file = std::filesystem::weakly_canonical(trace, error).string();
+    if (error || sideFileOf(file, "-wal") != SideFile::Trusted) return 0;
+    if (::stat((file + "-wal").c_str(), &status) != 0 || status.st_size == 0) return 0;
     Fnv1a hash;
     for (const int64_t part : {int64_t{status.st_size}, system::modifiedNs(status)})
         hash.add(static_cast<uint64_t>(part));
@@ -82,6 +84,12 @@ std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
     if (const auto database = Database::openReadOnly(trace)) {
         fingerprint ^= static_cast<uint64_t>(traceFingerprint(*database)) * 31;
         if (database->trouble()) return std::nullopt;
+        // The warnings of the trace are part of its index.
+        if (const auto ignored = database->ignoredFiles()) {
+            Fnv1a hash;
+            hash.add(ignored->sentence);
+            fingerprint ^= hash.value();
+        }
     }
     key.fingerprint = static_cast<int64_t>(fingerprint);
     return key;

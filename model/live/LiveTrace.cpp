@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/live/LiveTrace.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +11,7 @@
 
 #include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
+#include "model/format/files.h"
 #include "model/live/TraceMirror.h"
 
 namespace lanescope {
@@ -42,7 +43,9 @@ fs::path logFolderOf(const LiveTrace& live) {
 
 LiveState stateOf(const LiveTrace& live) {
     // The trace gets its name before the lock is released, so the checks are in reverse order.
-    UniqueFd file(::open((logFolderOf(live) / "session.json").c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat partial {};
+    static_cast<void>(::stat(live.partial.c_str(), &partial));
+    UniqueFd file = openTrustedFile(logFolderOf(live) / "session.json", partial.st_uid);
     const bool isHeld = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     file.reset();
     if (isFile(live.finished) && !isFile(live.partial)) return LiveState::Finished;

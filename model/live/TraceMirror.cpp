@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "model/format/OutputFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/query/harden.h"
@@ -107,7 +108,8 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
     std::error_code error;
     const fs::path absolute = fs::absolute(partial_, error);
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(absolute.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int code =
+        sqlite3_open_v2(absolute.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(nullptr));
     Connection source(raw);
     if (code != SQLITE_OK)
         return fail("{}: cannot be read while it is being written: {}.", partial_.string(), sqlite3_errstr(code));

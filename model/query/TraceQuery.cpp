@@ -333,7 +333,8 @@ Result<QueryResult, QueryError> TraceQuery::run(std::string_view sql, const Quer
 void TraceQuery::interrupt() const { sqlite3_interrupt(database_.get()); }
 
 std::optional<FileDoubt> TraceQuery::doubt() const {
-    if (std::optional<FileDoubt> found = watch_->doubt()) return found;
+    for (std::optional<FileDoubt> found : {watch_->doubt(), watch_->ignored()})
+        if (found) return found;
     if (!hasTrailingBytes_) return std::nullopt;
     return FileDoubt{Severity::Warning, HealthCode::BytesBehindPacked, std::string(trailingBytesSentence)};
 }

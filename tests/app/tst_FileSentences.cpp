@@ -171,7 +171,7 @@ class tst_FileSentences : public QObject {
                 put(("locked/" + std::string(name)).c_str(), contentOf(name));
         }
         QVERIFY(fs::file_size(*folder_ / "locked/run.sqlite-wal") > 0);
-        fs::permissions(*folder_ / "locked", fs::perms(0555));
+        fs::permissions(*folder_ / "locked/run.sqlite-wal", fs::perms::none);
         fs::permissions(folder_->path(), fs::perms(0755));
         for (const QStringList& command :
              {QStringList{"info", "locked/run.sqlite"}, QStringList{"explain", "locked/run.sqlite"},
@@ -180,10 +180,9 @@ class tst_FileSentences : public QObject {
             const QString said = outcome.output + outcome.errors;
             QVERIFY2(outcome.exitCode == 1, qPrintable(said));
             QVERIFY2(said.contains("locked/run.sqlite-wal"), qPrintable(said));
-            QVERIFY2(said.contains("Copy both files to a writable folder"), qPrintable(said));
+            QVERIFY2(said.contains("cannot be read, but has rows of"), qPrintable(said));
             QVERIFY2(!said.contains("No such file"), qPrintable(said));
         }
-        fs::permissions(*folder_ / "locked", fs::perms(0755));
     }
 
     void corruptHeaderSuggestsAnotherCopy_data() {

@@ -195,6 +195,8 @@ void readEverything(LoadContext& context) {
 
 /// Notes that the file differs from the recording.
 void noteDifferences(const Database& database, TraceBuilder& builder) {
+    if (auto ignored = database.ignoredFiles())
+        builder.note({ignored->severity, ignored->code, std::move(ignored->sentence)});
     if (auto doubt = database.doubt())
         builder.note({doubt->severity, doubt->code, std::move(doubt->sentence)});
     else if (database.sealState() == SealState::None && wasSealed(database))
