@@ -125,16 +125,16 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t 
     return AtomicFile(std::move(folder), std::move(file), std::move(partial), path);
 }
 
-void AtomicFile::copyPermissionsOf(const std::filesystem::path& source) {
+void AtomicFile::copyPermissions(const std::filesystem::path& source, mode_t copied) {
     struct stat wanted {};
-    if (!source.empty() && ::stat(source.c_str(), &wanted) == 0) copyPermissions(wanted);
+    if (!source.empty() && ::stat(source.c_str(), &wanted) == 0) copyPermissions(wanted, copied);
 }
 
-void AtomicFile::copyPermissions(const struct stat& wanted) {
-    constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
+void AtomicFile::copyPermissions(const struct stat& wanted, mode_t copied) {
+    constexpr mode_t owners = 0600, groups = 0060;
     struct stat own {};
     if (::fstat(descriptor_, &own) != 0) return;
-    mode_t mode = (wanted.st_mode & everybodys) | owners;
+    mode_t mode = (wanted.st_mode & copied) | owners;
     // The mode may not mean members of another group.
     if (own.st_gid != wanted.st_gid && ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
         mode &= ~groups;
@@ -146,7 +146,7 @@ void AtomicFile::copyTargetPermissions() {
     struct stat status {};
     const bool isFile =
         ::fstatat(folder_, path_.filename().c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
-    if (isFile) copyPermissions(status);
+    if (isFile) copyPermissions(status, 0666);
 }
 
 int AtomicFile::linkTemporaryName() {

@@ -40,7 +40,10 @@ class AtomicFile {
 
     /// Copies the read and write permissions of `source`; the owner always keeps access. If `source` cannot be read, or
     /// allows a group that the file cannot belong to, only the owner gets access.
-    void copyPermissionsOf(const std::filesystem::path& source);
+    void copyPermissionsOf(const std::filesystem::path& source) { copyPermissions(source, 0666); }
+
+    /// Like `copyPermissionsOf`, but only the owner can write.
+    void copyReadPermissionsOf(const std::filesystem::path& source) { copyPermissions(source, 0444); }
 
     /// Copies the permissions of the file that has the name now, if any. A link is ignored.
     void copyTargetPermissions();
@@ -59,9 +62,10 @@ class AtomicFile {
 
   private:
     AtomicFile(UniqueFd folder, UniqueFd descriptor, std::string partial, std::filesystem::path path);
-    void copyPermissions(const struct stat& wanted);
+    void copyPermissions(const struct stat& wanted, mode_t copied);
     void flush();
     int linkTemporaryName();
+    void copyPermissions(const std::filesystem::path& source, mode_t copied);
 
     UniqueFd folder_;
     UniqueFd descriptor_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/IndexFile.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,9 +24,11 @@
 
 #include "model/format/OutputFile.h"
 #include "model/format/checksums.h"
+#include "model/format/files.h"
 #include "model/index/MappedFile.h"
 #include "model/index/boundTrace.h"
 #include "model/index/indexFields.h"
+#include "model/index/userKey.h"
 #include "model/trace/PackedBlocks.h"
 
 namespace lanescope {
@@ -68,8 +73,9 @@ class CheckedBlocks {
 class FieldReader {
   public:
     /// `checkedBlocks` must live as long as the columns.
-    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small, CheckedBlocks& checkedBlocks)
-        : file_(file), small_(small), checkedBlocks_(checkedBlocks) {}
+    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small, std::span<const std::byte> checksums,
+                CheckedBlocks& checkedBlocks)
+        : file_(file), small_(small), checksums_(checksums), checkedBlocks_(checkedBlocks) {}
 
     bool isGood() const { return isGood_; }
     bool isAtEnd() const { return small_.empty(); }
@@ -115,7 +121,7 @@ class FieldReader {
         const auto stored = take<StoredColumn>();
         const auto blocks = part(stored.blocksOffset, stored.blockCount, sizeof(PackedBlock));
         const auto data = part(stored.dataOffset, stored.dataBytes, 1);
-        const BlockChecks checks = checksAt(stored.blocksOffset + blocks.size(), stored.blockCount);
+        const BlockChecks checks = checksFrom(stored.firstChecksum, stored.blockCount);
         if (!isGood_ || stored.blocksOffset % alignof(PackedBlock) != 0 ||
             !column.map({reinterpret_cast<const PackedBlock*>(blocks.data()), static_cast<size_t>(stored.blockCount)},
                         data, stored.count, checks))
@@ -124,12 +130,12 @@ class FieldReader {
     void operator()(StringTable& strings) {
         const auto offset = take<uint64_t>();
         const auto bytes = take<uint64_t>();
-        const auto checksumsOffset = take<uint64_t>();
+        const auto firstChecksum = take<uint64_t>();
         const auto text = part(offset, bytes, 1);
         Column<uint64_t> ends;
         (*this)(ends);
         const size_t blocks = (ends.size() + StringTable::blockSize - 1) / StringTable::blockSize;
-        const BlockChecks checks = checksAt(checksumsOffset, blocks);
+        const BlockChecks checks = checksFrom(firstChecksum, blocks);
         if (isGood_) strings.map({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(ends), checks);
     }
 
@@ -154,16 +160,16 @@ class FieldReader {
         return file_.subspan(static_cast<size_t>(offset), static_cast<size_t>(count * size));
     }
 
-    BlockChecks checksAt(uint64_t offset, uint64_t count) {
-        const auto checksums = part(offset, count, sizeof(uint32_t));
-        isGood_ = isGood_ && offset % alignof(uint32_t) == 0;
+    BlockChecks checksFrom(uint64_t first, uint64_t count) {
+        const std::span all(reinterpret_cast<const uint32_t*>(checksums_.data()), checksums_.size() / sizeof(uint32_t));
+        isGood_ = isGood_ && first <= all.size() && count <= all.size() - first;
         if (!isGood_) return {};
-        return checkedBlocks_.checksFor(
-            {reinterpret_cast<const uint32_t*>(checksums.data()), static_cast<size_t>(count)});
+        return checkedBlocks_.checksFor(all.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
     }
 
     std::span<const std::byte> file_;
-    std::span<const std::byte> small_;  ///< The rest of the section.
+    std::span<const std::byte> small_;      ///< The rest of the section.
+    std::span<const std::byte> checksums_;  ///< Of all blocks of the file; aligned.
     CheckedBlocks& checkedBlocks_;
     bool isGood_ = true;
 };
@@ -226,6 +232,8 @@ class FieldWriter {
     /// Pads the file to a multiple of eight bytes, the alignment of column blocks.
     void align();
     const std::vector<std::byte>& small() const { return small_; }
+    /// Returns the checksums of all blocks that were stored.
+    const std::vector<uint32_t>& checksums() const { return checksums_; }
     bool isCancelled() const { return isCancelled_; }
     bool isTooLarge() const { return isTooLarge_; }
 
@@ -252,6 +260,7 @@ class FieldWriter {
     size_t maxSmallBytes_;
     std::function<bool()> isWanted_;
     std::vector<std::byte> small_;
+    std::vector<uint32_t> checksums_;
     std::unordered_map<const void*, StoredColumn> ahead_;  ///< By column.
     bool isCancelled_ = false, isTooLarge_ = false;
 };
@@ -264,9 +273,9 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
     std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());
     std::span<const std::byte> bytes = packed.bytes();
     if (!bytes.empty()) bytes = bytes.first(bytes.size() - PackedBlocks::padding);
-    std::vector<uint32_t> checksums;
+    stored.firstChecksum = checksums_.size();
     for (const PackedBlock& block : blocks)
-        checksums.push_back(PackedBlocks::checksumOfBlock(block, bytes).value_or(0));
+        checksums_.push_back(PackedBlocks::checksumOfBlock(block, bytes).value_or(0));
     stored.dataOffset = file_.offset();
     file_.write(bytes);
     if (!rest.empty()) {
@@ -278,7 +287,7 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
         block.place += bytes.size();
         blocks.push_back(block);
         const auto values = last.bytes().first(last.bytes().size() - PackedBlocks::padding);
-        checksums.push_back(checksumOf(values, checksumOf(std::as_bytes(std::span(&block, 1)))));
+        checksums_.push_back(checksumOf(values, checksumOf(std::as_bytes(std::span(&block, 1)))));
         file_.write(values);
     }
     file_.write(std::array<std::byte, PackedBlocks::padding>{});
@@ -287,7 +296,6 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
     stored.blocksOffset = file_.offset();
     stored.blockCount = blocks.size();
     file_.write(std::as_bytes(std::span(blocks)));
-    file_.write(std::as_bytes(std::span(checksums)));
     return stored;
 }
 
@@ -324,11 +332,9 @@ void FieldWriter::operator()(const StringTable& strings) {
     align();
     put(offset);
     put(end);
-    put(file_.offset());
-    for (uint32_t first = 0; first < strings.size(); first += StringTable::blockSize) {
-        const uint32_t checksum = strings.checksumOfBlock(first / StringTable::blockSize);
-        file_.write(std::as_bytes(std::span(&checksum, 1)));
-    }
+    put(uint64_t{checksums_.size()});
+    for (uint32_t first = 0; first < strings.size(); first += StringTable::blockSize)
+        checksums_.push_back(strings.checksumOfBlock(first / StringTable::blockSize));
     (*this)(ends);
 }
 
@@ -347,9 +353,11 @@ std::span<const std::byte> bytesOf(const T& value) {
 
 Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
                         const std::function<bool()>& isWanted) {
+    const Result<SipHash::Key> key = ensureUserKey();
+    if (!key) return fail(key.error());
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
-    file->copyPermissionsOf(trace.path);
+    file->copyReadPermissionsOf(trace.path);
     IndexHeader header;
     file->write(bytesOf(header));  // reserved; the contents are known at the end
 
@@ -364,21 +372,33 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::
             "memory than the trace.",
             trace.path.string());
     fields.align();
+    // Everything from here on is authenticated, and so are the columns by their checksums.
+    SipHash code(*key);
+    const auto write = [&](std::span<const std::byte> bytes) {
+        constexpr std::array<std::byte, 8> zeros{};
+        for (const auto part : {bytes, std::span(zeros).first((8 - bytes.size() % 8) % 8)}) {
+            file->write(part);
+            code.add(part);
+        }
+    };
+    header.checksumsOffset = file->offset();
+    write(std::as_bytes(std::span(fields.checksums())));
     IndexSection section;
     section.name = traceSection;
     section.offset = file->offset();
     section.bytes = fields.small().size();
     section.checksum = checksumOf(fields.small());
-    file->write(fields.small());
-    fields.align();
+    write(fields.small());
 
     header.sectionCount = 1;
     header.source = source;
     header.sectionsOffset = file->offset();
     header.sectionsChecksum = checksumOf(bytesOf(section));
-    file->write(bytesOf(section));
+    write(bytesOf(section));
     header.fileBytes = file->offset();
-    header.checksum = checksumOf(bytesOf(header).first(sizeof header - sizeof header.checksum));
+    header.checksum = checksumOf(bytesOf(header).first(offsetof(IndexHeader, checksum)));
+    code.add(bytesOf(header).first(offsetof(IndexHeader, code)));
+    header.code = code.value();
     file->writeAtStart(bytesOf(header));
     return file->commit();
 }
@@ -403,15 +423,20 @@ std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t bytes) {
     return file.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
 }
 
-/// Returns the fields of the trace. Returns nullopt unless the file is a complete index of `source`.
-std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
+/// Returns the header. Returns nullopt unless the file is a complete index.
+std::optional<IndexHeader> headerOf(Bytes file) {
     IndexHeader header;
     if (file.size() < sizeof header) return std::nullopt;
     std::memcpy(&header, file.data(), sizeof header);
-    if (header.magic != indexMagic || header.version != indexVersion || !(header.source == source) ||
-        header.fileBytes != file.size() ||
-        !isChecksum(header.checksum, file.first(sizeof header - sizeof header.checksum)))
+    if (header.magic != indexMagic || header.version != indexVersion || header.fileBytes != file.size() ||
+        header.checksumsOffset > file.size() || header.checksumsOffset % alignof(uint32_t) != 0 ||
+        !isChecksum(header.checksum, file.first(offsetof(IndexHeader, checksum))))
         return std::nullopt;
+    return header;
+}
+
+/// Returns the fields of the trace; nullopt if they are missing or corrupt.
+std::optional<Bytes> fieldsOf(Bytes file, const IndexHeader& header) {
     const auto sections = part(file, header.sectionsOffset, header.sectionCount * uint64_t{sizeof(IndexSection)});
     if (!sections || !isChecksum(header.sectionsChecksum, *sections)) return std::nullopt;
     for (uint32_t i = 0; i < header.sectionCount; ++i) {
@@ -424,7 +449,28 @@ std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
     return std::nullopt;
 }
 
+/// Returns true if an open index may be believed: it has the code of this user, or is as good as
+/// the trace because only its owner could write it.
+bool isTrusted(int descriptor, Bytes file, const IndexHeader& header) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) return false;
+    if (status.st_uid != ::geteuid()) return true;
+    const std::optional<SipHash::Key> key = userKey();
+    return key && codeOfIndex(file, *key) == header.code;
+}
+
 }  // namespace
+
+std::optional<SipHash::Value> codeOfIndex(std::span<const std::byte> index, const SipHash::Key& key) {
+    IndexHeader header;
+    if (index.size() < sizeof header) return std::nullopt;
+    std::memcpy(&header, index.data(), sizeof header);
+    if (header.checksumsOffset > index.size()) return std::nullopt;
+    SipHash code(key);
+    code.add(index.subspan(static_cast<size_t>(header.checksumsOffset)));
+    code.add(index.first(offsetof(IndexHeader, code)));
+    return code.value();
+}
 
 /// Creates a trace without a builder. Its events are those of a finished trace, and `boundTrace` makes them safe.
 class IndexedTrace {
@@ -434,15 +480,22 @@ class IndexedTrace {
 
 TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, const std::filesystem::path& tracePath,
                    std::shared_ptr<LargeMemory> memory) {
-    std::optional<MappedFile> file = MappedFile::open(path);
+    struct stat status {};
+    const uid_t owner = ::stat(tracePath.c_str(), &status) == 0 ? status.st_uid : ::geteuid();
+    const UniqueFd descriptor = openTrustedFile(path, owner);
+    if (descriptor < 0) return nullptr;
+    std::optional<MappedFile> file = MappedFile::open(descriptor);
     if (!file) return nullptr;
     const auto backing = std::make_shared<Backing>(std::move(*file));
     backing->file.countLossesInto(backing->checkedBlocks.corruptCount());
     const Bytes bytes = backing->file.bytes();
-    const std::optional<Bytes> fields = fieldsOf(bytes, source);
+    const std::optional<IndexHeader> header = headerOf(bytes);
+    if (!header || !(header->source == source) || !isTrusted(descriptor, bytes, *header)) return nullptr;
+    const std::optional<Bytes> fields = fieldsOf(bytes, *header);
     if (!fields) return nullptr;
     const std::shared_ptr<Trace> trace = IndexedTrace::create();
-    FieldReader reader(bytes, *fields, backing->checkedBlocks);
+    FieldReader reader(bytes, *fields, bytes.subspan(static_cast<size_t>(header->checksumsOffset)),
+                       backing->checkedBlocks);
     reader(*trace);
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/MappedFile.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 #include "model/system/system.h"
 
 namespace lanescope {
@@ -126,8 +125,11 @@ void* mapped(int descriptor, size_t bytes) {
 }  // namespace
 
 std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Access access) {
-    const UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (descriptor < 0) return std::nullopt;
+    const Result<UniqueFd> file = openRegularFile(path);
+    return file ? open(int{*file}, access) : std::nullopt;
+}
+
+std::optional<MappedFile> MappedFile::open(int descriptor, Access access) {
     struct stat status {};
     void* memory = nullptr;
     size_t bytes = 0;

@@ -50,6 +50,8 @@ class MappedFile {
 
     /// Returns nullopt if the file cannot be read or is empty.
     static std::optional<MappedFile> open(const std::filesystem::path& path, Access access = Access::Fitting);
+    /// Like the above for an open file; the caller keeps the descriptor and may close it.
+    static std::optional<MappedFile> open(int descriptor, Access access = Access::Fitting);
     MappedFile(MappedFile&& other) noexcept;
     MappedFile& operator=(MappedFile&&) = delete;
     ~MappedFile();

@@ -125,15 +125,21 @@ Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source,
     return {};
 }
 
-/// Writes to the first possible place for the index of `name`.
+/// Returns true if this user owns the trace. Others would not believe an index of anybody else.
+bool isOwnTrace(const std::filesystem::path& file) {
+    struct stat status {};
+    return ::stat(file.c_str(), &status) != 0 || status.st_uid == ::geteuid();
+}
+
+/// Writes to the first possible place for the index of `name`: next to an own trace, or the cache.
 Result<void> writeSomewhere(const Trace& trace, const SourceKey& source, const std::filesystem::path& name,
                             const std::function<bool()>& isWanted) {
     Result<void> first;
     bool isFirst = true;
     for (const std::filesystem::path& index : indexPaths(name)) {
-        std::error_code error;
-        if (!isFirst) std::filesystem::create_directories(index.parent_path(), error);
-        Result<void> written = writeIndex(trace, source, index, isWanted);
+        const bool isPossible = !isFirst || isOwnTrace(trace.path);
+        Result<void> written = isPossible ? writeIndex(trace, source, index, isWanted)
+                                          : fail("{}: another user owns the trace.", index.string());
         if (written || !isWanted()) return written;
         if (isFirst) first = std::move(written);
         isFirst = false;

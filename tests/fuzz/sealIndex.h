@@ -3,10 +3,13 @@
 
 #include <zlib.h>
 
+#include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "model/index/IndexFile.h"
+#include "model/index/userKey.h"
 
 namespace lanescope::fuzz {
 
@@ -14,7 +17,7 @@ inline uint32_t checksumIn(const std::string& bytes, size_t from, size_t count) 
     return static_cast<uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
 }
 
-/// Corrects the checksums of header, sections and fields of an index, like an attacker. `index` is
+/// Corrects the checksums and the code of an index, like an attacker who has the key of the user. `index` is
 /// at least a header; its content may be anything.
 inline void sealIndex(std::string& index) {
     IndexHeader header;
@@ -29,8 +32,11 @@ inline void sealIndex(std::string& index) {
     header.sectionsChecksum = checksumIn(index, sectionAt, sizeof section);
     header.fileBytes = index.size();
     std::memcpy(index.data(), &header, sizeof header);
-    header.checksum = checksumIn(index, 0, sizeof header - sizeof header.checksum);
+    header.checksum = checksumIn(index, 0, offsetof(IndexHeader, checksum));
     std::memcpy(index.data(), &header, sizeof header);
+    const auto key = userKey();
+    if (const auto code = key ? codeOfIndex(std::as_bytes(std::span(index)), *key) : std::nullopt)
+        std::memcpy(index.data() + offsetof(IndexHeader, code), code->data(), code->size());
 }
 
 }  // namespace lanescope::fuzz
