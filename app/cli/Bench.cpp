@@ -2,7 +2,10 @@
 #include "app/cli/Bench.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "capture/record/ChildProcess.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/judgeRuns.h"
+#include "model/format/files.h"
 #include "model/pages/makeComparison.h"
 #include "model/system/system.h"
 
@@ -30,13 +34,11 @@ Result<BenchFolder> BenchFolder::make(const std::string& folder) {
     std::error_code error;
     for (int number = 1; folder.empty(); ++number) {
         made.path_ = fmt::format("lanescope-bench-{}", number);
-        // Returns false without an error if it exists.
-        if (fs::create_directory(made.path_, error)) return made;
-        if (error) return fail("Cannot make {}: {}.", made.path_.string(), error.message());
+        if (::mkdir(made.path_.c_str(), 0700) == 0) return made;
+        if (errno != EEXIST) return fail("Cannot make {}: {}.", made.path_.string(), std::strerror(errno));
     }
     made.path_ = folder;
-    fs::create_directories(made.path_, error);
-    if (error) return fail("{}: cannot create the folder: {}.", folder, error.message());
+    if (const Result<void> created = makePrivateFolders(made.path_); !created) return fail(created.error());
     if (!fs::is_empty(made.path_, error) || error)
         return fail("{}: the folder is not empty. Choose another with -o.", folder);
     return made;

@@ -80,10 +80,14 @@ class SharedMemory {
 /// Redirects the streams; returns an error sentence, or empty on success.
 std::string redirect(const std::filesystem::path& output) {
     const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    const Result<UniqueFd> file = createOwnFile(output);
-    if (!file) return file.error().sentence;
-    const bool isDone = nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 && ::dup2(*file, STDOUT_FILENO) >= 0 &&
-                        ::dup2(*file, STDERR_FILENO) >= 0;
+    const std::filesystem::path parent = output.parent_path();
+    const Result<Folder> folder = Folder::open(parent.empty() ? "." : parent);
+    if (!folder) return folder.error().sentence;
+    // The output of an earlier warm-up.
+    static_cast<void>(folder->removeFile(output.filename()));
+    const UniqueFd file = folder->createFile(output.filename());
+    const bool isDone = nothing >= 0 && file >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
+                        ::dup2(file, STDOUT_FILENO) >= 0 && ::dup2(file, STDERR_FILENO) >= 0;
     if (!isDone) return fmt::format("Cannot write {}: {}.", output.string(), std::strerror(errno));
     return {};
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/fleet/FleetReport.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -20,6 +21,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/TimeRange.h"
 #include "model/format/checkFile.h"
+#include "model/format/files.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
@@ -460,12 +462,10 @@ class ReportReader {
 };
 
 bool isFleetReport(const fs::path& path) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return false;
+    const Result<UniqueFd> file = openRegularFile(path);
     std::array<unsigned char, sqliteHeaderBytes> header{};
-    std::ifstream file(path, std::ios::binary);
-    if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return false;
-    return applicationIdOf(header) == fleetReportId;
+    return file && ::pread(*file, header.data(), header.size(), 0) == std::ssize(header) &&
+           applicationIdOf(header) == fleetReportId;
 }
 
 Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress& progress) {

@@ -57,18 +57,6 @@ Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t 
     return text;
 }
 
-Result<UniqueFd> createOwnFile(const std::filesystem::path& path) {
-    UniqueFd file = onlyRegular(UniqueFd(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode_t{0600})));
-    struct stat status {};
-    if (file < 0 || ::fstat(file, &status) != 0)
-        return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
-    if (status.st_uid != ::geteuid() || status.st_nlink != 1)
-        return fail("{}: a file of another user, cannot write to it.", path.string());
-    if (::ftruncate(file, 0) == 0) return file;
-    return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
-}
-
 std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file < 0) return std::nullopt;

@@ -30,9 +30,6 @@ Result<UniqueFd> openRegularFile(const std::filesystem::path& path);
 /// Returns the contents of a regular file. Fails if it is larger than `maxBytes`.
 Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t maxBytes);
 
-/// Creates a file for the owner only, or empties one of this user. Links are not followed.
-Result<UniqueFd> createOwnFile(const std::filesystem::path& path);
-
 /// Returns the contents of a file of the kernel, below /proc or /sys, at most `maxBytes`. Returns
 /// nullopt if it cannot be read.
 std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes = size_t{1} << 20);

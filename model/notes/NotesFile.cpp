@@ -11,7 +11,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,6 +22,7 @@
 #include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 #include "model/format/checksums.h"
+#include "model/format/files.h"
 
 namespace lanescope {
 
@@ -239,21 +239,12 @@ struct Content {
     bool isCorrupt = false;
 };
 
-/// Returns the content of a file. Standard streams may throw on a disk error.
-Result<std::string> textOf(const fs::path& path) {
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    std::string text;
-    if (file < 0 || !readToEnd(file, text, maxFileBytes))
-        return fail("{}: the notes cannot be read: {}.", path.string(), std::strerror(errno));
-    return text;
-}
-
 Result<Content> contentOf(const fs::path& path) {
     if (!mayExist(path)) return Content{};
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return fail("{}: the file of the notes cannot be read.", path.string());
     if (fs::file_size(path, error) > maxFileBytes) return Content{{}, true};
-    const Result<std::string> text = textOf(path);
+    const Result<std::string> text = readRegularFile(path, maxFileBytes);
     if (!text) return fail(text.error());
     auto notes = parseNotes(*text);
     if (notes) return Content{std::move(*notes), false};
@@ -296,11 +287,7 @@ Result<FoundNotes> NotesFile::read() const {
 
 Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const {
     if (!isBesideTrace_) {
-        std::error_code error;
-        fs::create_directories(path_.parent_path(), error);
-        if (error)
-            return fail("{}: the folder for notes cannot be created: {}.", path_.parent_path().string(),
-                        error.message());
+        if (Result<void> made = makePrivateFolders(path_.parent_path()); !made) return fail(made.error());
     }
     const FolderLock lock(path_.parent_path());
     const Result<Content> content = contentOf(path_);
