@@ -152,8 +152,8 @@ class TraceCheck {
             const TracePtr trace = source ? readIndex(index, *source, path_) : nullptr;
             if (trace == nullptr) {
                 good(
-                    fmt::format("The index {} belongs to another state of the file or another "
-                                "version; it is rebuilt when the trace is opened.",
+                    fmt::format("The index {} is not used: it belongs to another state of the file, to another "
+                                "version or to another user. It is rebuilt when the trace is opened.",
                                 index.string()));
             } else if (const uint32_t blocks = countCorruptBlocks(*trace); blocks > 0) {
                 bad(

@@ -157,6 +157,9 @@ bool turnsDirection(std::string_view sequence) {
     return second == 0x81 && third >= 0xa6 && third <= 0xa9;
 }
 
+/// Returns true for U+FFFE and U+FFFF, which XML forbids.
+bool isNoCharacter(std::string_view sequence) { return sequence == "\xef\xbf\xbe" || sequence == "\xef\xbf\xbf"; }
+
 }  // namespace
 
 std::string withThousands(std::string digits) {
@@ -200,12 +203,13 @@ std::string printable(std::string_view text) {
     while (!text.empty()) {
         const size_t length = utf8SequenceLength(text);
         const auto first = static_cast<unsigned char>(text[0]);
-        if (length == 0 || turnsDirection(text.substr(0, length))) {
+        const std::string_view sequence = text.substr(0, length);
+        if (length == 0 || turnsDirection(sequence) || isNoCharacter(sequence)) {
             result += "\xef\xbf\xbd";
         } else if (first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0)) {
             result += ' ';  // C0, DEL and C1
         } else {
-            result += text.substr(0, length);
+            result += sequence;
         }
         text.remove_prefix(length == 0 ? 1 : length);
     }
