@@ -351,8 +351,8 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
 std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     std::string text = fmt::format("{}: {} of {} steps", side, worker.steps.size(), worker.foundSteps);
     if (worker.warmUpSteps == 1) text += ", the first left out as warm-up";
-    if (worker.warmUpSteps > 1) text += fmt::format(", the first {} left out as warm-up", worker.warmUpSteps);
-    if (worker.isLastLeftOut) text += ", the last since no next one ends it";
+    if (worker.warmUpSteps > 1) text += fmt::format(", the first {} skipped as warm-up", worker.warmUpSteps);
+    if (worker.isLastLeftOut) text += ", the last skipped (its end is unknown)";
     const std::string ahead = worker.aheadText();
     return ahead.empty() ? text : text + ", " + ahead;
 }

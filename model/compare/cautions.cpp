@@ -224,7 +224,7 @@ void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cauti
         cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more, more == 1 ? "" : "s",
                      more == 1 ? "it" : "them");
     if (!facts.hasApiCalls && facts.kernelCount > 0)
-        cautions.add("The {} has no CUDA API calls, so why its GPUs were idle is not known.", side);
+        cautions.add("The {} has no CUDA API calls, so causes of GPU idle time are unknown.", side);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct Explanation {
     std::string sentence;       ///< The answer in one sentence.
     std::string what = "step";  ///< Unit of all times: "step", or "run" for a run without steps.
     /// The explained steps and their share of the run: "59 of 60 steps "step #", 71 % of the time from the first to the
-    /// last GPU work, 1 left out as warm-up.". Empty without steps, and for a run that is explained as a whole.
+    /// last GPU work, 1 skipped as warm-up.". Empty without steps, and for a run that is explained as a whole.
     std::string steps;
     std::vector<WorkerParts> workers;  ///< Workers with steps.
     std::vector<Finding> findings;     ///< Largest possible gain first.

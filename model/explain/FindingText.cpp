@@ -20,7 +20,7 @@ bool FindingText::has(const Rule& rule) const {
 
 std::string FindingText::unit() const { return std::string(identifier(run_.kind)); }
 
-std::string FindingText::per() const { return isWhole() ? std::string() : " a " + unit(); }
+std::string FindingText::per() const { return isWhole() ? std::string() : " per " + unit(); }
 
 std::string FindingText::time() const {
     const auto whole = std::ranges::find(made_.workers, finding_.worker, &WorkerParts::worker);
@@ -36,12 +36,12 @@ std::string FindingText::where() const {
 }
 
 std::string FindingText::times() const {
-    return fmt::format("{} {}", countText(finding_.countPerStep), isWhole() ? "in all" : "a " + unit());
+    return fmt::format("{} {}", countText(finding_.countPerStep), isWhole() ? "in all" : "per " + unit());
 }
 
 std::string FindingText::gaps() const {
     const std::string count = countText(finding_.countPerStep);
-    return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s", isWhole() ? "in all" : "a " + unit());
+    return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s", isWhole() ? "in all" : "per " + unit());
 }
 
 std::string shareText(double share) { return percentText(100 * share) + " %"; }

@@ -22,7 +22,7 @@ class FindingText {
 
     /// Returns the repeated unit of the run: "step", "request".
     std::string unit() const;
-    /// Returns " a step", or nothing for a run without steps.
+    /// Returns " per step", or nothing for a run without steps.
     std::string per() const;
     /// Returns "3.100 ms of a step (4.2 %)", or "... of the run (4.2 %)" for a run without steps.
     std::string time() const;
@@ -32,9 +32,9 @@ class FindingText {
     std::string where() const;
     /// Returns name and place of the contributor.
     std::string main() const { return what() + where(); }
-    /// Returns "12.1 a step", or "12 in all" for a run without steps.
+    /// Returns "12.1 per step", or "12 in all" for a run without steps.
     std::string times() const;
-    /// Returns "in 12.1 gaps a step": idle time is in gaps, of which one call may make several.
+    /// Returns "in 12.1 gaps per step": idle time is in gaps, of which one call may make several.
     std::string gaps() const;
 
   private:

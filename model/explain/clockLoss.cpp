@@ -129,12 +129,10 @@ std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const double cores = ratio(waits.ns, of.totalWallNs());
     if (cores < minCoresMissed) return {};
     if (waits.threads == 1)
-        return fmt::format(" Meanwhile one of its threads, ready to run, had no core for {:.2f} s in each second.",
-                           cores);
+        return fmt::format(" Meanwhile one of its threads waited for a core for {:.2f} s in each second.", cores);
     return fmt::format(
-        " Meanwhile {} of its threads, ready to run, had no core for {:.2f} s in each second, "
-        "summed over them: if they are more than there are cores, fewer (OMP_NUM_THREADS) may be "
-        "faster; else something else takes the cores.",
+        " Meanwhile {} of its threads waited for a core for {:.2f} s in each second, summed over them. With more "
+        "threads than cores, fewer threads (OMP_NUM_THREADS) may be faster; otherwise another program uses the cores.",
         waits.threads, cores);
 }
 

@@ -59,8 +59,8 @@ void findDoublePrecision(RunFindings& run) {
 }
 
 std::string sayDoublePrecision(const FindingText& text) {
-    return fmt::format("Products in double precision take {}, beside others in less: mostly {}, {}.", text.time(),
-                       text.main(), text.times());
+    return fmt::format("Products in double precision take {}, next to others in lower precision: mostly {}, {}.",
+                       text.time(), text.main(), text.times());
 }
 
 /// A long kernel that moves values or multiplies in double precision is reported as such.
@@ -85,11 +85,11 @@ std::string sayLongKernel(const FindingText& text) {
 const Rule gpuThrottledRule{
     .id = "gpu_throttled",
     .finds =
-        "The GPU runs below its clocks, for a reason that its driver gives and that is not its "
-        "power cap alone, which is estimated to take at least 3 % of the step.",
+        "The GPU runs below its clocks for a reason that its driver reports, other than its power cap alone. Estimated "
+        "cost: at least 3 % of the step.",
     .advice =
-        "Heat asks for cooling and airflow; a power brake for who shares the supply (nvidia-smi -q "
-        "-d PERFORMANCE,POWER,TEMPERATURE). One GPU held alone is one to have looked at.",
+        "Heat: improve cooling and airflow. Power brake: check the shared supply (nvidia-smi -q -d "
+        "PERFORMANCE,POWER,TEMPERATURE). If only one GPU is held down, have that GPU checked.",
     .sql =
         "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN "
         "LANESCOPE_COUNTER_SAMPLES s ON s.counterId = c.counterId WHERE c.name IN "
@@ -102,8 +102,7 @@ const Rule gpuThrottledRule{
 const Rule dataMovementRule{
     .id = "data_movement",
     .finds =
-        "Copies within the GPU that nothing hides, and kernels that only move values, take at "
-        "least a third of the step.",
+        "Copies within the GPU without overlap, and kernels that only move values, take at least a third of the step.",
     .advice =
         "Write results where they are wanted (out=, a buffer that is made once instead of "
         "concatenating what grows), keep one memory format, views instead of clones, and convert "
@@ -120,12 +119,10 @@ const Rule dataMovementRule{
 
 const Rule doublePrecisionRule{
     .id = "double_precision",
-    .finds =
-        "Matrix products in double precision take at least 10 % of the step, beside others that "
-        "are not.",
+    .finds = "Matrix products in double precision take at least 10 % of the step, next to others in lower precision.",
     .advice =
-        "Where that is not meant, convert where the first of it comes from (arrays of NumPy are "
-        "float64): all that is computed with it is in double precision, too.",
+        "If that is not intended, convert the first float64 value at its source (NumPy arrays are float64): every "
+        "result computed with it is in double precision, too.",
     .sql =
         "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
         "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
@@ -138,13 +135,11 @@ const Rule doublePrecisionRule{
 const Rule longKernelRule{
     .id = "long_kernel",
     .finds =
-        "One kernel takes a fifth of the step or more each time that it is launched, ten times as "
-        "long as the mean of the many others at least.",
+        "One kernel takes at least a fifth of the step per launch, and at least ten times the mean of the many others.",
     .advice =
-        "See what holds it up: additions to the same places one after the other (atomics), few "
-        "blocks that work while the rest of the GPU does not, memory that is read out of order; "
-        "another operation, layout or algorithm, or what it does in pieces. A profiler of kernels "
-        "looks into it.",
+        "Check what slows it down: atomic additions to the same addresses, few active blocks while the rest of the GPU "
+        "is idle, memory read out of order. Try another operation, layout or algorithm, or split it. A kernel profiler "
+        "shows more.",
     .sql =
         "SELECT s.value AS kernel, count(*) AS launches, max(k.end - k.start) AS longest_ns, "
         "k.gridX * k.gridY * k.gridZ AS blocks FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s "

@@ -57,11 +57,11 @@ void findHostWaits(RunFindings& run) {
 /// Returns the thread's activity instead of launching, in short; the contributor has the details.
 std::string_view notLaunching(const Finding& finding) {
     const IdleCause& cause = finding.contributor.idle;
-    if (cause.isMostlyWithoutCore()) return "gets no core for most of it";
-    if (cause.runsAndWaits()) return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
+    if (cause.isMostlyWithoutCore()) return "waits for a core for most of it";
+    if (cause.runsAndWaits()) return "cannot have run meanwhile, by the kernel's count of its CPU time";
     const std::optional<ThreadState> state = cause.state();
     if (state == ThreadState::Sleep) return "sleeps of its own accord";
-    return state == ThreadState::Runnable ? "gets no core" : "itself waits";
+    return state == ThreadState::Runnable ? "waits for a core" : "itself waits";
 }
 
 std::string sayHostWaits(const FindingText& text) {
@@ -94,13 +94,12 @@ std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf, std::string_
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
-            " What the thread did in {} of it is not known: if it waited, less to launch does not "
-            "help.",
+            " The thread's activity is unknown in {} of it: if the thread waited, fewer launches do not help.",
             shareText(shareOf(unknownNs, allNs)));
     if (shareOf(byTurnsNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(
-        " For {} of it the thread was seen to run and to wait by turns; which of both kept the GPU "
-        "waiting is not known{}: see what it waits for first.",
+        " For {} of it the thread alternately ran and waited. Whether running or waiting kept the GPU idle is "
+        "unknown{}: check the waits first.",
         shareText(shareOf(byTurnsNs, allNs)), consequence);
 }
 
@@ -115,9 +114,9 @@ void findHostWork(RunFindings& run) {
 std::string sayHostWork(const FindingText& text) {
     const IdleCause& cause = text.finding().contributor.idle;
     std::string said = fmt::format(
-        "The GPU waits {} while the thread that launches its work is busy with something else on "
-        "the CPU{}, for long at a time: mostly {}{}",
-        text.time(), cause.isInPython() ? " (Python, or what that calls)" : "", text.what(), text.where());
+        "The GPU waits {} while the thread that launches its work is busy with something else on the CPU{}, for long "
+        "intervals: mostly {}{}",
+        text.time(), cause.isInPython() ? " (Python, or code that it calls)" : "", text.what(), text.where());
     const std::string place = hostWorkPlace(text.worker());
     if (!place.empty() && place != placeText(cause))
         said += fmt::format("; where it was seen to run, that was most {}", place);
@@ -160,7 +159,7 @@ std::string sayLaunchBound(const FindingText& text) {
                        launchedWork(text.worker(), text.per())) +
            recorderSentence(text.worker(), text.finding().recorderNs, text.per()) +
            drainedSentence(text.worker(), text.unit()) +
-           byTurnsSentence(text.worker(), ofLaunches, ", so less to launch may not help") +
+           byTurnsSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -215,12 +214,11 @@ const Rule hostWaitsRule{
     .id = "host_waits",
     .finds =
         "The GPU is idle at least 3 % of the step because the thread that launches its work "
-        "sleeps, waits for something else than the GPU, or gets no core.",
+        "sleeps, waits for something other than the GPU, or waits for a core.",
     .advice =
-        "See what it waits for at that line: if for requests from outside, that is no loss. Else "
-        "take the sleep or the wait out of the step, do it on another thread, or launch it "
-        "earlier. Who gets no core needs more cores, a higher limit of its control group, or fewer "
-        "threads.",
+        "Check what it waits for at that line; waiting for requests from outside is no loss. Otherwise move the sleep "
+        "or the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs "
+        "more cores, a higher limit of its control group, or fewer threads.",
     .sql =
         "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
         "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20",
@@ -235,9 +233,9 @@ const Rule hostWorkRule{
         "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because "
         "the thread that launches its work runs something else.",
     .advice =
-        "Do less there, do it on another thread or process (what makes batches belongs into loader "
-        "workers), or launch the next work before it, so that the GPU works meanwhile; compile "
-        "once, not for every shape. Fewer launches do not help.",
+        "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
+        "work before it, so that the GPU works meanwhile. Compile once, not for every shape. Fewer launches do not "
+        "help.",
     .sql =
         "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
         "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20",
@@ -285,8 +283,8 @@ const Rule queuedIdleRule{
     .id = "queued_idle",
     .finds = "The GPU is idle at least 10 % of the step though work was launched in time.",
     .advice =
-        "Streams that wait for each other, tiny kernels one behind the other, or too little work a "
-        "launch: fuse, or use CUDA graphs.",
+        "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, or use "
+        "CUDA graphs.",
     .find = [](RunFindings& run) { run.addPart(StepPart::OtherIdle, minQueuedShare); },
     .say = sayQueuedIdle,
 };
@@ -296,7 +294,7 @@ const Rule gpuIdleRule{
     .finds =
         "The GPU has no work for at least 15 % of the step, for known causes that are each too "
         "small for a rule of their own.",
-    .advice = "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
+    .advice = "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or CUDA graphs.",
     .sql =
         "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
         "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) "

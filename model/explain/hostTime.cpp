@@ -78,7 +78,7 @@ double guessedShare(const WorkerSummary& worker) {
     return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
 }
 
-/// Returns " In its steps the 4 loaders of rank 2 ran 97 % of the time, got no core for 3 %."
+/// Returns " In its steps the 4 loaders of rank 2 ran 97 % of the time, waited for a core for 3 %."
 std::string loaderSentence(const WorkerSummary& worker) {
     const LoaderTimes& loaders = worker.loaders;
     if (loaders.threads == 0) return {};
@@ -89,7 +89,7 @@ std::string loaderSentence(const WorkerSummary& worker) {
                     worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
                     percentText(100 * share(loaders.ranNs)));
     if (share(loaders.noCoreNs) >= minReportedShare)
-        text += fmt::format(", got no core for {} %", percentText(100 * share(loaders.noCoreNs)));
+        text += fmt::format(", waited for a core for {} %", percentText(100 * share(loaders.noCoreNs)));
     if (share(loaders.inputNs) >= minReportedShare)
         text += fmt::format(", waited for input or a disk for {} %", percentText(100 * share(loaders.inputNs)));
     return text + ".";
@@ -103,14 +103,12 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
     const double guessed = guessedShare(worker);
     if (isDataMostlyGuessed(worker))
         return fmt::format(
-            "The GPU waits {} for the copy of the batch, mostly {}. That the CPU got data "
-            "meanwhile "
-            "is a guess: it was not seen to wait for any.{}",
+            "The GPU waits {} for the copy of the batch, mostly {}. That the CPU loaded data meanwhile is a guess: no "
+            "wait for data was seen.{}",
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= minReportedShare)
-        text += fmt::format(" For {} % of it that is a guess: the CPU was not seen to wait for any data.",
-                            percentText(100 * guessed));
+        text += fmt::format(" For {} % of it that is a guess: no wait for data was seen.", percentText(100 * guessed));
     return text + loaderSentence(worker);
 }
 

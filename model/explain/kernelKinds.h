@@ -24,7 +24,7 @@ bool hasOtherProducts(const analysis::WorkerSummary& worker);
 /// kernels: something holds it up. Null if there is none. `meanNs` is the mean step.
 const analysis::Contributor* longKernel(const analysis::WorkerSummary& worker, int64_t meanNs);
 
-/// Returns "1 time a step it takes 9.53 ms, 201 times as long as the mean of the 146 others." for that kernel.
+/// Returns "1 time per step it takes 9.53 ms, 201 times as long as the mean of the 146 others." for that kernel.
 std::string longKernelText(const analysis::WorkerSummary& worker, const analysis::Contributor& kernel,
                            const std::string& per);
 

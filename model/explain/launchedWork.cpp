@@ -93,8 +93,8 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     const Drained drained = drainedOf(worker);
     if (drained.timesPerStep < minDrainsPerStep) return {};
     return fmt::format(
-        " {} times a {} the GPU has nothing left to do because the thread waits for it, mostly {}: "
-        "while it does so nothing can be launched ahead, so take these waits out first.",
+        " {} times per {} the GPU runs out of work because the thread waits for it, mostly {}. Nothing can be launched "
+        "ahead of these waits, so remove them first.",
         countText(drained.timesPerStep), per, drained.most->name.text());
 }
 
@@ -119,11 +119,11 @@ std::string recorderSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
-        " Up to {}{} more may be the recorder's: {}.", timeText(static_cast<double>(ns)), per,
-        isAll ? fmt::format("{} took {} each, and unrecorded ones {} where that was measured", launches,
+        " Up to {}{} more may be profiler overhead: {}.", timeText(static_cast<double>(ns)), per,
+        isAll ? fmt::format("{} took {} each, unprofiled launches {} in a reference measurement", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
-              : fmt::format("{} at most for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));
+              : fmt::format("at most {} for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));
 }
 
 }  // namespace lanescope::explain

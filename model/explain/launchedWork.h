@@ -9,15 +9,15 @@
 
 namespace lanescope::explain {
 
-/// Returns the main kind of a worker's launches: "; 21 kernels a step of 13.98 us each", or, if
-/// these are more, "; 331 copies a step of 12.3 kB each, more than kernels". `per` is " a step", or
+/// Returns the main kind of a worker's launches: "; 21 kernels per step of 13.98 us each", or, if
+/// these are more, "; 331 copies per step of 12.3 kB each, more than kernels". `per` is " per step", or
 /// empty for a run as a whole. Empty if there is no work. O(contributors).
 std::string launchedWork(const analysis::WorkerSummary& worker, std::string_view per);
 
 /// Returns true if the GPU runs dry in so many waits of the thread that it can never launch far ahead.
 bool isDrained(const analysis::WorkerSummary& worker);
 
-/// Returns " 75.2 times a step the thread waits for the GPU, which then has nothing left to do ..."
+/// Returns " 75.2 times per step the GPU runs out of work because the thread waits for it ..."
 /// if it waits so often that it can never launch far ahead. Else empty.
 std::string drainedSentence(const analysis::WorkerSummary& worker, std::string_view per);
 
@@ -31,8 +31,8 @@ inline constexpr int64_t maxOverheadNs = 10'000;
 /// without profiler. 0 for traces of third-party recorders, which were not measured.
 int64_t recorderShareNs(const analysis::RunSummary& run, const analysis::WorkerSummary& worker);
 
-/// Returns " Up to 2.983 ms a step more may be the recorder's: ..." for `ns` of a mean step, by the
-/// durations of its launches. Empty for 0. `per` is " a step", or empty for a run as a whole.
+/// Returns " Up to 2.983 ms per step more may be profiler overhead: ..." for `ns` of a mean step, by the
+/// durations of its launches. Empty for 0. `per` is " per step", or empty for a run as a whole.
 std::string recorderSentence(const analysis::WorkerSummary& worker, int64_t ns, std::string_view per);
 
 }  // namespace lanescope::explain

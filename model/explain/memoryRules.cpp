@@ -105,21 +105,19 @@ const Rule pageableCopiesRule{
 
 const Rule exposedCopiesRule{
     .id = "exposed_copies",
-    .finds = "Copies from or to a GPU that nothing hides take at least 3 % of the step.",
+    .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
     .sql =
         "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, count(*) - "
         "count(bytes) AS of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY "
         "GROUP BY 1, 2, 3 ORDER BY ns DESC",
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
-    .say = [](const FindingText& text) { return taking("Copies that nothing hides take", text); },
+    .say = [](const FindingText& text) { return taking("Copies without overlap take", text); },
 };
 
 const Rule memsetsRule{
     .id = "memsets",
-    .finds =
-        "Memsets and kernels that only set memory, which nothing hides, take at least 3 % of the "
-        "step.",
+    .finds = "Memsets and kernels that only set memory, without overlap, take at least 3 % of the step.",
     .advice =
         "torch.empty for what is written before it is read, buffers that stay, "
         "zero_grad(set_to_none=True); fewer and larger ones.",
@@ -130,7 +128,7 @@ const Rule memsetsRule{
         "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
         "LIKE '%FillFunctor%' GROUP BY 1",
     .find = [](RunFindings& run) { run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory)); },
-    .say = [](const FindingText& text) { return taking("Setting memory that nothing hides takes", text); },
+    .say = [](const FindingText& text) { return taking("Setting memory without overlap takes", text); },
 };
 
 }  // namespace lanescope::explain

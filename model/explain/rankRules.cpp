@@ -94,8 +94,8 @@ void findNvlinkUnused(RunFindings& run) {
 
 std::string sayNvlinkUnused(const FindingText& text) {
     return fmt::format(
-        "NVLink joins these GPUs and carried nothing; {} they only exchange data over something "
-        "slower, mostly in {}.",
+        "NVLink connects these GPUs but carried nothing: for {} they only exchange data over something slower, mostly "
+        "in {}.",
         text.time(), text.what());
 }
 
@@ -104,8 +104,7 @@ void findExposedCommunication(RunFindings& run) {
 }
 
 std::string sayExposedCommunication(const FindingText& text) {
-    return fmt::format("GPUs do nothing but exchange data for {}: mostly {}, {}.", text.time(), text.main(),
-                       text.times());
+    return fmt::format("GPUs only exchange data for {}: mostly {}, {}.", text.time(), text.main(), text.times());
 }
 
 }  // namespace
@@ -113,9 +112,7 @@ std::string sayExposedCommunication(const FindingText& text) {
 const Rule lateRankRule{
     .id = "late_rank",
     .finds = "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
-    .advice =
-        "Look at what that rank does more than the others: its share of the data, its GPU, its "
-        "host.",
+    .advice = "Check what that rank does more than the others: its share of the data, its GPU, its host.",
     .sql =
         "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE 'nccl%' ORDER BY "
         "ns DESC LIMIT 20",
@@ -128,7 +125,7 @@ const Rule lateRankRule{
 const Rule unbalancedRanksRule{
     .id = "unbalanced_ranks",
     .finds = "One rank computes for longer than the mean of all by at least 3 % of the step.",
-    .advice = "Give all ranks as much work: experts by load, sequences by length, layers by cost.",
+    .advice = "Give all ranks the same amount of work: experts by load, sequences by length, layers by cost.",
     .sql =
         "SELECT k.globalPid, s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns "
         "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1, 2 "
@@ -139,7 +136,7 @@ const Rule unbalancedRanksRule{
 
 const Rule nvlinkUnusedRule{
     .id = "nvlink_unused",
-    .finds = "GPUs that NVLink joins exchange data over something else.",
+    .finds = "GPUs that NVLink connects exchange data over something else.",
     .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,
@@ -149,7 +146,7 @@ const Rule exposedCommunicationRule{
     .id = "exposed_communication",
     .finds = "GPUs only exchange data for at least 10 % of the step.",
     .advice =
-        "Start collectives earlier and in buckets, so that backward hides them; fewer bytes (bf16, "
+        "Start collectives earlier and in buckets, so that backward overlaps them; fewer bytes (bf16, "
         "accumulated gradients).",
     .sql =
         "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "

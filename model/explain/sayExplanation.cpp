@@ -81,8 +81,8 @@ std::string stepsSentence(const RunSummary& run) {
     text += patternText(run);
     if (const auto share = of.coverage(); share)
         text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
-    if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
-    if (of.isLastLeftOut) text += ", the last since no next one ends it";
+    if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
+    if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
     if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
     return text + "." + pausesSentence(of) + requestsSentence(run, of);
 }
@@ -129,12 +129,12 @@ class Words {
     }
 
     std::string sentence() const {
-        if (run_.isEmpty()) return "This trace holds no work of a GPU to explain.";
+        if (run_.isEmpty()) return "This trace has no GPU work to explain.";
         const WorkerParts all = together();
         const auto count = static_cast<int64_t>(made_.workers.size());
         const int64_t meanNs = all.meanNs / count;
         const DurationScale scale = DurationScale::ofStep(meanNs);
-        const std::string what = isWhole() ? "run" : run_.source == StepSource::Chosen ? "stretch" : "mean " + unit();
+        const std::string what = isWhole() ? "run" : run_.source == StepSource::Chosen ? "interval" : "mean " + unit();
         std::string text =
             run_.facts.producerKind == ProducerKind::NcclInspector
                 ? fmt::format("Only NCCL's kernels are known of the {} of {}", what, scale.text(meanNs))
@@ -189,7 +189,7 @@ class Words {
             if (&above == &finding) break;
             if (above.worker == finding.worker && above.rule->isOfSingleSteps() &&
                 above.rule->longerPart(run_, above) == main->part)
-                return fmt::format(" {} tells some of the same time.", above.rule->id);
+                return fmt::format(" Part of this time is also in {}.", above.rule->id);
         }
         return {};
     }
@@ -197,11 +197,10 @@ class Words {
     void addDoubts() {
         const auto add = [this](std::string sentence) { made_.caveats.push_back(std::move(sentence)); };
         if (run_.facts.isStillRecorded)
-            add("The run is still being recorded: what is said is of the run so far, and of its "
-                "last moments not all is written yet.");
+            add("The run is still being recorded: results cover the run so far, and its last events may be missing.");
         if (!run_.isEmpty()) addDoubtsOfSteps(add);
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
-            add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
+            add("The trace has no CUDA API calls, so causes of GPU idle time are unknown.");
         if (!run_.isEmpty())
             if (std::string capped = powerCapSentence(run_, run_.criticalWorker()); !capped.empty())
                 add(std::move(capped));

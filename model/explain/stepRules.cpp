@@ -238,7 +238,7 @@ std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& find
 const Rule oddStepsRule{
     .id = "odd_steps",
     .finds = "Steps far longer than the others cost at least 3 % of the mean step.",
-    .advice = "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.",
+    .advice = "Inspect one of them: checkpoints, evaluation, garbage collection, a late batch.",
     .find = findOddSteps,
     .say = sayOddSteps,
     .query = oddStepsQuery,
@@ -251,7 +251,7 @@ const Rule stepPatternRule{
     .finds =
         "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
         "cost at least 2 % of the mean step.",
-    .advice = "Look at one of them beside its neighbour: what runs only every so often, or since then?",
+    .advice = "Compare one of them with its neighbour: what runs only in these steps, or only since then?",
     .find = findStepPattern,
     .say = sayStepPattern,
     .query = stepsInOrder,
@@ -266,9 +266,9 @@ const Rule idleBetweenStepsRule{
         "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
         "checkpoints, or where code is loaded at first use.",
     .advice =
-        "Do it less often or beside the training: checkpoints on another thread or process, "
-        "evaluation on other GPUs, its data loaded before. Code that is loaded at first use "
-        "(cuLibraryLoadData) belongs into a warm-up before the steps.",
+        "Do it less often or in parallel with the training: checkpoints on another thread or process, evaluation on "
+        "other GPUs, with data loaded before. Code that is loaded at first use (cuLibraryLoadData) belongs in a "
+        "warm-up before the steps.",
     .find = findIdleBetweenSteps,
     .say = sayIdleBetweenSteps,
     .query = stepsInOrder,

@@ -51,7 +51,7 @@ std::string_view partsTitleOf(const ExplanationReport& report) {
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
     return fmt::format("{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
-                       report.run.source == StepSource::WholeRun ? "of the" : "a", report.explanation.what);
+                       report.run.source == StepSource::WholeRun ? "of the" : "per", report.explanation.what);
 }
 
 namespace {

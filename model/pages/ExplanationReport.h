@@ -38,7 +38,7 @@ DurationScale scaleOf(const ExplanationReport& report);
 /// Returns the title of the parts: "Mean step", or "Run".
 std::string_view partsTitleOf(const ExplanationReport& report);
 
-/// Returns "launch_bound, up to 25.400 ms a step".
+/// Returns "launch_bound, up to 25.400 ms per step".
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding);
 
 }  // namespace lanescope::report

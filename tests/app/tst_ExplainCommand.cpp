@@ -102,7 +102,7 @@ class TestExplainCommand : public QObject {
         file.close();
         const Outcome judged = explained({path, "--fail-if", "any > 10%"});
         QCOMPARE(judged.exitCode, 3);
-        QVERIFY2(judged.errors.contains("no work of a GPU to explain"), qPrintable(judged.errors));
+        QVERIFY2(judged.errors.contains("no GPU work to explain"), qPrintable(judged.errors));
         QCOMPARE(judged.errors.count('\n'), 1);
         QVERIFY2(judged.output.startsWith("Caution: "), judged.output.constData());
         QVERIFY(judged.output.contains("is truncated"));

@@ -177,10 +177,10 @@ class TestExplain : public QObject {
             return explain::explain(made.run()).findings.front().sentence;
         };
         QVERIFY(sentence(ThreadState::Sleep, Observation::Alternating)
-                    .find("which of both kept the GPU waiting is not known") != std::string::npos);
-        QVERIFY(sentence(ThreadState::Running, Observation::State).find("which of both") == std::string::npos);
+                    .find("running or waiting kept the GPU idle is unknown") != std::string::npos);
+        QVERIFY(sentence(ThreadState::Running, Observation::State).find("kept the GPU idle") == std::string::npos);
         // Another thread may launch in the meantime, for example autograd's.
-        QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("which of both") == std::string::npos);
+        QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("kept the GPU idle") == std::string::npos);
     }
 
     void gpusWithOnlyNcclDataHaveNoFindings() {
@@ -303,14 +303,14 @@ class TestExplain : public QObject {
         QCOMPARE(json["findings"][0]["mostGainNs"].get<int64_t>(), 20 * ms);
         QCOMPARE(json["workers"].size(), size_t{2});
         const std::string text = explanationAsText(report);
-        QVERIFY2(text.find("1. input_data, up to 20.000 ms a step") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("1. input_data, up to 20.000 ms per step") != std::string::npos, text.c_str());
         for (size_t from = 0; from < text.size();) {
             const size_t end = text.find('\n', from);
             QVERIFY(end - from <= 100);
             from = end + 1;
         }
         const std::string html = explanationAsHtml(report);
-        QVERIFY(html.find("input_data, up to 20.000 ms a step") != std::string::npos);
+        QVERIFY(html.find("input_data, up to 20.000 ms per step") != std::string::npos);
         QVERIFY(html.find("<script>run") == std::string::npos);
         QVERIFY(html.find("<b>&") == std::string::npos);
     }

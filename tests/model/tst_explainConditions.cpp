@@ -272,7 +272,7 @@ class TestExplainConditions : public QObject {
         const Explanation starved = rulesWith(50 * ms, 140 * ms);
         const Finding* found = findingOf(starved, &hostWaitsRule);
         QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
-        QVERIFY2(has(found->sentence, "gets no core for most of it"), found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "waits for a core for most of it"), found->sentence.c_str());
         const Explanation running = rulesWith(180 * ms, 10 * ms);
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
         QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
@@ -303,7 +303,7 @@ class TestExplainConditions : public QObject {
         const Explanation starved = explained(ThreadState::Runnable);
         const Finding* found = findingOf(starved, &hostWaitsRule);
         QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
-        QVERIFY2(has(found->sentence, "gets no core: in cudaLaunchKernel"), found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "waits for a core: in cudaLaunchKernel"), found->sentence.c_str());
         QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
         const Explanation running = explained(ThreadState::Running);
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);

@@ -222,12 +222,12 @@ class TestHostTime : public QObject {
             return launches == nullptr ? std::string() : launches->sentence;
         };
         QVERIFY2(has(sentenceOf(10),
-                     " 10 times a step the GPU has nothing left to do because the "
+                     " 10 times per step the GPU runs out of work because the "
                      "thread waits for it, mostly after cudaStreamSynchronize on the main "
                      "thread at own.py:3 in step"),
                  sentenceOf(10).c_str());
         QVERIFY(has(sentenceOf(1), "for work to be launched"));
-        QVERIFY(!has(sentenceOf(1), "nothing left to do"));
+        QVERIFY(!has(sentenceOf(1), "runs out of work"));
     }
 
     void singleVeryLongKernelIsReported() {
@@ -262,8 +262,8 @@ class TestHostTime : public QObject {
             made.add(0, copy, 100 * us);
             return explain::explain(made.run()).findings.front().sentence;
         };
-        QVERIFY2(has(sentence(400), "; 40 copies a step of 2.00 KiB each, more than kernels"), sentence(400).c_str());
-        QVERIFY2(has(sentence(10), "; 2 kernels a step of"), sentence(10).c_str());
+        QVERIFY2(has(sentence(400), "; 40 copies per step of 2.00 KiB each, more than kernels"), sentence(400).c_str());
+        QVERIFY2(has(sentence(10), "; 2 kernels per step of"), sentence(10).c_str());
     }
 
     void onePauseAfterTheFirstStepIsStartUp() {
@@ -314,7 +314,7 @@ class TestHostTime : public QObject {
         const Explanation period = explain::explain(made(10).run());
         QCOMPARE(rulesOf(period), (std::vector{&stepPatternRule, &hostWorkRule}));
         QVERIFY(has(period.findings[0].sentence, "every 10th step"));
-        QVERIFY2(has(period.findings[1].sentence, "step_pattern tells some of the same time."),
+        QVERIFY2(has(period.findings[1].sentence, "Part of this time is also in step_pattern."),
                  period.findings[1].sentence.c_str());
         // Too few steps for a pattern of this period.
         MadeRun few = made(14);

@@ -50,7 +50,7 @@ class tst_loaderTimes : public QObject {
             if (!found) continue;
             const std::string whole = found->worker == 1
                                           ? "In its steps the 4 loaders of rank 1 ran 97.0 % of the time, "
-                                            "got no core for "
+                                            "waited for a core for "
                                             "3.0 %."
                                           : "In its steps the 2 loaders of rank 0 ran 10.0 % of the time.";
             QVERIFY2(has(found->sentence, whole), found->sentence.c_str());

@@ -110,7 +110,7 @@ class TestSayExplanation : public QObject {
         report::ExplanationReport report{made.run(), explain::explain(made.run())};
         QCOMPARE(report.explanation.steps,
                  std::string("10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
-                             "last GPU work, 1 left out as warm-up."));
+                             "last GPU work, 1 skipped as warm-up."));
         QVERIFY(report.explanation.caveats.empty());
         const auto json = nlohmann::json::parse(explanationAsJson(report));
         QCOMPARE(json["steps"]["coverage"].get<double>(), 0.8);
@@ -120,7 +120,7 @@ class TestSayExplanation : public QObject {
         QVERIFY(explanationAsHtml(report).find("80.0 % of the time from") != std::string::npos);
 
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
-        QCOMPARE(explain::explain(made.run()).steps, std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
+        QCOMPARE(explain::explain(made.run()).steps, std::string("10 of 11 steps \"step #\", 1 skipped as warm-up."));
     }
 
     void runWithoutStepsIsReported() {
@@ -140,7 +140,7 @@ class TestSayExplanation : public QObject {
             QVERIFY2(said.find("from its first to its last") != std::string::npos, said.c_str());
             QVERIFY2(said.find("20.000 ms of the run") != std::string::npos, said.c_str());
             QVERIFY2(said.find("% of the run of 150.000 ms") != std::string::npos, said.c_str());
-            for (const char* untrue : {"start-up", "Mean step", "1 of 1", "20.000 ms a step"})
+            for (const char* untrue : {"start-up", "Mean step", "1 of 1", "20.000 ms per step"})
                 QVERIFY2(said.find(untrue) == std::string::npos, untrue);
         }
     }
@@ -156,7 +156,7 @@ class TestSayExplanation : public QObject {
         for (const std::string& said :
              {explanationAsText(report), explanationAsHtml(report), explanationAsJson(report)}) {
             const size_t damage = said.find("The file ends in the middle.");
-            QVERIFY2(damage < said.find("This trace holds no work"), said.c_str());
+            QVERIFY2(damage < said.find("This trace has no GPU work"), said.c_str());
         }
     }
 
@@ -217,7 +217,7 @@ class TestSayExplanation : public QObject {
         QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{3});
         const Explanation nothing = explain::explain(RunSummary());
         QVERIFY(nothing.findings.empty());
-        QCOMPARE(nothing.sentence, std::string("This trace holds no work of a GPU to explain."));
+        QCOMPARE(nothing.sentence, std::string("This trace has no GPU work to explain."));
     }
 };
 
