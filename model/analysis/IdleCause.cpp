@@ -40,12 +40,11 @@ std::string headText(const IdleCause& cause) {
         case CauseKind::InCall: return "in " + cause.call;
         case CauseKind::AfterCall:
             return "after " + cause.call + (cause.copy.empty() ? "" : fmt::format(" for a copy ({})", cause.copy));
-        case CauseKind::OutsideCalls: return fmt::format("outside {} calls", name(cause.api));
-        case CauseKind::BeforeBatchCopy:
-            return fmt::format("outside {} calls before the copy of the batch", name(cause.api));
+        case CauseKind::OutsideCalls: return fmt::format("in host code (no {} call)", name(cause.api));
+        case CauseKind::BeforeBatchCopy: return "in host code before the batch copy";
         case CauseKind::LoadingRange: return "in a range of data loading";
         case CauseKind::LoadingThread: return cause.thread.text();
-        case CauseKind::QueuedWork: return "between pieces of queued work";
+        case CauseKind::QueuedWork: return "between queued GPU operations";
         case CauseKind::UnrecordedLaunch: return "launching call not recorded";
         case CauseKind::NoWorkAround: return "no work before or after";
         case CauseKind::OutsideNccl: return "outside NCCL's kernels";
@@ -109,10 +108,10 @@ std::string activityText(const ThreadActivity& activity) {
     std::string text = frameAndWork(activity);
     const std::string_view meaning = nameOf(activity.state).meaning;
     switch (activity.observation) {
-        case Observation::WithoutCore: return text + ", which by turns runs and gets no core";
+        case Observation::WithoutCore: return text + ", which alternately runs and waits for a core";
         case Observation::Alternating:
             // A thread that samples saw running cannot have run all the time.
-            return text + fmt::format(", which by turns runs and {}{}",
+            return text + fmt::format(", which alternately runs and {}{}",
                                       activity.state == ThreadState::Running ? "waits" : meaning, holderText(activity));
         case Observation::State: return text + fmt::format(", which {}{}", meaning, holderText(activity));
         case Observation::None: break;

@@ -123,7 +123,7 @@ struct IdleCause {
     IdleCause withoutState() const;
 };
 
-/// Returns the words of a cause: "outside CUDA calls on the main thread at data.py:88 in load,
+/// Returns the words of a cause: "in host code (no CUDA call) on the main thread at data.py:88 in load,
 /// which waits for input". For kind `None` those about the thread alone.
 std::string causeText(const IdleCause& cause);
 /// Returns the thread and its place without the rest: "on the main thread at data.py:88 in load".

@@ -89,7 +89,7 @@ Result<IdleGaps> IdleGaps::of(const Trace& trace, const StepSelection& selection
     const auto count = static_cast<double>(run->workers().size());
     for (const WorkerSteps& worker : run->workers()) {
         if (isCancelled(0.2 + 0.8 * static_cast<double>(made.workers_.size()) / count))
-            return fail("Looking for idle times of {} was cancelled.", trace.title);
+            return fail("The search for idle times of {} was cancelled.", trace.title);
         made.workers_.push_back(madeOf(*run, worker));
     }
     made.rank();

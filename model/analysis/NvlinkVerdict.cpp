@@ -133,11 +133,11 @@ class Judge {
         isAbsent_ = (isTold || areSlices) && verdict_.activeLinks == 0;
         if (verdict_.activeLinks > 0)
             verdict_.sentences.push_back(
-                fmt::format("NVLink is present and active: up to {} links a GPU.", verdict_.activeLinks));
+                fmt::format("NVLink is present and active: up to {} links per GPU.", verdict_.activeLinks));
         else if (areSlices)
             verdict_.sentences.emplace_back("The run used slices of GPUs (MIG), which NVLink does not join.");
         else if (isAbsent_)
-            verdict_.sentences.emplace_back("No NVLink joins these GPUs.");
+            verdict_.sentences.emplace_back("No NVLink connects these GPUs.");
         else
             verdict_.sentences.emplace_back("The trace does not say whether there is NVLink.");
     }
@@ -165,14 +165,12 @@ class Judge {
         verdict_.use = isUsed ? NvlinkVerdict::Use::Used : NvlinkVerdict::Use::NotSeen;
         verdict_.sentences.push_back(
             isUsed
-                ? fmt::format("NVLink was used: its counters say that the GPUs sent {}{}.", formatBytes(verdict_.bytes),
-                              best > 0 ? fmt::format(", at up to {:.3g} GB/s a GPU", best) : "")
-                : fmt::format("NVLink was not used: its counters say that the GPUs sent {}.",
-                              formatBytes(verdict_.bytes)));
+                ? fmt::format("NVLink was used: by its counters, the GPUs sent {}{}.", formatBytes(verdict_.bytes),
+                              best > 0 ? fmt::format(", at up to {:.3g} GB/s per GPU", best) : "")
+                : fmt::format("NVLink was not used: by its counters, the GPUs sent {}.", formatBytes(verdict_.bytes)));
         if (knownShare < shareOfAll)
             verdict_.sentences.push_back(
-                fmt::format("That is of {:.0f} % of the time; in the rest the counters of some "
-                            "GPU are not known.",
+                fmt::format("This covers {:.0f} % of the time; for the rest, the counters of some GPU are missing.",
                             100 * knownShare));
         perStepByCounters();
         return true;
@@ -303,10 +301,9 @@ class Judge {
         verdict_.bestGBps = best;
         if (best <= 0 || !pcie_) {
             verdict_.use = NvlinkVerdict::Use::Unknown;
-            verdict_.sentences.push_back(fmt::format("Whether NVLink was used cannot be told: {}, and {}.",
-                                                     whyNoCounters("the"),
+            verdict_.sentences.push_back(fmt::format("NVLink use is unknown: {}, and {}.", whyNoCounters("the"),
                                                      best <= 0 ? "there is no large copy or collective between GPUs"
-                                                               : "the trace does not say how fast PCIe is"));
+                                                               : "the speed of PCIe is not in the trace"));
         } else {
             verdict_.use = NvlinkVerdict::Use::NotSeen;
             verdict_.evidence = evidence;

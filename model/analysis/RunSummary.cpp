@@ -301,7 +301,7 @@ std::string timelessSentence(const RunSummary& run) {
     for (const WorkerSummary& worker : run.workers) {
         const auto timeless = std::ranges::count(worker.steps, 0, &StepSummary::wallNs);
         if (2 * static_cast<size_t>(timeless) > worker.steps.size())
-            return fmt::format("{} of {} steps of {} take no time: work seems to last beyond those behind it.",
+            return fmt::format("{} of {} steps of {} take no time: work seems to extend beyond the following steps.",
                                timeless, worker.steps.size(), worker.label());
     }
     return {};

@@ -27,7 +27,7 @@ constexpr PartEntry entries[]{
     {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives, {0xd3b6df, 0xd3b6df}},
     {"data loading", "data_loading_idle", PartGroup::Idle, {0x7fb7ad, 0x4a7b72}},
     {"synchronization idle", "synchronization_idle", PartGroup::Idle, {0xd9aaa6, 0x80605e}},
-    {"launch-bound idle", "launch_bound_idle", PartGroup::Idle, {0x8b97a8, 0x6d7887}},
+    {"CPU-bound idle", "launch_bound_idle", PartGroup::Idle, {0x8b97a8, 0x6d7887}},
     {"other idle", "other_idle", PartGroup::Idle, {0xc9d0da, 0x454d59}},
 };
 static_assert(std::size(entries) == stepPartCount);

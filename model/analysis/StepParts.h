@@ -27,7 +27,7 @@ enum class StepPart : uint8_t {
 };
 inline constexpr size_t stepPartCount = static_cast<size_t>(StepPart::OtherIdle) + 1;
 
-/// For screens: "compute", "exposed communication", "launch-bound idle".
+/// For screens: "compute", "exposed communication", "CPU-bound idle".
 std::string_view name(StepPart part);
 /// For files and programs: "compute", "exposed_communication", "launch_bound_idle".
 std::string_view identifier(StepPart part);

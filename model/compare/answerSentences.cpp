@@ -59,7 +59,7 @@ std::string matchText(const ContributorDifference& main) {
     const bool isWork = main.kind == ContributorKind::Kernel || main.kind == ContributorKind::Copy ||
                         (main.kind == ContributorKind::Collective && main.part != StepPart::WaitingForRanks);
     if (isWork && std::abs(after - before) > 0.1 * std::max(before, after))
-        return fmt::format(", {} instead of {} a step", countText(after), countText(before));
+        return fmt::format(", {} instead of {} per step", countText(after), countText(before));
     return {};
 }
 
@@ -119,7 +119,7 @@ std::string causeText(const Cause& cause, const WorkerComparison& pair) {
         if (main.kind != ContributorKind::Idle) text += bandwidthText(main) + matchText(main);
         text += offsetText(cause, pair);
     }
-    return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;
+    return cause.hasLostNvlink ? text + ", no longer over the NVLink that connects these GPUs" : text;
 }
 
 /// Returns whether other runs of the programs would show the change: " (certain: +1.101 to +1.307
@@ -146,11 +146,11 @@ std::string medians(const WorkerComparison& pair) {
 
 std::string runCount(int64_t runs) { return fmt::format("{} {}", runs, runs == 1 ? "run" : "runs"); }
 
-/// "3 against 3 runs", "5 against 5 runs by turns", "1 against 1 run, by the spread of 5 earlier ones".
+/// "3 against 3 runs", "5 against 5 runs, alternating", "1 against 1 run, by the spread of 5 earlier ones".
 std::string runsText(const Claim& claim) {
     std::string text = fmt::format("{} against {}", claim.baselineRuns, runCount(claim.candidateRuns));
     if (claim.spreadRuns > 0) text += fmt::format(", by the spread of {} earlier ones", claim.spreadRuns);
-    return claim.areAlternating ? text + " by turns" : text;
+    return claim.areAlternating ? text + ", alternating" : text;
 }
 
 std::string confidenceText(const Claim& claim) {
@@ -193,8 +193,8 @@ std::string stepText(const OutlierStep& step) {
                       : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name), step.number);
 }
 
-/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: launch-bound idle
-/// outside CUDA calls on the main thread, in optimizer".
+/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: CPU-bound idle
+/// in host code (no CUDA call) on the main thread, in optimizer".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
     std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
@@ -286,7 +286,7 @@ bool isWithinNoise(const Claim& claim) { return std::abs(claim.differenceNs) <= 
 std::string undecidedText(const Claim& claim) {
     std::string text =
         fmt::format("no difference is certain: {} % ({})", percentDifferenceText(claim.percent), confidenceText(claim));
-    if (claim.apartPercent) text += fmt::format(", its runs lie up to {} % apart", percentText(*claim.apartPercent));
+    if (claim.apartPercent) text += fmt::format(", its runs differ by up to {} %", percentText(*claim.apartPercent));
     return text;
 }
 
@@ -301,10 +301,10 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
         case Outcome::Shorter:
             clauses.add(ofSteps(claimText(claim) + meanText(pair)));
             clauses.addCauses(": ", causes, pair);
-            clauses.add(words(claim.unit == ClaimUnit::Runs ? "." : ". One run a side: run-to-run spread unknown."));
+            clauses.add(words(claim.unit == ClaimUnit::Runs ? "." : ". One run per side: run-to-run spread unknown."));
             break;
         case Outcome::TooFewSteps:
-            clauses.add(words("Too few steps to tell a difference from chance ("));
+            clauses.add(words("Too few steps to distinguish a difference from chance ("));
             clauses.add(ofSteps(fmt::format("{} and {}", pair.baseline.count, pair.candidate.count)));
             clauses.add(words("): "));
             clauses.add(
@@ -314,8 +314,9 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
             break;
         case Outcome::Alike:
             // A difference beyond the spread that may still be chance is not called alike.
-            clauses.add(words(isWithinNoise(claim) ? "In these two runs steps are alike: "
-                                                   : "In these two runs no difference can be told from chance: "));
+            clauses.add(words(isWithinNoise(claim)
+                                  ? "In these two runs steps are alike: "
+                                  : "In these two runs no difference is distinguishable from chance: "));
             clauses.add(
                 ofSteps(fmt::format("median step {} ({} %)", medians(pair), percentDifferenceText(claim.percent))));
             clauses.add(words(isWithinNoise(claim) ? ", within the spread of each run's own steps"
@@ -350,7 +351,7 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
 
 std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     std::string text = fmt::format("{}: {} of {} steps", side, worker.steps.size(), worker.foundSteps);
-    if (worker.warmUpSteps == 1) text += ", the first left out as warm-up";
+    if (worker.warmUpSteps == 1) text += ", the first skipped as warm-up";
     if (worker.warmUpSteps > 1) text += fmt::format(", the first {} skipped as warm-up", worker.warmUpSteps);
     if (worker.isLastLeftOut) text += ", the last skipped (its end is unknown)";
     const std::string ahead = worker.aheadText();
@@ -396,9 +397,8 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     details.push_back(fmt::format("{}{}; {}.", whatStepsAre(comparison), stepsOfSide(before, "Baseline"),
                                   stepsOfSide(after, "candidate")));
     if (comparison.workers.size() > 1)
-        details.push_back(
-            fmt::format("The answer is about {}, whose steps are longest apart from waiting for other ranks.",
-                        pair.candidateLabel));
+        details.push_back(fmt::format(
+            "The answer is about {}, whose steps are longest without waiting for other ranks.", pair.candidateLabel));
     details.push_back(
         fmt::format("Steps, candidate against baseline: medians {}; 95th percentiles {} against "
                     "{}; means {} against {}.",

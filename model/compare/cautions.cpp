@@ -79,10 +79,10 @@ std::string sideText(const NvlinkTraffic& traffic) {
                                    traffic.bytesPerStep ? ")" : "");
             return fmt::format("not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})", amountOf(traffic),
                                static_cast<double>(traffic.bestBytesPerSecond) / 1e9, originOf(traffic.evidence));
-        case Use::Absent: return "none (no NVLink joins its GPUs)";
+        case Use::Absent: return "none (no NVLink connects its GPUs)";
         case Use::Unknown: break;
     }
-    return "unknown (no counters of the links, and no transfer between GPUs that tells)";
+    return "unknown (no link counters, and no transfer between GPUs that shows it)";
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ std::string_view sourceText(const RunSummary& run) {
         case StepSource::NvtxRange: return "NVTX ranges";
         case StepSource::KernelPattern: return "the rhythm of the kernels";
         case StepSource::WholeRun: return "none: the whole run counts as one";
-        case StepSource::Chosen: return "a chosen stretch";
+        case StepSource::Chosen: return "a chosen interval";
     }
     return "";
 }
@@ -174,7 +174,7 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
     cautions.addIfOther("Recorded with", before.recordOptions, after.recordOptions);
     const double kernelsBefore = kernelsPerStep(baseline), kernelsAfter = kernelsPerStep(candidate);
     if (std::abs(kernelsAfter - kernelsBefore) > alikeKernelCount * std::max(kernelsAfter, kernelsBefore))
-        cautions.add("Kernels a step: {:.0f} in the baseline, {:.0f} in the candidate.", kernelsBefore, kernelsAfter);
+        cautions.add("Kernels per step: {:.0f} in the baseline, {:.0f} in the candidate.", kernelsBefore, kernelsAfter);
 }
 
 /// Adds differences of the machine's state during the runs, as opposed to its type.

@@ -121,7 +121,7 @@ Result<void> checkSteps(const RunSummary& run, std::string_view side) {
     const bool hasSteps =
         std::all_of(run.workers.begin(), run.workers.end(), [](const auto& worker) { return !worker.steps.empty(); });
     if (!run.isEmpty() && hasSteps) return {};
-    return fail("Run {} of the {} has no steps on {}, so it cannot stand beside the others.",
+    return fail("Run {} of the {} has no steps on {}, so it cannot be compared with the others.",
                 printable(run.facts.title), side, run.isEmpty() ? "any GPU" : "one of its GPUs");
 }
 

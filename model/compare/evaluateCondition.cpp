@@ -319,7 +319,7 @@ TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comp
     if (found == Outcome::Nothing || !pair || pair->claim.unit == ClaimUnit::Steps) {
         outcome.finding = found == Outcome::Nothing
                               ? "there is nothing to compare"
-                              : "one run a side tells nothing of the programs: give several (--baseline A1 A2 "
+                              : "one run per side is no evidence about the programs: pass several (--baseline A1 A2 "
                                 "--candidate B1 B2), or earlier runs of one program (--spread)";
         return outcome;
     }
@@ -361,7 +361,7 @@ std::string reasonNotComparable(const RunComparison& comparison) {
     for (const auto& [side, facts] :
          {std::pair("baseline", &comparison.baseline), std::pair("candidate", &comparison.candidate)})
         if (const HealthNote* damage = facts->damage())
-            return fmt::format("the {} is damaged (\"{}\")", side, printable(damage->sentence));
+            return fmt::format("the {} is corrupt (\"{}\")", side, printable(damage->sentence));
     for (const WorkerComparison& pair : comparison.exact)
         for (const auto& [label, steps] :
              {std::pair(&pair.baselineLabel, &pair.baseline), std::pair(&pair.candidateLabel, &pair.candidate)})

@@ -23,7 +23,7 @@ struct Finding {
     double share = 0;  ///< Share of the mean step.
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t recorderNs = 0;
-    /// Main contributor ("outside CUDA calls", "AllReduce") and its NVTX ranges; empty if unknown.
+    /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.
     analysis::ContributorName contributor;
     std::string path;
     std::string launched;     ///< Line of the launch, if it is work (`analysis::Contributor::launched`).

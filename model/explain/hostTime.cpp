@@ -103,7 +103,7 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
     const double guessed = guessedShare(worker);
     if (isDataMostlyGuessed(worker))
         return fmt::format(
-            "The GPU waits {} for the copy of the batch, mostly {}. That the CPU loaded data meanwhile is a guess: no "
+            "The GPU waits {} for the batch copy, mostly {}. That the CPU loaded data meanwhile is a guess: no "
             "wait for data was seen.{}",
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);

@@ -114,7 +114,7 @@ std::string findingsText(const ExplanationReport& report) {
         text += indented(printable(finding.sentence), report.lineWidth);
         text += indented("Try: " + std::string(finding.rule->advice), report.lineWidth);
         if (finding.atNs)
-            text += fmt::format("   Look at {} s.\n", fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
+            text += fmt::format("   Place: {} s.\n", fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
     }
     return text;
 }

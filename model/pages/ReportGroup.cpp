@@ -86,7 +86,7 @@ std::string sourceSentence(const RunSummary& run, int64_t count, size_t maxRange
         case StepSource::WholeRun: return run.isEmpty() ? "nothing ran" : "the whole run as one step";
         case StepSource::Chosen: break;
     }
-    return "one chosen stretch";
+    return "one chosen interval";
 }
 
 std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps,
@@ -111,7 +111,7 @@ std::string placeSentence(const ComparisonView& view) {
 }
 
 std::string gpusSentence(const SummaryFacts& facts) {
-    return gpusText(facts) + (facts.isNvlinkPresent ? ", joined by NVLink" : "");
+    return gpusText(facts) + (facts.isNvlinkPresent ? ", connected by NVLink" : "");
 }
 
 }  // namespace lanescope::report

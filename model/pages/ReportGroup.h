@@ -55,7 +55,7 @@ std::string sourceSentence(const analysis::RunSummary& run, int64_t count = 0,
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".
 std::string placeSentence(const compare::ComparisonView& view);
 
-/// "2 x NVIDIA H200, joined by NVLink".
+/// "2 x NVIDIA H200, connected by NVLink".
 std::string gpusSentence(const analysis::SummaryFacts& facts);
 
 }  // namespace lanescope::report

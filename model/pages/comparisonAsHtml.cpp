@@ -70,7 +70,7 @@ std::string countChange(const ComparisonRow& row) {
     if (row.candidates.size() != 1 || !row.baseline.share || !row.candidates[0].share) return {};
     const std::string before = countText(row.baseline.share->count);
     const std::string after = countText(row.candidates[0].share->count);
-    return before == after ? fmt::format("{} a step", after) : fmt::format("{} a step, was {}", after, before);
+    return before == after ? fmt::format("{} per step", after) : fmt::format("{} per step, was {}", after, before);
 }
 
 /// Adds a name, with its place, count and former name under it.
@@ -241,13 +241,13 @@ std::string_view classOf(Outcome outcome) {
         case Outcome::TooFewSteps:
         case Outcome::PartsChanged: break;
     }
-    return "doubtful";
+    return "uncertain";
 }
 
 std::string badgeText(const RunComparison& comparison) {
     const Outcome outcome = comparison.answer.outcome;
     const WorkerComparison* pair = comparison.criticalPair();
-    if (pair && classOf(outcome) != "same" && classOf(outcome) != "doubtful")
+    if (pair && classOf(outcome) != "same" && classOf(outcome) != "uncertain")
         return fmt::format("{} % {}", percentText(std::abs(pair->claim.percent)), name(outcome));
     return outcome == Outcome::Nothing ? "nothing to compare" : std::string(name(outcome));
 }
@@ -410,10 +410,10 @@ class HtmlReport {
             content += partsTableHtml(group);
         }
         addSection("Where the time of a step goes",
-                   groups_.empty() ? ""
-                                   : "Mean step of " + placeSentence(groups_.front().view) +
-                                         ". Each moment counts for one part only: what the GPU computes "
-                                         "hides everything else.",
+                   groups_.empty()
+                       ? ""
+                       : "Mean step of " + placeSentence(groups_.front().view) +
+                             ". Each nanosecond counts once: compute takes precedence over every other part.",
                    content);
     }
 
@@ -449,7 +449,7 @@ class HtmlReport {
             content += rangesHtml(report_, group);
             content += unmatchedHtml(group);
         }
-        addSection("What lost the time", "Time of a mean step that nothing else hides, greatest loss first.", content);
+        addSection("What lost the time", "Exposed time of a mean step, greatest loss first.", content);
     }
 
     const ComparisonReport& report_;

@@ -174,7 +174,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     }
     layout.push_back({Field::Range});
     layout.push_back({Field::Name});
-    return fmt::format("\n{}: time of a step that nothing else hides\n\n", name(parts)) +
+    return fmt::format("\n{}: exposed time of a step\n\n", name(parts)) +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth, {.overlong = overlong});
 }
 
@@ -224,7 +224,7 @@ std::string judgedText(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
         if (!pair || pair->quantities.empty()) continue;
-        text += fmt::format("\n{}Judged with the run as the unit, beside the whole step\n\n",
+        text += fmt::format("\n{}Judged with the run as the unit, in addition to the whole step\n\n",
                             candidateMark(report, index)) +
                 gridText(judgedTable(*pair), report.lineWidth);
     }

@@ -86,11 +86,11 @@ Result<void> addFolder(const std::string& folder, std::span<const analysis::RunS
     if (!found) return fail(found.error());
     if (found->runs.empty())
         return fail(
-            "{} has no other run of the command of either side on its machine, recorded alike, so "
-            "it does not tell how much runs differ.",
+            "{} has no other run of the command of either side on its machine, recorded alike, so it does not show how "
+            "much runs differ.",
             printable(folder));
     earlier.sentences.push_back(
-        fmt::format("How much runs differ is taken from {} of the {}'s command on its machine in {}{}.",
+        fmt::format("The spread between runs is taken from {} of the {}'s command on its machine in {}{}.",
                     found->runs.size() == 1 ? "one run" : fmt::format("{} runs", found->runs.size()), side,
                     printable(folder), othersClause(found->others)));
     earlier.runs.insert(earlier.runs.end(), std::make_move_iterator(found->runs.begin()),
@@ -110,12 +110,12 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<cons
         Result<analysis::RunSummary> run = summarizeFile(name, request.selection, open);
         if (!run) return fail(run.error());
         if (const HealthNote* damage = run->facts.damage())
-            return fail("{} does not tell how much runs differ: {} Name another run.", name, damage->sentence);
+            return fail("{} does not show how much runs differ: {} Name another run.", name, damage->sentence);
         earlier.runs.push_back(std::move(*run));
     }
     if (earlier.runs.size() == 1)
         return fail(
-            "There is one earlier run, which does not tell how much runs differ: it takes "
+            "There is one earlier run, which does not show how much runs differ: it takes "
             "at least two.");
     return earlier;
 }
@@ -130,7 +130,7 @@ std::vector<std::string> ComparisonRequest::comparedFiles() const {
 
 Result<void> checkFiles(const ComparisonRequest& request) {
     if (request.earlier.size() == 1 && !isFolder(request.earlier.front()))
-        return fail("One earlier run does not tell how much runs differ: name at least two.");
+        return fail("One earlier run does not show how much runs differ: name at least two.");
     const Result<void> differ = checkFilesDiffer(request.comparedFiles());
     return differ ? checkFilesDiffer(request.earlier) : differ;
 }
@@ -244,8 +244,9 @@ Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& lik
 
 std::string othersClause(int64_t others) {
     if (others == 0) return {};
-    return fmt::format("; {} damaged, or of another command, machine or way of recording",
-                       others == 1 ? "one other trace there is" : fmt::format("{} other traces there are", others));
+    return fmt::format(
+        "; {} corrupt, or of another command, machine or way of recording",
+        others == 1 ? "one other trace in the folder is" : fmt::format("{} other traces in the folder are", others));
 }
 
 using namespace analysis;
@@ -283,15 +284,15 @@ std::string runsSentence(const RunHistory& history) {
 }
 
 std::string changeSentence(const RunHistory& history) {
-    if (!history.change) return "Their level did not change from one on that can be told.";
+    if (!history.change) return "No change of their level is certain.";
     const ChangePoint& change = *history.change;
     const size_t since = history.runs.size() - 1 - change.first;
     std::string text =
         fmt::format("Their level changed between {} and {}: {} % ({} among random orders of these runs)",
                     printable(history.runs[change.first - 1].title), printable(history.runs[change.first].title),
                     percentDifferenceText(change.percent), pValueEquation(change.pValue));
-    return text + (history.compared == since ? fmt::format("; this run is put against the {} since.", since)
-                                             : "; too few runs since then to put this one against.");
+    return text + (history.compared == since ? fmt::format("; this run is compared with the {} since.", since)
+                                             : "; too few runs since then to compare this one with.");
 }
 
 }  // namespace
@@ -302,10 +303,8 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     if (run.criticalWorker() == noIndex)
         return fail("{} has no steps on a GPU, so there is nothing to compare.", title);
     if (run.facts.startUtcNs == 0 || run.facts.host.empty() || run.facts.commandLine.empty())
-        return fail(
-            "{} does not say when, where and by which command it was made, so earlier runs "
-            "of it cannot be told.",
-            title);
+        return fail("{} does not contain its start time, host and command, so its earlier runs cannot be found.",
+                    title);
     Result<FolderRuns> found = runsOfFolder(folder, run, selection, open);
     if (!found) return fail(found.error());
     HistoryOfRun answer;

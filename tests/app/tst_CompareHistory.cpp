@@ -75,10 +75,10 @@ class TestCompareHistory : public QObject {
         QVERIFY2(found.exitCode == 1, qPrintable(found.output + found.errors));
         QVERIFY2(found.output.contains("by the spread of 5 earlier ones"), found.output);
         const QByteArray text = found.output.simplified();
-        QVERIFY2(text.contains("How much runs differ is taken from 5 runs of the baseline's "
+        QVERIFY2(text.contains("The spread between runs is taken from 5 runs of the baseline's "
                                "command on its machine in"),
                  text);
-        QVERIFY2(text.contains("2 other traces there are damaged, or of another command, machine"), text);
+        QVERIFY2(text.contains("2 other traces in the folder are corrupt, or of another command, machine"), text);
     }
 
     void comparedRunsAreNotEarlierOnes() {
@@ -112,7 +112,7 @@ class TestCompareHistory : public QObject {
         QVERIFY2(outcome.output.startsWith("No difference beyond that between runs"), outcome.output);
         const QByteArray text = outcome.output.simplified();
         QVERIFY2(text.contains("The last 6 runs of this command on this machine in"), text);
-        QVERIFY2(text.contains("Their level did not change"), text);
+        QVERIFY2(text.contains("No change of their level is certain"), text);
     }
 
     void runOutsideTheEarlierOnesIsSlower() {
@@ -140,7 +140,7 @@ class TestCompareHistory : public QObject {
         QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.output + outcome.errors));
         const QByteArray text = outcome.output.simplified();
         QVERIFY2(text.contains("Their level changed between r6.sqlite and r7.sqlite: +"), text);
-        QVERIFY2(text.contains("this run is put against the 4 since."), text);
+        QVERIFY2(text.contains("this run is compared with the 4 since."), text);
         const QJsonObject history = jsonOf(asked)["history"].toObject();
         QCOMPARE(history["change"].toObject()["first"].toInt(), 6);
         QVERIFY(history["change"].toObject()["percent"].toDouble() > 5);

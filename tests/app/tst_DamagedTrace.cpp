@@ -162,7 +162,7 @@ class tst_DamagedTrace : public QObject {
                 QCOMPARE(gate.exitCode, 3);
                 QVERIFY2(gate.output.contains("not comparable: the " +
                                               QByteArray(before == broken ? "baseline" : "candidate") +
-                                              " is damaged (\"The file is corrupt: "),
+                                              " is corrupt (\"The file is corrupt: "),
                          gate.output.constData());
             }
         }

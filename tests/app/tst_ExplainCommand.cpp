@@ -70,7 +70,7 @@ class TestExplainCommand : public QObject {
     void conditionsDecideTheStatus() {
         const Outcome met = explained({unused_, "--fail-if", "nvlink_unused"});
         QCOMPARE(met.exitCode, 1);
-        QVERIFY2(met.errors.contains("nvlink_unused holds: NVLink joins"), qPrintable(met.errors));
+        QVERIFY2(met.errors.contains("nvlink_unused holds: NVLink connects"), qPrintable(met.errors));
         QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).exitCode, 0);
         QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).exitCode, 0);
         QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).exitCode, 2);

@@ -71,11 +71,11 @@ class TestCompareSamples : public QObject {
         const QString sentence = QString::fromStdString(answer.sentence);
         QVERIFY2(sentence.startsWith("In these two runs the candidate's median step is 9.9 % longer: +"),
                  qPrintable(sentence));
-        QVERIFY2(sentence.endsWith("One run a side: run-to-run spread unknown."), qPrintable(sentence));
+        QVERIFY2(sentence.endsWith("One run per side: run-to-run spread unknown."), qPrintable(sentence));
         QVERIFY(
             sentence.contains("+7.074 ms exposed communication in the mean step, +7.053 ms in NCCL AllReduce, bus "
                               "bandwidth 224.3 → 27.8 GB/s"));
-        QVERIFY(sentence.contains("no longer over the NVLink that joins these GPUs"));
+        QVERIFY(sentence.contains("no longer over the NVLink that connects these GPUs"));
         QVERIFY2(sentence.contains("; offset by -2.871 ms waiting for ranks in the mean step, -2.871 "
                                    "ms in NCCL AllReduce. "),
                  qPrintable(sentence));

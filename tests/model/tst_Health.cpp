@@ -73,7 +73,7 @@ class tst_Health : public QObject {
         SimulatedTrace builder;
         builder.description().health = {{Severity::Info, HealthCode::Windows, "It had windows.", 1},
                                         {Severity::Info, HealthCode::Windows, "It had windows.", 2},
-                                        {Severity::Error, HealthCode::LogDamaged, "It is damaged."},
+                                        {Severity::Error, HealthCode::LogDamaged, "It is corrupt."},
                                         {Severity::Info, HealthCode::NoCupti, "It had windows."}};
         const auto notes = healthNotesOf(builder.trace());
         QCOMPARE(notes.size(), size_t{3});

@@ -350,8 +350,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Used);
         QCOMPARE(verdict.bytes, int64_t{5'000'000'002});
         QCOMPARE(verdict.sentences.at(2),
-                 std::string("That is of 50 % of the time; in the rest the counters of some GPU "
-                             "are not known."));
+                 std::string("This covers 50 % of the time; for the rest, the counters of some GPU are missing."));
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range", {}, "all");
         QCOMPARE(std::get<std::string>(table->rows.at(0).back()), std::string("in part unknown"));
         // An unknown interval has no number.
@@ -386,7 +385,7 @@ class tst_LoadCounters : public QObject {
         QVERIFY(!busy->sampleAt(2 * second + 1));
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.bytes, int64_t{10'000'000'000});
-        QVERIFY(verdict.sentences.at(2).starts_with("That is of 50 % of the time"));
+        QVERIFY(verdict.sentences.at(2).starts_with("This covers 50 % of the time"));
         const auto rows = makeReport(*trace, "gpu_activity", TimeRange{3 * second, 4 * second})->rows;
         QCOMPARE(rows.size(), size_t{1 + 2});
         for (const auto& row : rows)

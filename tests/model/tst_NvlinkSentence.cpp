@@ -76,11 +76,10 @@ class TestNvlinkSentence : public QObject {
         const RunSummary unknown = run(Use::Unknown, LinkEvidence::None, std::nullopt);
         QCOMPARE(sentence(used, unknown),
                  "NVLink, from each GPU in a step: baseline an unknown amount (used; by its "
-                 "counters); candidate unknown (no counters of the links, and no transfer between "
-                 "GPUs that tells).");
+                 "counters); candidate unknown (no link counters, and no transfer between GPUs that shows it).");
         QVERIFY(!isNvlinkUseOther(used, used));
         QVERIFY(sentence(used, run(Use::Absent, LinkEvidence::None, 5 * mib))
-                    .endsWith("candidate none (no NVLink joins its GPUs)."));
+                    .endsWith("candidate none (no NVLink connects its GPUs)."));
     }
 
     void singleGpuRunsHaveNoNvlinkSentence() {

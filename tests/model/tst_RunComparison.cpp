@@ -149,7 +149,7 @@ class TestRunComparison : public QObject {
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
         QVERIFY(says(comparison, "kernel dropout<float>, which the baseline does not have"));
-        QVERIFY(hasCaution(comparison, "Kernels a step"));
+        QVERIFY(hasCaution(comparison, "Kernels per step"));
     }
 
     void slowerCommunicationIsTheCauseWithItsBandwidth() {
@@ -204,7 +204,7 @@ class TestRunComparison : public QObject {
         const RunComparison comparison = comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(says(comparison, "but step 7 of the candidate"));
-        QVERIFY(says(comparison, "launch-bound idle"));
+        QVERIFY(says(comparison, "CPU-bound idle"));
         QVERIFY(says(comparison, "in forward"));
         QCOMPARE(comparison.outliers.size(), size_t{1});
         QCOMPARE(outlierTable(comparison, Wording::Wide).rows.size(), size_t{1});

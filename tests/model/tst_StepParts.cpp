@@ -179,7 +179,7 @@ class TestStepParts : public QObject {
             }
         QCOMPARE(ns["in cudaMalloc on the main thread"], 30 * us);
         QCOMPARE(ns["in cudaLaunchKernel on the main thread"], 5 * us);
-        QCOMPARE(ns["outside CUDA calls on the main thread"], 65 * us);
+        QCOMPARE(ns["in host code (no CUDA call) on the main thread"], 65 * us);
     }
 
     void amdStepsNameHipCalls() {
@@ -190,7 +190,7 @@ class TestStepParts : public QObject {
         const WorkerSummary worker = step.summarize(200);
         const Contributor* idle = heaviest(worker, StepPart::LaunchBound);
         QVERIFY(idle);
-        QCOMPARE(idle->name.text(), std::string("outside HIP calls on the main thread"));
+        QCOMPARE(idle->name.text(), std::string("in host code (no HIP call) on the main thread"));
         for (const Contributor& each : worker.contributors)
             QVERIFY2(each.name.text().find("CUDA") == std::string::npos, each.name.text().c_str());
     }
@@ -202,7 +202,7 @@ class TestStepParts : public QObject {
         step.builder.addApi(step.thread, "cudaStreamSynchronize", 10 * us, 100 * us);
         const WorkerSummary worker = step.summarize(100);
         QCOMPARE(partUs(worker, StepPart::OtherIdle), int64_t{10});
-        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(), std::string("between pieces of queued work"));
+        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(), std::string("between queued GPU operations"));
     }
 
     void waitingForAnIdleGpuIsSynchronization() {
@@ -301,7 +301,7 @@ class TestStepParts : public QObject {
         QCOMPARE(outlier.name, std::string("step 6"));
         QCOMPARE(outlier.excessNs, 5'000 * us);
         QCOMPARE(outlier.part, StepPart::LaunchBound);
-        QCOMPARE(outlier.contributor.text(), std::string("outside CUDA calls on the main thread"));
+        QCOMPARE(outlier.contributor.text(), std::string("in host code (no CUDA call) on the main thread"));
         QCOMPARE(outlier.path, std::string("optimizer"));
     }
 

@@ -123,10 +123,10 @@ class TestThreadStates : public QObject {
         QCOMPARE(states->lanes[0].category[0], SliceCategory::CpuMixed);
         QCOMPARE(states->lanes[0].category[1], SliceCategory::CpuLock);
         QCOMPARE(statesOf(*trace, thread, 0, 180),
-                 (Texts{", which by turns runs and waits for a lock or another thread",
+                 (Texts{", which alternately runs and waits for a lock or another thread",
                         " at data.py:77 in backward, which waits for a lock or another "
                         "thread",
-                        ", which by turns runs and waits"}));
+                        ", which alternately runs and waits"}));
         const std::string_view named = trace->strings.at(states->lanes[0].name[0]);
         QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 0)), std::string(named));
     }
@@ -214,7 +214,7 @@ class TestThreadStates : public QObject {
         QCOMPARE(nsOf(analysis::StepPart::DataLoading), 0);
         QCOMPARE(nsOf(analysis::StepPart::LaunchBound), 51 * ms);
         QCOMPARE(causes.front().name.text(),
-                 std::string("outside CUDA calls on the main thread at data.py:88 in pause, which "
+                 std::string("in host code (no CUDA call) on the main thread at data.py:88 in pause, which "
                              "sleeps"));
     }
 
@@ -271,7 +271,8 @@ class TestThreadStates : public QObject {
             int64_t waitNs = 0, autogradNs = 0;
             for (const auto& cause : gaps->whyIdle(0, gap.range)) {
                 if (cause.name.idle.state() == ThreadState::Lock) waitNs += cause.ns;
-                if (cause.name.text() == "outside CUDA calls on the thread pt_autograd_#") autogradNs += cause.ns;
+                if (cause.name.text() == "in host code (no CUDA call) on the thread pt_autograd_#")
+                    autogradNs += cause.ns;
                 QCOMPARE(cause.part, analysis::StepPart::LaunchBound);
             }
             // The GPU runs out of work 1 ms before the main thread wakes up.
@@ -298,11 +299,11 @@ class TestThreadStates : public QObject {
             return all;
         };
         const std::string waits = " at data.py:88 in load, which waits for input";
-        QCOMPARE(said(thread, 100, 103), std::string(", which by turns runs and waits for input"));
+        QCOMPARE(said(thread, 100, 103), std::string(", which alternately runs and waits for input"));
         QCOMPARE(said(thread, 0, 300), waits);
         QCOMPARE(said(thread, 20, 290), waits);
         QCOMPARE(said(thread, 400, 403), waits);
-        QCOMPARE(said(thread, 1000, 1003), std::string(", which by turns runs and waits"));
+        QCOMPARE(said(thread, 1000, 1003), std::string(", which alternately runs and waits"));
         QCOMPARE(said(thread, 1300, 1303), std::string(" at data.py:88 in load, which runs"));
         QCOMPARE(said(uncounted, 100, 103), std::string());
         QCOMPARE(said(uncounted, 50, 290), waits);
@@ -356,7 +357,7 @@ class TestThreadStates : public QObject {
         const auto causes = gaps->whyIdle(0, gap.range);
         QVERIFY(!causes.empty());
         QCOMPARE(causes.front().name.text(),
-                 std::string("outside CUDA calls on the main thread at data.py:88 in next_batch, "
+                 std::string("in host code (no CUDA call) on the main thread at data.py:88 in next_batch, "
                              "which waits for input"));
         QCOMPARE(causes.front().ns, 46 * ms);
         int64_t sumNs = 0;

@@ -101,7 +101,7 @@ class TestCauses : public QObject {
             {kernel("gemm", 2000), idle(StepPart::LaunchBound, runs, 100), idle(StepPart::LaunchBound, sleeps, 710)},
             {kernel("gemm", 1700), idle(StepPart::LaunchBound, runs, 697)});
         const QString sentence = sentenceOf(comparison);
-        SAYS(sentence, "-0.113 ms launch-bound idle in the mean step, -0.113 ms outside CUDA calls");
+        SAYS(sentence, "-0.113 ms CPU-bound idle in the mean step, -0.113 ms in host code (no CUDA call)");
         SAYS_NO(sentence, "-0.710");
         int64_t idleCauses = 0;
         for (const ContributorDifference& each : comparison.criticalPair()->contributors)
@@ -121,7 +121,8 @@ class TestCauses : public QObject {
                                idle(StepPart::DataLoading, idle(CauseKind::OutsideCalls, ThreadState::Running), 100),
                                idle(StepPart::DataLoading, idle(CauseKind::OutsideCalls, ThreadState::Poll), waitsUs)};
         };
-        SAYS(sentenceOf(compared(stepOf(300), stepOf(900))), "+0.600 ms outside CUDA calls, which waits for input");
+        SAYS(sentenceOf(compared(stepOf(300), stepOf(900))),
+             "+0.600 ms in host code (no CUDA call), which waits for input");
     }
 
     void contributorLargerThanItsPartIsReportedWithItsOffset() {
@@ -131,7 +132,7 @@ class TestCauses : public QObject {
                                idle(StepPart::LaunchBound, idleIn("cudaLaunchKernel"), launchUs)};
         };
         SAYS(sentenceOf(compared(stepOf(900, 100), stepOf(200, 700))),
-             "-0.100 ms launch-bound idle in the mean step, -0.700 ms outside CUDA calls, offset by "
+             "-0.100 ms CPU-bound idle in the mean step, -0.700 ms in host code (no CUDA call), offset by "
              "+0.600 ms in cudaLaunchKernel");
     }
 

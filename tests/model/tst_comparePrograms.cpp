@@ -107,7 +107,7 @@ class TestComparePrograms : public QObject {
         const double known = 2 * 1.959964 * spreads[size_t(recipe)] * std::sqrt(2.0 / runs);
         const double coverage = double(covered) / times, claims = double(claimed) / times;
         qInfo(
-            "%s, %d a side: coverage %.3f, claims of no change %.3f, width %.2f of that with "
+            "%s, %d per side: coverage %.3f, claims of no change %.3f, width %.2f of that with "
             "known variances",
             simulated.name, runs, coverage, claims, widths[times / 2] / known);
         QVERIFY(coverage >= 0.93 && coverage <= 0.97);
@@ -144,7 +144,7 @@ class TestComparePrograms : public QObject {
         QCOMPARE(compared->comparison.criticalPair()->claim.unit, ClaimUnit::Steps);
         const std::string& sentence = compared->comparison.answer.sentence;
         QVERIFY(sentence.find("slower") == std::string::npos);
-        QVERIFY(sentence.find("One run a side") != std::string::npos);
+        QVERIFY(sentence.find("One run per side") != std::string::npos);
     }
 
     void earlierRunsGiveTheSpread() {
@@ -277,7 +277,7 @@ class TestComparePrograms : public QObject {
         const RunComparison& comparison = compared->comparison;
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         const QString sentence = QString::fromStdString(comparison.answer.sentence);
-        QVERIFY(sentence.contains("no difference can be told from chance: median step"));
+        QVERIFY(sentence.contains("no difference is distinguishable from chance: median step"));
         QVERIFY(!sentence.contains("alike") && !sentence.contains("within the spread"));
     }
 

@@ -187,7 +187,7 @@ class TestEvaluateCondition : public QObject {
             comparison.answer.outcome = outcome;
             const ConditionOutcome slower = outcomeOf("slower", comparison);
             QVERIFY(slower.state == ConditionState::NotComparable);
-            QVERIFY(slower.sentence.find("one run a side") != std::string::npos);
+            QVERIFY(slower.sentence.find("one run per side") != std::string::npos);
             QVERIFY(outcomeOf("faster", comparison).state == ConditionState::NotComparable);
         }
     }
@@ -224,7 +224,7 @@ class TestEvaluateCondition : public QObject {
                  {"step.p50 > +3%", "step.p50 > +90%", "slower", "kernel nosuch > 1 us", "step > 1 s and slower"}) {
                 const ConditionOutcome outcome = outcomeOf(text, comparison, true);
                 QVERIFY(outcome.state == ConditionState::NotComparable);
-                QCOMPARE(outcome.sentence, fmt::format("{}: not comparable: the {} is damaged (\"Rows are lost.\").",
+                QCOMPARE(outcome.sentence, fmt::format("{}: not comparable: the {} is corrupt (\"Rows are lost.\").",
                                                        text, isCandidate ? "candidate" : "baseline"));
             }
             facts.healthWarnings = {{Severity::Warning, HealthCode::EventsDropped, "Few."}};

@@ -242,7 +242,7 @@ class TestExplain : public QObject {
         QCOMPARE(found->pattern->period, int64_t{3});
         QVERIFY(std::abs(found->maxGainNs - 14 * ms / 3) < ms / 5);
         QCOMPARE(*found->atNs, int64_t{0});
-        for (const char* part : {"rank 1", "every third step", "data loading", "outside CUDA"})
+        for (const char* part : {"rank 1", "every third step", "data loading", "in host code"})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
         for (const Finding& finding : lengthened(3, ms / 10).findings) QVERIFY(finding.rule != &stepPatternRule);
     }

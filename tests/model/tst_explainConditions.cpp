@@ -383,7 +383,7 @@ class TestExplainConditions : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&gpuIdleRule});
         QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
-        QVERIFY2(has(explanation.findings[0].sentence, "mostly outside CUDA calls"),
+        QVERIFY2(has(explanation.findings[0].sentence, "mostly in host code (no CUDA call)"),
                  explanation.findings[0].sentence.c_str());
         QVERIFY(!explanation.findings[0].sql.empty());
         QVERIFY(rulesOf(explain::explain(made.run(), {&gpuIdleRule})).empty());

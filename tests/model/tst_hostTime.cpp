@@ -187,7 +187,7 @@ class TestHostTime : public QObject {
             QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us, waits->sentence.c_str());
             QVERIFY2(std::abs(work->maxGainNs - 28 * ms * 29 / 30) < 200 * us, work->sentence.c_str());
             for (const Finding* each : {waits, work})
-                QVERIFY2(has(each->sentence, "at own.py:3 in step, which by turns runs and gets no core"),
+                QVERIFY2(has(each->sentence, "at own.py:3 in step, which alternately runs and waits for a core"),
                          each->sentence.c_str());
         }
     }

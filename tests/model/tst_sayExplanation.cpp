@@ -76,8 +76,8 @@ class TestSayExplanation : public QObject {
         held.activity.holder = {ThreadRole::Named, "logger"};
         held.activity.holderFrame = {"log.py", 9, "write"};
         QTest::newRow("GIL") << held << "waits for the GIL that the thread logger has at log.py:9 in write" << true;
-        QTest::newRow("by turns") << idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating)
-                                  << "by turns runs and sleeps" << false;
+        QTest::newRow("alternately") << idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating)
+                                     << "alternately runs and sleeps" << false;
     }
     void waitingThreadIsNotAdvisedToLaunchLess() {
         QFETCH(IdleCause, cause);
@@ -203,10 +203,10 @@ class TestSayExplanation : public QObject {
         made.run().facts.isTruncated = true;
         QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{1});
         made.run().facts.healthWarnings = {
-            {Severity::Error, HealthCode::PagesDamaged, "The file is damaged."},
+            {Severity::Error, HealthCode::PagesDamaged, "The file is corrupt."},
             {Severity::Warning, HealthCode::ProcessEndedAbnormally, "Process 7 ended abnormally."}};
         QCOMPARE(explain::explain(made.run()).caveats,
-                 (std::vector<std::string>{"The file is damaged.", "Process 7 ended abnormally."}));
+                 (std::vector<std::string>{"The file is corrupt.", "Process 7 ended abnormally."}));
     }
 
     void caveatsAreReported() {

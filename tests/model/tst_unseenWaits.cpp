@@ -88,8 +88,8 @@ class tst_unseenWaits : public QObject {
             said.push_back(activityText(activities.at(id)));
         });
         QCOMPARE(said.size(), size_t{2});
-        QCOMPARE(said[0], std::string(", which by turns runs and waits for the GIL that the thread tally has"));
-        QCOMPARE(said[1], std::string(", which by turns runs and waits for the GIL that another thread has"));
+        QCOMPARE(said[0], std::string(", which alternately runs and waits for the GIL that the thread tally has"));
+        QCOMPARE(said[1], std::string(", which alternately runs and waits for the GIL that another thread has"));
         QVERIFY(causes[0].runsAndWaits());
         QVERIFY(!causes[0].isSeenRunning());
         QVERIFY(!causes[0].isMostlyWithoutCore());

@@ -132,7 +132,7 @@ class TestHands : public QObject {
         ShownTimeline shown(small_.trace);
         shown.view.state().setEmptyPlaces([](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
             if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
-            return EmptyPlace{"idle for 100 us", "launch-bound", Qt::red, {200'000, 300'000}};
+            return EmptyPlace{"idle for 100 us", "CPU-bound", Qt::red, {200'000, 300'000}};
         });
         QSignalSpy asked(&shown.view.state(), &TimelineState::emptyPlaceActivated);
         const QPoint place(int(shown.toX(250'000)), shown.middleOf(small_.first).y());
