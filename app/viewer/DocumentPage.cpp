@@ -18,7 +18,7 @@ OfferBar::OfferBar(QWidget* parent)
     auto* close = new QToolButton(this);
     close->setText(QStringLiteral("✕"));
     close->setAutoRaise(true);
-    close->setToolTip(tr("Hide this"));
+    close->setToolTip(tr("Close"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(14, 4, 6, 4);
     layout->addWidget(label_, 1);

@@ -232,7 +232,7 @@ Finder::Finder(QWidget* parent)
     edit().setAccessibleName(tr("Find a command, a track or a name"));
     list_->setModel(model_);
     list_->setItemDelegate(new FinderDelegate(list_));
-    list_->setAccessibleName(tr("What was found"));
+    list_->setAccessibleName(tr("Results"));
     list_->setFocusPolicy(Qt::NoFocus);
     list_->setUniformItemSizes(true);
     list_->setFrameShape(QFrame::NoFrame);
@@ -260,7 +260,7 @@ void Finder::followModel() {
     // Enter chooses the best match until the user selects another.
     if (model_->rowCount() > 0) list_->setCurrentIndex(model_->index(0));
     const bool isEmpty = model_->rowCount() == 0;
-    remark_->setText(isEmpty && !model_->isSearching() ? tr("Nothing has a name like that.")
+    remark_->setText(isEmpty && !model_->isSearching() ? tr("No name matches.")
                                                        : tr("↑ ↓ choose   Enter go   Esc close"));
 }
 

@@ -46,7 +46,7 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     connect(offer_, &OfferBar::accepted, this, &FleetPage::chooseFolder);
     connect(offer_, &OfferBar::otherAccepted, this, &FleetPage::readThere);
     connect(job_, &LatestJob::ranOutOfMemory, this,
-            [this] { offer_->offer(tr("There is not enough memory to look for these traces."), {}); });
+            [this] { offer_->offer(tr("There is not enough memory to search for these traces."), {}); });
 }
 
 void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser) { chooser_ = std::move(chooser); }

@@ -31,8 +31,7 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
     const auto largestWorker =
         std::max_element(found->workers.begin(), found->workers.end(),
                          [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
-    if (largestWorker == found->workers.end() || largestWorker->steps.empty())
-        return fail("No steps can be told apart in this trace.");
+    if (largestWorker == found->workers.end() || largestWorker->steps.empty()) return fail("This trace has no steps.");
     if (target.isSlowestStep) {
         TimeRange slowest;
         for (const auto& worker : found->workers)
@@ -64,7 +63,7 @@ GoToBar::GoToBar(QWidget* parent) : PopupCard(parent), remark_(new QLabel(this))
         showStatus(tr("Enter goes there, Esc closes."), false);
     });
     connect(job_, &LatestJob::ranOutOfMemory, this,
-            [this] { showStatus(tr("There is not enough memory to look for this step."), true); });
+            [this] { showStatus(tr("There is not enough memory to find this step."), true); });
 }
 
 void GoToBar::setTimeline(TimelineView* timeline) {
@@ -112,7 +111,7 @@ void GoToBar::showTime(int64_t timeNs) {
 }
 
 void GoToBar::findStep(const TimeTarget& target) {
-    showStatus(tr("Looking for the step…"), false);
+    showStatus(tr("Searching for the step…"), false);
     job_->start([trace = timeline_->trace(), target, this]() -> LatestJob::Publish {
         const auto range = rangeOfStep(*trace, target);
         return [range, this] {

@@ -163,7 +163,7 @@ HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject*
     });
     connect(job_, &SearchJob::finished, this, &HitNavigator::publish);
     connect(job_, &SearchJob::ranOutOfMemory, this, [this] {
-        error_ = tr("There is not enough memory for all that this finds; look for less.");
+        error_ = tr("There is not enough memory for all results. Narrow the search.");
         clear();
     });
 }

@@ -212,10 +212,9 @@ QString LoadPage::skippedText() const {
     QStringList names;
     for (const std::filesystem::path& file : skipped_) names << views::toQString(printable(file.filename().string()));
     if (names.size() == 1)
-        return tr("%1 is left out: it is there unpacked, too. Open it by itself to see it.").arg(names.front());
+        return tr("%1 is skipped: the folder has it unpacked, too. Open it by itself to see it.").arg(names.front());
     if (skipped_.size() > maxNamed) names = names.mid(0, qsizetype{maxNamed}) << QStringLiteral("…");
-    return tr("%1 packed files are left out, as each is there unpacked, too: %2. Open one by "
-              "itself to see it.")
+    return tr("%1 packed files are skipped, as the folder has them unpacked, too: %2. Open one by itself to see it.")
         .arg(skipped_.size())
         .arg(names.join(QStringLiteral(", ")));
 }

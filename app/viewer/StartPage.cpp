@@ -155,10 +155,10 @@ StartPage::StartPage(QWidget* parent)
     open->setObjectName("primary");
     auto* compare = new QPushButton(tr("Compare two runs…"), this);
     auto* buttons = new QHBoxLayout;
-    auto* sample = new QPushButton(tr("Look at a sample"), this);
+    auto* sample = new QPushButton(tr("Open a sample"), this);
     sample->setObjectName("sample");
     auto* manual = new QPushButton(tr("Manual"), this);
-    manual->setToolTip(tr("How to record, look, explain and compare (F1)"));
+    manual->setToolTip(tr("How to record, view, explain and compare (F1)"));
     buttons->addWidget(open);
     buttons->addWidget(compare);
     buttons->addStretch();
@@ -175,11 +175,9 @@ StartPage::StartPage(QWidget* parent)
     layout->addWidget(dimmed(tr("or drop files here: traces of “lanescope record”, or files from "
                                 "“nsys export --type sqlite”. Drop two to compare them."),
                              this));
-    layout->addWidget(dimmed(tr("A first look: the card above the timeline says what to change first, "
-                                "and each of its lines leads to its place. Rest on an empty place "
-                                "of a GPU to see why it was idle, click a kernel to see who "
-                                "launched it, right-click it for all else, and press ? for all "
-                                "keys."),
+    layout->addWidget(dimmed(tr("First steps: the panel above the timeline shows what to change first, and each of its "
+                                "lines leads to its place. Hover over a gap of a GPU to see why it was idle, click a "
+                                "kernel to see its launch, right-click it for more, and press ? for all keys."),
                              this));
     auto* help = new QHBoxLayout;
     help->addWidget(sample);

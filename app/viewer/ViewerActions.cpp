@@ -142,8 +142,13 @@ std::vector<TimelineCommand> goCommands() {
          [](View& view) { view.commands().selectEndOfLane(1); }},
         {Menu::Go, tr("Lane &above"), {Qt::Key_Up}, [](View& view) { view.commands().selectAdjacentLane(-1); }},
         {Menu::Go, tr("Lane &below"), {Qt::Key_Down}, [](View& view) { view.commands().selectAdjacentLane(1); }},
-        {Menu::Go, tr("What it &caused"), {Qt::Key_E}, [](View& view) { view.commands().followFlow(1); }, {}, true},
-        {Menu::Go, tr("What caused &it"), {Qt::Key_Q}, [](View& view) { view.commands().followFlow(-1); }},
+        {Menu::Go,
+         tr("Go to the work it laun&ched"),
+         {Qt::Key_E},
+         [](View& view) { view.commands().followFlow(1); },
+         {},
+         true},
+        {Menu::Go, tr("Go to &its launch"), {Qt::Key_Q}, [](View& view) { view.commands().followFlow(-1); }},
         {Menu::Go,
          tr("Same place in the &other run"),
          {Qt::Key_B},
@@ -187,7 +192,7 @@ std::vector<TimelineCommand> colourCommands() {
 }
 
 std::vector<TimelineCommand> trackCommands() {
-    TimelineCommand hideEmpty{Menu::Tracks, tr("Leave &out what is empty in view"), {}, [](View& view) {
+    TimelineCommand hideEmpty{Menu::Tracks, tr("Hide empty tracks aut&omatically"), {}, [](View& view) {
                                   view.emptyTracks().setOn(!view.emptyTracks().isOn());
                               }};
     hideEmpty.isOn = [](const View& view) { return view.emptyTracks().isOn(); };
@@ -204,7 +209,7 @@ std::vector<TimelineCommand> trackCommands() {
          true},
         {Menu::Tracks, tr("&Hide"), {Qt::Key_H}, [](View& view) { view.commands().hideTrack(); }},
         {Menu::Tracks,
-         tr("Hide all that are &empty in view"),
+         tr("Hide all tracks &empty in view"),
          {Qt::CTRL | Qt::Key_H},
          [](View& view) { view.commands().hideEmptyTracks(); }},
         hideEmpty,
@@ -239,12 +244,12 @@ std::vector<TimelineCommand> trackCommands() {
          false,
          true},
         {Menu::Tracks,
-         tr("Un&do what was done to the tracks"),
+         tr("Un&do track changes"),
          {Qt::Key_U},
          [](View& view) { view.commands().undoArrangement(); },
          {},
          true},
-        {Menu::Tracks, tr("Arran&ge as at first"), {}, [](View& view) { view.commands().restoreDefaults(); }},
+        {Menu::Tracks, tr("Reset the arran&gement"), {}, [](View& view) { view.commands().restoreDefaults(); }},
         {Menu::Tracks,
          tr("&Taller rows"),
          {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},
@@ -311,7 +316,7 @@ void ViewerActions::makeGoActions() {
 }
 
 void ViewerActions::makeViewActions() {
-    showDetails = make(tr("&Details beside the timeline"), {Qt::Key_F9}, "details");
+    showDetails = make(tr("&Details next to the timeline"), {Qt::Key_F9}, "details");
     showTables = make(tr("&Tables under the timeline"), {Qt::Key_F10}, "tables");
     showDetails->setCheckable(true);
     showTables->setCheckable(true);

@@ -160,7 +160,7 @@ class HitPanel : public Panel {
         if (hits_.text().isEmpty())
             view_->setEmptyText(translated("Search with Ctrl+F; what is found is listed here."));
         else
-            view_->setEmptyText(hits_.error().isEmpty() ? translated("Nothing is called “%1”.").arg(hits_.text())
+            view_->setEmptyText(hits_.error().isEmpty() ? translated("No name matches “%1”.").arg(hits_.text())
                                                         : hits_.error());
     }
 
@@ -224,7 +224,7 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
                   {"sql", translated("SQL"), [&page] { return makeSql(page); }, {}, {}},
                   {"marks", translated("Marks"), [&page] { return makeMarks(page.marks()); }, {}, markCount},
                   {"hits", translated("Search results"), [&page] { return new HitPanel(page.hits()); }, {}, hitCount},
-                  {"health", translated("Health"), made<HealthPanel>, {}, countWarnings}});
+                  {"health", translated("Warnings"), made<HealthPanel>, {}, countWarnings}});
     return kinds;
 }
 

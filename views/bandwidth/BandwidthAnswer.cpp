@@ -169,7 +169,7 @@ QString peakOriginText(const CopyPeak& peak) {
     }
     return QStringLiteral(
                "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope "
-               "doctor --measure tells what one can.")
+               "doctor --measure measures the real peak.")
         .arg(rate);
 }
 
@@ -228,7 +228,7 @@ QString columnTip(const std::string& column) {
     static const std::array<std::pair<const char*, const char*>, 10> tips{{
         {medianBytesColumn, "In the median instance; one without such copies counts as 0."},
         {medianBusyColumn, "In the median instance; one without such copies counts as 0."},
-        {"Count", "Copies, and memsets. One that the range cuts counts with its part in it."},
+        {"Count", "Copies and memsets. Copies across an end of the range count with their part in it."},
         {"Busy", "Time in which at least one of them ran: not their sum."},
         {"Mean", "Bytes over the time of all copies: each byte counts alike."},
         {peakColumn, "The mean rate, of what the link can carry."},
@@ -314,7 +314,7 @@ QVariant BandwidthModel::data(const QModelIndex& index, int role) const {
     if (role == SortRole && row && column == sizeColumn) return row->group.sizeBucket;
     const bool isPeak = row && column == peakColumn;
     if (isPeak && role == Qt::ToolTipRole) {
-        if (!row->peak) return plainToolTip(tr("The trace does not tell how fast this link can be."));
+        if (!row->peak) return plainToolTip(tr("The peak of this link is not in the trace."));
         const QString why = toQString(row->whyBeyondPeak());
         const QString origin = peakOriginText(*row->peak);
         return plainToolTip(why.isEmpty() ? origin : tr("More than the peak: %1. %2").arg(why, origin));

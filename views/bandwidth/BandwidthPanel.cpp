@@ -37,7 +37,7 @@ bool isSame(const std::vector<BandwidthAdvice>& a, const std::vector<BandwidthAd
 
 AdviceCard::AdviceCard(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout(this)) {
     setObjectName(QStringLiteral("advice"));
-    setAccessibleName(tr("What could be better about the copies"));
+    setAccessibleName(tr("Advice about the copies"));
     lines_->setContentsMargins(8, 4, 8, 4);
     style();
     hide();
@@ -108,7 +108,7 @@ void AdviceCard::addLine(const BandwidthAdvice& advice) {
     button->setText(tr("Show"));
     button->setFocusPolicy(Qt::StrongFocus);
     button->setAccessibleName(tr("Show the copy: %1").arg(sentence));
-    button->setToolTip(tr("Shows the copy that tells this best on the timeline"));
+    button->setToolTip(tr("Shows the best example of this on the timeline"));
     button->setEnabled(advice.example.isValid());
     connect(button, &QToolButton::clicked, this, [this, example = advice.example] { emit exampleActivated(example); });
     row->addWidget(text, 1);
@@ -376,7 +376,7 @@ void BandwidthPanel::showWhyEmpty(const BandwidthAnswer& answer) {
     if (trace_->memcpys.size() + trace_->memsets.size() == 0)
         view_->setEmptyText(tr("No memcpy was recorded."));
     else if (isByRange && name.isEmpty())
-        view_->setEmptyText(tr("No memcpy lies in a step here."));
+        view_->setEmptyText(tr("No memcpy is in a step here."));
     else if (isByRange)
         view_->setEmptyText(tr("No memcpy lies in an NVTX range called “%1” here.").arg(name));
     else

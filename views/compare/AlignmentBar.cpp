@@ -41,7 +41,7 @@ AlignmentBar::AlignmentBar(QWidget* parent)
       candidateRuns_(narrowBox(this, 12)),
       workers_(narrowBox(this, 12)),
       swap_(new QPushButton(tr("Swap"), this)),
-      baselineOverlay_(new QPushButton(tr("Ghost"), this)),
+      baselineOverlay_(new QPushButton(tr("Overlay"), this)),
       message_(new QLabel(this)) {
     build();
     connectControls();
@@ -52,7 +52,7 @@ AlignmentBar::AlignmentBar(QWidget* parent)
 }
 
 void AlignmentBar::build() {
-    names_->setToolTip(tr("Which stretches of the runs are compared as steps"));
+    names_->setToolTip(tr("Which intervals of the runs are compared as steps"));
     names_->setAccessibleName(tr("Steps"));
     numberEdit_->setObjectName("numbers");
     numberEdit_->setPlaceholderText(tr("all"));
@@ -63,7 +63,7 @@ void AlignmentBar::build() {
     anchor_->addItem(tr("start of the run"), int(Anchor::RunStart));
     anchor_->addItem(tr("selected slices"), int(Anchor::SelectedSlice));
     anchor_->addItem(tr("selected range"), int(Anchor::SelectedRange));
-    anchor_->setToolTip(tr("What stands at the same place in both timelines"));
+    anchor_->setToolTip(tr("Aligned place in both timelines"));
     anchor_->setAccessibleName(tr("Align at"));
     step_->setRange(0, 0);
     step_->setToolTip(tr("The step that both timelines share"));
@@ -80,7 +80,7 @@ void AlignmentBar::build() {
     swap_->setAccessibleName(tr("Swap sides"));
     baselineOverlay_->setCheckable(true);
     baselineOverlay_->setToolTip(tr("Outline in the candidate's lanes what the baseline did there (G)"));
-    baselineOverlay_->setAccessibleName(tr("Ghost of the baseline"));
+    baselineOverlay_->setAccessibleName(tr("Baseline overlay"));
     message_->setTextFormat(Qt::PlainText);
     message_->setWordWrap(true);
     message_->setForegroundRole(QPalette::BrightText);

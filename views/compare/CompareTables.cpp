@@ -102,18 +102,18 @@ Layout contributorColumns(bool hasRates) {
 CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new QComboBox(this)) {
     setDocumentMode(true);
     setAccessibleName(tr("Tables of the comparison"));
-    addPage(tr("Parts"), tr("Into what the time of a step is split, mean per step"));
-    addPage(tr("Contributors"), tr("What each part of the step is made of"));
+    addPage(tr("Parts"), tr("Parts of the time of a step, mean per step"));
+    addPage(tr("Contributors"), tr("Contributors of each part of the step"));
     addPage(tr("Kernels"), tr("Kernels but NCCL's, by the time of the step that is theirs"));
     addPage(tr("Collectives"), tr("NCCL's kernels, with the bus bandwidth of nccl-tests"));
     addPage(tr("Copies"), tr("Memcpys and memsets, with their bandwidth"));
     addPage(tr("Counters"), tr("Memory in use, traffic and the like during the compared steps"));
     addPage(tr("Ranges"), tr("NVTX ranges: where in the program the time was lost"));
-    addPage(tr("Unmatched"), tr("What only one of the runs did"));
+    addPage(tr("Unmatched"), tr("Work of only one of the runs"));
     addPage(tr("Steps"), tr("Every compared step"));
     addPage(tr("Outliers"), tr("Steps that took much longer than the others of their run"));
-    addPage(tr("Workers"), tr("Every process on a GPU against its counterpart"));
-    addPage(tr("Certain"), tr("What is certain of the programs, with the run as the unit"));
+    addPage(tr("Ranks"), tr("Every process on a GPU against its counterpart"));
+    addPage(tr("Certain"), tr("Certain differences of the programs, with the run as the unit"));
     fillPartBox();
     connect(partBox_, &QComboBox::currentIndexChanged, this, [this] {
         applyPart();

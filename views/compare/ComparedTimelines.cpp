@@ -63,7 +63,7 @@ TimeRange CompareSide::toTrace(TimeRange axisRange) const {
 void CompareSide::showHealth() {
     auto* dialog = new QDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(role_ == Role::Baseline ? tr("Health of the baseline") : tr("Health of the candidate"));
+    dialog->setWindowTitle(role_ == Role::Baseline ? tr("Warnings of the baseline") : tr("Warnings of the candidate"));
     auto* panel = new HealthPanel(dialog);
     panel->setTrace(timeline_->trace());
     panel->setTheme(theme_);
@@ -88,7 +88,7 @@ constexpr double minSegmentPx = 0.5;     // of the line, in pixels
 
 DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent) : QWidget(parent), range_(range) {
     setAttribute(Qt::WA_OpaquePaintEvent);
-    setAccessibleName(tr("Time lost per step and in all"));
+    setAccessibleName(tr("Time lost per step and in total"));
     connect(&range_, &VisibleRange::changed, this, [this] { update(); });
     connect(&range_, &VisibleRange::limitsChanged, this, [this] { update(); });
 }

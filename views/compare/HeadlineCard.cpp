@@ -52,7 +52,7 @@ void HeadlineCard::build() {
     connect(headline_, &QLabel::linkActivated, this, [this](const QString& link) { emit clauseChosen(link.toInt()); });
     caution_->setAutoFillBackground(true);
     caution_->setContentsMargins(8, 2, 8, 2);
-    caution_->setAccessibleName(tr("What makes the comparison doubtful"));
+    caution_->setAccessibleName(tr("Caveats of the comparison"));
     headline_->setAccessibleName(tr("Answer"));
     reasons_->setAccessibleName(tr("Reasons"));
     progress_->setRange(0, progressSteps);

@@ -143,10 +143,10 @@ void WaterfallChart::setUpAxes() {
 }
 
 QString WaterfallChart::axisTitle(const char* unit, double maxLinePx) const {
-    const QString what = tr("%1 a step").arg(QLatin1String(unit));
+    const QString what = tr("%1 per step").arg(QLatin1String(unit));
     if (!isTruncated()) return what;
     // Written vertically, so that the height limits it; the mark across the columns shows the truncation too.
-    const QString cut = tr("cut at %1").arg(beginText());
+    const QString cut = tr("clipped at %1").arg(beginText());
     return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > maxLinePx ? what
                                                                                       : what + QLatin1Char('\n') + cut;
 }
@@ -253,7 +253,7 @@ bool WaterfallChart::plotEvent(QEvent* event) {
             const PartDifference& part = pair_->parts[static_cast<size_t>(*chosen)];
             QToolTip::showText(
                 help->globalPos(),
-                plainToolTip(tr("%1: %2 against %3 a step. Click to see what it is made of.")
+                plainToolTip(tr("%1: %2 against %3 per step. Click to see its contributors.")
                                  .arg(toQString(name(part.part)), toQString(bars_->scale.text(part.candidateNs)),
                                       toQString(bars_->scale.text(part.baselineNs)))),
                 plot_);

@@ -248,7 +248,7 @@ void DetailsPanel::addFlowLinks() {
     addLinks(tr("Backward operator"), backwardOf(*trace_, event_));
     if (const EventRef call = trace_->launchingCall(event_); call.isValid()) addLinks(tr("Launched by"), {call});
     addLinks(tr("Waited for, in other streams"), awaitedWork(*trace_, event_));
-    addLinks(tr("Held up, in other streams"), waitingWork(*trace_, event_));
+    addLinks(tr("Blocked, in other streams"), waitingWork(*trace_, event_));
 }
 
 void DetailsPanel::addLinks(const QString& heading, const std::vector<EventRef>& events) {

@@ -32,7 +32,7 @@ HealthBar::HealthBar(QWidget* parent)
     more_->setAutoRaise(true);
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
-    close_->setToolTip(tr("Hide this message"));
+    close_->setToolTip(tr("Close this message"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(14, 4, 6, 4);
     layout->addWidget(label_, 1);
@@ -106,7 +106,7 @@ HealthPanel::HealthPanel(QWidget* parent) : Panel(parent), notes_(new FactSheet(
     layout->setSpacing(0);
     notes_->setObjectName("notes");
     facts_->setObjectName("facts");
-    notes_->setAccessibleName(tr("What was lost or is doubtful"));
+    notes_->setAccessibleName(tr("Warnings"));
     facts_->setAccessibleName(tr("Facts about the trace"));
     layout->addWidget(notes_, 1);
     layout->addWidget(facts_, 1);
@@ -132,7 +132,7 @@ void HealthPanel::refresh() {
 }
 
 void HealthPanel::showNotes(const DescribedTrace& description) {
-    notes_->addHeading(tr("What was lost or is doubtful"));
+    notes_->addHeading(tr("Warnings"));
     for (const HealthNote& note : description.health) {
         const QColor color = note.severity == Severity::Error     ? theme_.error
                              : note.severity == Severity::Warning ? theme_.warning
@@ -140,7 +140,7 @@ void HealthPanel::showNotes(const DescribedTrace& description) {
         notes_->addParagraph(toQString(shownText(note)), color);
     }
     if (description.health.empty()) notes_->addParagraph(tr(nothingKnownLost), theme_.faster);
-    notes_->addHeading(tr("What was recorded"));
+    notes_->addHeading(tr("Recorded data"));
     notes_->addFacts(description.counts);
     notes_->finish();
 }

@@ -405,7 +405,7 @@ void EventsPanel::updateRemark(int64_t inRange, int64_t scanned, int64_t shown, 
     const bool isFiltered = !request_.words.empty();
     if (isFiltered) text = tr("%1 of %2").arg(number(shown), text);
     if (scanned < inRange)
-        text += tr("; only the first %1 were looked at: zoom in for the others").arg(number(scanned));
+        text += tr("; only the first %1 were searched: zoom in for the others").arg(number(scanned));
     else if (!isFiltered && shown < inRange)
         text += request_.isDescending ? tr("; the last %1 are listed").arg(number(shown))
                                       : tr("; the first %1 are listed").arg(number(shown));

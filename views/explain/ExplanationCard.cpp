@@ -168,19 +168,19 @@ namespace {
 constexpr int barWidth = 4;
 constexpr int rowSpacing = 4;  // between a finding and its query
 
-/// Returns, for example, "Could give back up to 12.345 ms a step (estimate)".
+/// Returns, for example, "May save up to 12.345 ms per step (estimate)".
 FindingButton::Gain gainText(const Explanation& explanation, const Finding& finding) {
     int64_t meanNs = 0;
     for (const WorkerParts& each : explanation.workers)
         if (each.worker == finding.worker) meanNs = each.meanNs;
-    QString whole = ExplanationCard::tr("Could give back up to %1 a step (estimate)");
-    QString brief = ExplanationCard::tr("Up to %1 a step (estimate)");
+    QString whole = ExplanationCard::tr("May save up to %1 per step (estimate)");
+    QString brief = ExplanationCard::tr("Up to %1 per step (estimate)");
     if (explanation.what == "run") {
-        whole = ExplanationCard::tr("Could give back up to %1 of the run (estimate)");
+        whole = ExplanationCard::tr("May save up to %1 of the run (estimate)");
         brief = ExplanationCard::tr("Up to %1 of the run (estimate)");
     } else if (explanation.what == "request") {
-        whole = ExplanationCard::tr("Could give back up to %1 a request (estimate)");
-        brief = ExplanationCard::tr("Up to %1 a request (estimate)");
+        whole = ExplanationCard::tr("May save up to %1 per request (estimate)");
+        brief = ExplanationCard::tr("Up to %1 per request (estimate)");
     }
     const QString time = toQString(DurationScale::ofStep(meanNs).text(finding.maxGainNs));
     return {whole.arg(time), brief.arg(time)};
@@ -201,7 +201,7 @@ ExplanationCard::ExplanationCard(QWidget* parent)
 }
 
 void ExplanationCard::build() {
-    setAccessibleName(tr("What is wrong with this run"));
+    setAccessibleName(tr("Findings about this run"));
     for (QLabel* label : {sentence_, about_, doubts_}) {
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -210,14 +210,14 @@ void ExplanationCard::build() {
     strong.setWeight(QFont::DemiBold);
     sentence_->setFont(strong);
     sentence_->setAccessibleName(tr("Where the time of a step goes"));
-    about_->setAccessibleName(tr("What the program does again and again"));
-    doubts_->setAccessibleName(tr("What makes the explanation doubtful"));
+    about_->setAccessibleName(tr("Repeated work of the program"));
+    doubts_->setAccessibleName(tr("Caveats of the explanation"));
     close_->setObjectName("close");
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
     close_->setFocusPolicy(Qt::StrongFocus);
-    close_->setToolTip(tr("Hide this card"));
-    close_->setAccessibleName(tr("Hide the explanation"));
+    close_->setToolTip(tr("Close this panel"));
+    close_->setAccessibleName(tr("Close the explanation"));
     rows_->setContentsMargins(0, 0, 0, 0);
     rows_->setSpacing(0);
     area_->setWidget(lines_);
@@ -339,7 +339,7 @@ void ExplanationCard::addLine(const Finding& finding) {
         query->setText(tr("SQL"));
         query->setAutoRaise(true);
         query->setFocusPolicy(Qt::StrongFocus);
-        query->setToolTip(tr("Ask the trace: a query that shows it"));
+        query->setToolTip(tr("Open a query that shows it"));
         query->setAccessibleName(tr("Query that shows it"));
         connect(query, &QToolButton::clicked, this, [this, sql = toQString(finding.sql)] { emit queryRequested(sql); });
         layout->addWidget(query);
@@ -355,19 +355,19 @@ void ExplanationCard::showMenu(int finding, QPoint place) {
         FindingButton* button = buttons_[index];
         const Rule* rule = explanation_.findings[index].rule;
         menu.addAction(tr("Show where it costs most"), button, &FindingButton::click);
-        if (queries_[index]) menu.addAction(tr("Ask the trace in SQL"), queries_[index], &QToolButton::click);
+        if (queries_[index]) menu.addAction(tr("Open the SQL query"), queries_[index], &QToolButton::click);
         menu.addAction(tr("Copy the sentence"), this,
                        [button] { QApplication::clipboard()->setText(button->sentence()); });
         menu.addSeparator();
-        menu.addAction(tr("Mute the rule %1").arg(toQString(rule->id)), this, [this, rule] {
+        menu.addAction(tr("Ignore the rule %1").arg(toQString(rule->id)), this, [this, rule] {
             MutedRules muted = muted_;
             muted.insert(rule);
             setMuted(std::move(muted));
         });
     }
-    QAction* all = menu.addAction(tr("Hear all rules again"), this, [this] { setMuted({}); });
+    QAction* all = menu.addAction(tr("Show findings of all rules"), this, [this] { setMuted({}); });
     all->setEnabled(!muted_.empty());
-    menu.addAction(tr("Hide this card"), this, &ExplanationCard::closed);
+    menu.addAction(tr("Close this panel"), this, &ExplanationCard::closed);
     menu.exec(place);
 }
 

@@ -183,7 +183,7 @@ void IdleCard::refresh() {
         if (!causes.empty() && likes.count > 0) {
             sheet_->addHeading(tr("In the whole run"));
             sheet_->addParagraph(
-                tr("%1 gaps of this GPU are mostly that; %2 in all.")
+                tr("%1 gaps of this GPU have mostly this cause; %2 in total.")
                     .arg(toQString(formatCount(likes.count)), toQString(timeText(static_cast<double>(likes.ns)))));
         }
         sheet_->addParagraph(tr("I goes to the next-longest gap of the steps."));
@@ -209,7 +209,7 @@ void IdleCard::addCauses(const std::vector<GapCause>& causes, TimeRange gap) {
 void IdleCard::addThreads(const IdleGap& gap) {
     const std::vector<IdleGaps::ThreadInGap> threads = gaps_->threadsDuring(gap);
     if (threads.empty()) return;
-    sheet_->addHeading(tr("What threads did"));
+    sheet_->addHeading(tr("Thread activity"));
     for (const IdleGaps::ThreadInGap& each : threads) {
         const Thread& thread = trace_->threads[each.thread];
         const std::string which = each.isAwaited

@@ -293,8 +293,8 @@ StepsPanel::StepsPanel(QWidget* parent)
 void StepsPanel::build() {
     choice_->setObjectName("choice");
     measure_->setObjectName("measure");
-    choice_->setAccessibleName(tr("What of the steps is shown"));
-    measure_->setAccessibleName(tr("What the map tells"));
+    choice_->setAccessibleName(tr("Shown measure of the steps"));
+    measure_->setAccessibleName(tr("Measure of the map"));
     choice_->addItems({tr("Table of steps"), tr("Map of ranks and steps")});
     pages_->addWidget(table_);
     auto* area = new QScrollArea(this);

@@ -35,7 +35,7 @@ QString duration(int64_t ns) { return toQString(formatDuration(ns)); }
 
 QString kindOf(FrameKind kind) {
     switch (kind) {
-        case FrameKind::All: return Translated::tr("All work of GPUs");
+        case FrameKind::All: return Translated::tr("All GPU work");
         case FrameKind::Function: return Translated::tr("Python function");
         case FrameKind::LibraryFunction: return Translated::tr("Python function of a package");
         case FrameKind::Thread: return Translated::tr("Thread that launched for the stack above");
@@ -45,7 +45,7 @@ QString kindOf(FrameKind kind) {
         case FrameKind::Work: return Translated::tr("Ran on a GPU");
         case FrameKind::Unknown: break;
     }
-    return Translated::tr("Nothing is known of what launched it");
+    return Translated::tr("Unknown launch");
 }
 
 }  // namespace

@@ -213,15 +213,15 @@ QWidget* FlamePanel::makeControls() {
     row->setContentsMargins(8, 4, 8, 2);
     baseChoice_ = new QComboBox(controls);
     baseChoice_->setObjectName("base");
-    baseChoice_->setAccessibleName(tr("What the time is over"));
-    baseChoice_->setToolTip(tr("What led to the work of GPUs"));
+    baseChoice_->setAccessibleName(tr("Grouping of the time"));
+    baseChoice_->setToolTip(tr("Group GPU work by"));
     baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("Steps and ranges")});
     scopeChoice_ = new ScopeChoice(controls);
     searchEdit_ = new QLineEdit(controls);
     searchEdit_->setPlaceholderText(tr("Find frames"));
     searchEdit_->setAccessibleName(tr("Find frames by a part of their name"));
     searchEdit_->setMaximumWidth(maxSearchWidth);
-    auto* clear = new QAction(tr("Clear what is looked for"), searchEdit_);
+    auto* clear = new QAction(tr("Clear the search"), searchEdit_);
     clear->setShortcut(Qt::Key_Escape);
     clear->setShortcutContext(Qt::WidgetShortcut);
     searchEdit_->addAction(clear);
@@ -236,9 +236,9 @@ QWidget* FlamePanel::makeControls() {
         button->setFocusPolicy(Qt::StrongFocus);
         return button;
     };
-    auto* copy = buttonOf(tr("Copy"), tr("What is shown, as folded text"));
-    auto* picture = buttonOf(tr("Save as SVG…"), tr("What is shown, as a picture"));
-    auto* folded = buttonOf(tr("Folded text…"), tr("What is shown, for other flame graphs"));
+    auto* copy = buttonOf(tr("Copy"), tr("The visible part as folded text"));
+    auto* picture = buttonOf(tr("Save as SVG…"), tr("The visible part as a picture"));
+    auto* folded = buttonOf(tr("Folded text…"), tr("The visible part for other flame graphs"));
     row->addWidget(baseChoice_);
     row->addWidget(scopeChoice_);
     row->addWidget(searchEdit_, 1);
@@ -333,8 +333,7 @@ void FlamePanel::showWhyEmpty() {
     if (!trace_) {
         text = tr("No trace.");
     } else if (chart_->tree()) {
-        text =
-            scopeChoice_->counted() ? tr("Nothing ran on a GPU in this range.") : tr("No work of a GPU was recorded.");
+        text = scopeChoice_->counted() ? tr("Nothing ran on a GPU in this range.") : tr("No GPU work was recorded.");
     } else if (base() == FlameBase::Ranges) {
         text =
             tr("No NVTX ranges in this trace. Mark the program's steps and layers with NVTX, or "

@@ -223,8 +223,7 @@ QString FleetMap::textOf(FleetCell cell) const {
     QString text = tr("Rank %1 on %2").arg(rank.rank).arg(toQString(rank.machine));
     if (rank.localRank) text += tr(", local rank %1").arg(*rank.localRank);
     text += tr(", step %1").arg(report_->steps[cell.column]);
-    if (std::isnan(report_->valueOf(Measure::Time, cell.row, cell.column)))
-        return text + tr("\nnothing is known of it");
+    if (std::isnan(report_->valueOf(Measure::Time, cell.row, cell.column))) return text + tr("\nno data");
     const float late = report_->lateNs(cell.row, cell.column);
     const float share = report_->valueOf(Measure::Late, cell.row, cell.column);
     text += tr("\nown time %1").arg(value(Measure::OwnTime));

@@ -123,7 +123,7 @@ class FindingDelegate : public QStyledItemDelegate {
 }  // namespace
 
 FindingList::FindingList(QWidget* parent) : QListView(parent) {
-    setAccessibleName(tr("What costs time"));
+    setAccessibleName(tr("Findings"));
     setItemDelegate(new FindingDelegate(theme_, this));
     setMouseTracking(true);
     setVerticalScrollMode(ScrollPerPixel);
@@ -218,7 +218,7 @@ FleetView::FleetView(QWidget* parent)
     measure_->setObjectName("measure");
     openMarked_->setObjectName("openMarked");
     openFindings_->setObjectName("openFindings");
-    measure_->setAccessibleName(tr("What the map shows"));
+    measure_->setAccessibleName(tr("Measure of the map"));
     order_->setAccessibleName(tr("Order of the ranks"));
     build();
     connect(measure_, &QComboBox::currentIndexChanged, this,
@@ -298,8 +298,8 @@ void FleetView::setReport(FleetReportPtr report) {
                              toQString(formatDuration(std::llround(report_->medianStepNs())))));
     headline_->setText(report_->findings.empty() ? tr("No rank, link or host stands out, and no rank is missing.")
                                                  : toQString(report_->findings.front().sentence));
-    heading_->setText(report_->findings.empty() ? tr("Nothing costs time")
-                                                : tr("What costs time (%1)").arg(report_->findings.size()));
+    heading_->setText(report_->findings.empty() ? tr("No findings")
+                                                : tr("Findings (%1)").arg(report_->findings.size()));
     QStringList notes;
     for (const std::string& note : report_->notes) notes << toQString(note);
     notes_->setVisible(!notes.isEmpty());

@@ -263,7 +263,7 @@ void NamePanel::setTrace(TracePtr trace) {
     job_->cancel();
     histogram_->setOccurrences(nullptr, {});
     headline_->setText(
-        tr("Right-click a slice and choose \"How long and when they ran\" to see "
+        tr("Right-click a slice and choose \"Show all instances (timeline and histogram)\" to see "
            "all of its name here."));
 }
 

@@ -146,7 +146,7 @@ void MarksPanel::build() {
     empty_->setEnabled(false);
     empty_->setText(
         tr("No marks yet. M marks the selected range or event, or the place under the "
-           "pointer, and keeps it beside the trace."));
+           "pointer, and stores the mark next to the trace."));
     remark_->setTextFormat(Qt::PlainText);
     remark_->setWordWrap(true);
     remark_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -260,7 +260,7 @@ void SqlPanel::finish(const Result<QueryResult, QueryError>& result, const std::
     text += tookMs < 1 ? tr(" in less than 1 ms") : tr(" in %1").arg(toQString(formatDuration(tookMs * 1'000'000)));
     if (result->isCut) text += tr(". There are more: only the first ones are shown.");
     setStatus(text, false);
-    answer_->setEmptyText(tr("No row answers the query."));
+    answer_->setEmptyText(tr("No rows."));
     ReportTable table = result->table;
     for (std::vector<Cell>& row : table.rows)
         for (Cell& cell : row)

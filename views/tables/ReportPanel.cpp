@@ -72,7 +72,7 @@ ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
 
 void ReportPanel::offer(const std::vector<std::pair<QString, QString>>& reports) {
     choice_ = new QComboBox(this);
-    choice_->setAccessibleName(tr("What rows are told apart by"));
+    choice_->setAccessibleName(tr("Group rows by"));
     for (const auto& [title, name] : reports) choice_->addItem(title, name);
     choice_->setCurrentIndex(choice_->findData(reportName_));
     view_->addControl(choice_);

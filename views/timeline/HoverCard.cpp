@@ -144,9 +144,9 @@ CardText counterText(const CounterSeries& counter, uint32_t sample, const Counte
                           isOverLong ? QStringLiteral(" over ") + duration(held.durationNs()) : QString());
     text.detail =
         QStringLiteral("for %1 from %2").arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
-    if (isOverLong) text.detail += QStringLiteral("\nof no moment of this more is known");
+    if (isOverLong) text.detail += QStringLiteral("\nno finer resolution available");
     if (drawn.hasValue && drawn.minimum < drawn.maximum)
-        text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to tell them apart")
+        text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to separate them")
                            .arg(shown(drawn.minimum), shown(drawn.maximum));
     const QString source = sourceText(counter);
     if (!source.isEmpty()) text.detail += QLatin1Char('\n') + source;

@@ -122,7 +122,7 @@ QRgb SliceColors::colorByPython(EventRef event) {
 QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
     if (mode_ == ColorMode::PythonLine || mode_ == ColorMode::PythonFunction) {
         const uint32_t place = placeOf(lane.event[slice]);
-        if (place == noIndex) return QStringLiteral("grey: no Python line is known");
+        if (place == noIndex) return QStringLiteral("grey: unknown Python line");
         const std::string_view function = trace_->strings.at(trace_->stacks.function[place]);
         return QStringLiteral("colour: ") + QString::fromStdString(mode_ == ColorMode::PythonLine
                                                                        ? frameText(*trace_, place)

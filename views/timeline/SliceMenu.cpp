@@ -105,8 +105,8 @@ void SliceMenu::addSliceEntries() {
         addFollow(tr("Its forward operator\tQ"), -1, isBackward);
         addFollow(tr("Its backward operator\tE"), +1, isForward);
     } else {
-        addFollow(tr("What launched it\tQ"), -1, !causesOf(trace, event).empty());
-        addFollow(tr("What it caused\tE"), +1, !causedBy(trace, event).empty());
+        addFollow(tr("Go to its launch\tQ"), -1, !causesOf(trace, event).empty());
+        addFollow(tr("Go to the work it launched\tE"), +1, !causedBy(trace, event).empty());
     }
     addSeparator();
     addAction(tr("Copy\tCtrl+C"), this, [this, event] {
@@ -116,7 +116,8 @@ void SliceMenu::addSliceEntries() {
     addAction(tr("Find all of this name"), this,
               [this, event] { emit state_.nameRequested(toQString(state_.trace()->nameOf(event))); });
     if (state_.hasTables()) {
-        addAction(tr("How long and when they ran"), this, [this, event] { emit state_.histogramRequested(event); });
+        addAction(tr("Show all instances (timeline and histogram)"), this,
+                  [this, event] { emit state_.histogramRequested(event); });
         addAction(tr("Show in the events"), this, [this, event] { emit state_.listRequested(event); });
     }
     addSeparator();

@@ -168,7 +168,7 @@ TopologyPanel::TopologyPanel(QWidget* parent)
 
 QWidget* TopologyPanel::makeFacts() {
     auto* area = new QScrollArea(this);
-    area->setAccessibleName(tr("Whether NVLink was used, and how GPUs are joined"));
+    area->setAccessibleName(tr("Whether NVLink was used, and how GPUs are connected"));
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -184,7 +184,7 @@ QWidget* TopologyPanel::makeFacts() {
     matrixView_->setObjectName("matrix");
     matrixView_->setTabKeyNavigation(false);
     matrixView_->setModel(matrix_);
-    matrixView_->setAccessibleName(tr("How each GPU is joined to each other"));
+    matrixView_->setAccessibleName(tr("Connection of each pair of GPUs"));
     matrixView_->setFrameShape(QFrame::NoFrame);
     matrixView_->setSelectionMode(QAbstractItemView::SingleSelection);
     matrixView_->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -370,8 +370,8 @@ void TopologyPanel::showVerdict(const TopologyAnswer& answer) {
         lines << tr("The trace knows of no GPU.");
     else if (!answer.hasConnections())
         lines << tr(
-            "The trace does not tell how its GPUs are joined. lanescope record notes that; "
-            "files of other tools lack it.");
+            "The trace does not contain how its GPUs are connected. lanescope record stores it; files of other tools "
+            "lack it.");
     if (answer.range) lines << scopeChoice_->remark();
     sentences_->setText(lines.join(QLatin1Char('\n')));
 }

@@ -44,7 +44,7 @@ class TopologyMatrix : public QAbstractTableModel {
     Theme theme_ = Theme::light();
 };
 
-/// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks joined". Empty if unknown.
+/// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks connected". Empty if unknown.
 QString meaningOf(const QString& word);
 
 }  // namespace lanescope::views

@@ -123,7 +123,7 @@ class TestHandTasks : public QObject {
         const auto menus = hand.window.findChildren<QMenu*>();
         const bool isShown = std::ranges::any_of(menus, [](const QMenu* menu) {
             return std::ranges::any_of(
-                menu->actions(), [](const QAction* entry) { return entry->text().startsWith("What launched it"); });
+                menu->actions(), [](const QAction* entry) { return entry->text().startsWith("Go to its launch"); });
         });
         QVERIFY(isShown);
         for (QMenu* menu : hand.canvas().findChildren<QMenu*>()) delete menu;

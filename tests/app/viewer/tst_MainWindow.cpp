@@ -287,7 +287,7 @@ class TestMainWindow : public QObject {
         QVERIFY(child<HealthBar>(*page).isVisible());
         QVERIFY(child<HealthBar>(*page).text().contains("4242"));
         emit child<HealthBar>(*page).detailsRequested();
-        QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Health"));
+        QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Warnings"));
     }
 
     void sizesAreSaved() {

@@ -119,7 +119,8 @@ class TestTraceLoader : public QObject {
         QVERIFY(QTest::qWaitFor([&tabs] { return tabs.currentTrace() != nullptr; }, 30'000));
         const auto* said = tabs.currentTrace()->findChild<OfferBar*>();
         QVERIFY(said && said->isVisible());
-        QCOMPARE(said->question(), "a.json.gz is left out: it is there unpacked, too. Open it by itself to see it.");
+        QCOMPARE(said->question(),
+                 "a.json.gz is skipped: the folder has it unpacked, too. Open it by itself to see it.");
         // A folder without such a file has no note.
         std::filesystem::remove(folder / "a.json.gz");
         std::filesystem::rename(folder, folder_ / "one");

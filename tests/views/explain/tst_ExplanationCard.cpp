@@ -66,7 +66,7 @@ class TestExplanationCard : public QObject {
         QCOMPARE(shown.rules().front(), &launchBoundRule);
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
-        QCOMPARE(first.gain(), QString("Could give back up to 5.000 ms a step (estimate)"));
+        QCOMPARE(first.gain(), QString("May save up to 5.000 ms per step (estimate)"));
         QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
         QVERIFY(!ExplanationCard().hasContent());
         const auto labels = shown.card.findChildren<QLabel*>();
@@ -120,13 +120,13 @@ class TestExplanationCard : public QObject {
     void rulesAreMutedAndUnmuted() {
         Shown shown(madeRun(1, 20));
         QSignalSpy changed(&shown.card, &ExplanationCard::mutedChanged);
-        chooseInMenu("Mute the rule launch_bound");
+        chooseInMenu("Ignore the rule launch_bound");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(changed.size(), 1);
         QCOMPARE(shown.card.muted(), (std::set{&launchBoundRule}));
         QVERIFY(shown.rules().front() != &launchBoundRule);
         QVERIFY(!shown.card.sentence().isEmpty());
-        chooseInMenu("Hear all rules again");
+        chooseInMenu("Show findings of all rules");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QVERIFY(shown.card.muted().empty());
         QCOMPARE(shown.rules().front(), &launchBoundRule);

@@ -124,7 +124,7 @@ class tst_CounterLanes : public QObject {
         ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 4 * ms));
-        QVERIFY2(shown.canvas()->hoverCard().detail().contains("zoom in to tell them apart"),
+        QVERIFY2(shown.canvas()->hoverCard().detail().contains("zoom in to separate them"),
                  qPrintable(shown.canvas()->hoverCard().detail()));
     }
 

@@ -60,14 +60,14 @@ class TestHands : public QObject {
         QCOMPARE(name.takeFirst().front().toString(), QString("first_kernel"));
         entryOf(entries, "Show in the events")->trigger();
         QCOMPARE(list.takeFirst().front().value<EventRef>(), small_.first);
-        entryOf(entries, "How long and when")->trigger();
+        entryOf(entries, "Show all instances")->trigger();
         QCOMPARE(histogram.count(), 1);
         entryOf(entries, "Select its time as range")->trigger();
         QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 200'000}));
-        QVERIFY(!entryOf(entries, "What it caused")->isEnabled());
+        QVERIFY(!entryOf(entries, "Go to the work it launched")->isEnabled());
         entryOf(entries, "Zoom to it")->trigger();
         QVERIFY(shown.visible().durationNs() < 200'000);
-        entryOf(entries, "What launched it")->trigger();
+        entryOf(entries, "Go to its launch")->trigger();
         QCOMPARE(shown.view.state().selection().event(), small_.call);
         closeMenus(shown);
         // Without tables, no action leads to them.
@@ -94,7 +94,7 @@ class TestHands : public QObject {
         closeMenus(shown);
         shown.view.commands().fit();
         entries = menuAt(shown, shown.middleOf(backward));
-        QVERIFY(!entryOf(entries, "What launched it"));
+        QVERIFY(!entryOf(entries, "Go to its launch"));
         entryOf(entries, "Its forward operator")->trigger();
         QCOMPARE(shown.view.state().selection().event(), forward);
         closeMenus(shown);

@@ -172,7 +172,7 @@ void tst_TimelinePainting::colorsFollowTheSelectedMode() {
     colors.reset(trace, theme, ColorMode::PythonLine);
     QVERIFY(colorOf(byStack[0]) != colorOf(byStack[1]));
     QCOMPARE(meaningOf(byStack[0]), QString("colour: train.py:10 in forward"));
-    QCOMPARE(meaningOf(gemm), QString("grey: no Python line is known"));
+    QCOMPARE(meaningOf(gemm), QString("grey: unknown Python line"));
     QVERIFY(colorOf(gemm) != colorOf(byStack[0]));
     colors.reset(trace, theme, ColorMode::PythonFunction);
     QCOMPARE(colorOf(byStack[0]), colorOf(byStack[1]));

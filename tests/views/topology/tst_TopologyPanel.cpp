@@ -207,7 +207,7 @@ class TestTopologyPanel : public QObject {
         SimulatedMachine options = machine(2, 18);
         options.hasTopology = false;
         ShownPanel shown(options);
-        QVERIFY2(shown.panel.verdictText().contains("does not tell how its GPUs are joined"),
+        QVERIFY2(shown.panel.verdictText().contains("does not contain how its GPUs are connected"),
                  qPrintable(shown.panel.verdictText()));
         QVERIFY(!child<QTableView>(shown.panel, "matrix").isVisible());
     }
