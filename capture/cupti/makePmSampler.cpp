@@ -211,7 +211,7 @@ void PmSampler::reportRefusals(const Refusals& refusals) {
             reason = "another tool uses the hardware counters, such as DCGM, Nsight or another record";
         if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED ||
             result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-            reason = "virtual GPUs hide them unless the host permits access";
+            reason = "virtual GPUs have none unless the host permits access";
         std::string which;
         if (!devices.empty())
             which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s", fmt::join(devices, ", "));

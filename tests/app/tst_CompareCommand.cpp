@@ -202,8 +202,8 @@ class TestCompareCommand : public QObject {
         QTest::newRow("collective") << QStringList{"collective AllReduce.count >= 1"} << 1;
         QTest::newRow("range") << QStringList{"range forward > +1%"} << 1;
         QTest::newRow("unknown kernel") << QStringList{"kernel nothing > +1%"} << 3;
-        QTest::newRow("met beside unknown") << QStringList{"kernel nothing > +1%", "step > +3%"} << 1;
-        QTest::newRow("false beside unknown") << QStringList{"kernel nothing > +1% and step > +900%"} << 0;
+        QTest::newRow("met next to unknown") << QStringList{"kernel nothing > +1%", "step > +3%"} << 1;
+        QTest::newRow("false next to unknown") << QStringList{"kernel nothing > +1% and step > +900%"} << 0;
         QTest::newRow("nonsense") << QStringList{"step.p50 >"} << 2;
     }
 
@@ -447,9 +447,9 @@ class TestCompareCommand : public QObject {
         half.write(whole.read(whole.size() / 3));
         half.close();
         verifyFailure(compareFiles({fast_, half.fileName()}), 3, "half.sqlite");
-        const QString foreign = path("foreign.sqlite");
+        const QString foreign = path("other-tool.sqlite");
         QVERIFY(writeThirdPartyDatabase(foreign.toStdString()));
-        verifyFailure(compareFiles({foreign, fast_}), 3, "foreign.sqlite");
+        verifyFailure(compareFiles({foreign, fast_}), 3, "other-tool.sqlite");
         verifyFailure(compareFiles({fast_, slow_, "-o", fast_}), 3, "being read");
     }
 

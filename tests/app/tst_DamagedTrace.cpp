@@ -139,7 +139,7 @@ class tst_DamagedTrace : public QObject {
     void explainReportsCorruption() {
         const QString sentence = ofHealth(path("broken.sqlite"));
         QVERIFY(document({"explain", path("broken.sqlite")})["doubts"].toArray().contains(QJsonValue(sentence)));
-        QVERIFY(!said({"explain", path("whole.sqlite")}).contains("damaged"));
+        QVERIFY(!said({"explain", path("whole.sqlite")}).contains("corrupt"));
         // The summary of the corrupt events is not stored either.
         const auto stored = analysis::readRunSummary(file("broken.sqlite"));
         const QJsonObject worker = document({"explain", path("broken.sqlite")})["workers"][0].toObject();
@@ -229,7 +229,7 @@ class tst_DamagedTrace : public QObject {
         std::string flipped = whole;
         flipped[12] = static_cast<char>(flipped[12] ^ 0x7f);
         row("flipped", flipped, "is corrupt", "Copy it again");
-        row("cut", whole.substr(0, 12), "is truncated", "Copy it again");
+        row("truncated", whole.substr(0, 12), "is truncated", "Copy it again");
     }
 
     void unpackErrorsNameCauseAndAction() {
@@ -285,11 +285,12 @@ class tst_DamagedTrace : public QObject {
     /// Derived files are used without reading the trace again.
     void filesDerivedFromACorruptTraceReportIt() {
         const std::string text = torchTrace::traceOf(torchTrace::smallRun());
-        write("torn.json", text.substr(0, text.rfind("gpu_memset")));
+        write("corrupt.json", text.substr(0, text.rfind("gpu_memset")));
         for (const char* command : {"index", "summarize"}) {
-            const Outcome outcome = run({command, path("torn.json")});
+            const Outcome outcome = run({command, path("corrupt.json")});
             QCOMPARE(outcome.exitCode, 0);
-            QVERIFY2(outcome.errors.contains("warning: torn.json: The file is truncated"), outcome.errors.constData());
+            QVERIFY2(outcome.errors.contains("warning: corrupt.json: The file is truncated"),
+                     outcome.errors.constData());
             QVERIFY(!run({command, path("whole.sqlite")}).errors.contains("warning"));
         }
     }

@@ -91,7 +91,7 @@ class TestExplainCommand : public QObject {
 
     /// A file of another tool, truncated before its first GPU work.
     void missingDataIsReportedAndDecidesNothing() {
-        const QString path = folder_.filePath("cut.json");
+        const QString path = folder_.filePath("truncated.json");
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write(

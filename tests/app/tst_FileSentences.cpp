@@ -192,8 +192,8 @@ class tst_FileSentences : public QObject {
         QTest::newRow("payload") << 21 << 1;
         QTest::newRow("schema format") << 47 << 9;
         QTest::newRow("encoding") << 59 << 7;
-        QTest::newRow("cut in it") << -50 << 0;
-        QTest::newRow("cut behind it") << -5000 << 0;
+        QTest::newRow("truncated in it") << -50 << 0;
+        QTest::newRow("truncated after it") << -5000 << 0;
     }
     void corruptHeaderSuggestsAnotherCopy() {
         QFETCH(int, place);
@@ -292,7 +292,7 @@ class tst_FileSentences : public QObject {
         put("run.sqlite", recorded_);
         const SampleCopies sample;
         put("other.sqlite", recorded_);
-        put("cut.sqlite", recorded_.left(5'000));
+        put("truncated.sqlite", recorded_.left(5'000));
         QVERIFY(QFile::copy(LANESCOPE_SAMPLES "/resnet152-nvlink.sqlite.gz", at("packed.gz")));
         QVERIFY(QFile::link("other.sqlite", at("link.sqlite")));
         put("report.txt", "an older report");
@@ -300,7 +300,7 @@ class tst_FileSentences : public QObject {
              {QStringList{"stats", "run.sqlite"}, QStringList{"explain", "run.sqlite"},
               QStringList{"compare", sample("nvlink"), sample("no-p2p")}, QStringList{"export", "run.sqlite"},
               QStringList{"export", "-f", "folded", "run.sqlite"}, QStringList{"sql", "run.sqlite", "SELECT 1"}}) {
-            for (const QString trace : {"other.sqlite", "cut.sqlite", "packed.gz", "link.sqlite"}) {
+            for (const QString trace : {"other.sqlite", "truncated.sqlite", "packed.gz", "link.sqlite"}) {
                 const QByteArray before = contentOf(qPrintable(trace));
                 const Outcome outcome = run(command + QStringList{"-o", trace});
                 QCOMPARE(outcome.exitCode, command[0] == "compare" ? 3 : 1);

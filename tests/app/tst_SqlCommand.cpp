@@ -86,8 +86,8 @@ class TestSqlCommand : public QObject {
         QTest::newRow("writing") << QStringList{"DELETE FROM NVTX_EVENTS"} << "only be read";
         QTest::newRow("attaching") << QStringList{"ATTACH '/tmp/x' AS x"} << "ATTACH";
         QTest::newRow("dropping") << QStringList{"drop table NVTX_EVENTS"} << "DROP is not allowed";
-        QTest::newRow("behind a comment")
-            << QStringList{"/* first */ -- then\nDROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
+        QTest::newRow("after a comment") << QStringList{"/* first */ -- then\nDROP TABLE NVTX_EVENTS"}
+                                         << "DROP is not allowed";
         QTest::newRow("explained") << QStringList{"EXPLAIN QUERY PLAN DROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
         QTest::newRow("creating") << QStringList{"create view v AS SELECT 1"} << "CREATE is not allowed";
         QTest::newRow("with") << QStringList{"WITH x AS (SELECT 1) DELETE FROM NVTX_EVENTS"} << "DELETE is not allowed";

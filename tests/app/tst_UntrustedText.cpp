@@ -141,7 +141,7 @@ class tst_UntrustedText : public QObject {
     void textIsEscapedForTheTerminal() {
         QFETCH(QString, line);
         const Outcome outcome = run(line);
-        QVERIFY2(!outcome.output.isEmpty() || !outcome.errors.isEmpty(), "nothing is said");
+        QVERIFY2(!outcome.output.isEmpty() || !outcome.errors.isEmpty(), "nothing is reported");
         QVERIFY2(harmIn(outcome.output).isEmpty(), outcome.output.constData());
         QVERIFY2(harmIn(outcome.errors).isEmpty(), outcome.errors.constData());
         // A name cannot end a sentence and begin its own.

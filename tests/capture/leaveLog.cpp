@@ -2,7 +2,7 @@
 //
 // A stand-in for a program under the agent: leaves a log of simulated events in the agent's place.
 //
-// usage: leaveLog EVENTS [--cut] [--kill] [--after MILLISECONDS] [--exit STATUS] [--windows COUNT]
+// usage: leaveLog EVENTS [--truncate] [--kill] [--after MILLISECONDS] [--exit STATUS] [--windows COUNT]
 // [--open] [--pause MILLISECONDS]
 
 #include <signal.h>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     int status = 0, windows = 0, pauseMs = 0;
     for (int at = 2; at < argc; ++at) {
         const std::string word = argv[at];
-        if (word == "--cut")
+        if (word == "--truncate")
             isCut = true;
         else if (word == "--kill")
             isKilled = true;

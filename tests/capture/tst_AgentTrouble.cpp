@@ -360,7 +360,7 @@ class tst_AgentTrouble : public QObject {
         for (size_t i = 1; i < run.logs.size(); ++i) {
             qInfo("%zu of 1000 ranges survive", run.logs[i].nvtx.size() / 2);
             QVERIFY(run.logs[i].ends.empty());
-            QVERIFY2(run.logs[i].nvtx.size() >= 2 * 850, "more than the last moments are lost");
+            QVERIFY2(run.logs[i].nvtx.size() >= 2 * 850, "more than the last events are lost");
         }
     }
 

@@ -134,7 +134,7 @@ void tst_LiveJournal::finishedTraceIsOneFileWithoutLog() {
 void tst_LiveJournal::finishWaitsForAReader() {
     Reader reader(path_);
     QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
-    addRange(*writer_, 1, 2, "after the reader's look");
+    addRange(*writer_, 1, 2, "after the reader's check");
     std::atomic<bool> hasLetGo = false;
     std::thread thread([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -178,12 +178,12 @@ void tst_LiveJournal::persistentReaderKeepsItsSnapshot() {
 /// In a folder writable by others, they may create a link at any predictable name.
 void tst_LiveJournal::symlinksAreNotFollowed() {
     const std::filesystem::path victim = *folder_ / "victim";
-    std::ofstream(victim) << "not ours";
+    std::ofstream(victim) << "another file";
     const auto isUnharmed = [&] {
         std::ifstream file(victim);
         std::string text;
         std::getline(file, text);
-        return text == "not ours" && std::filesystem::file_size(victim) == 8;
+        return text == "another file" && std::filesystem::file_size(victim) == 8;
     };
     const std::filesystem::path other = *folder_ / "other.partial";
     std::filesystem::create_symlink(victim, other);
@@ -269,7 +269,7 @@ void tst_LiveJournal::mirrorReportsErrors() {
     QVERIFY(missing.has_value());
     QVERIFY(!missing->refresh().has_value());
     std::ofstream(*folder_ / "bad.partial")
-        << "no database at all, but long enough to look like it" << std::string(5000, 'x');
+        << "no database at all, but long enough to resemble one" << std::string(5000, 'x');
     auto bad = TraceMirror::create(*folder_ / "bad.partial");
     const auto rows = bad->refresh();
     QVERIFY(!rows.has_value());

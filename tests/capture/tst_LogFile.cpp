@@ -264,7 +264,7 @@ class tst_LogFile : public QObject {
         QVERIFY(second.open(QIODevice::ReadWrite));
         const qint64 bytes = second.size();
         QVERIFY(second.seek(bytes / 2));
-        second.write("damage");
+        second.write("corruption");
         second.close();
         const Contents contents = read(path("broken"));
         QVERIFY(contents.properties.size() >= 20 && contents.properties.size() < 30);

@@ -180,7 +180,7 @@ class tst_SamplerParts : public QObject {
 
     void paceKeepsItsPeriods() {
         Pace pace(0.004, turnNs);
-        const size_t often = pace.add("often", turnNs), seldom = pace.add("seldom", 3 * turnNs);
+        const size_t often = pace.add("often", turnNs), seldom = pace.add("rarely", 3 * turnNs);
         QCOMPARE(pace.nextDueNs(), int64_t{0});
         int calls[2] = {};
         for (int tick = 0; tick < 99; ++tick) {

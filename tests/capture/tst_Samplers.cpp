@@ -168,13 +168,13 @@ class tst_Samplers : public QObject, private SamplerRun {
                                                {"temperature", 20},       {"SM clock", 2500}, {"memory clock", 2500},
                                                {"throttle reasons", 230}, {"energy", 3000},   {"NVLink sums", 800},
                                                {"processes", 100}};
-        const Run run = record("dear.sqlite",
+        const Run run = record("expensive.sqlite",
                                "gpus=2,links=2,us-utilization=2400,us-memory=40,us-power=30,us-temperature=20,"
                                "us-clock=2500,us-throttle=230,us-energy=3000,us-link=400,us-processes=100,"
                                "gpm=1,us-gpm=2000",
                                {}, "6.5");  // An estimate holds for 5 s at most.
         QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("dear.sqlite");
+        const Database database = open("expensive.sqlite");
         const auto intervals = [&](const char* property) {
             const QString said = text(database, std::string("SELECT value FROM LANESCOPE_PROPERTIES"
                                                             " WHERE name = '") +
@@ -232,9 +232,9 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// On a GPU, the first GPM readings took 50 times as long as later ones.
     void singleExpensiveGpmReadingDoesNotDecide() {
-        const Run run = record("gpm-dear.sqlite", "gpus=2,gpm=1,us-gpm=20,gpm-dear=8", {}, "6");
+        const Run run = record("gpm-expensive.sqlite", "gpus=2,gpm=1,us-gpm=20,gpm-expensive=8", {}, "6");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("gpm-dear.sqlite");
+        const Database database = open("gpm-expensive.sqlite");
         // One in four is skipped as an artifact.
         const double count = number(database,
                                     "SELECT (max(timestamp) - min(timestamp)) / intervalNs FROM LANESCOPE_COUNTERS"
@@ -296,8 +296,8 @@ class tst_Samplers : public QObject, private SamplerRun {
                                 << "no GPU";
         QTest::newRow("MIG") << QByteArray("gpus=2,mig=1") << "counters-of-whole-gpu"
                              << "GPUs 0, 1 are split by MIG";
-        QTest::newRow("MIG, what is not told") << QByteArray("gpus=2,mig=1") << "counters-absent"
-                                               << "GPUs 0, 1 do not report their gpu.utilization.";
+        QTest::newRow("MIG, unreported values") << QByteArray("gpus=2,mig=1") << "counters-absent"
+                                                << "GPUs 0, 1 do not report their gpu.utilization.";
         QTest::newRow("vGPU") << QByteArray("gpus=1,bare=1") << "counters-absent"
                               << "power, temperature";
     }

@@ -58,11 +58,11 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
 
     void countersAreReadAtRangeEdges() {
         const Run run =
-            record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
+            record("times.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
                    {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5", "--step-ms", "150", "--threads", "1",
                     "--kernels", "1", "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("moments.sqlite");
+        const Database database = open("times.sqlite");
         QCOMPARE(number(database,
                         "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS"
                         " WHERE isEnd = 0"),
@@ -78,7 +78,7 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
                         " 50000000 WHERE isEnd = 0 AND n.eventType = 59"
                         " AND m.globalPid = n.globalTid / 16777216 * 16777216") >= 5,
                  true);
-        QVERIFY(!QDir(folder()).exists(".moments.sqlite.run"));
+        QVERIFY(!QDir(folder()).exists(".times.sqlite.run"));
     }
 
     /// All GPUs at once, between two moments: later values are unknown, and nothing waits.

@@ -213,7 +213,7 @@ class tst_StateRuns : public QObject {
                 if (run.stack != 0) QCOMPARE(run.stack, run.state);
             }
             const auto percent = [](int64_t ns) { return 100. * static_cast<double>(ns) / wholeNs; };
-            qInfo("looks %lld ms apart: %.1f %% on a core, %.1f %% asleep, %.1f %% for the lock",
+            qInfo("a sample every %lld ms: %.1f %% on a core, %.1f %% asleep, %.1f %% for the lock",
                   static_cast<long long>(intervalNs / ms), percent(ranNs), percent(asleepNs), percent(lockedNs));
             QVERIFY(std::abs(percent(ranNs) - 25) < 0.5);
             QVERIFY(std::abs(percent(asleepNs) - 25) < 2.5);

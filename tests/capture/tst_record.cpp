@@ -106,7 +106,7 @@ class tst_record : public QObject {
 
     void waitsForProcessesThatOutliveTheProgram() {
         const Ended run =
-            lanescope(record({"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ + " 1 --cut; true"}));
+            lanescope(record({"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ + " 1 --truncate; true"}));
         QCOMPARE(run.status, 0);
         QVERIFY(kernels("out.sqlite") >= 0);
     }
@@ -295,12 +295,12 @@ class tst_record : public QObject {
 
     void refusesASecondRecorderOfTheProgram() {
         const Ended rival =
-            lanescope(record({"--", "touch", "started"}), {}, {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
+            lanescope(record({"--", "touch", "started"}), {}, {{"CUDA_INJECTION64_PATH", "/opt/other/lib.so"}});
         QCOMPARE(rival.status, 1);
-        QVERIFY(rival.err.contains("/opt/rival/lib.so"));
+        QVERIFY(rival.err.contains("/opt/other/lib.so"));
         QVERIFY(!isThere("started"));
         const Ended spared = lanescope(record({"--no-cuda", "--", "touch", "started"}), {},
-                                       {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
+                                       {{"CUDA_INJECTION64_PATH", "/opt/other/lib.so"}});
         QCOMPARE(spared.status, 0);
         QVERIFY(isThere("started"));
         QCOMPARE(lanescope(record({"--", "true"}), {}, {{"LANESCOPE_AGENT_DIR", "/x"}}).status, 1);

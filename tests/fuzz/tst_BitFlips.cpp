@@ -45,7 +45,7 @@ struct Tally {
     int said = 0, refused = 0, harmless = 0, silent = 0;
 
     void print(const char* what) const {
-        qInfo("%s: %d said, %d refused, %d harmless, %d silent", what, said, refused, harmless, silent);
+        qInfo("%s: %d reported, %d refused, %d harmless, %d silent", what, said, refused, harmless, silent);
     }
 };
 

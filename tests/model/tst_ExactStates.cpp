@@ -35,7 +35,7 @@ std::vector<std::string> words(const std::vector<Row>& rows) {
         std::string text(nameOf(row.state).identifier);
         text += " " + std::to_string(row.startNs) + "-" + std::to_string(row.endNs);
         if (row.stack != noIndex) text += " at " + std::to_string(row.stack);
-        if (row.source == StateSource::StateSamples) text += " looked";
+        if (row.source == StateSource::StateSamples) text += " sampled";
         if (row.delayNs > 0) text += " wanted " + std::to_string(row.delayNs);
         all.push_back(std::move(text));
     }
@@ -69,9 +69,9 @@ class TestExactStates : public QObject {
                                            {170, false}, {220, true},        {230, false}};
         const auto rows =
             exactStates(3, {look(ThreadState::Running, 90, 165, 7), look(ThreadState::Gil, 165, 260, 8)}, switches);
-        QCOMPARE(words(rows), (Texts{"running 90-100 at 7 looked", "running 100-140 at 7",
+        QCOMPARE(words(rows), (Texts{"running 90-100 at 7 sampled", "running 100-140 at 7",
                                      "runnable 140-160 at 7 wanted 20", "running 160-170 at 7", "gil 170-220 at 8",
-                                     "running 220-230 at 8", "gil 230-260 at 8 looked"}));
+                                     "running 220-230 at 8", "gil 230-260 at 8 sampled"}));
         QCOMPARE(rows[1].cpuNs, int64_t{40});
         QCOMPARE(rows[4].cpuNs, int64_t{0});
         QCOMPARE(rows[4].source, StateSource::Scheduler);
@@ -84,13 +84,13 @@ class TestExactStates : public QObject {
 
     void samplesCountWithoutSwitches() {
         std::vector<ThreadSwitch> switches;
-        QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)), (Texts{"poll 5-9 at 1 looked"}));
+        QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)), (Texts{"poll 5-9 at 1 sampled"}));
     }
 
     void repeatedSwitchMeansALostOne() {
         std::vector<ThreadSwitch> switches{{10, true}, {20, true}, {30, false}, {40, true}};
         QCOMPARE(words(exactStates(3, {look(ThreadState::Lock, 0, 50)}, switches)),
-                 (Texts{"lock 0-20 looked", "running 20-30", "lock 30-40", "lock 40-50 looked"}));
+                 (Texts{"lock 0-20 sampled", "running 20-30", "lock 30-40", "lock 40-50 sampled"}));
     }
 
     void coreWaitsAfterASleepAreShared() {

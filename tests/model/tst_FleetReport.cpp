@@ -220,11 +220,11 @@ void tst_FleetReport::stepsMissingInTheIndexAreSkipped() {
     edit(path,
          "DROP TABLE steps; CREATE TABLE steps (rank INTEGER, step INTEGER, wall_ns INTEGER, "
          "communication_ns INTEGER, compute_ns INTEGER, copies_ns INTEGER, loading_ns INTEGER, "
-         "against_role REAL); CREATE INDEX told ON steps (step);"
+         "against_role REAL); CREATE INDEX renamed ON steps (step);"
          "CREATE TABLE other (step INTEGER); CREATE INDEX others ON other (step);"
          "INSERT INTO other VALUES (1); INSERT INTO steps VALUES (7, 1000, 9, 1, 1, 1, 1, 0);"
          "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM "
-         "sqlite_master WHERE name = 'others') WHERE name = 'told'");
+         "sqlite_master WHERE name = 'others') WHERE name = 'renamed'");
     const auto report = readFleetReport(path);
     QVERIFY2(report, report ? "" : report.error().sentence.c_str());
     QCOMPARE((*report)->steps, std::vector<int64_t>{1});
@@ -240,7 +240,7 @@ void tst_FleetReport::cancellationIsReported() {
 }
 
 void tst_FleetReport::corruptFilesNeverCrash() {
-    const fs::path path = made("damaged.sqlite", {});
+    const fs::path path = made("corrupt.sqlite", {});
     const std::string whole = contentOf(path);
     for (size_t at = 100; at < whole.size(); at += 211) {
         std::string bytes = whole;

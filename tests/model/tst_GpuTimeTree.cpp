@@ -180,7 +180,7 @@ TracePtr randomTraining(unsigned seed) {
         if (random() % 3 == 0) launch(main);  // between steps
         at += 5 * us;
     }
-    made.addKernel(stream, "of nobody", at + 1'000'000, at + 1'000'100);
+    made.addKernel(stream, "unknown", at + 1'000'000, at + 1'000'100);
     return made.finish();
 }
 

@@ -229,7 +229,7 @@ std::vector<Kind> protobufKinds() {
              for (int i = 1; i <= count; ++i) trace += track(i, i, -1, "process") + trackEvent(3, i, i, "a");
              return trace;
          })},
-        {"Perfetto, tracks that nobody describes", bytes([] {
+        {"Perfetto, tracks without a description", bytes([] {
              std::string trace;
              for (int i = 1; i <= count; ++i) trace += trackEvent(3, i, i, "a");
              return trace;

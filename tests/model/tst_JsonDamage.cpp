@@ -34,7 +34,7 @@ class tst_JsonDamage : public QObject {
 };
 
 void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents_data() {
-    QTest::addColumn<QString>("damaged");
+    QTest::addColumn<QString>("corrupt");
     QTest::addColumn<int>("lost");
     QTest::addColumn<bool>("isNoted");
     const QString whole = QString::fromStdString(traceOf(smallRun(), "  \"distributedInfo\": {\"rank\": 2},\n"));
@@ -65,15 +65,15 @@ void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents_data() {
     row("commas too many", "  },\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
         "  },,\n,  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0, false);
     row("a key twice", "\"correlation\": 77,", "\"correlation\": 1, \"correlation\": 77,", 0, false);
-    row("damage before the events", "\"schemaVersion\": 1", "\"job\": {\"a\" 1}, \"schemaVersion\": 1", 0);
+    row("corruption before the events", "\"schemaVersion\": 1", "\"job\": {\"a\" 1}, \"schemaVersion\": 1", 0);
     row("any bytes", "aten::mm", QString::fromLatin1("aten\x01\n\xff"), 0, false);
 }
 
 void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents() {
-    QFETCH(QString, damaged);
+    QFETCH(QString, corrupt);
     QFETCH(int, lost);
     QFETCH(bool, isNoted);
-    const TracePtr trace = loaded(damaged.toLatin1().toStdString());
+    const TracePtr trace = loaded(corrupt.toLatin1().toStdString());
     QCOMPARE(eventsIn(*trace), smallRun().size() - static_cast<size_t>(lost));
     QCOMPARE(hasNote(*trace, HealthCode::JsonDamaged), isNoted);
     QVERIFY(!hasNote(*trace, HealthCode::FileCut));
@@ -130,15 +130,15 @@ void tst_JsonDamage::anyCorruptionKeepsTheRest() {
     const std::array<std::string, 10> junk{
         "\"", "{", "}", "]", "[", "\\", "]}", ",", "{\"ph\": \"X\"", "INFO: a line\n"};
     for (int round = 0; round < 600; ++round) {
-        std::string damaged = text;
+        std::string corrupt = text;
         const size_t at = random() % text.size();
         if (round % 2 == 0)
-            damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random() % 8)));
+            corrupt[at] = static_cast<char>(corrupt[at] ^ (1 << (random() % 8)));
         else
-            damaged.insert(at, junk[random() % junk.size()]);
+            corrupt.insert(at, junk[random() % junk.size()]);
         TraceBuilder builder;
         builder.setPath("run.json");
-        QVERIFY(readKinetoTrace(std::string_view(damaged), builder));
+        QVERIFY(readKinetoTrace(std::string_view(corrupt), builder));
         const uint32_t kept = builder.trace().nvtx.size();
         const std::string what = "round " + std::to_string(round) + " at " + std::to_string(at);
         QVERIFY2(kept >= count - 2 && kept <= count + 1, what.c_str());
@@ -229,11 +229,11 @@ void tst_JsonDamage::corruptCompressedFileKeepsTheEventsBefore() {
     gzclose(file);
     // Zeros from the middle on.
     const auto bytes = fs::file_size(path);
-    std::fstream damaged(path, std::ios::in | std::ios::out | std::ios::binary);
-    damaged.seekp(static_cast<std::streamoff>(bytes / 2));
+    std::fstream corrupt(path, std::ios::in | std::ios::out | std::ios::binary);
+    corrupt.seekp(static_cast<std::streamoff>(bytes / 2));
     const std::string nothing(bytes / 2, '\xff');
-    damaged.write(nothing.data(), static_cast<std::streamsize>(nothing.size()));
-    damaged.close();
+    corrupt.write(nothing.data(), static_cast<std::streamsize>(nothing.size()));
+    corrupt.close();
     const Result<TracePtr> trace = loadTrace(path);
     QVERIFY(trace);
     QVERIFY2((*trace)->nvtx.size() > 900, qPrintable(QString::number((*trace)->nvtx.size())));

@@ -97,7 +97,7 @@ void tst_Notes::corruptNotesAreRefused_data() {
     QTest::addColumn<QString>("json");
     const QString head = R"({"format":"lanescope-notes","version":1,"marks":)";
     QTest::newRow("nothing") << "";
-    QTest::newRow("cut short") << head + R"([{"id":"a","startNs":3)";
+    QTest::newRow("truncated") << head + R"([{"id":"a","startNs":3)";
     QTest::newRow("of something else") << R"({"marks":[],"version":1})";
     QTest::newRow("no marks") << R"({"format":"lanescope-notes","version":1})";
     QTest::newRow("no id") << head + R"([{"startNs":3}]})";
@@ -107,8 +107,8 @@ void tst_Notes::corruptNotesAreRefused_data() {
     QTest::newRow("one id twice") << head + R"([{"id":"a","startNs":3},{"id":"a","startNs":4}]})";
     QTest::newRow("marks of numbers") << head + "[1,2]}";
     QTest::newRow("deep") << head + QString(100'000, '[');
-    QTest::newRow("deep behind brackets in a text") << head + R"([],"a":")" + QString(200'000, ']') + R"(\"","b":)" +
-                                                           QString(200'000, '[') + QString(200'000, ']') + "}";
+    QTest::newRow("deep after brackets in a text") << head + R"([],"a":")" + QString(200'000, ']') + R"(\"","b":)" +
+                                                          QString(200'000, '[') + QString(200'000, ']') + "}";
 }
 
 void tst_Notes::corruptNotesAreRefused() {

@@ -158,7 +158,7 @@ class TestStoredSummary : public QObject {
             "UPDATE LANESCOPE_STORED_PARTS SET ns = 9223372036854775807 WHERE part = 'compute'");
         add("part of no step", "UPDATE LANESCOPE_STORED_PARTS SET step = 77");
         add("part of no worker", "UPDATE LANESCOPE_STORED_PARTS SET worker = -1");
-        add("part that nobody knows", "UPDATE LANESCOPE_STORED_PARTS SET part = 'coffee'");
+        add("unknown part", "UPDATE LANESCOPE_STORED_PARTS SET part = 'coffee'");
         add("part is missing", "DELETE FROM LANESCOPE_STORED_PARTS WHERE part = 'compute'");
         add("step is text", "UPDATE LANESCOPE_STORED_STEPS SET wallNs = 'long'");
         add("step of no worker", "UPDATE LANESCOPE_STORED_STEPS SET worker = 77");

@@ -302,7 +302,7 @@ void tst_Trace::openRangesWithUnknownEndReachTheTraceEnd() {
 
 void tst_Trace::openRangesOfAKilledProcessLastAsLongAsTheProcess_data() {
     QTest::addColumn<bool>("isSeen");
-    QTest::newRow("seen by looks") << true;
+    QTest::newRow("seen by samples") << true;
     QTest::newRow("not seen") << false;
 }
 

@@ -276,7 +276,7 @@ void tst_TraceCut::readingsAtStepsAreKept() {
     for (const GpuProcessUse& use : cut->interconnect.gpuProcesses) QVERIFY(cut->range.contains(use.timeNs));
 
     for (const TracePtr& trace : {whole, cut}) {
-        const fs::path file = folder_ / (trace == whole ? "read.sqlite" : "read-cut.sqlite");
+        const fs::path file = folder_ / (trace == whole ? "read.sqlite" : "read-excerpt.sqlite");
         QVERIFY(writeTraceFile(*trace, file));
         const TracePtr again = *loadTrace(file);
         QVERIFY(again->interconnect.sampledRanges == trace->interconnect.sampledRanges);
@@ -440,7 +440,7 @@ void tst_TraceCut::rankMissingInTheSummaryIsFound() {
 }
 
 void tst_TraceCut::singleFileIsCutWithItsPermissions() {
-    const fs::path file = folder_ / "whole.sqlite", cut = folder_ / "cut.sqlite";
+    const fs::path file = folder_ / "whole.sqlite", cut = folder_ / "excerpt.sqlite";
     QVERIFY(writeTraceFile(*simulatedTraining({.steps = 4, .gpuCount = 2}), file));
     MergeOptions options;
     options.cut = {{1}, StepRange{2, 2}};

@@ -68,7 +68,7 @@ class tst_TraceFormats : public QObject {
 };
 
 void tst_TraceFormats::initTestCase() {
-    QVERIFY(writeTraceFile(*simulatedTraining(), folder_ / "ours.sqlite"));
+    QVERIFY(writeTraceFile(*simulatedTraining(), folder_ / "native.sqlite"));
     makeDatabase(folder_ / "nsight.sqlite",
                  "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
                  "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, \"end\" INTEGER)");
@@ -134,7 +134,7 @@ void tst_TraceFormats::initTestCase() {
 void tst_TraceFormats::fileMatchesAtMostOneFormat_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("format");
-    const std::map<std::string, std::string> expected{{"ours.sqlite", "lanescope"},
+    const std::map<std::string, std::string> expected{{"native.sqlite", "lanescope"},
                                                       {"nsight.sqlite", "nsight-sqlite"},
                                                       {"no-gpu.sqlite", "nsight-sqlite"},
                                                       {"old.nvprof", "nvprof"},

@@ -107,7 +107,7 @@ class TestExplainConditions : public QObject {
         QTest::newRow("clocks of the user") << quint64(userClocks) << 990.0;
         QTest::newRow("a power cap at full speed") << quint64(powerCap) << 1'965.0;
         QTest::newRow("heat that slows nothing yet") << quint64(hardwareThermal) << 1'980.0;
-        QTest::newRow("clocks that nobody read") << quint64(hardwareThermal) << 0.0;
+        QTest::newRow("unread clocks") << quint64(hardwareThermal) << 0.0;
     }
     void harmlessThrottleReasonsAreNoFinding() {
         QFETCH(quint64, reasons);

@@ -274,7 +274,7 @@ void tst_fitClocks::secondOfTwoClocksIsTheChangedOne() {
 
 void tst_fitClocks::unchangedClocksAreNotReported_data() {
     QTest::addColumn<QString>("kind");
-    for (const char* kind : {"even", "training", "pairs", "wandering", "bad moments", "few"})
+    for (const char* kind : {"even", "training", "pairs", "wandering", "inconsistent times", "few"})
         QTest::newRow(kind) << kind;
 }
 
@@ -299,7 +299,7 @@ void tst_fitClocks::unchangedClocksAreNotReported() {
                 }
         }
         // A tenth of mismatched moments, in groups, as if a file numbers from another start.
-        if (kind == "bad moments")
+        if (kind == "inconsistent times")
             for (size_t each = 0; each < job.moments.size(); ++each) {
                 job.moments[each].isCausal = false;
                 if (each % 40 < 4) job.moments[each].sightings[each / 40 % 8].endNs += 30 * ms;

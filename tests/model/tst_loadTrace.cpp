@@ -327,7 +327,7 @@ void tst_loadTrace::memoryKindsAreTranslated_data() {
     QTest::addColumn<QString>("sql");
     QTest::addColumn<int>("pageable");
     QTest::addColumn<int>("device");
-    QTest::newRow("our own numbers") << "" << 0 << 2;
+    QTest::newRow("native numbers") << "" << 0 << 2;
     QTest::newRow("numbers of the file") << "UPDATE ENUM_CUDA_MEM_KIND SET id = id + 20;" << 20 << 22;
     QTest::newRow("no names, counted from 0") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 0 << 2;
     QTest::newRow("no names, CUPTI's numbers") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 1 << 3;
@@ -408,8 +408,8 @@ void tst_loadTrace::truncatedFileNeverCrashes() {
     std::string bytes(size, '\0');
     std::ifstream(file(), std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(size));
     for (size_t kept = 0; kept < size; kept += kept < 200 ? 7 : 4093) {
-        std::ofstream(*folder_ / "cut", std::ios::binary | std::ios::trunc) << bytes.substr(0, kept);
-        const Result<TracePtr> trace = loadTrace(*folder_ / "cut");
+        std::ofstream(*folder_ / "truncated", std::ios::binary | std::ios::trunc) << bytes.substr(0, kept);
+        const Result<TracePtr> trace = loadTrace(*folder_ / "truncated");
         QVERIFY(!trace);
         QVERIFY(!trace.error().sentence.empty());
     }

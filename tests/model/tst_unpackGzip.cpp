@@ -145,7 +145,7 @@ void tst_unpackGzip::trailingDataIsReported_data() {
         QTest::addRow("%s, nothing", kind) << content << QByteArray() << false;
         QTest::addRow("%s, zeros", kind) << content << QByteArray(1'000'000, '\0') << false;
         QTest::addRow("%s, a byte", kind) << content << QByteArray("x") << true;
-        QTest::addRow("%s, text behind zeros", kind) << content << QByteArray(1'000'000, '\0') + "text" << true;
+        QTest::addRow("%s, text after zeros", kind) << content << QByteArray(1'000'000, '\0') + "text" << true;
         QTest::addRow("%s, many zeros", kind) << content << QByteArray(2'000'000, '\0') << true;
         if (content == trace)
             QTest::addRow("%s, another one", kind) << content << QByteArray::fromStdString(packed_) << true;
@@ -201,20 +201,20 @@ void tst_unpackGzip::errorsGiveTheReason_data() {
     const char* unknown =
         "%1: its compressed content is not a trace in a supported format. See format.md in the "
         "manual.";
-    row("cut in its header", packed_.substr(0, 5), "%1: the compressed file is truncated. Copy it again.");
-    row("cut in the middle", packed_.substr(0, packed_.size() / 2),
+    row("truncated in its header", packed_.substr(0, 5), "%1: the compressed file is truncated. Copy it again.");
+    row("truncated in the middle", packed_.substr(0, packed_.size() / 2),
         "%1: the compressed file is truncated. Copy it again.");
-    row("cut before its checksum", packed_.substr(0, packed_.size() - 8),
+    row("truncated before its checksum", packed_.substr(0, packed_.size() - 8),
         "%1: the compressed file is truncated. Copy it again.");
     row("wrong checksum", changed(packed_, packed_.size() - 8), "%1: the compressed file is corrupt. Copy it again.");
     row("rubbish inside", Bytes(packed_).replace(packed_.size() / 2, 200, 200, '\xff'),
         "%1: the compressed file is corrupt. Copy it again.");
-    row("text", gzipped("a letter to nobody"), unknown);
+    row("text", gzipped("a letter to an unknown reader"), unknown);
     row("nothing", gzipped(""), "%1: empty, gzip compressed no data. Compress the trace again.");
     row("compressed twice", gzipped(packed_),
         "%1 is packed by gzip twice: unpack it once with \"gunzip -k\" and open the result.");
     row("less than SQLite's header", gzipped(plain_.substr(0, 50)), "%1: truncated inside its header. Copy it again.");
-    row("a trace that was cut before it was compressed", gzipped(plain_.substr(0, 40000)),
+    row("a trace that was truncated before it was compressed", gzipped(plain_.substr(0, 40000)),
         qPrintable("%1: truncated, only 40000 of " + QString::number(plain_.size()) +
                    " bytes are there. Copy it again."));
 }

@@ -48,7 +48,7 @@ void tst_writeTraceFile::foreignTraceEqualsItsLanescopeCopy() {
     const TracePtr foreign = loaded(traceOf(events, "",
                                             ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
                                             "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
-    const fs::path path = folder_ / "ours.sqlite";
+    const fs::path path = folder_ / "native.sqlite";
     QVERIFY(writeTraceFile(*foreign, path));
     const Result<TracePtr> opened = loadTrace(path);
     QVERIFY(opened);

@@ -58,7 +58,7 @@ class TestHandTasks : public QObject {
         registerIcons();
         QVERIFY(writeTraceFile(*withALateRank(0), folder_ / "good.sqlite").has_value());
         QVERIFY(writeTraceFile(*withALateRank(3), folder_ / "slow.sqlite").has_value());
-        std::ofstream(folder_ / "cut.sqlite") << "no database";
+        std::ofstream(folder_ / "truncated.sqlite") << "no database";
     }
 
     void slowestStepIsReachedByItsName() {
@@ -151,19 +151,19 @@ class TestHandTasks : public QObject {
         hand.click(*sample, sample->rect().center());
         QVERIFY(QTest::qWaitFor([&] { return hand.window.tabs().currentTrace() && !hand.window.isBusy(); }, 60'000));
         QVERIFY(hand.guide().card().isVisible());
-        QCOMPARE(hand.said("something to look at, without a trace"), QString());
+        QCOMPARE(hand.said("a sample, without a trace"), QString());
     }
 
     void corruptFileNamesTheAction() {
         TaskHand hand;
-        hand.drop({path("cut")});
+        hand.drop({path("truncated")});
         const auto said = [&hand] {
             const auto* page = qobject_cast<LoadPage*>(hand.window.tabs().currentWidget());
             return page ? page->errorText() : QString();
         };
         QTRY_VERIFY(!said().isEmpty());
-        QVERIFY2(said().contains("cut.sqlite"), qPrintable(said()));
-        QCOMPARE(hand.said("what is wrong with a damaged file"), QString());
+        QVERIFY2(said().contains("truncated.sqlite"), qPrintable(said()));
+        QCOMPARE(hand.said("the error of a corrupt file"), QString());
     }
 
   private:

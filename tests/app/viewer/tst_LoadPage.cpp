@@ -42,7 +42,7 @@ class tst_LoadPage : public QObject {
         write("b2", 1.51, false);
         write("plain-a", 1.0, false);
         write("plain-b", 1.5, false);
-        std::ofstream(folder_ / "damaged") << "SQLite format 3, or not";
+        std::ofstream(folder_ / "corrupt") << "SQLite format 3, or not";
     }
 
     void showsTheStoredAnswerDuringLoading() {
@@ -173,7 +173,7 @@ class tst_LoadPage : public QObject {
 
     void unreadableFileRemovesThePreview() {
         std::vector<std::filesystem::path> files = paths("a", "b");
-        files.push_back(folder_ / "damaged");
+        files.push_back(folder_ / "corrupt");
         LoadPage page(files);
         QSignalSpy failed(&page, &LoadPage::failed);
         page.show();
@@ -181,7 +181,7 @@ class tst_LoadPage : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(page.preview().isVisible(), patienceMs);
         QVERIFY(failed.wait(patienceMs));
         QVERIFY(!page.preview().isVisible());
-        QVERIFY(page.errorText().contains("damaged"));
+        QVERIFY(page.errorText().contains("corrupt"));
     }
 
     void followsTheTheme() {

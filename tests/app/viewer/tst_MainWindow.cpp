@@ -282,7 +282,7 @@ class TestMainWindow : public QObject {
         SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 1'000);
         builder.note({Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."});
-        shown.window.tabs().showTrace(builder.finish("cut.lanescope"));
+        shown.window.tabs().showTrace(builder.finish("excerpt.lanescope"));
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(child<HealthBar>(*page).isVisible());
         QVERIFY(child<HealthBar>(*page).text().contains("4242"));

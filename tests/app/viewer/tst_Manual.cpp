@@ -71,7 +71,7 @@ class TestManual : public QObject {
         QTest::keyClick(&window, Qt::Key_F1);
         auto* manual = window.findChild<ManualWindow*>();
         QVERIFY(manual && manual->isVisible());
-        QVERIFY2(!manual->isModal(), "one reads it beside the timeline");
+        QVERIFY2(!manual->isModal(), "one reads it next to the timeline");
         QTRY_COMPARE(QApplication::activeWindow(), manual);
         window.activateWindow();
         QTRY_COMPARE(QApplication::activeWindow(), &window);

@@ -111,7 +111,7 @@ class TestTraceLoader : public QObject {
         std::ofstream(folder / "a.json")
             << R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "gemm",
                 "pid": 0, "tid": 7, "ts": 10, "dur": 5, "args": {"device": 0, "stream": 7}}]})";
-        std::ofstream(folder / "a.json.gz") << "not looked at";
+        std::ofstream(folder / "a.json.gz") << "not read";
         DocumentTabs tabs;
         tabs.resize(900, 600);
         tabs.show();

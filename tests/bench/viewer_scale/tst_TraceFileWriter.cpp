@@ -42,8 +42,8 @@ class tst_TraceFileWriter : public QObject {
   private slots:
     void everyRowRoundTrips_data() {
         QTest::addColumn<bool>("isInternalFrame");
-        QTest::newRow("ours") << false;
-        QTest::newRow("foreign") << true;
+        QTest::newRow("native") << false;
+        QTest::newRow("other tool") << true;
     }
 
     void everyRowRoundTrips() {

@@ -292,7 +292,7 @@ EXPORTED int nvmlGpmSampleFree(void* sample) {
 }
 EXPORTED int nvmlGpmSampleGet(void* device, void* sample) {
     static long calls = 0;
-    const int times = calls++ < setting("gpm-dear", 0) ? 50 : 1;
+    const int times = calls++ < setting("gpm-expensive", 0) ? 50 : 1;
     for (int time = 0; time < times; ++time) spend("gpm");
     *static_cast<int64_t*>(sample) = now(CLOCK_MONOTONIC);
     return trouble(device);

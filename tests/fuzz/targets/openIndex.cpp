@@ -71,7 +71,7 @@ class CheckedTrace {
         require(!findings.empty(), "Nothing was found out.");
         for (const Finding& finding : findings) {
             require(!finding.sentence.empty(), "Something was found without a word.");
-            require(finding.isGood || trace != trace_ || index != index_, "What is whole is said to be damaged.");
+            require(finding.isGood || trace != trace_ || index != index_, "A complete index is reported as corrupt.");
         }
         if (trace != trace_) write(trace_);
     }

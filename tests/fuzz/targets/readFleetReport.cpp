@@ -46,7 +46,7 @@ void followFindings(const fleet::FleetReport& made, const Scratch& scratch) {
     }
     (void)fleet::folderElsewhere(made);
     if (const auto part = fleet::tellingPart(made))
-        require(part->ranks.size() <= fleet::maxShownRanks, "Too much is told.");
+        require(part->ranks.size() <= fleet::maxShownRanks, "Too much is reported.");
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void readFleetReport(Bytes bytes) {
     const auto report = fleet::readFleetReport(path);
     if (!report) return require(!report.error().sentence.empty(), "An error says nothing.");
     const fleet::FleetReport& made = **report;
-    require(isOne, "It is a report and does not look like one.");
+    require(isOne, "A report is not detected as one.");
     require(made.ranks.size() <= fleet::maxCells / made.steps.size(), "A map is too large.");
     drawMap(made);
     followFindings(made, scratch);

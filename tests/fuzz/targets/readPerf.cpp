@@ -81,7 +81,7 @@ void readPerf(Bytes bytes) {
     static_cast<void>(file->read(second));
     std::string dropped(rest);
     const size_t left = dropEmptyStacks(std::as_writable_bytes(std::span(dropped)), perfRegisterCount);
-    require(left <= dropped.size(), "Leaving out adds something.");
+    require(left <= dropped.size(), "Omitting adds something.");
 }
 
 }  // namespace lanescope::fuzz

@@ -90,7 +90,7 @@ void readFile(const std::string& file, bool isAsWritten) {
     const auto summary = analysis::readRunSummary(path);
     require(summary.has_value() || !isAsWritten, "The summary of a whole file cannot be read.");
     const auto checked = analysis::readRunSummaryChecked(path);
-    require(summary.has_value() || !checked.has_value(), "A summary came of looking twice.");
+    require(summary.has_value() || !checked.has_value(), "The second read returned a summary.");
 }
 
 /// Applies edits to the stored summary of a trace, one per line, and undoes them after each input, which is faster than

@@ -39,7 +39,7 @@ void selectSteps(std::string_view text) {
     if (!parseAlignment(takeUntil(text, '\n'), selection)) return;
     selection.range = takeUntil(text, '\n');
     if (const auto numbers = parseStepNumbers(takeUntil(text, '\n'))) selection.numbers = *numbers;
-    require(selection.isDefault() == selection.sentence().empty(), "A choice is not told of.");
+    require(selection.isDefault() == selection.sentence().empty(), "A choice is not described.");
     const auto steps = stepSelectionFor(*trace, selection);
     if (!steps) return require(!steps.error().sentence.empty(), "It was refused without a word.");
     (void)findSteps(*trace, *steps);

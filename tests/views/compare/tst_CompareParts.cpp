@@ -180,7 +180,7 @@ class TestCompareParts : public QObject {
         const WorkerComparison large = pairWith(20'000'000, {{StepPart::Compute, 60'000'000}});
         chart.setPair(&large);
         QCOMPARE(chart.plot().yAxis->range().lower, 0.0);
-        QVERIFY(!chart.plot().yAxis->label().contains("cut"));
+        QVERIFY(!chart.plot().yAxis->label().contains("clipped"));
         QVERIFY(!chart.accessibleDescription().contains("axis"));
     }
 

@@ -51,7 +51,7 @@ class TestSqlPanel : public QObject {
         QCOMPARE(table().columns[0].name, std::string("n"));
         QVERIFY2(panel_->status().startsWith("1 row in"), qPrintable(panel_->status()));
         for (const QLabel* label : child<ReportView>(*panel_).findChildren<QLabel*>())
-            QVERIFY2(!label->isVisible() || !label->text().contains("row"), "said twice");
+            QVERIFY2(!label->isVisible() || !label->text().contains("row"), "reported twice");
     }
 
     void selectedPartRuns() {
