@@ -329,7 +329,7 @@ void CuptiSource::drain(log::RecordWriter& writer) {
 void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launched, bool hasBuffers) {
     constexpr uint64_t launchesThreshold = 3'000;          // more than can wait for a busy GPU
     constexpr int64_t silenceThresholdNs = 5'000'000'000;  // CUPTI is flushed twenty times in that time
-    if (hasForeignBuffer_.exchange(false)) {
+    if (hasUnknownBuffer_.exchange(false)) {
         writer.note(Severity::Warning, HealthCode::CuptiShared,
                     "CUPTI returned a buffer of another tool in the program; that tool lacks its "
                     "content. Run the program without the tool, or record without CUDA activity.");
@@ -383,7 +383,7 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
         discardedBuffers_.fetch_add(1);
         return;
     }
-    if (!slot) hasForeignBuffer_.store(true);
+    if (!slot) hasUnknownBuffer_.store(true);
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};
     while (!completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
     }

@@ -105,7 +105,7 @@ class CuptiSource final : public ActivitySource {
     std::array<Completed, BufferPool::maxBuffers> completedOf_{};  // of the pool's own buffers
     std::atomic<uint64_t> dropped_{0};
     std::atomic<uint64_t> discardedBuffers_{0};
-    std::atomic<bool> hasForeignBuffer_{false};
+    std::atomic<bool> hasUnknownBuffer_{false};
 };
 
 }  // namespace lanescope::agent

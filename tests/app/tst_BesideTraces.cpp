@@ -10,7 +10,7 @@
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeClosedTrace.h"
+#include "tests/support/writeFinishedTrace.h"
 
 using namespace lanescope;
 
@@ -21,7 +21,7 @@ class tst_BesideTraces : public QObject {
   private slots:
     void init() {
         folder_ = std::make_unique<TemporaryFolder>();
-        QVERIFY(test::writeClosedTrace(*simulatedTraining({.steps = 8, .layers = 6}), *folder_ / "run.sqlite"));
+        QVERIFY(test::writeFinishedTrace(*simulatedTraining({.steps = 8, .layers = 6}), *folder_ / "run.sqlite"));
     }
 
     void trailingBytesOfACompressedFileAreReported_data() { eachReader(); }

@@ -27,7 +27,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/torchTrace.h"
-#include "tests/support/writeClosedTrace.h"
+#include "tests/support/writeFinishedTrace.h"
 
 using namespace lanescope;
 
@@ -44,7 +44,7 @@ class tst_DamagedTrace : public QObject {
     /// Writes a finished recording: with its summary and its checksums.
     void writeClosed(const std::filesystem::path& to, double scale) const {
         const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6, .kernelScale = scale});
-        QVERIFY(test::writeClosedTrace(*trace, to));
+        QVERIFY(test::writeFinishedTrace(*trace, to));
         QVERIFY(std::filesystem::file_size(to) < OpenOptions().minBytes);  // no index
     }
     /// Changes a byte of the events and none of the summary.
@@ -57,10 +57,10 @@ class tst_DamagedTrace : public QObject {
             const auto put = [&](char byte) { QVERIFY(bytes.seek(at) && bytes.write(&byte, 1) == 1 && bytes.flush()); };
             put(static_cast<char>(whole[at] ^ 4));
             const Result<TracePtr> trace = loadTrace(which);
-            const bool isSaid = trace && std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
-                                    return note.code == HealthCode::PagesDamaged;
-                                });
-            if (isSaid && analysis::readRunSummary(which)) return;
+            const bool isReported = trace && std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
+                                        return note.code == HealthCode::PagesDamaged;
+                                    });
+            if (isReported && analysis::readRunSummary(which)) return;
             put(whole[at]);
         }
         QFAIL("no page of events was found");
@@ -121,7 +121,7 @@ class tst_DamagedTrace : public QObject {
         return QJsonDocument::fromJson(said(arguments + QStringList{"-f", "json"})).object();
     }
     /// The health output of `info` on the corruption.
-    QString ofHealth(const QString& trace) const {
+    QString warningOf(const QString& trace) const {
         for (const QJsonValue& note : document({"info", trace})["health"].toArray())
             if (note["code"].toString() == "pages-damaged") return note["sentence"].toString();
         return {};
@@ -132,12 +132,12 @@ class tst_DamagedTrace : public QObject {
         writeClosed(file("whole.sqlite"), 1);
         writeClosed(file("broken.sqlite"), 1.2);
         damage(file("broken.sqlite"));
-        QVERIFY(ofHealth(path("broken.sqlite")).startsWith("The file is corrupt"));
-        QVERIFY(ofHealth(path("whole.sqlite")).isEmpty());
+        QVERIFY(warningOf(path("broken.sqlite")).startsWith("The file is corrupt"));
+        QVERIFY(warningOf(path("whole.sqlite")).isEmpty());
     }
 
     void explainReportsCorruption() {
-        const QString sentence = ofHealth(path("broken.sqlite"));
+        const QString sentence = warningOf(path("broken.sqlite"));
         QVERIFY(document({"explain", path("broken.sqlite")})["doubts"].toArray().contains(QJsonValue(sentence)));
         QVERIFY(!said({"explain", path("whole.sqlite")}).contains("corrupt"));
         // The summary of the corrupt events is not stored either.
@@ -147,7 +147,7 @@ class tst_DamagedTrace : public QObject {
     }
 
     void compareReportsCorruption() {
-        const QString sentence = ofHealth(path("broken.sqlite"));
+        const QString sentence = warningOf(path("broken.sqlite"));
         const QByteArray text = said({"compare", path("whole.sqlite"), path("broken.sqlite"), "-f", "json"});
         QVERIFY2(text.contains(("The candidate: " + sentence).toUtf8()), text.constData());
         QVERIFY(said({"compare", path("broken.sqlite"), path("whole.sqlite"), "-f", "json"})
@@ -348,7 +348,7 @@ class tst_DamagedTrace : public QObject {
         expectNothingWritten(trace, {"summarize", trace}, summary);
     }
 
-    void abnormalEndUsesTheHealthSentence() {
+    void abnormalEndUsesTheWarningSentence() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.processes()[0].endedAbnormally = true;

@@ -15,7 +15,7 @@
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeClosedTrace.h"
+#include "tests/support/writeFinishedTrace.h"
 
 using namespace lanescope;
 
@@ -31,7 +31,7 @@ class tst_FileSentences : public QObject {
         folder_ = std::make_unique<TemporaryFolder>();
         if (!recorded_.isEmpty()) return;
         const fs::path made = *folder_ / "made.sqlite";
-        QVERIFY(test::writeClosedTrace(*simulatedTraining({.steps = 8, .layers = 6}), made));
+        QVERIFY(test::writeFinishedTrace(*simulatedTraining({.steps = 8, .layers = 6}), made));
         recorded_ = contentOf("made.sqlite");
         fs::remove(made);
     }

@@ -139,7 +139,7 @@ class tst_TraceClosing : public QObject {
         }
     }
 
-    void foreignFileStaysUnchanged() {
+    void otherFileStaysUnchanged() {
         Result<Database> database = Database::create(*folder_ / "none.sqlite");
         QVERIFY(database.has_value());
         TraceClosing closing({});

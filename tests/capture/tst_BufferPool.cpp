@@ -82,7 +82,7 @@ class tst_BufferPool : public QObject {
         QVERIFY(pool->owns(later.memory));
     }
 
-    void ignoresForeignBuffers() {
+    void ignoresUnknownBuffers() {
         auto pool = std::make_unique<BufferPool>();
         std::vector<uint8_t> foreign(64, 7);
         pool->returnBuffer(foreign.data(), foreign.size());

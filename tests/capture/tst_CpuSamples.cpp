@@ -383,7 +383,7 @@ class TestCpuSamples : public QObject {
         QVERIFY(scheduled > 2);
     }
 
-    void writtenSamplesOutliveTheRecorder() {
+    void writtenSamplesSurviveAKilledRecord() {
         if (isSanitized) QSKIP("Sanitizers have threads of their own.");
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));

@@ -43,7 +43,7 @@ class tst_CycleClock : public QObject {
     Q_OBJECT
 
   private slots:
-    void convertsEarlierMoments() {
+    void convertsEarlierTimes() {
         CycleClock clock;
         for (int round = 0; round < 10; ++round) {
             std::vector<Moment> moments;
@@ -61,7 +61,7 @@ class tst_CycleClock : public QObject {
         compare(clock, moments);
     }
 
-    void keepsTheOrderOfMoments() {
+    void keepsTheOrderOfTimes() {
         CycleClock clock;
         int64_t lastNs = 0;
         for (int round = 0; round < 20; ++round) {

@@ -212,7 +212,7 @@ class tst_HealthFacts : public QObject {
 
     /// From 0.03 of a core on; less does not make the run doubtful.
     void stolenTimeIsReported() {
-        for (const auto& [seconds, isSaid] : {std::pair(0.5, true), std::pair(0.05, false)}) {
+        for (const auto& [seconds, isReported] : {std::pair(0.5, true), std::pair(0.05, false)}) {
             init();
             {
                 std::string path = fixture_->logPath("box.sampler.77.log");
@@ -233,8 +233,8 @@ class tst_HealthFacts : public QObject {
             const auto said = std::ranges::find_if(trace->health, [](const HealthNote& note) {
                 return note.sentence.find("cpu.steal") != std::string::npos;
             });
-            QCOMPARE(said != trace->health.end(), isSaid);
-            if (!isSaid) continue;
+            QCOMPARE(said != trace->health.end(), isReported);
+            if (!isReported) continue;
             QCOMPARE(said->severity, Severity::Warning);
             QCOMPARE(said->code, HealthCode::CpuStolen);
             QVERIFY2(said->sentence.find("took 0.25 of a core") != std::string::npos, said->sentence.c_str());

@@ -203,7 +203,7 @@ class tst_LogReader : public QObject {
         QCOMPARE(reader->progress().unknownRecords, 1u);
     }
 
-    void refusesForeignFiles() {
+    void refusesOtherFiles() {
         QVERIFY(!readAll("This is a text and quite certainly not a log of anything.").opened);
         QVERIFY(!LogReader::open(path("missing.log")).has_value());
         QVERIFY(!LogReader::open(folder_.path().toStdString()).has_value());

@@ -29,7 +29,7 @@ using lanescope::test::PerfBytes;
 namespace {
 
 /// The read records as text.
-class Said : public PerfVisitor {
+class Reported : public PerfVisitor {
   public:
     void visit(const PerfSample& sample) override {
         add("sample", sample.place);
@@ -78,7 +78,7 @@ class TestPerfParts : public QObject {
   private slots:
     void recordsAreRead() {
         const PerfBytes made = everything();
-        Said read;
+        Reported read;
         QCOMPARE(readPerfRecords(made.all, perfRegisterCount, read), size_t{0});
         const std::string registers = std::to_string(perfRegisterCount) + " registers, ";
         QCOMPARE(read.said, (Texts{"exec train 7/7 at 10", "map /lib/a.so 7/7 at 11", "in 7/8 at 20", "out 7/8 at 30",
@@ -90,7 +90,7 @@ class TestPerfParts : public QObject {
     void truncatedOrInvalidRecordsAreSkipped() {
         const PerfBytes made = everything();
         for (size_t bytes = 0; bytes < made.all.size(); ++bytes) {
-            Said read;
+            Reported read;
             readPerfRecords(std::span(made.all).first(bytes), perfRegisterCount, read);
             QVERIFY(read.said.size() < 9);
         }
@@ -99,7 +99,7 @@ class TestPerfParts : public QObject {
         for (int round = 0; round < 20'000; ++round) {
             std::vector<std::byte> damaged = made.all;
             for (int each = 0; each < 3; ++each) damaged[random() % damaged.size()] = static_cast<std::byte>(random());
-            Said read;
+            Reported read;
             QVERIFY(readPerfRecords(damaged, perfRegisterCount, read) <= damaged.size());
         }
         // A stack that claims to be longer than its record.
@@ -108,7 +108,7 @@ class TestPerfParts : public QObject {
         longer.sample(1, 1, 1, 1, 1, 1, stack);
         const uint64_t tooMuch = UINT64_MAX - 7;
         std::memcpy(longer.all.data() + longer.all.size() - 32, &tooMuch, 8);
-        Said read;
+        Reported read;
         QCOMPARE(readPerfRecords(longer.all, perfRegisterCount, read), longer.all.size());
         QVERIFY(read.said.empty());
     }
@@ -123,7 +123,7 @@ class TestPerfParts : public QObject {
         const uint64_t none = 0;
         std::memcpy(made.all.data() + made.all.size() - 8, &none, 8);
         made.sample(7, 8, 62, 0x1234, 0x7000, 0, stack).lost(3);
-        Said before, after;
+        Reported before, after;
         QCOMPARE(readPerfRecords(made.all, perfRegisterCount, before), size_t{0});
         std::vector<std::byte> dropped = made.all;
         dropped.resize(dropEmptyStacks(dropped, perfRegisterCount));
@@ -332,7 +332,7 @@ class TestPerfParts : public QObject {
             log->add(1, made.all);
             log->end(100, 5);
         }
-        Said read;
+        Reported read;
         {
             auto file = PerfLogFile::open(folderOf(path), nameOf(path));
             QVERIFY(file);
@@ -351,7 +351,7 @@ class TestPerfParts : public QObject {
                 QVERIFY(bytes < sizeof(PerfLogHead));
                 continue;
             }
-            Said part;
+            Reported part;
             static_cast<void>(file->read(part));
             QVERIFY(part.said.size() <= read.said.size());
             QVERIFY(!file->end());
@@ -369,7 +369,7 @@ class TestPerfParts : public QObject {
         log->end(100, 5);
         auto file = PerfLogFile::open(folderOf(path), nameOf(path));
         QVERIFY(file);
-        Said read;
+        Reported read;
         QCOMPARE(file->read(read), uint64_t{0});
         QCOMPARE(read.said.size(), size_t{9});
         QCOMPARE(file->end()->bytesNotKept, uint64_t{made.all.size()});

@@ -62,7 +62,7 @@ class tst_PmClock : public QObject {
         QVERIFY(clock.realtimeNs(nowNs + 100 * msNs) <= nowNs + 5 * msNs);
     }
 
-    void clockFarBehindIsFollowed() {
+    void laggingClockIsFollowed() {
         PmClock clock;
         int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
         clock.begin(10 * msNs, 11 * msNs);

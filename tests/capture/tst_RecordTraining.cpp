@@ -196,7 +196,7 @@ class tst_RecordTraining : public QObject {
                  fmt::format("{} ranges; {}", (*trace)->nvtx.size(), health).c_str());
     }
 
-    void recoversAfterTheRecorderIsKilled() {
+    void recoversAfterRecordIsKilled() {
         const TrainingPlan plan = planNow(1, 100, 6);
         QProcess process;
         start(process, recordCommand(path("lost.sqlite"), plan, {"--step-ms", "20"}));

@@ -92,7 +92,7 @@ class tst_SampleTime : public QObject {
 
     /// After a clock change, each moment still has its own reading, or shares a close one, and
     /// keeps the program's time.
-    void momentsAreReadAfterAClockChange() {
+    void timesAreReadAfterAClockChange() {
         QTemporaryDir folder;
         const QString run = folder.filePath("run");
         QDir().mkpath(run);

@@ -180,24 +180,24 @@ class tst_SamplerParts : public QObject {
 
     void paceKeepsItsPeriods() {
         Pace pace(0.004, turnNs);
-        const size_t often = pace.add("often", turnNs), seldom = pace.add("rarely", 3 * turnNs);
+        const size_t often = pace.add("often", turnNs), rare = pace.add("rarely", 3 * turnNs);
         QCOMPARE(pace.nextDueNs(), int64_t{0});
         int calls[2] = {};
         for (int tick = 0; tick < 99; ++tick) {
             // Timer jitter: sometimes early, sometimes late.
             const int64_t nowNs = (10 + tick) * turnNs + (tick % 3 - 1) * 9'000'000;
             if (pace.isDue(often, nowNs)) ++calls[0];
-            if (pace.isDue(seldom, nowNs)) ++calls[1];
+            if (pace.isDue(rare, nowNs)) ++calls[1];
             QVERIFY(!pace.isDue(often, nowNs));
             QCOMPARE(pace.nextDueNs(), (11 + tick) * turnNs);
         }
         QCOMPARE(calls[0], 99);
         QCOMPARE(calls[1], 33);
-        QVERIFY(pace.isDue(seldom, 1'000 * turnNs));  // Missed periods are not repeated.
-        QVERIFY(!pace.isDue(seldom, 1'001 * turnNs));
+        QVERIFY(pace.isDue(rare, 1'000 * turnNs));  // Missed periods are not repeated.
+        QVERIFY(!pace.isDue(rare, 1'001 * turnNs));
     }
 
-    void readingsServeCloseMoments() {
+    void readingsServeCloseTimes() {
         const MomentReading none{}, reading{1'000'000'000, 1'005'000'000, 0};
         QVERIFY(!none.serves(0));
         QVERIFY(reading.serves(900'000'000));  // was reported late

@@ -82,7 +82,7 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
     }
 
     /// All GPUs at once, between two moments: later values are unknown, and nothing waits.
-    void losesAllGpusBetweenMoments() {
+    void losesAllGpusBetweenSamples() {
         const Run run = record(
             "all-lost.sqlite", variables("gpus=1,links=18,lost-ms=700"), {"--sample-at", "step*"},
             {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "6", "--step-ms", "250", "--long-steps", "1",

@@ -82,11 +82,11 @@ class tst_ThreadWindows : public QObject {
         }
         QVERIFY(trace.commit());
         const std::vector<TimeRange> windows{{100 * ms, 150 * ms}, {200 * ms, 280 * ms}};
-        const auto leftOut =
+        const auto skipped =
             trimThreadsToWindows(trace.database(), [&](int64_t process) -> const std::vector<TimeRange>* {
                 return process == globalPid(7) ? &windows : nullptr;
             });
-        QVERIFY2(leftOut, leftOut ? "" : leftOut.error().sentence.c_str());
+        QVERIFY2(skipped, skipped ? "" : skipped.error().sentence.c_str());
         QVERIFY(trace.finish());
         writer->reset();
         const auto loaded = loadTrace(path, {});
@@ -140,7 +140,7 @@ class tst_ThreadWindows : public QObject {
         QVERIFY((cut.back() == Piece{windowCount * 100 + 40, windowCount * 100 + 50, ThreadState::Lock, 0}));
     }
 
-    void adjacentPiecesAreJoined() { QCOMPARE(joined({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {9, 9}}).size(), size_t{2}); }
+    void adjacentPiecesAreMerged() { QCOMPARE(joined({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {9, 9}}).size(), size_t{2}); }
 
     /// A program without CUDA, of which only part of two seconds is requested.
     void delayAndDurationLimitSampling() {

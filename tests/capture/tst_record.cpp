@@ -168,7 +168,7 @@ class tst_record : public QObject {
         QVERIFY(isThere("c.sqlite"));
     }
 
-    void foreignAgentIsRefused() {
+    void otherAgentIsRefused() {
         test::TestLog::write(in("agent.so").toStdString(), "something else");
         const Ended run = lanescope(record({"--", "touch", "started"}));
         QCOMPARE(run.status, 1);
@@ -293,11 +293,11 @@ class tst_record : public QObject {
         QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden), before);
     }
 
-    void refusesASecondRecorderOfTheProgram() {
-        const Ended rival =
+    void refusesASecondRecordOfTheProgram() {
+        const Ended otherTool =
             lanescope(record({"--", "touch", "started"}), {}, {{"CUDA_INJECTION64_PATH", "/opt/other/lib.so"}});
-        QCOMPARE(rival.status, 1);
-        QVERIFY(rival.err.contains("/opt/other/lib.so"));
+        QCOMPARE(otherTool.status, 1);
+        QVERIFY(otherTool.err.contains("/opt/other/lib.so"));
         QVERIFY(!isThere("started"));
         const Ended spared = lanescope(record({"--no-cuda", "--", "touch", "started"}), {},
                                        {{"CUDA_INJECTION64_PATH", "/opt/other/lib.so"}});
@@ -357,7 +357,7 @@ class tst_record : public QObject {
         QCOMPARE(bare.out, QByteArray("<--force><-x>"));
     }
 
-    void recoversAfterAKilledRecorder() {
+    void recoversAfterAKilledRecord() {
         QProcess process;
         prepare(process, record({"--", "sh", "-c", leaveLog_ + " 30; echo ready; sleep 20"}));
         process.start();
@@ -365,9 +365,9 @@ class tst_record : public QObject {
         const Ended busy = lanescope({"recover", ".out.sqlite.run"});
         QCOMPARE(busy.status, 1);
         QVERIFY(busy.err.contains("still being recorded"));
-        const Ended rival = lanescope(record({"--", "touch", "started"}));
-        QCOMPARE(rival.status, 1);
-        QVERIFY2(rival.err.contains("out.sqlite: being recorded by another lanescope"), rival.err);
+        const Ended otherTool = lanescope(record({"--", "touch", "started"}));
+        QCOMPARE(otherTool.status, 1);
+        QVERIFY2(otherTool.err.contains("out.sqlite: being recorded by another lanescope"), otherTool.err);
         QVERIFY(!isThere("started"));
         ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
         process.waitForFinished(waitMs);
@@ -416,7 +416,7 @@ class tst_record : public QObject {
         QVERIFY(!std::filesystem::exists(path));
     }
 
-    void foreignFilesAreKept() {
+    void otherFilesAreKept() {
         const std::filesystem::path path = in("run").toStdString();
         auto folder = RunFolder::create(path, RunInfo{});
         QVERIFY(folder);

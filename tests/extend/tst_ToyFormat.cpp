@@ -35,7 +35,7 @@ class tst_ToyFormat : public QObject {
         QVERIFY(!loadTrace(folder / "a.toy"));  // the product does not have it
     }
 
-    void foreignFilesAreNotAccepted() {
+    void otherFilesAreNotAccepted() {
         const LoadProgress progress;
         const std::filesystem::path ours = std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";
         Result<TraceSource> source = TraceSource::open(ours, progress);

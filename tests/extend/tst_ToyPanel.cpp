@@ -107,7 +107,7 @@ class tst_ToyPanel : public QObject {
         QCOMPARE(shown.tables.tabText(tab), QString("Toy (5)"));
     }
 
-    void isHiddenInATraceWithoutItsData() {
+    void isInvisibleInATraceWithoutItsData() {
         ShownTables shown(traceOf(0));
         QVERIFY(!shown.isToyVisible());
         shown.tables.setTrace(traceOf(1));

@@ -96,7 +96,7 @@ class tst_ToyRecord : public QObject {
         QVERIFY(row->isNull(4));
     }
 
-    void shortAndUnknownRecordsReachNobody() {
+    void shortAndUnknownRecordsReachNoVisitor() {
         int received = 0;
         const auto count = [&received](const ToyRecord&) { ++received; };
         const auto words = bytesOf(ToyRecord{});

@@ -236,7 +236,7 @@ int opened(const char* path, int flags, unsigned mode) {
 
 #define CALLER __builtin_return_address(0)
 /// The mode argument of an open that creates a file.
-#define MODE_BEHIND(flags, mode)                  \
+#define MODE_AFTER(flags, mode)                   \
     unsigned mode = 0;                            \
     if (((flags) & (O_CREAT | O_TMPFILE)) != 0) { \
         va_list rest;                             \
@@ -305,11 +305,11 @@ SHOWN ssize_t writev(int file, const iovec* parts, int count) {
 }
 
 SHOWN int open(const char* path, int flags, ...) {
-    MODE_BEHIND(flags, mode)
+    MODE_AFTER(flags, mode)
     return fails(Kind::Open, CALLER, EMFILE) ? -1 : opened(path, flags, mode);
 }
 SHOWN int open64(const char* path, int flags, ...) {
-    MODE_BEHIND(flags, mode)
+    MODE_AFTER(flags, mode)
     return fails(Kind::Open, CALLER, EMFILE) ? -1 : opened(path, flags | O_LARGEFILE, mode);
 }
 

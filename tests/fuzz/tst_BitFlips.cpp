@@ -33,7 +33,7 @@ int rounds() {
     return given != nullptr ? std::atoi(given) : 40;
 }
 
-bool isSaid(const Trace& trace) {
+bool isReported(const Trace& trace) {
     return std::any_of(trace.health.begin(), trace.health.end(), [](const HealthNote& note) {
         return note.code == HealthCode::PagesDamaged || note.code == HealthCode::TraceChanged ||
                note.code == HealthCode::ChecksumsDamaged || note.code == HealthCode::TableDamaged;
@@ -71,7 +71,7 @@ class tst_BitFlips : public QObject {
         QVERIFY(sealPages(path_).has_value());
         bytes_ = contentOf(path_);
         const Result<TracePtr> again = loadTrace(path_);
-        QVERIFY(again.has_value() && !isSaid(**again));
+        QVERIFY(again.has_value() && !isReported(**again));
         good_ = dumpOf(**again);
         answer_ = ask();
         QVERIFY(!answer_.empty());
@@ -92,7 +92,7 @@ class tst_BitFlips : public QObject {
             const Result<TracePtr> trace = loadTrace(path_);
             if (!trace)
                 ++loads.refused;
-            else if (isSaid(**trace))
+            else if (isReported(**trace))
                 ++loads.said;
             else if (dumpOf(**trace) == good_)
                 ++loads.harmless;
@@ -192,7 +192,7 @@ class tst_BitFlips : public QObject {
             QVERIFY(note.code != HealthCode::PagesDamaged);
             QVERIFY(note.code != HealthCode::TableDamaged);
         }
-        QVERIFY(isSaid(**trace));
+        QVERIFY(isReported(**trace));
         for (const char* beside : {"-wal", "-shm"}) std::filesystem::remove(path_.string() + beside);
     }
 
@@ -208,7 +208,7 @@ class tst_BitFlips : public QObject {
         QVERIFY(std::filesystem::file_size(path_.string() + "-wal") > 0);
         QVERIFY(!analysis::readRunSummary(path_));
         const Result<TracePtr> trace = loadTrace(path_);
-        QVERIFY(trace.has_value() && isSaid(**trace));
+        QVERIFY(trace.has_value() && isReported(**trace));
         const std::vector<Finding> findings = checkTrace(path_);
         QVERIFY(std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return !finding.isGood; }));
     }

@@ -29,7 +29,7 @@ namespace {
 using Names = std::vector<std::string>;
 const Names bothPairs{"aten::mm > MmBackward0", "aten::relu > ReluBackward0"};
 
-TracePtr simulated() { return loaded(traceOf(with(forwardAndBackward(), arrowsOf()))); }
+TracePtr simulated() { return loaded(traceOf(with(forwardAndBackward(), flowsOf()))); }
 
 std::string cellText(const Cell& cell) {
     if (const auto* text = std::get_if<std::string>(&cell)) return *text;
@@ -159,8 +159,8 @@ void tst_BackwardFiles::perfettoExportKeepsBackwards() {
 }
 
 void tst_BackwardFiles::mergedTraceKeepsBackwards() {
-    const std::vector<TracePtr> parts{loaded(traceOf(with(forwardAndBackward("9"), arrowsOf("9"))), "rank0.json"),
-                                      loaded(traceOf(with(forwardAndBackward("8"), arrowsOf("8"))), "rank1.json")};
+    const std::vector<TracePtr> parts{loaded(traceOf(with(forwardAndBackward("9"), flowsOf("9"))), "rank0.json"),
+                                      loaded(traceOf(with(forwardAndBackward("8"), flowsOf("8"))), "rank1.json")};
     Result<TraceBuilder> builder = mergeTraces(parts, {.method = ClockMethod::Start});
     QVERIFY(builder);
     const TracePtr whole = builder->take();

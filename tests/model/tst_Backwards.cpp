@@ -45,11 +45,11 @@ class tst_Backwards : public QObject {
     void threadsWithEqualSequenceNumbersAreNotGuessed();
     void causalLinksFollowBackwards();
     void operatorLookupMatchesPlainLoop();
-    void manyOperatorsAtOneMomentAreFast();
+    void manyOperatorsAtOneTimeAreFast();
 };
 
 void tst_Backwards::flowEventsJoinOperators() {
-    const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
+    const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), flowsOf())));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{0});
     QVERIFY(!hasNote(*trace, HealthCode::NotShown));
@@ -58,8 +58,8 @@ void tst_Backwards::flowEventsJoinOperators() {
 
 void tst_Backwards::namesOfOlderVersionsAreAccepted() {
     for (const char* category : {"forward_backward", "fwd_bwd"}) {
-        const Names flow{arrowEnd("s", 7, "9", "9", "105.250", category),
-                         arrowEnd("f", 7, "9", "91", "232.250", category)};
+        const Names flow{flowEnd("s", 7, "9", "9", "105.250", category),
+                         flowEnd("f", 7, "9", "91", "232.250", category)};
         QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward(), flow)))), Names{"aten::mm > MmBackward0"});
     }
 }
@@ -71,10 +71,10 @@ void tst_Backwards::sequenceNumbersJoinWithoutFlowEvents() {
 }
 
 void tst_Backwards::flowEventsTakePrecedenceOverSequenceNumbers() {
-    const Names flow{arrowEnd("s", 7, "9", "9", "140.250"), arrowEnd("f", 7, "9", "91", "232.250")};
+    const Names flow{flowEnd("s", 7, "9", "9", "140.250"), flowEnd("f", 7, "9", "91", "232.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), flow)))), Names{"aten::relu > MmBackward0"});
     // A flow event that joins nothing adds no fact.
-    const Names stray{arrowEnd("s", 7, "9", "9", "140.250")};
+    const Names stray{flowEnd("s", 7, "9", "9", "140.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), stray)))), bothPairs);
     // The process that has only flow events.
     const Names events = with(with(forwardAndBackward("9", true), flow), forwardAndBackward("8", true));
@@ -82,8 +82,7 @@ void tst_Backwards::flowEventsTakePrecedenceOverSequenceNumbers() {
 }
 
 void tst_Backwards::processesAreMatchedSeparately() {
-    const Names events =
-        with(with(forwardAndBackward("9"), arrowsOf("9")), with(forwardAndBackward("8"), arrowsOf("8")));
+    const Names events = with(with(forwardAndBackward("9"), flowsOf("9")), with(forwardAndBackward("8"), flowsOf("8")));
     const TracePtr trace = loaded(traceOf(events));
     QCOMPARE(trace->backwards.size(), 4u);
     for (uint32_t pair = 0; pair < trace->backwards.size(); ++pair)
@@ -100,24 +99,24 @@ void tst_Backwards::flowIdsMayBeReused() {
         const std::string at(hundreds);
         events.push_back(slice("cpu_op", "forward" + at, "9", "9", at + "00.5", "10"));
         events.push_back(slice("cpu_op", "backward" + at, "9", "9", at + "50.5", "10"));
-        events.push_back(arrowEnd("f", 1, "9", "9", at + "50.5"));
-        events.push_back(arrowEnd("s", 1, "9", "9", at + "00.5"));
+        events.push_back(flowEnd("f", 1, "9", "9", at + "50.5"));
+        events.push_back(flowEnd("s", 1, "9", "9", at + "00.5"));
     }
     QCOMPARE(pairNames(*loaded(traceOf(events))),
              (Names{"forward1 > backward1", "forward2 > backward2", "forward3 > backward3"}));
 }
 
 void tst_Backwards::flowEndsWithoutCounterpartAreCounted() {
-    const Names ends{arrowEnd("s", 11, "9", "9", "105.250"),    // no other end
-                     arrowEnd("f", 12, "9", "91", "232.250"),   // no other end
-                     arrowEnd("s", 13, "9", "9", "900.000"),    // in no operator
-                     arrowEnd("f", 13, "9", "91", "232.250"),   //
-                     arrowEnd("s", 14, "9", "777", "105.250"),  // a thread without events
-                     arrowEnd("s", 15, "9", "9", "105.250"),    // to itself
-                     arrowEnd("f", 15, "9", "9", "105.250"),    //
-                     arrowEnd("f", 16, "9", "9", "105.250"),    // back in time
-                     arrowEnd("s", 16, "9", "91", "232.250")};
-    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), ends)));
+    const Names ends{flowEnd("s", 11, "9", "9", "105.250"),    // no other end
+                     flowEnd("f", 12, "9", "91", "232.250"),   // no other end
+                     flowEnd("s", 13, "9", "9", "900.000"),    // in no operator
+                     flowEnd("f", 13, "9", "91", "232.250"),   //
+                     flowEnd("s", 14, "9", "777", "105.250"),  // a thread without events
+                     flowEnd("s", 15, "9", "9", "105.250"),    // to itself
+                     flowEnd("f", 15, "9", "9", "105.250"),    //
+                     flowEnd("f", 16, "9", "9", "105.250"),    // back in time
+                     flowEnd("s", 16, "9", "91", "232.250")};
+    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), flowsOf()), ends)));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{9});
     QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("9 ends of flow events"));
@@ -135,14 +134,14 @@ void tst_Backwards::flowEndsWithoutCounterpartAreCounted() {
 }
 
 void tst_Backwards::ambiguousFlowIdsJoinNothing() {
-    const Names more{arrowEnd("s", 1, "9", "9", "105.250"), arrowEnd("f", 1, "9", "91", "232.250")};
-    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), more)));
+    const Names more{flowEnd("s", 1, "9", "9", "105.250"), flowEnd("f", 1, "9", "91", "232.250")};
+    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), flowsOf()), more)));
     QCOMPARE(pairNames(*trace), Names{"aten::mm > MmBackward0"});
     QCOMPARE(unknownIn(*trace), int64_t{4});
 }
 
 void tst_Backwards::duplicateFlowEventsCountOnce() {
-    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), arrowsOf())));
+    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), flowsOf()), flowsOf())));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{0});
 }
@@ -155,8 +154,8 @@ void tst_Backwards::operatorsInWholeMicrosecondsAreMatched() {
                         slice("cpu_op", "aten::empty", "9", "9", "100", "1"),
                         slice("cpu_op", "evaluate", "9", "91", "200", "30", sequence(4, 1)),
                         slice("cpu_op", "ConvolutionBackward0", "9", "91", "200", "20", sequence(4, 1)),
-                        slice("cpu_op", "aten::zeros", "9", "91", "200", "1"), arrowEnd("s", 1, "9", "9", "100"),
-                        arrowEnd("f", 1, "9", "91", "200")}));
+                        slice("cpu_op", "aten::zeros", "9", "91", "200", "1"), flowEnd("s", 1, "9", "9", "100"),
+                        flowEnd("f", 1, "9", "91", "200")}));
     QCOMPARE(pairNames(*trace), Names{"aten::_convolution > ConvolutionBackward0"});
 }
 
@@ -202,7 +201,7 @@ void tst_Backwards::threadsWithEqualSequenceNumbersAreNotGuessed() {
 }
 
 void tst_Backwards::causalLinksFollowBackwards() {
-    const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
+    const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), flowsOf())));
     const EventRef forward(EventKind::Nvtx, rangeCalled(*trace, "aten::mm"));
     const EventRef backward(EventKind::Nvtx, rangeCalled(*trace, "MmBackward0"));
     QCOMPARE(causedBy(*trace, forward), std::vector<EventRef>{backward});
@@ -273,14 +272,14 @@ void tst_Backwards::operatorLookupMatchesPlainLoop() {
     }
 }
 
-void tst_Backwards::manyOperatorsAtOneMomentAreFast() {
+void tst_Backwards::manyOperatorsAtOneTimeAreFast() {
     constexpr int count = 20'000;
     Names events;
     for (int each = 0; each < count; ++each) {
         events.push_back(slice("cpu_op", "op", "9", "9", "10", "5", sequence(1)));
         events.push_back(slice("cpu_op", "back", "9", "9", "10", "5", sequence(1, each + 1)));
-        events.push_back(arrowEnd("s", each, "8", "8", "10"));
-        events.push_back(arrowEnd("f", 1, "8", "8", "10"));
+        events.push_back(flowEnd("s", each, "8", "8", "10"));
+        events.push_back(flowEnd("f", 1, "8", "8", "10"));
     }
     events.push_back(slice("cpu_op", "op", "8", "8", "10", "5"));
     QElapsedTimer timer;

@@ -106,15 +106,15 @@ class TestExactStates : public QObject {
     /// As many nested samples as a file can have; a naive reader would compare each with all others.
     void duplicateSamplesCountOnce() {
         constexpr int64_t count = 100'000;
-        std::vector<Row> looks{look(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
+        std::vector<Row> samples{look(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
         std::vector<ThreadSwitch> switches;
         for (int64_t each = 0; each < count; ++each) {
-            looks.push_back(look(ThreadState::Lock, 1 + each, 10 * count, 2, INT64_MAX));
+            samples.push_back(look(ThreadState::Lock, 1 + each, 10 * count, 2, INT64_MAX));
             switches.push_back({10 * each, each % 2 == 0});
         }
         QElapsedTimer timer;
         timer.start();
-        const auto rows = exactStates(3, looks, switches);
+        const auto rows = exactStates(3, samples, switches);
         QCOMPARE(rows.size(), size_t{count});
         QVERIFY(std::ranges::all_of(rows, [](const Row& row) { return row.stack == 1; }));
         QVERIFY2(timer.elapsed() < 5'000, qPrintable(QString::number(timer.elapsed())));
@@ -189,17 +189,17 @@ class TestExactStates : public QObject {
             std::vector<ThreadSwitch> switches(random() % 12);
             for (ThreadSwitch& each : switches)
                 each = {static_cast<int64_t>(random() % 200), random() % 2 == 0, random() % 2 == 0};
-            std::vector<Row> looks;
+            std::vector<Row> samples;
             int64_t atNs = 0;
             for (size_t each = random() % 8; each > 0; --each) {
                 const int64_t startNs = atNs + static_cast<int64_t>(random() % 10);
                 atNs = startNs + static_cast<int64_t>(random() % 40);
-                looks.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs, atNs, noIndex,
-                                     static_cast<int64_t>(random() % 20)));
+                samples.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs, atNs, noIndex,
+                                       static_cast<int64_t>(random() % 20)));
             }
             int64_t untilNs = INT64_MIN, sampledNs = 0, coveredNs = 0;
-            for (const Row& each : looks) sampledNs += each.endNs - each.startNs;
-            for (const Row& row : exactStates(3, looks, switches)) {
+            for (const Row& each : samples) sampledNs += each.endNs - each.startNs;
+            for (const Row& row : exactStates(3, samples, switches)) {
                 QVERIFY(row.startNs >= untilNs);
                 QVERIFY(row.endNs >= row.startNs);
                 QVERIFY(row.delayNs >= 0 && row.delayNs <= row.endNs - row.startNs + 20);

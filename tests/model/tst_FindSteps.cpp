@@ -193,7 +193,7 @@ class TestFindSteps : public QObject {
         QCOMPARE(run->workers.at(0).steps.size(), size_t{11});  // the end of the last step is estimated
     }
 
-    void occasionalWorkDoesNotHideTheSteps() {
+    void occasionalWorkDoesNotMaskTheSteps() {
         const TracePtr trace = kernelsOnly(30, 12, true);
         const KernelPattern pattern = findKernelPattern(*trace, WorkRows(*trace).of(0, 0));
         QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));

@@ -30,7 +30,7 @@ class tst_FleetReport : public QObject {
     void outliersAreHighlighted();
     void ranksAreSorted();
     void wrongTypesAndNumbersAreSkipped();
-    void foreignFileIsRefusedInOneSentence();
+    void unknownFileIsRefusedInOneSentence();
     void tooManyCellsAreRefused();
     void viewsAreNotReadAsTables();
     void computedColumnsAreRefused();
@@ -155,7 +155,7 @@ void tst_FleetReport::wrongTypesAndNumbersAreSkipped() {
     QVERIFY(made.notes[1].find("invalid values of ") != std::string::npos);
 }
 
-void tst_FleetReport::foreignFileIsRefusedInOneSentence() {
+void tst_FleetReport::unknownFileIsRefusedInOneSentence() {
     const fs::path path = made("broken.sqlite", {});
     for (const char* table : {"ranks", "steps", "findings"}) {
         const fs::path other = folder_ / "less.sqlite";
@@ -364,12 +364,12 @@ void tst_FleetReport::truncationIsReported() {
     const FleetReportPtr report = *readFleetReport(path);
     QCOMPARE(report->ranks.size(), size_t{7});
     QVERIFY(report->notes.size() < 1010);
-    const auto isSaid = [&](std::string_view words) {
+    const auto isReported = [&](std::string_view words) {
         return std::any_of(report->notes.begin(), report->notes.end(),
                            [&](const std::string& note) { return note.find(words) != note.npos; });
     };
-    QVERIFY(isSaid("2 lists or texts of long.sqlite are too long"));
-    QVERIFY(isSaid("invalid values of "));
+    QVERIFY(isReported("2 lists or texts of long.sqlite are too long"));
+    QVERIFY(isReported("invalid values of "));
 }
 
 void tst_FleetReport::suggestedCommandsAreLanescopeCommands() {

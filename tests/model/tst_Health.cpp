@@ -26,7 +26,7 @@ class tst_Health : public QObject {
     }
 
   private slots:
-    void everyHealthCodeHasAUniqueIdentifier() {
+    void everyWarningCodeHasAUniqueIdentifier() {
         std::set<std::string_view> identifiers;
         for (size_t number = 1; number < healthCodeCount; ++number) {
             const auto code = static_cast<HealthCode>(number);

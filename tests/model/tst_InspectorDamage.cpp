@@ -77,18 +77,18 @@ void tst_InspectorDamage::corruptionCostsOnlyTheCorruptLines() {
     QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 lines of text, the first in line 2"));
     QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 JSON objects of other programs"));
     QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
-    const auto leftOut = [&](const std::string& from, const std::string& to) {
+    const auto skipped = [&](const std::string& from, const std::string& to) {
         std::vector<std::string> odd = lines;
         odd[1].replace(odd[1].find(from), from.size(), to);
         const TracePtr loaded = load(joined(odd));
         return loaded && numbersIn(*loaded) == std::vector<int64_t>{0, 2, 3, 4, 5} &&
                hasNote(*loaded, HealthCode::RowsLeftOut, "the first in line 2,");
     };
-    QVERIFY(leftOut("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":-50"));
-    QVERIFY(leftOut("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":NaN"));
-    QVERIFY(leftOut("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":1e300"));
-    QVERIFY(leftOut("\"coll\":\"AllReduce\"", "\"coll\":7"));
-    QVERIFY(leftOut("\"header\":", "\"other\":"));
+    QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":-50"));
+    QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":NaN"));
+    QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":1e300"));
+    QVERIFY(skipped("\"coll\":\"AllReduce\"", "\"coll\":7"));
+    QVERIFY(skipped("\"header\":", "\"other\":"));
 }
 
 void tst_InspectorDamage::truncatedLastLineIsReported() {

@@ -35,7 +35,7 @@ class tst_Memory : public QObject {
     Q_OBJECT
 
   private slots:
-    void allocationsAreJoinedWithTheirFrees() {
+    void allocationsAreMatchedWithTheirFrees() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 4096, 100);

@@ -295,10 +295,10 @@ void tst_NcclInspector::callsWithoutKernelTimesAreKept() {
     QCOMPARE(trace->kernels.size(), 0u);
     QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
     QVERIFY(hasNote(*trace, HealthCode::CoarseTimes, "For 1 NCCL operations only the call"));
-    bool isSaid = false;
+    bool isReported = false;
     for (const Property& each : trace->facts.others)
-        isSaid |= each.value.find("collective_cpu of 1") != std::string::npos;
-    QVERIFY(isSaid);
+        isReported |= each.value.find("collective_cpu of 1") != std::string::npos;
+    QVERIFY(isReported);
 }
 
 void tst_NcclInspector::ranksAreMergedAndTheLateOneIsFound() {

@@ -143,7 +143,7 @@ class tst_NcclPlugin : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void pluginCallIsJoinedWithItsRange() {
+    void pluginCallIsMatchedWithItsRange() {
         Rows rows;
         rows.range("AllReduce", 100, 200, 4096);
         rows.plugin({.callNs = 110,
@@ -210,7 +210,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(detail(*trace, EventRef(EventKind::Nvtx, 0), "Kernel shared by"), std::string("2 NCCL operations"));
     }
 
-    void renamedOperationsOfNcclVersionsAreJoined() {
+    void renamedOperationsOfNcclVersionsAreMatched() {
         Rows rows;
         rows.range("Bcast", 100, 200, 4096);
         rows.range("AllToAll", 300, 400, 4096);
@@ -245,7 +245,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(ncclRate(*trace, 0)->busGBps(), 4096 * 7 / 1000.0);
     }
 
-    void tasksOfOldNcclAreJoinedInOrder() {
+    void tasksOfOldNcclAreMatchedInOrder() {
         Rows rows;
         rows.range("AllReduce", 100, 110, 64).range("Send", 120, 130, 64);
         rows.range("AllReduce", 140, 150, 64).range("AllReduce", 160, 170, 128);
@@ -350,7 +350,7 @@ class tst_NcclPlugin : public QObject {
         for (const NcclFacts& facts : trace->nccl.facts) QVERIFY(facts.channels <= 255);
     }
 
-    void randomCallsAreJoinedLikeThePlainLoop() {
+    void randomCallsAreMatchedLikeThePlainLoop() {
         std::mt19937 random(3);
         const auto under = [&](uint32_t bound) { return random() % bound; };
         static const char* const names[] = {"AllReduce", "Broadcast"};

@@ -23,7 +23,7 @@ class tst_Sqlite : public QObject {
     void openErrorGivesTheReason();
     void strangeNamesAreFileNames();
     void opensForReadingOnly();
-    void viewsAndVirtualTablesAreHidden();
+    void viewsAndVirtualTablesAreNotListed();
     void functionsOfAFileAreNotRun();
     void errorsNameTheFile();
 
@@ -132,7 +132,7 @@ void tst_Sqlite::opensForReadingOnly() {
     QVERIFY(database->execute("SELECT count(*) FROM t"));
 }
 
-void tst_Sqlite::viewsAndVirtualTablesAreHidden() {
+void tst_Sqlite::viewsAndVirtualTablesAreNotListed() {
     create("a",
            "CREATE TABLE t (a);"
            "CREATE VIEW v AS WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a FROM c)"

@@ -214,7 +214,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(run.workers.at(0).foundCount, int64_t{25});
     }
 
-    void earlyTrialsDoNotHideThePattern() {
+    void earlyTrialsDoNotMaskThePattern() {
         Program program;
         for (int tried = 0; tried < 400; ++tried) program.launch(numbered("t", tried * tried), us);
         for (int step = 0; step < 30; ++step) {

@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t us = 1'000, ms = 1'000'000;
 
-TracePtr cutOf(const std::vector<TracePtr>& traces, const TraceCut& cut) {
+TracePtr excerptOf(const std::vector<TracePtr>& traces, const TraceCut& cut) {
     MergeOptions options;
     options.cut = cut;
     Result<TraceBuilder> builder = mergeTraces(traces, options);
@@ -125,29 +125,29 @@ class tst_TraceCut : public QObject {
     Q_OBJECT
 
   private slots:
-    void cutContainsTheRequestedRanksAndSteps();
-    void cutEventsMatchPlainLoop();
-    void fullCutEqualsTheMergedTrace();
+    void excerptContainsTheRequestedRanksAndSteps();
+    void excerptEventsMatchPlainLoop();
+    void fullExcerptEqualsTheMergedTrace();
     void enclosingRangesAreClippedAndLiveAllocationsKept();
     void otherRanksOfTheFileAreRemoved();
     void readingsAtStepsAreKept();
-    void meansBeyondTheCutAreUnknown();
-    void countersOfConsecutiveRecordingsAreJoined();
+    void meansBeyondTheExcerptAreUnknown();
+    void countersOfConsecutiveRecordingsAreMerged();
     void stepDurationsEqualThoseOfTheWhole();
-    void factsOfTwoGpusAreDroppedIfOneIsCut();
+    void factsOfTwoGpusAreDroppedIfOneIsOmitted();
     void copiesOfARecordingAreRefused();
     void missingRanksAndStepsAreReported();
     void rankListsAreParsedAndPrinted();
     void rankMissingInTheSummaryIsFound();
-    void singleFileIsCutWithItsPermissions();
+    void singleFileExcerptKeepsItsPermissions();
 
   private:
     TemporaryFolder folder_;
 };
 
-void tst_TraceCut::cutContainsTheRequestedRanksAndSteps() {
+void tst_TraceCut::excerptContainsTheRequestedRanksAndSteps() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 10), rankOfSteps(1, 10), rankOfSteps(2, 10)};
-    const TracePtr cut = cutOf(parts, {{0, 2}, StepRange{3, 4}});
+    const TracePtr cut = excerptOf(parts, {{0, 2}, StepRange{3, 4}});
     QCOMPARE(cut->processes.size(), size_t{2});
     QCOMPARE(cut->processes[0].rank, std::optional<int>(0));
     QCOMPARE(cut->processes[1].rank, std::optional<int>(2));
@@ -166,10 +166,10 @@ void tst_TraceCut::cutContainsTheRequestedRanksAndSteps() {
     QCOMPARE(steps.workers[0].foundCount, int64_t{2});
 }
 
-void tst_TraceCut::cutEventsMatchPlainLoop() {
+void tst_TraceCut::excerptEventsMatchPlainLoop() {
     const TracePtr whole = simulatedTraining({.steps = 9, .gpuCount = 3, .ncclPlugin = true});
     const StepRange asked{4, 5};
-    const TracePtr cut = cutOf({whole}, {{1}, asked});
+    const TracePtr cut = excerptOf({whole}, {{1}, asked});
     const TimeRange window = spanOf(*whole, 1, {asked.first, asked.last + 1});
     std::multiset<std::pair<int64_t, int64_t>> expected, found;
     std::map<std::string, int> expectedCalls, foundCalls;
@@ -198,9 +198,9 @@ void tst_TraceCut::cutEventsMatchPlainLoop() {
     for (uint32_t row = 0; row < cut->nccl.size(); ++row) QVERIFY(cut->nccl.facts[row].operationCount > 0);
 }
 
-void tst_TraceCut::fullCutEqualsTheMergedTrace() {
+void tst_TraceCut::fullExcerptEqualsTheMergedTrace() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
-    const TracePtr whole = cutOf(parts, {}), all = cutOf(parts, {{0, 1}, std::nullopt});
+    const TracePtr whole = excerptOf(parts, {}), all = excerptOf(parts, {{0, 1}, std::nullopt});
     QCOMPARE(all->kernels.size(), whole->kernels.size());
     QCOMPARE(all->nvtx.size(), whole->nvtx.size());
     QCOMPARE(all->allocations.size(), whole->allocations.size());
@@ -209,7 +209,7 @@ void tst_TraceCut::fullCutEqualsTheMergedTrace() {
 }
 
 void tst_TraceCut::enclosingRangesAreClippedAndLiveAllocationsKept() {
-    const TracePtr cut = cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}});
+    const TracePtr cut = excerptOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}});
     const TimeRange window = cut->processes[0].windows.front();
     for (uint32_t row = 0; row < cut->nvtx.size(); ++row)
         if (cut->strings.at(cut->nvtx.text[row]) == "epoch") {
@@ -225,7 +225,7 @@ void tst_TraceCut::enclosingRangesAreClippedAndLiveAllocationsKept() {
 
 void tst_TraceCut::otherRanksOfTheFileAreRemoved() {
     const TracePtr whole = simulatedTraining({.steps = 4, .gpuCount = 3});
-    const TracePtr cut = cutOf({whole}, {{2}, std::nullopt});
+    const TracePtr cut = excerptOf({whole}, {{2}, std::nullopt});
     QCOMPARE(cut->processes.size(), size_t{1});
     QCOMPARE(cut->gpus.size(), size_t{1});
     QCOMPARE(cut->gpus[0].id, whole->gpus[2].id);
@@ -234,7 +234,7 @@ void tst_TraceCut::otherRanksOfTheFileAreRemoved() {
 
 void tst_TraceCut::readingsAtStepsAreKept() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 10), rankOfSteps(1, 10)};
-    const TracePtr whole = cutOf(parts, {});
+    const TracePtr whole = excerptOf(parts, {});
     const auto stepsOf = [](const Trace& trace, uint32_t process) {
         std::vector<std::string> names;
         for (const SampledRange& each : trace.interconnect.sampledRanges)
@@ -267,7 +267,7 @@ void tst_TraceCut::readingsAtStepsAreKept() {
     QVERIFY(ofUses == ofWhole);
     QVERIFY(std::ranges::is_sorted(whole->interconnect.gpuProcesses, {}, &GpuProcessUse::timeNs));
 
-    const TracePtr cut = cutOf(parts, {{1}, StepRange{3, 4}});
+    const TracePtr cut = excerptOf(parts, {{1}, StepRange{3, 4}});
     std::vector<std::string> names = stepsOf(*cut, 0);
     QCOMPARE(names.size(), cut->interconnect.sampledRanges.size());
     if (!names.empty() && names.back() == "step 5") names.pop_back();  // which ends them
@@ -284,14 +284,14 @@ void tst_TraceCut::readingsAtStepsAreKept() {
     }
 }
 
-void tst_TraceCut::meansBeyondTheCutAreUnknown() {
-    QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {})), (std::multiset<double>{1, 2, 3, 4}));
+void tst_TraceCut::meansBeyondTheExcerptAreUnknown() {
+    QCOMPARE(meansIn(*excerptOf({rankOfSteps(0, 10)}, {})), (std::multiset<double>{1, 2, 3, 4}));
     // From 30 ms on; the mean from 25 ms to 50 ms and the last one are only partly inside.
-    QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 7}})), (std::multiset<double>{3}));
-    QVERIFY(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}})).empty());
+    QCOMPARE(meansIn(*excerptOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 7}})), (std::multiset<double>{3}));
+    QVERIFY(meansIn(*excerptOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}})).empty());
 }
 
-void tst_TraceCut::countersOfConsecutiveRecordingsAreJoined() {
+void tst_TraceCut::countersOfConsecutiveRecordingsAreMerged() {
     const TracePtr part = rankOfSteps(0, 5);
     const auto merged = [&part](int64_t laterNs) {
         TraceBuilder whole;
@@ -335,7 +335,7 @@ void tst_TraceCut::stepDurationsEqualThoseOfTheWhole() {
                        atNs + (16 + each) * ms - 500 * us + step * us);
     }
     const TracePtr whole = sim.finish("late.sqlite");
-    const TracePtr cut = cutOf({whole}, {{}, StepRange{10, 16}});
+    const TracePtr cut = excerptOf({whole}, {{}, StepRange{10, 16}});
     for (uint32_t row = 0; row < cut->kernels.size(); ++row)
         QVERIFY(cut->launchingCall({EventKind::Kernel, row}).isValid());
     StepSelection selection;
@@ -351,7 +351,7 @@ void tst_TraceCut::stepDurationsEqualThoseOfTheWhole() {
     QCOMPARE(lengthsOf(*cut, 0), lengthsOf(*whole, 10));
 }
 
-void tst_TraceCut::factsOfTwoGpusAreDroppedIfOneIsCut() {
+void tst_TraceCut::factsOfTwoGpusAreDroppedIfOneIsOmitted() {
     SimulatedTrace sim;
     const uint32_t gpus[] = {sim.addGpu(), sim.addGpu()};
     for (uint32_t rank = 0; rank < 2; ++rank) {
@@ -368,8 +368,8 @@ void tst_TraceCut::factsOfTwoGpusAreDroppedIfOneIsCut() {
     own.bytesPerSecond = 478;
     sim.description().interconnect.peaks = {pair, own};
     const TracePtr whole = sim.finish("two.sqlite");
-    QVERIFY(cutOf({whole}, {})->interconnect.peaks == whole->interconnect.peaks);
-    const TracePtr one = cutOf({whole}, {{0}, std::nullopt});
+    QVERIFY(excerptOf({whole}, {})->interconnect.peaks == whole->interconnect.peaks);
+    const TracePtr one = excerptOf({whole}, {{0}, std::nullopt});
     QCOMPARE(one->interconnect.peaks.size(), size_t{1});
     QCOMPARE(one->interconnect.peaks.front().bytesPerSecond, int64_t{478});
 }
@@ -439,7 +439,7 @@ void tst_TraceCut::rankMissingInTheSummaryIsFound() {
     QCOMPARE((*whole)->processes[0].rank, std::optional<int>(1));
 }
 
-void tst_TraceCut::singleFileIsCutWithItsPermissions() {
+void tst_TraceCut::singleFileExcerptKeepsItsPermissions() {
     const fs::path file = folder_ / "whole.sqlite", cut = folder_ / "excerpt.sqlite";
     QVERIFY(writeTraceFile(*simulatedTraining({.steps = 4, .gpuCount = 2}), file));
     MergeOptions options;

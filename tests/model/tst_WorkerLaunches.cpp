@@ -19,7 +19,7 @@ WorkerLaunches launchesFrom(const std::vector<Launch>& launches, const std::vect
 }
 
 /// The rule as specified, applied to every launch.
-int64_t plainMoment(const std::vector<Launch>& launches, const std::vector<uint32_t>& mainStreams, int64_t cpuNs) {
+int64_t plainTime(const std::vector<Launch>& launches, const std::vector<uint32_t>& mainStreams, int64_t cpuNs) {
     int64_t endedNs = INT64_MIN, nextNs = INT64_MAX;
     for (const Launch& each : launches) {
         if (!each.isCallKnown || std::find(mainStreams.begin(), mainStreams.end(), each.stream) == mainStreams.end())
@@ -38,7 +38,7 @@ class TestWorkerLaunches : public QObject {
     Q_OBJECT
 
   private slots:
-    void momentsAndSumsMatchPlainLoop() {
+    void timesAndSumsMatchPlainLoop() {
         std::mt19937 random(7);
         const auto upTo = [&random](int64_t most) {
             return static_cast<int64_t>(random() % static_cast<uint64_t>(most + 1));
@@ -57,7 +57,7 @@ class TestWorkerLaunches : public QObject {
             int64_t before = INT64_MIN;
             for (int64_t cpuNs = -10; cpuNs < 1100; cpuNs += 3) {
                 const int64_t moment = made.onGpu(cpuNs);
-                QCOMPARE(moment, plainMoment(launches, mainStreams, cpuNs));
+                QCOMPARE(moment, plainTime(launches, mainStreams, cpuNs));
                 QVERIFY(moment >= before);  // otherwise steps would overlap
                 before = moment;
                 const TimeRange some{cpuNs, cpuNs + upTo(300)};

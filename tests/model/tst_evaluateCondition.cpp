@@ -155,7 +155,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(outcomeOf("slower", programs(Outcome::WithinNoise)).state == ConditionState::NotMet);
     }
 
-    void verdictOfAPartIsTested() {
+    void partVerdictIsTested() {
         RunComparison comparison = programs(Outcome::PartsChanged);
         QuantityClaim compute, waiting, idle;
         compute.differenceNs = 3'000;

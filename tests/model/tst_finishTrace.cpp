@@ -92,7 +92,7 @@ class tst_finishTrace : public QObject {
         }
     }
 
-    void finishCanBeStoppedAtAnyMoment() {
+    void finishCanBeStoppedAtAnyTime() {
         constexpr uint32_t rows = 60'000;
         constexpr int delays = 36;
         TraceBuilder whole = unfinishedTrace(rows);
@@ -121,9 +121,9 @@ class tst_finishTrace : public QObject {
             // The stopped trace is freed; another, unstopped one is complete.
             builder.reset();
             if (isFinished || delay % 6 != 0) continue;
-            TraceBuilder anew = unfinishedTrace(rows);
-            QVERIFY(anew.finish(threads));
-            QVERIFY(areAlike(anew.trace(), *expected));
+            TraceBuilder rebuilt = unfinishedTrace(rows);
+            QVERIFY(rebuilt.finish(threads));
+            QVERIFY(areAlike(rebuilt.trace(), *expected));
         }
     }
 

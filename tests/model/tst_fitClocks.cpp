@@ -158,10 +158,10 @@ class tst_fitClocks : public QObject {
     void unchangedClocksAreNotReported_data();
     void unchangedClocksAreNotReported();
     void timesOfAChangedClockKeepTheirOrder();
-    void inconsistentMomentsCountLittle();
+    void inconsistentTimesCountLittle();
     void clockWithoutSharedEventsIsNotFitted();
     void hostsMayMeetOnlyInPairs();
-    void impossibleMomentsAreCountedAndRepaired();
+    void impossibleTimesAreCountedAndRepaired();
     void noEventsGiveNoFit();
 };
 
@@ -328,7 +328,7 @@ void tst_fitClocks::timesOfAChangedClockKeepTheirOrder() {
     for (int64_t at = 0; at < 7'000; ++at) QCOMPARE(moved.at(at - 400), map.at(at) + 7);
 }
 
-void tst_fitClocks::inconsistentMomentsCountLittle() {
+void tst_fitClocks::inconsistentTimesCountLittle() {
     constexpr double lengthNs = 10.0 * second;
     Job job(4, 7);
     job.run(200, lengthNs);
@@ -369,7 +369,7 @@ void tst_fitClocks::hostsMayMeetOnlyInPairs() {
     QVERIFY(fit.clocks[5].errorNs > fit.clocks[1].errorNs);
 }
 
-void tst_fitClocks::impossibleMomentsAreCountedAndRepaired() {
+void tst_fitClocks::impossibleTimesAreCountedAndRepaired() {
     std::vector<CommonMoment> moments;
     // The event ends on the second clock long before it ends on the first.
     for (int64_t each = 0; each < 20; ++each)

@@ -111,7 +111,7 @@ std::string factOf(const Process& process, std::string_view name) {
     return {};
 }
 
-bool isSaid(const Trace& trace, std::string_view begin, std::string_view word = "") {
+bool isReported(const Trace& trace, std::string_view begin, std::string_view word = "") {
     return std::any_of(trace.health.begin(), trace.health.end(), [&](const HealthNote& note) {
         return note.sentence.starts_with(begin) && note.sentence.find(word) != std::string::npos;
     });
@@ -138,7 +138,7 @@ void tst_mergeClocks::clocksAreSynchronizedByMessages() {
         const int64_t errorNs = clockErrorNs(whole->processes[1]);
         QVERIFY(std::abs(offsetNs - 6'543'210) <= errorNs && errorNs < 5 * us);
         QVERIFY(maxSpreadNs(*whole) <= 2 * us);
-        QVERIFY(isSaid(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
+        QVERIFY(isReported(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
     }
 }
 
@@ -169,7 +169,7 @@ void tst_mergeClocks::changedClockIsRepairedAndReported() {
     QVERIFY(afterNs < beforeNs && beforeNs - afterNs <= 25 * ms);
     // No event runs during the change.
     QVERIFY(maxSpreadNs(*whole) <= 10 * us);
-    QVERIFY(isSaid(*whole, "The clock of b was set by " + std::string(byNs > 0 ? "+" : "-")));
+    QVERIFY(isReported(*whole, "The clock of b was set by " + std::string(byNs > 0 ? "+" : "-")));
     QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
     for (uint32_t row = 0; row < whole->kernels.size(); ++row)
         QVERIFY(whole->kernels.startNs[row] <= whole->kernels.endNs[row]);

@@ -104,7 +104,7 @@ class TestParseCondition : public QObject {
         QVERIFY(onlyTest("memset > 1ms").measure == Measure::Time);
     }
 
-    void testsAreJoinedByAnd() {
+    void testsAreCombinedByAnd() {
         const Result<Condition> condition =
             parseCondition("slower and step.p95 > +3% and kernel k.count > 5 and memset > 1ms");
         QVERIFY(condition.has_value());

@@ -198,7 +198,7 @@ class TestSayExplanation : public QObject {
     }
 
     /// With the text of the trace's health notes, however the run ended.
-    void lossesUseTheHealthSentences() {
+    void lossesUseTheWarningSentences() {
         MadeRun made;
         made.run().facts.isTruncated = true;
         QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{1});

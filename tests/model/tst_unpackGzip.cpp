@@ -64,7 +64,7 @@ class tst_unpackGzip : public QObject {
     void unpackingStopsAtTheLimit();
     void unpackingIsRefusedBeforeTheDiskIsFull();
     void unpackingNeedsAFolder();
-    void foreignContentIsRefusedEarly();
+    void unknownContentIsRefusedEarly();
     void noTemporaryFileStays();
     void unpackingCanBeCancelled();
     void progressNeverDecreases();
@@ -138,7 +138,7 @@ void tst_unpackGzip::concatenatedGzipMembersAreRead() {
 void tst_unpackGzip::trailingDataIsReported_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QByteArray>("behind");
-    QTest::addColumn<bool>("isSaid");
+    QTest::addColumn<bool>("isReported");
     const QByteArray trace = QByteArray::fromStdString(plain_);
     const QByteArray json = R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}])";
     for (const auto& [kind, content] : {std::pair("a trace", trace), std::pair("JSON", json)}) {
@@ -156,12 +156,12 @@ void tst_unpackGzip::trailingDataIsReported_data() {
 void tst_unpackGzip::trailingDataIsReported() {
     QFETCH(QByteArray, content);
     QFETCH(QByteArray, behind);
-    QFETCH(bool, isSaid);
+    QFETCH(bool, isReported);
     write(gzipped(content.toStdString()) + behind.toStdString());
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
     const auto isOfIt = [](const HealthNote& note) { return note.code == HealthCode::BytesBehindPacked; };
-    QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isSaid ? 1 : 0);
+    QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isReported ? 1 : 0);
 }
 
 /// A small file can contain a gigantic one, of which only the size in the header is read.
@@ -275,7 +275,7 @@ void tst_unpackGzip::unpackingNeedsAFolder() {
              qPrintable(error));
 }
 
-void tst_unpackGzip::foreignContentIsRefusedEarly() {
+void tst_unpackGzip::unknownContentIsRefusedEarly() {
     write(gzipped(Bytes(size_t{64} << 20, 'x')));
     UnpackLimits limits;
     limits.unpackedBytes = size_t{8} << 20;

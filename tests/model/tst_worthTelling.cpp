@@ -95,7 +95,7 @@ class TestWorthTelling : public QObject {
         QVERIFY(rulesOf(with("at::native::AddFunctor<float>", 20 * ms)).empty());
     }
 
-    void periodOfMoreThanHalfAPartComesBeforeIt() {
+    void periodAboveHalfOfItsPartComesFirst() {
         const auto explained = [](int64_t alwaysNs) {
             MadeRun made;
             made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), alwaysNs);

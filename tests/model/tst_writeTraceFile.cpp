@@ -25,7 +25,7 @@ class tst_writeTraceFile : public QObject {
     Q_OBJECT
 
   private slots:
-    void foreignTraceEqualsItsLanescopeCopy();
+    void importedTraceEqualsItsLanescopeCopy();
     void countersStayAsShown();
     void existingFileIsNeverOverwritten();
     void fileCreatedMeanwhileIsKept();
@@ -35,7 +35,7 @@ class tst_writeTraceFile : public QObject {
     TemporaryFolder folder_;
 };
 
-void tst_writeTraceFile::foreignTraceEqualsItsLanescopeCopy() {
+void tst_writeTraceFile::importedTraceEqualsItsLanescopeCopy() {
     std::vector<std::string> events = smallRun();
     events.push_back(slice("cpu_op", "record_param_comms", "4000", "4001", "1070.000", "9.000",
                            R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,

@@ -15,8 +15,8 @@
 namespace lanescope::torchTrace {
 
 /// Returns one end of a flow event from an operator ("s") to its backward ("f").
-inline std::string arrowEnd(std::string_view phase, int id, std::string_view process, std::string_view thread,
-                            std::string_view time, std::string_view category = "fwdbwd") {
+inline std::string flowEnd(std::string_view phase, int id, std::string_view process, std::string_view thread,
+                           std::string_view time, std::string_view category = "fwdbwd") {
     return fmt::format(R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "cat": "{}",
                             "name": "fwdbwd", "bp": "e"}})",
                        phase, id, process, thread, time, category);
@@ -62,10 +62,10 @@ inline std::vector<std::string> forwardAndBackward(std::string_view process = "9
 }
 
 /// Returns the flow events of these, in PyTorch's order: all forward ends first.
-inline std::vector<std::string> arrowsOf(std::string_view process = "9") {
+inline std::vector<std::string> flowsOf(std::string_view process = "9") {
     const std::string main(process), autograd = main + "1";
-    return {arrowEnd("f", 1, main, autograd, "202.250"), arrowEnd("f", 2, main, autograd, "232.250"),
-            arrowEnd("s", 2, main, main, "105.250"), arrowEnd("s", 1, main, main, "140.250")};
+    return {flowEnd("f", 1, main, autograd, "202.250"), flowEnd("f", 2, main, autograd, "232.250"),
+            flowEnd("s", 2, main, main, "105.250"), flowEnd("s", 1, main, main, "140.250")};
 }
 
 /// Returns "aten::mm > MmBackward0" of all pairs, in order of the forward.

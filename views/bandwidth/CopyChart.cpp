@@ -64,7 +64,7 @@ void CopyChart::rebuild() {
         plotCopies(*plot_, *answer_, marks_, theme_, font());
     setAccessibleDescription(
         answer_
-            ? tr("%n points or bars; the arrow keys choose one, Enter shows it on the timeline", nullptr, markCount())
+            ? tr("%n points or bars; the cursor keys choose one, Enter shows it on the timeline", nullptr, markCount())
             : QString());
     if (chosen_ && *chosen_ >= markCount()) chosen_.reset();
     showChosen();

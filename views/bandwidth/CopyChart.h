@@ -15,7 +15,7 @@ class QMouseEvent;
 namespace lanescope::views {
 
 /// A chart of copies by rate: over time, by size, or as a histogram, with the peaks of the links
-/// dashed. A click, or the arrow keys and Enter, choose a copy. A drag in the chart over time
+/// dashed. A click, or the cursor keys and Enter, choose a copy. A drag in the chart over time
 /// selects a range. Each point or bar represents all copies in its place.
 class CopyChart : public PlotWidget {
     Q_OBJECT

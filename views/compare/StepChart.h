@@ -9,7 +9,7 @@
 namespace lanescope::views {
 
 /// The duration of each step in both runs, side by side, with the medians as lines and outlier
-/// steps marked. A click on a step, or the arrow keys, go to it.
+/// steps marked. A click on a step, or the cursor keys, go to it.
 class StepChart : public PlotWidget {
     Q_OBJECT
   public:

@@ -12,7 +12,7 @@
 namespace lanescope::views {
 
 /// From the baseline's mean step to the candidate's: a column per run and, between them, one per changed part of the
-/// step, most significant first. A click, or the arrow keys and Enter, choose a part.
+/// step, most significant first. A click, or the cursor keys and Enter, choose a part.
 class WaterfallChart : public PlotWidget {
     Q_OBJECT
   public:

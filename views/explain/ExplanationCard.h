@@ -41,7 +41,7 @@ class FindingButton : public QAbstractButton {
     QSize minimumSizeHint() const override;
 
   signals:
-    /// Emitted on the arrow keys: 1 for the next finding, -1 for the previous one.
+    /// Emitted on the cursor keys: 1 for the next finding, -1 for the previous one.
     void neighbourRequested(int direction);
 
   protected:

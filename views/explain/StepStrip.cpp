@@ -398,7 +398,7 @@ void StepStrip::keyPressEvent(QKeyEvent* event) {
 }
 
 bool StepStrip::event(QEvent* event) {
-    // The arrow keys are also keys of the timeline and commands of the window.
+    // The cursor keys are also keys of the timeline and commands of the window.
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         constexpr std::array keys{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,     Qt::Key_Down,

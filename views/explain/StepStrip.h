@@ -13,7 +13,7 @@ namespace lanescope::views {
 
 /// All steps of a run as a row of bars per rank: their height is the duration, their colours are
 /// the parts. The slowest and unusual steps are marked. If there are more steps than pixels, a
-/// pixel shows the longest of its steps. A click, or the arrow keys, go to a step.
+/// pixel shows the longest of its steps. A click, or the cursor keys, go to a step.
 class StepStrip : public QWidget {
     Q_OBJECT
   public:

@@ -14,7 +14,7 @@
 namespace lanescope::views {
 
 /// A map of a run: a row per rank, a column per step; the stronger the colour, the longer the step.
-/// If there are more steps than pixels, a pixel shows the longest. A click, or the arrow keys,
+/// If there are more steps than pixels, a pixel shows the longest. A click, or the cursor keys,
 /// choose a step; Enter or a double click go there.
 class RankLens : public QWidget {
     Q_OBJECT

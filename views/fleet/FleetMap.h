@@ -29,7 +29,7 @@ struct FleetSelection {
 /// all ranks in the chosen order, as high as there is room: ranks that share a pixel show the strongest. On the right,
 /// the total loss of each rank.
 ///
-/// A rubber band, or the arrow keys with Shift, mark ranks and steps; Enter or a double click requests to open them.
+/// A rubber band, or the cursor keys with Shift, mark ranks and steps; Enter or a double click requests to open them.
 class FleetMap : public QWidget {
     Q_OBJECT
   public:

@@ -13,7 +13,7 @@ namespace lanescope::views {
 PageArea::PageArea(QWidget* page, QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::NoFocus);
-    // The scrolled content contains timelines and tables that use the arrow keys.
+    // The scrolled content contains timelines and tables that use the cursor keys.
     horizontalScrollBar()->setFocusPolicy(Qt::NoFocus);
     verticalScrollBar()->setFocusPolicy(Qt::NoFocus);
     viewport()->setAutoFillBackground(false);

@@ -59,7 +59,7 @@ QString spokenSelection(const TimelineState& state) {
     if (const auto range = state.selection().range())
         parts << Translated::tr("%1 selected from %2")
                      .arg(duration(range->durationNs()), formatTime(range->startNs - state.range().origin()));
-    if (parts.isEmpty()) return Translated::tr("Nothing selected; the arrow keys select slices");
+    if (parts.isEmpty()) return Translated::tr("Nothing selected; the cursor keys select slices");
     return parts.join(QStringLiteral(", "));
 }
 

@@ -31,7 +31,7 @@ QString useText(const LinkUse& use);
 QString connectionText(const LinkUse& use);
 
 /// The GPUs as nodes, their connections as edges: the thicker the more bytes, the stronger the colour the closer to the
-/// peak. A click or the arrow keys select an edge, a double click or Enter requests its copies.
+/// peak. A click or the cursor keys select an edge, a double click or Enter requests its copies.
 class TopologyGraph : public QWidget {
     Q_OBJECT
   public:

@@ -323,7 +323,7 @@ class TestCommands : public QObject {
         QVERIFY(!timeline.state().tracks().arrangement().folded.empty());
     }
 
-    void arrowsInTheLabelsWalkTracksInsteadOfSlices() {
+    void cursorKeysInTheLabelsWalkTracksInsteadOfSlices() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());

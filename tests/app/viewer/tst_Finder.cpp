@@ -177,7 +177,7 @@ class TestFinder : public QObject {
         QTRY_VERIFY(shown.timeline().state().selection().event().isValid());
     }
 
-    void arrowsChooseAndEscapeCloses() {
+    void cursorKeysChooseAndEscapeCloses() {
         Shown shown;
         QVERIFY(shown.press(Qt::Key_P));
         QLineEdit& edit = shown.finder().edit();

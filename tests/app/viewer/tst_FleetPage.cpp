@@ -166,7 +166,7 @@ class TestFleetPage : public QObject {
                  fs::perms::owner_read | fs::perms::owner_write);
     }
 
-    void cutIsCancelledByItsTab() {
+    void excerptIsCancelledByItsTab() {
         Shown shown(report_);
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Down);
         bool isLoading = false;

@@ -238,7 +238,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(shown.window.tabs().count(), 1);
     }
 
-    void panelsHideAndStayHidden() {
+    void panelsCloseAndStayClosed() {
         ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());

@@ -200,17 +200,17 @@ class TestTasks : public QObject {
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
         hand.timeline().setFocus();
         QStringList way;
-        bool isCardReached = false, isStripReached = false, areTablesReached = false;
+        bool isPanelReached = false, isStripReached = false, areTablesReached = false;
         for (int presses = 0; presses < 60; ++presses) {
             QWidget* focus = QApplication::focusWidget();
             QVERIFY(focus);
-            isCardReached = isCardReached || hand.guide().card().isAncestorOf(focus);
+            isPanelReached = isPanelReached || hand.guide().card().isAncestorOf(focus);
             isStripReached = isStripReached || focus == &hand.guide().strip();
             areTablesReached = areTablesReached || hand.page().tables().isAncestorOf(focus);
             way << QString::fromLatin1(focus->metaObject()->className());
             QTest::keyClick(focus, Qt::Key_Tab);
         }
-        QVERIFY2(isCardReached, qPrintable(way.join(' ')));
+        QVERIFY2(isPanelReached, qPrintable(way.join(' ')));
         QVERIFY2(isStripReached, qPrintable(way.join(' ')));
         QVERIFY2(areTablesReached, qPrintable(way.join(' ')));
     }

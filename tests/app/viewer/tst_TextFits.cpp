@@ -67,7 +67,7 @@ QString unreadableReason(const QWidget& widget) {
     return {};
 }
 
-QStringList cutTexts(const QWidget& window) {
+QStringList clippedTexts(const QWidget& window) {
     QStringList cut;
     for (const QWidget* widget : window.findChildren<QWidget*>()) {
         if (!widget->isVisible()) continue;
@@ -92,7 +92,7 @@ double middleOfText(QWidget& widget, QRect area) {
 }
 
 /// Bars without content are hidden, unlike the pages of background tabs.
-bool isInHiddenBar(const QWidget& widget) {
+bool isInInvisibleBar(const QWidget& widget) {
     for (const QWidget* each = &widget; each; each = each->parentWidget())
         if (each->isHidden() && !qobject_cast<const QStackedWidget*>(each->parentWidget())) return true;
     return false;
@@ -139,7 +139,7 @@ class TestTextFits : public QObject {
         MainWindow& window = shown.window;
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         QApplication::processEvents();
-        QCOMPARE(cutTexts(window).join("; "), QString());
+        QCOMPARE(clippedTexts(window).join("; "), QString());
         window.tabs().showTrace(simulatedTraining({.steps = 2}));
         QVERIFY(shown.wait());
         QTabWidget& tables = window.tabs().currentTrace()->tables();
@@ -147,19 +147,19 @@ class TestTextFits : public QObject {
             tables.setCurrentIndex(index);
             QVERIFY(shown.wait());
             // A layout needs several passes to settle where heights follow widths.
-            QVERIFY2(QTest::qWaitFor([&] { return cutTexts(window).isEmpty(); }),
-                     qPrintable(tables.tabText(index) + ": " + cutTexts(window).join(", ")));
+            QVERIFY2(QTest::qWaitFor([&] { return clippedTexts(window).isEmpty(); }),
+                     qPrintable(tables.tabText(index) + ": " + clippedTexts(window).join(", ")));
         }
         TimelineNavigator(window.tabs().currentTrace()->timeline().state()).scrollToTrack(0);
         window.tabs().currentTrace()->timeline().commands().hideTrack();
         child<Finder>(window).popUp();
         QApplication::processEvents();
-        QCOMPARE(cutTexts(window).join("; "), QString());
+        QCOMPARE(clippedTexts(window).join("; "), QString());
         child<GoToBar>(window).popUp();
         QTest::keyClicks(&child<GoToBar>(window).edit(), "soon");
         QTest::keyClick(&child<GoToBar>(window).edit(), Qt::Key_Return);
         QApplication::processEvents();
-        QCOMPARE(cutTexts(window).join("; "), QString());
+        QCOMPARE(clippedTexts(window).join("; "), QString());
     }
 
     void everyControlHasAnAccessibleName() {
@@ -172,7 +172,7 @@ class TestTextFits : public QObject {
             const bool canHaveFocus = (widget->focusPolicy() & Qt::TabFocus) == Qt::TabFocus;
             const bool isReached = widget->isEnabled() && canHaveFocus && !widget->focusProxy();
             // Tabs and lists in a background page exist as well.
-            if (!isReached || isInHiddenBar(*widget)) continue;
+            if (!isReached || isInInvisibleBar(*widget)) continue;
             QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(widget);
             const QString name = interface ? interface->text(QAccessible::Name) : QString();
             if (name.isEmpty())

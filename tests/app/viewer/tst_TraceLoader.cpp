@@ -97,7 +97,7 @@ class TestTraceLoader : public QObject {
         QVERIFY(!loader.isRunning());
     }
 
-    void foreignFileIsOneSentence() {
+    void unknownFileIsOneSentence() {
         TraceLoader loader(folder_ / "bad.lanescope");
         QSignalSpy failed(&loader, &TraceLoader::failed);
         loader.start();

@@ -144,9 +144,9 @@ class TestViewerProgram : public QObject {
         const Outcome plain = runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "1"});
         QVERIFY2(plain.status == 0, qPrintable(plain.errors));
         const QImage without(picture_);
-        const Outcome ghost = runViewer(
+        const Outcome overlay = runViewer(
             {"--compare", baseline_, candidate_, "--render", picture_, "--step", "1", "--ghost", "--table", "kernels"});
-        QVERIFY2(ghost.status == 0, qPrintable(ghost.errors));
+        QVERIFY2(overlay.status == 0, qPrintable(overlay.errors));
         QVERIFY(QImage(picture_) != without);
         const Outcome missing = runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "99"});
         QCOMPARE(missing.status, 1);

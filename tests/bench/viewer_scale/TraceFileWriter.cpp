@@ -32,7 +32,7 @@ constexpr int64_t globalTidOf(int rank, int thread) {
 }
 
 /// SQL that gives a Lanescope file the form of another profiler's export.
-constexpr const char* foreignFormatSql =
+constexpr const char* otherFormatSql =
     "DELETE FROM META_DATA_EXPORT; DROP TABLE LANESCOPE_NCCL_OPERATIONS;"
     "DROP TABLE LANESCOPE_NCCL_COMMUNICATORS; DROP TABLE LANESCOPE_NCCL_PLUGIN_OPERATIONS;"
     "DROP TABLE LANESCOPE_HEALTH; DROP TABLE LANESCOPE_PROPERTIES;"
@@ -79,7 +79,7 @@ class TraceFileWriter::File {
             .insert(fact.name = "Simulated", fact.value = "yes: written by a generator, nothing was measured on a GPU");
         if (error_) return fail(*error_);
         if (auto done = database_.execute("COMMIT"); !done) return done;
-        if (kind_ == FileKind::Foreign) return database_.execute(foreignFormatSql);
+        if (kind_ == FileKind::Foreign) return database_.execute(otherFormatSql);
         return {};
     }
 

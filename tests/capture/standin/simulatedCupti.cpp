@@ -52,7 +52,7 @@ struct Simulation {
     void* callbackData = nullptr;
     std::atomic<bool> reportsContexts{false};
     std::atomic<bool> reportedDropped{false};
-    std::atomic<bool> returnedForeign{false};
+    std::atomic<bool> returnedUnknown{false};
 
     std::mutex mutex;  // guards the members below
     std::set<int> kinds;
@@ -185,9 +185,9 @@ bool isStolen() {
 }
 
 /// Returns one empty buffer of another tool; its content does not matter.
-bool returnForeignBuffer() {
+bool returnUnknownBuffer() {
     static uint8_t foreign[64];
-    if (std::getenv("STANDIN_CUPTI_MIXED") && !simulation().returnedForeign.exchange(true))
+    if (std::getenv("STANDIN_CUPTI_MIXED") && !simulation().returnedUnknown.exchange(true))
         simulation().complete(nullptr, 0, foreign, sizeof foreign, 0);
     return false;
 }
@@ -259,7 +259,7 @@ SIMULATED_EXPORT bool simulateRecord(const void* record) {
     Simulation& s = simulation();
     const size_t bytes = recordBytes(activity.kind);
     if (!s.request || bytes == 0 || !isWanted(activity)) return false;
-    if (isStolen()) return returnForeignBuffer();
+    if (isStolen()) return returnUnknownBuffer();
     ThreadBuffer& buffer = threadBuffer();
     const std::lock_guard lock(buffer.mutex);
     if (buffer.memory && buffer.used + bytes + poisonBytes > buffer.bytes) completeBuffer(buffer);

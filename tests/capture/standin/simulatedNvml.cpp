@@ -105,9 +105,9 @@ int trouble(void* device) {
     return lostMs >= 0 && elapsed > lostMs && indexOf(device) == 0 ? gpuIsLost : 0;
 }
 
-int answer(void* device, const char* leftOutBy = "bare") {
+int answer(void* device, const char* omittedBy = "bare") {
     if (const int result = trouble(device)) return result;
-    return setting(leftOutBy, 0) != 0 ? notSupported : 0;
+    return setting(omittedBy, 0) != 0 ? notSupported : 0;
 }
 
 }  // namespace

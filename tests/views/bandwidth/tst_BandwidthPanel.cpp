@@ -323,7 +323,7 @@ class TestBandwidthPanel : public QObject {
         }
     }
 
-    void hiddenPanelCountsNothing() {
+    void invisiblePanelCountsNothing() {
         BandwidthPanel panel;
         panel.setTrace(simulatedMachine());
         test::settle();
@@ -339,10 +339,10 @@ class TestBandwidthPanel : public QObject {
         QCOMPARE(shown.view().model().rowCount(), 0);
         QVERIFY(!child<AdviceCard>(shown.panel).isVisible());
         QCOMPARE(chartOf(shown.panel, BandwidthChart::OverTime).markCount(), 0);
-        bool isSaid = false;
+        bool isReported = false;
         for (const QLabel* label : shown.view().findChildren<QLabel*>())
-            isSaid = isSaid || (label->isVisible() && label->text() == "No memcpy was recorded.");
-        QVERIFY(isSaid);
+            isReported = isReported || (label->isVisible() && label->text() == "No memcpy was recorded.");
+        QVERIFY(isReported);
     }
 
     void modelPassesTheQtModelTester() {

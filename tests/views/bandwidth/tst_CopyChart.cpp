@@ -79,8 +79,8 @@ class TestCopyChart : public QObject {
         QVERIFY2(described.back()[0].toString().contains("GB/s"), qPrintable(described.back()[0].toString()));
     }
 
-    void arrowKeysWalkAndEnterRequestsTheCopy_data() { everyKind(); }
-    void arrowKeysWalkAndEnterRequestsTheCopy() {
+    void cursorKeysWalkAndEnterRequestsTheCopy_data() { everyKind(); }
+    void cursorKeysWalkAndEnterRequestsTheCopy() {
         QFETCH(BandwidthChart, kind);
         ShownChart shown(kind);
         QSignalSpy activated(&shown.chart, &CopyChart::copyActivated);
@@ -163,10 +163,10 @@ class TestCopyChart : public QObject {
         shown.range = TimeRange{-20 * ms, -10 * ms};
         shown.ask();
         QCOMPARE(shown.chart.markCount(), 0);
-        bool isSaid = false;
+        bool isReported = false;
         for (int item = 0; item < shown.chart.plot().itemCount(); ++item)
-            isSaid = isSaid || qobject_cast<QCPItemText*>(shown.chart.plot().item(item));
-        QVERIFY(isSaid);
+            isReported = isReported || qobject_cast<QCPItemText*>(shown.chart.plot().item(item));
+        QVERIFY(isReported);
         QTest::keyClick(&shown.chart, Qt::Key_Right);
         QTest::mouseClick(shown.plot(), Qt::LeftButton);
         QVERIFY(!shown.chart.chosenMark());

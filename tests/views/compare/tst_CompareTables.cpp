@@ -75,7 +75,7 @@ class TestCompareTables : public QObject {
         QVERIFY(table.filter().rowCount() < table.model().rowCount());
     }
 
-    void hiddenTableIsFilledWhenShownAgain() {
+    void invisibleTableIsFilledWhenShownAgain() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();

@@ -19,7 +19,7 @@ using namespace lanescope::views;
 class TestCompareView : public QObject {
     Q_OBJECT
   private slots:
-    void showsTheHealthOfTheDoubtfulSide() {
+    void showsTheWarningsOfItsSide() {
         // Not shared yet, so it may still change.
         auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));

@@ -19,7 +19,7 @@ using namespace lanescope::views;
 class TestHealthBar : public QObject {
     Q_OBJECT
   private slots:
-    void isHiddenWithoutLosses() {
+    void isInvisibleWithoutLosses() {
         QWidget window;
         HealthBar bar(&window);
         window.show();

@@ -97,7 +97,7 @@ class TestEventsPanel : public QObject {
         QVERIFY(model().rowCount() < selected);
     }
 
-    void hiddenPanelComputesNothing() {
+    void invisiblePanelComputesNothing() {
         panel_->hide();
         const int rows = model().rowCount();
         panel_->setVisibleRange(middleOf(*trace_));

@@ -138,20 +138,20 @@ class TestExplanationCard : public QObject {
         const std::string stolen = "The host of this virtual machine kept 0.5 of a core from it.";
         run.facts.healthWarnings.push_back({Severity::Warning, HealthCode::CpuStolen, stolen});
         Shown shown(std::make_shared<const ExplainedRun>(run));
-        const auto isSaid = [&] {
+        const auto isReported = [&] {
             return std::ranges::any_of(shown.card.findChildren<QLabel*>(), [&](const QLabel* each) {
                 return !each->isHidden() && each->text().contains(QString::fromStdString(stolen));
             });
         };
-        QVERIFY(isSaid());
+        QVERIFY(isReported());
         shown.card.setShownCaveat("Something else.");
-        QVERIFY(isSaid());
+        QVERIFY(isReported());
         shown.card.setShownCaveat(stolen);
-        QVERIFY(!isSaid());
+        QVERIFY(!isReported());
         // The explanation itself contains it.
         QVERIFY(std::ranges::count(shown.card.explanation().caveats, stolen) == 1);
         shown.card.setShownCaveat({});
-        QVERIFY(isSaid());
+        QVERIFY(isReported());
     }
 
     void findingIsCopied() {

@@ -122,7 +122,7 @@ class TestMarks : public QObject {
         QVERIFY(std::abs(shown.store.marks().at(0).range.startNs - middle) < visible.durationNs() / 100);
     }
 
-    void escapeDiscardsANewMark() {
+    void escapeDiscardsTheNewMark() {
         Shown shown;
         shown.marks.addMark();
         QTest::keyClicks(&shown.marks.editor().text(), "never mind");
@@ -141,7 +141,7 @@ class TestMarks : public QObject {
         QCOMPARE(shown.store.marks().at(0).color, markColors[3]);
     }
 
-    void stripIsHiddenWithoutMarks() {
+    void stripIsInvisibleWithoutMarks() {
         Shown shown;
         const int above = shown.timeline.places().tracksArea().top();
         shown.store.add(markAt("a", 3 * ms, "a"));

@@ -78,15 +78,15 @@ class TestReportPanel : public QObject {
         const SelectionStatistics selection = selectionStatistics(*trace, trace->sums, selected);
         QCOMPARE(selection.names.size(), size_t(1));
         QCOMPARE(std::get<int64_t>(model.table().rows[0][1]), selection.names[0].sums.totalNs);
-        const auto isSaid = [&panel] {
+        const auto isReported = [&panel] {
             for (const QLabel* label : panel.findChildren<QLabel*>())
                 if (label->isVisible() && label->text().contains("beyond the range")) return true;
             return false;
         };
-        QVERIFY(isSaid());
+        QVERIFY(isReported());
         panel.setRange(std::nullopt);
         QTRY_VERIFY(!panel.isStale());
-        QVERIFY(!isSaid());
+        QVERIFY(!isReported());
     }
 
     void buildsNothingUntilShown() {
@@ -105,11 +105,11 @@ class TestReportPanel : public QObject {
         panel.show();
         panel.setTrace(simulatedTraining({.steps = 1}));
         QTRY_VERIFY(!panel.isStale());
-        bool isSaid = false;
+        bool isReported = false;
         for (const QLabel* label : panel.findChildren<QLabel*>()) {
-            isSaid = isSaid || (label->isVisible() && label->text().contains("no_such_report"));
+            isReported = isReported || (label->isVisible() && label->text().contains("no_such_report"));
         }
-        QVERIFY(isSaid);
+        QVERIFY(isReported);
     }
 
     void hitsAreListedInOrderUpToALimit() {

@@ -108,7 +108,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.headline().startsWith("4.000 ms selected"));
     }
 
-    void rangeSelectedWhileHiddenIsShownLater() {
+    void rangeSelectedWhileInvisibleIsShownLater() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.setTrace(trace);
@@ -124,7 +124,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.headline().startsWith("2.000 ms selected"));
     }
 
-    void countsNothingWhileHidden() {
+    void countsNothingWhileInvisible() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.setTrace(trace);

@@ -64,7 +64,7 @@ class TestEmptinessKeeper : public QObject {
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
 
-    void entirelyEmptyViewHidesNothing() {
+    void entirelyEmptyViewKeepsAllTracks() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
         shown.look(40, 60);
@@ -85,7 +85,7 @@ class TestEmptinessKeeper : public QObject {
         QVERIFY(shown.isSeen(20));
     }
 
-    void hiddenEmptyTracksAreNoPartOfTheArrangement() {
+    void skippedEmptyTracksAreNoPartOfTheArrangement() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
         shown.look(0, 20);

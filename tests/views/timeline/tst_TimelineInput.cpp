@@ -35,7 +35,7 @@ class tst_TimelineInput : public QObject {
     void draggingTheLabelsEdgeResizesThem();
     void letterKeysZoomAndPan();
     void heldKeysKeepMoving();
-    void arrowsWalkSlicesAndLanes();
+    void cursorKeysWalkSlicesAndLanes();
     void escapeClears();
     void shortcutsPassThrough();
     void hoverNamesTheSlice();
@@ -258,7 +258,7 @@ void tst_TimelineInput::heldKeysKeepMoving() {
     QCOMPARE(shown.visible(), afterRelease);
 }
 
-void tst_TimelineInput::arrowsWalkSlicesAndLanes() {
+void tst_TimelineInput::cursorKeysWalkSlicesAndLanes() {
     ShownTimeline shown(small_.trace);
     shown.view.state().selection().setEvent(small_.first);
     QTest::keyClick(&shown.view, Qt::Key_Right);

@@ -61,14 +61,14 @@ class tst_TimelineNavigation : public QObject {
     void newTraceHasNoHistory();
     void growingTraceKeepsItsHistory();
     void goesBackToTheTracks();
-    void arrowsSkipToDistinguishableSlices();
+    void cursorKeysSkipToDistinguishableSlices();
     void periodAndCommaGoToTheAdjacentSlice();
-    void arrowsRestartWhereTheLaneIsVisible();
+    void cursorKeysRestartWhereTheLaneIsVisible();
     void homeAndEndGoToTheEndsOfTheLane();
     void controlHomeAndEndScroll();
     void keysFollowFlowEvents();
     void keysAndMouseFollowOperatorsToTheirBackward();
-    void arrowsOutOfViewEndInALabel();
+    void flowsOutOfViewEndInALabel();
     void labelsKeepTheirEventVisible();
     void labelLeadsToItsEvent();
     void showsTheSelectedEventsPlace();
@@ -225,7 +225,7 @@ void tst_TimelineNavigation::goesBackToTheTracks() {
     QCOMPARE(bar->value(), bar->maximum());
 }
 
-void tst_TimelineNavigation::arrowsSkipToDistinguishableSlices() {
+void tst_TimelineNavigation::cursorKeysSkipToDistinguishableSlices() {
     ShownTimeline shown(busy_.trace);
     shown.view.state().selection().setEvent(busy_.first);
     int64_t before = busy_.trace->rangeOf(busy_.first).startNs;
@@ -254,7 +254,7 @@ void tst_TimelineNavigation::periodAndCommaGoToTheAdjacentSlice() {
     QCOMPARE(shown.view.state().selection().event(), busy_.first);
 }
 
-void tst_TimelineNavigation::arrowsRestartWhereTheLaneIsVisible() {
+void tst_TimelineNavigation::cursorKeysRestartWhereTheLaneIsVisible() {
     ShownTimeline shown(busy_.trace);
     shown.view.state().selection().setEvent(busy_.first);
     shown.view.state().range().axis().setRange({2'000'000, 2'010'000});
@@ -341,7 +341,7 @@ void tst_TimelineNavigation::keysAndMouseFollowOperatorsToTheirBackward() {
     QCOMPARE(shown.view.state().selection().event(), other);
 }
 
-void tst_TimelineNavigation::arrowsOutOfViewEndInALabel() {
+void tst_TimelineNavigation::flowsOutOfViewEndInALabel() {
     ShownTimeline shown(small_.trace);
     shown.view.state().selection().setEvent(small_.call);
     QVERIFY(shown.canvas()->flowLabels().empty());

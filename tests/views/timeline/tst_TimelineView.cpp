@@ -25,7 +25,7 @@ class tst_TimelineView : public QObject {
     void revealingAnEventWithoutTrackOnlySelects();
     void hitsArePainted();
     void selectedCallsPointAtTheirWork();
-    void arrowsOfHiddenTracksEndAtTheirGroup();
+    void flowsOfFoldedTracksEndAtTheirGroup();
     void themesRepaint();
     void lateTimesArePaintedLikeEarlyOnes();
     void partsHaveAccessibleRoles();
@@ -174,7 +174,7 @@ void tst_TimelineView::selectedCallsPointAtTheirWork() {
     QVERIFY(flowArrows(*small.trace, layout, EventRef()).empty());
 }
 
-void tst_TimelineView::arrowsOfHiddenTracksEndAtTheirGroup() {
+void tst_TimelineView::flowsOfFoldedTracksEndAtTheirGroup() {
     const SmallTrace small;
     TrackLayout layout;
     layout.setTracks(small.trace->tracks);

@@ -228,7 +228,7 @@ class TestTrackLabels : public QObject {
         QVERIFY(bar->edit().text().isEmpty());
     }
 
-    void arrowsWalkTheLabelsAsATree() {
+    void cursorKeysWalkTheLabelsAsATree() {
         Labels shown(trace_);
         shown.view.state().tracks().setAllFolded(true);
         shown.labels()->setFocus(Qt::TabFocusReason);

@@ -13,7 +13,7 @@ class tst_TrackLayout : public QObject {
 
   private slots:
     void rowsAreContiguous();
-    void foldedGroupHidesAllChildren();
+    void foldedGroupShowsNoChildren();
     void unfoldedGroupKeepsOnlyItsSummary();
     void streamWithChildrenKeepsItsKernels();
     void severalLanesCanBeSqueezed();
@@ -70,7 +70,7 @@ void tst_TrackLayout::rowsAreContiguous() {
     QCOMPARE(layout.totalHeight(), top + layout.metrics().bottomSpace);
 }
 
-void tst_TrackLayout::foldedGroupHidesAllChildren() {
+void tst_TrackLayout::foldedGroupShowsNoChildren() {
     const std::vector<Track> tracks = machine();
     TrackLayout layout;
     layout.setTracks(tracks);

@@ -126,7 +126,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(!graph.selectedEdge());
     }
 
-    void arrowKeysWalkTheEdges() {
+    void cursorKeysWalkTheEdges() {
         ShownPanel shown(machine(3, 18));
         TopologyGraph& graph = shown.graph();
         QTest::keyClick(&graph, Qt::Key_Right);

@@ -13,7 +13,7 @@
 namespace lanescope::test {
 
 /// Writes a trace like a finished recording: with its summary and its checksums.
-inline Result<void> writeClosedTrace(const Trace& trace, const std::filesystem::path& path) {
+inline Result<void> writeFinishedTrace(const Trace& trace, const std::filesystem::path& path) {
     if (const Result<void> written = writeTraceFile(trace, path); !written) return written;
     const Result<TracePtr> loaded = loadTrace(path);
     if (!loaded) return fail(loaded.error());
