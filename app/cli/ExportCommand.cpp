@@ -46,7 +46,7 @@ Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
         std::filesystem::remove(options.output, ignored);
         return sound;
     }
-    reportHealth(trace);
+    reportTraceWarnings(trace);
     return {};
 }
 
@@ -93,7 +93,7 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
         });
         if (const Result<void> closed = output->close(); !closed) return closed;
     }
-    reportHealth(trace);
+    reportTraceWarnings(trace);
     return {};
 }
 
@@ -159,7 +159,7 @@ Result<void> runExport(const ExportOptions& options) {
     else
         writePerfettoTrace(**trace, write);
     if (const Result<void> closed = output->close(); !closed) return closed;
-    reportHealth(**trace);
+    reportTraceWarnings(**trace);
     return {};
 }
 

@@ -81,7 +81,7 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
         fs::remove(output, error);
         return fail(sound.error());
     }
-    reportHealth(**trace);
+    reportTraceWarnings(**trace);
     return output;
 }
 

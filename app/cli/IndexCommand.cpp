@@ -30,7 +30,7 @@ Result<void> runIndex(const IndexOptions& options) {
     // The index exists now, for traces of any size.
     const Result<TracePtr> trace = openTrace(options.file, {.minBytes = 0, .mayWrite = false});
     if (!trace) return fail(trace.error());
-    reportHealth(**trace);
+    reportTraceWarnings(**trace);
     return {};
 }
 

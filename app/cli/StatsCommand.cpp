@@ -138,7 +138,7 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
     const Result<void> printed = printReports(**trace, options, names, *format, range, *output);
     if (!printed) return printed;
     const Result<void> closed = output->close();
-    if (closed) reportHealth(**trace);
+    if (closed) reportTraceWarnings(**trace);
     return closed;
 }
 

@@ -49,7 +49,7 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file, const
         std::filesystem::remove(path, error);
         return fail(whole.error());
     }
-    reportHealth(**trace);
+    reportTraceWarnings(**trace);
     return path;
 }
 

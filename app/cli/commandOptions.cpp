@@ -34,7 +34,7 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
     });
 }
 
-void reportHealth(const Trace& trace) {
+void reportTraceWarnings(const Trace& trace) {
     for (const HealthNote& note : healthNotesOf(trace))
         if (note.severity != Severity::Info) reportWarning(fmt::format("{}: {}", trace.title, shownText(note)));
 }

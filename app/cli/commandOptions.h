@@ -20,7 +20,7 @@ Result<TracePtr> loadForCommand(const std::filesystem::path& path);
 Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path);
 
 /// Prints the warnings and errors in the trace's health notes as warnings on stderr.
-void reportHealth(const Trace& trace);
+void reportTraceWarnings(const Trace& trace);
 
 /// Returns CLI11's error text: a sentence without its full stop, which CLI11 adds; empty if there is none.
 template <class T>
@@ -36,7 +36,7 @@ void addStepOptions(CLI::App& command, CompareSelection& selection);
 /// The options of `merge` and `view` for merging traces.
 struct MergeArguments {
     std::string method = "auto";
-    TraceCut cut;
+    TraceExcerpt cut;
 
     /// Converts to the model's options.
     MergeOptions options() const;

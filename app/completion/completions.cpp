@@ -45,15 +45,15 @@ class Position {
     const CLI::Option* open() const { return valuesLeft_ > 0 ? open_ : nullptr; }
     /// Returns true if the next word is a value, even if it begins with a hyphen.
     bool mustBeValue() const { return open() != nullptr && isFirstValue_; }
-    bool isBehindOptions() const { return isBehindOptions_; }
+    bool isAfterOptions() const { return isAfterOptions_; }
 
     void read(const std::string& word) {
-        const bool isOption = !isBehindOptions_ && word.size() > 1 && word.front() == '-';
+        const bool isOption = !isAfterOptions_ && word.size() > 1 && word.front() == '-';
         if (mustBeValue() || (open() != nullptr && !isOption)) {
             --valuesLeft_;
             isFirstValue_ = false;
-        } else if (word == "--" && !isBehindOptions_) {
-            isBehindOptions_ = true;
+        } else if (word == "--" && !isAfterOptions_) {
+            isAfterOptions_ = true;
             valuesLeft_ = 0;
         } else if (isOption) {
             open_ = findOption(word.substr(0, word.find('=')));
@@ -95,7 +95,7 @@ class Position {
     const CLI::Option* open_ = nullptr;
     int valuesLeft_ = 0;
     bool isFirstValue_ = false;
-    bool isBehindOptions_ = false;
+    bool isAfterOptions_ = false;
     size_t positionals_ = 0;
 };
 
@@ -140,14 +140,14 @@ std::string completions(const CLI::App& app, std::span<const std::string> words,
     Position position(app);
     for (size_t i = 0; i + 1 < words.size(); ++i) {
         const CLI::Option* const next = position.positional();
-        const bool isOption = !position.isBehindOptions() && words[i].starts_with('-');
+        const bool isOption = !position.isAfterOptions() && words[i].starts_with('-');
         if (next != nullptr && next->get_name(true) == "PROGRAM" && position.open() == nullptr && !isOption)
             return fmt::format(":program {}\n", lastProgram(words, i));
         position.read(words[i]);
     }
     const std::string& word = words.back();
     if (position.mustBeValue()) return valuesOf(*position.open(), tracePatterns, valueLists);
-    if (word.starts_with('-') && !position.isBehindOptions()) {
+    if (word.starts_with('-') && !position.isAfterOptions()) {
         const size_t equals = word.find('=');
         if (equals == std::string::npos) return optionsOf(position.app());
         const CLI::Option* const option = position.findOption(word.substr(0, equals));

@@ -124,7 +124,7 @@ void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& file
 
 void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) { load(new LoadPage(files, {true})); }
 
-void DocumentTabs::openPart(const std::vector<std::filesystem::path>& files, const TraceCut& cut) {
+void DocumentTabs::openPart(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut) {
     load(new LoadPage(files, {true, 0, cut}));
 }
 

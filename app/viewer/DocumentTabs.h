@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/live/LiveTrace.h"
-#include "model/merge/TraceCut.h"
+#include "model/merge/TraceExcerpt.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
@@ -32,7 +32,7 @@ class DocumentTabs : public QTabWidget {
     /// Loads the files as one trace, of the ranks of a job, in a new tab.
     void openMerged(const std::vector<std::filesystem::path>& files);
     /// Does the same for only some ranks and steps; also for one file.
-    void openPart(const std::vector<std::filesystem::path>& files, const TraceCut& cut);
+    void openPart(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

@@ -21,14 +21,14 @@ constexpr int margin = 16;
 
 }  // namespace
 
-PopupCard::PopupCard(QWidget* parent) : QFrame(parent), edit_(new QLineEdit(this)) {
+PopupPanel::PopupPanel(QWidget* parent) : QFrame(parent), edit_(new QLineEdit(this)) {
     setObjectName("popupCard");
     edit_->installEventFilter(this);
     parent->installEventFilter(this);
     hide();
 }
 
-void PopupCard::popUp() {
+void PopupPanel::popUp() {
     edit_->clear();
     place();
     show();
@@ -36,21 +36,21 @@ void PopupCard::popUp() {
     edit_->setFocus(Qt::PopupFocusReason);
 }
 
-void PopupCard::dismiss() {
+void PopupPanel::dismiss() {
     if (isHidden()) return;
     hide();
     emit dismissed();
 }
 
-bool PopupCard::pressKey(int) { return false; }
+bool PopupPanel::pressKey(int) { return false; }
 
-void PopupCard::place() {
+void PopupPanel::place() {
     const QSize space = parentWidget()->size() - QSize(2 * margin, distanceFromTop + margin);
     const QSize size = preferredSize().boundedTo(space);
     setGeometry((parentWidget()->width() - size.width()) / 2, distanceFromTop, size.width(), size.height());
 }
 
-bool PopupCard::eventFilter(QObject* watched, QEvent* event) {
+bool PopupPanel::eventFilter(QObject* watched, QEvent* event) {
     if (watched == parentWidget() && event->type() == QEvent::Resize && isVisible()) place();
     if (watched != edit_) return QFrame::eventFilter(watched, event);
     if (event->type() == QEvent::FocusOut && isVisible()) {
@@ -226,7 +226,7 @@ QSize FinderDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelI
 }
 
 Finder::Finder(QWidget* parent)
-    : PopupCard(parent), model_(new FinderModel(this)), list_(new QListView(this)), remark_(new QLabel(this)) {
+    : PopupPanel(parent), model_(new FinderModel(this)), list_(new QListView(this)), remark_(new QLabel(this)) {
     setAccessibleName(tr("Find a command, a track or a name"));
     edit().setPlaceholderText(tr("Command, track, kernel, range"));
     edit().setAccessibleName(tr("Find a command, a track or a name"));
@@ -252,7 +252,7 @@ Finder::Finder(QWidget* parent)
 }
 
 void Finder::popUp() {
-    PopupCard::popUp();
+    PopupPanel::popUp();
     model_->setText({});
 }
 

@@ -15,10 +15,10 @@ namespace lanescope::viewer {
 
 /// A card over the upper middle of its parent with a text line. Not a window, because windows are
 /// slow on a remote display. Escape, or loss of the keyboard focus, closes it.
-class PopupCard : public QFrame {
+class PopupPanel : public QFrame {
     Q_OBJECT
   public:
-    explicit PopupCard(QWidget* parent);
+    explicit PopupPanel(QWidget* parent);
 
     QLineEdit& edit() const { return *edit_; }
     /// Shows the card with the keyboard focus in an empty line.
@@ -112,7 +112,7 @@ class QListView;
 namespace lanescope::viewer {
 
 /// Finds commands, tracks, marks and names by a few letters, with the keyboard only.
-class Finder : public PopupCard {
+class Finder : public PopupPanel {
     Q_OBJECT
   public:
     explicit Finder(QWidget* parent);

@@ -77,7 +77,7 @@ void FleetPage::openFound(const Result<std::vector<std::filesystem::path>>& file
                                  tr("Choose folder…"), tr("Read them there"));
         return offer_->offer(toQString(files.error().sentence), tr("Choose folder…"));
     }
-    TraceCut cut;
+    TraceExcerpt cut;
     for (const size_t row : rows_) cut.ranks.push_back(static_cast<int>(report_->ranks[row].rank));
     std::sort(cut.ranks.begin(), cut.ranks.end());
     cut.steps = steps_;

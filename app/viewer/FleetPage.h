@@ -8,7 +8,7 @@
 
 #include "app/viewer/DocumentPage.h"
 #include "model/fleet/FleetReport.h"
-#include "model/merge/TraceCut.h"
+#include "model/merge/TraceExcerpt.h"
 
 class QAction;
 
@@ -45,7 +45,7 @@ class FleetPage : public DocumentPage {
 
   signals:
     /// Opens these ranks and steps of the files.
-    void openRequested(const std::vector<std::filesystem::path>& files, const lanescope::TraceCut& cut);
+    void openRequested(const std::vector<std::filesystem::path>& files, const lanescope::TraceExcerpt& cut);
 
   private:
     void open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps);

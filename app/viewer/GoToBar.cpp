@@ -47,7 +47,7 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
 
 }  // namespace
 
-GoToBar::GoToBar(QWidget* parent) : PopupCard(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
+GoToBar::GoToBar(QWidget* parent) : PopupPanel(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
     setAccessibleName(tr("Go to a time"));
     edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, 1.2s..1.4s"));
     edit().setAccessibleName(tr("Go to a time"));
@@ -73,7 +73,7 @@ void GoToBar::setTimeline(TimelineView* timeline) {
 
 void GoToBar::popUp() {
     showStatus(tr("A time, a share of the trace, a step, or a range with two dots."), false);
-    PopupCard::popUp();
+    PopupPanel::popUp();
 }
 
 QString GoToBar::remark() const { return remark_->text(); }

@@ -16,7 +16,7 @@ class TimelineView;
 namespace lanescope::viewer {
 
 /// Goes to a typed time, range or step of a timeline. Shows errors under the text.
-class GoToBar : public PopupCard {
+class GoToBar : public PopupPanel {
     Q_OBJECT
   public:
     explicit GoToBar(QWidget* parent);

@@ -18,7 +18,7 @@
 #include "model/index/openTrace.h"
 #include "model/merge/mergeFiles.h"
 #include "model/text/formatValue.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
@@ -29,7 +29,8 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProgress& progress, Paths& skippedFiles) {
+Result<TracePtr> openOne(const Paths& paths, const TraceExcerpt& cut, const LoadProgress& progress,
+                         Paths& skippedFiles) {
     constexpr double merging = 0.8;  // of the progress
     std::error_code error;
     if (paths.size() == 1 && cut.isWhole() && !std::filesystem::is_directory(paths.front(), error))
@@ -50,7 +51,7 @@ Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProg
 
 }  // namespace
 
-Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceCut& cut, const LoadProgress& progress,
+Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceExcerpt& cut, const LoadProgress& progress,
                                               Paths& skippedFiles) {
     if (paths.size() == 1 && fleet::isFleetReport(paths.front())) {
         auto report = fleet::readFleetReport(paths.front(), progress);
@@ -63,7 +64,7 @@ Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceCut
     return Loaded{views::freedInBackground(std::move(*trace)), nullptr};
 }
 
-TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent, TraceCut cut)
+TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent, TraceExcerpt cut)
     : QObject(parent),
       paths_(std::move(paths)),
       cut_(std::move(cut)),

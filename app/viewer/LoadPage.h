@@ -12,7 +12,7 @@
 #include "model/compare/comparePrograms.h"
 #include "model/fleet/FleetReport.h"
 #include "model/format/Result.h"
-#include "model/merge/TraceCut.h"
+#include "model/merge/TraceExcerpt.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 
@@ -25,7 +25,7 @@ namespace lanescope::viewer {
 class TraceLoader : public QObject {
     Q_OBJECT
   public:
-    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr, TraceCut cut = {});
+    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr, TraceExcerpt cut = {});
     explicit TraceLoader(const std::filesystem::path& path, QObject* parent = nullptr)
         : TraceLoader(std::vector{path}, parent) {}
     ~TraceLoader() override;
@@ -52,12 +52,12 @@ class TraceLoader : public QObject {
         TracePtr trace;
         fleet::FleetReportPtr report;
     };
-    static Result<Loaded> open(const std::vector<std::filesystem::path>& paths, const TraceCut& cut,
+    static Result<Loaded> open(const std::vector<std::filesystem::path>& paths, const TraceExcerpt& cut,
                                const LoadProgress& progress, std::vector<std::filesystem::path>& skippedFiles);
     void finish(const Result<Loaded>& result);
 
     std::vector<std::filesystem::path> paths_, skipped_;
-    const TraceCut cut_;
+    const TraceExcerpt cut_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
 };
@@ -84,7 +84,7 @@ struct SeveralFiles {
     /// For a comparison: the first so many are runs of one program, the others of another. 0: the
     /// first is compared with each of the others.
     size_t baselineRuns = 0;
-    TraceCut cut = {};  ///< For one trace, the requested part.
+    TraceExcerpt cut = {};  ///< For one trace, the requested part.
 };
 
 /// A placeholder for a document while its traces are loaded: progress and a cancel button. If a

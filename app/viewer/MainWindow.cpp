@@ -331,8 +331,8 @@ void MainWindow::focusDocument() {
 void MainWindow::connectFinder() {
     connect(actions_->finder, &QAction::triggered, this, &MainWindow::popUpFinder);
     connect(actions_->goTo, &QAction::triggered, goToBar_, &GoToBar::popUp);
-    connect(finder_, &PopupCard::dismissed, this, &MainWindow::focusDocument);
-    connect(goToBar_, &PopupCard::dismissed, this, &MainWindow::focusDocument);
+    connect(finder_, &PopupPanel::dismissed, this, &MainWindow::focusDocument);
+    connect(goToBar_, &PopupPanel::dismissed, this, &MainWindow::focusDocument);
 }
 
 void MainWindow::popUpFinder() {

@@ -75,7 +75,7 @@ void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
     store_.setNotes(mergeNotes(sent, store_.notes(), found->notes));
     if (!found->remark.empty()) {
         emit remarked(toQString(found->remark), true);
-    } else if (!file_.isBesideTrace()) {
+    } else if (!file_.isNextToTrace()) {
         emit remarked(tr("The folder of the trace cannot be written: marks are kept in %1.")
                           .arg(toQString(file_.path().string())),
                       false);

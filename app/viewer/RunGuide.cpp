@@ -7,8 +7,8 @@
 #include "app/viewer/AppSettings.h"
 #include "model/explain/findingPlace.h"
 #include "views/explain/ExplainJob.h"
-#include "views/explain/ExplanationCard.h"
-#include "views/explain/IdleCard.h"
+#include "views/explain/ExplanationPanel.h"
+#include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -22,7 +22,7 @@ using explain::StepPlace;
 namespace {
 
 // Share of the page height for the lines of findings.
-constexpr double cardShare = 0.14;
+constexpr double panelShare = 0.14;
 constexpr double stripShare = 0.12;  // the same for the strip of steps
 constexpr int lowPage = 440;         // in a lower one every line counts
 
@@ -41,9 +41,9 @@ RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
       timelineLeft_(&timeline),
       job_(new ExplainJob(this)),
       placeJob_(new LatestJob(this)),
-      card_(new ExplanationCard(page)),
+      card_(new ExplanationPanel(page)),
       strip_(new StepStrip(page)),
-      idleCard_(new IdleCard(page)),
+      idlePanel_(new IdlePanel(page)),
       idle_(new IdleFinder(this)) {
     card_->hide();
     strip_->hide();
@@ -75,11 +75,11 @@ void RunGuide::makeActions() {
     auto* line = new QAction(this);
     line->setSeparator(true);
     actions_ << line;
-    showCard_ = make(tr("E&xplanation"), QKeySequence(Qt::Key_F7), false);
-    showCard_->setCheckable(true);
-    showCard_->setChecked(true);
-    connect(showCard_, &QAction::toggled, this, &RunGuide::updateCard);
-    connect(showCard_, &QAction::triggered, this, [this](bool isOn) {
+    showPanel_ = make(tr("E&xplanation"), QKeySequence(Qt::Key_F7), false);
+    showPanel_->setCheckable(true);
+    showPanel_->setChecked(true);
+    connect(showPanel_, &QAction::toggled, this, &RunGuide::updatePanel);
+    connect(showPanel_, &QAction::triggered, this, [this](bool isOn) {
         if (isOn && !card_->findings().empty()) card_->focusFirst();
     });
     connect(make(tr("Step &before"), QKeySequence(Qt::Key_BracketLeft), true), &QAction::triggered, this,
@@ -97,14 +97,14 @@ void RunGuide::makeActions() {
 void RunGuide::connectParts() {
     connect(job_, &ExplainJob::explained, this, &RunGuide::take);
     connect(job_, &ExplainJob::failed, this, &RunGuide::explained);
-    connect(card_, &ExplanationCard::findingActivated, this, &RunGuide::showFinding);
-    connect(card_, &ExplanationCard::queryRequested, this, &RunGuide::queryRequested);
-    connect(card_, &ExplanationCard::closed, this, [this] {
-        showCard_->setChecked(false);
+    connect(card_, &ExplanationPanel::findingActivated, this, &RunGuide::showFinding);
+    connect(card_, &ExplanationPanel::queryRequested, this, &RunGuide::queryRequested);
+    connect(card_, &ExplanationPanel::closed, this, [this] {
+        showPanel_->setChecked(false);
         timeline_.setFocus();
     });
     connect(strip_, &StepStrip::stepChosen, this, &RunGuide::showStep);
-    connect(idleCard_, &IdleCard::eventActivated, &timeline_, &TimelineView::revealEvent);
+    connect(idlePanel_, &IdlePanel::eventActivated, &timeline_, &TimelineView::revealEvent);
     timeline_.state().setEmptyPlaces([this](uint32_t track, int64_t timeNs) { return idle_->placeAt(track, timeNs); });
     connect(idle_, &IdleFinder::found, this, [this] {
         timeline_.state().setGpuParts(
@@ -127,7 +127,7 @@ void RunGuide::connectParts() {
 void RunGuide::start(ExplainedRunPtr known) {
     // A stored summary of a run without plain steps is incomplete.
     if (known && known->hasPlainSteps())
-        take(withHealthOf(std::move(known), *trace_));
+        take(withWarningsOf(std::move(known), *trace_));
     else
         job_->start(trace_);
     idle_->demandIfSmall();
@@ -150,20 +150,20 @@ void RunGuide::setTheme(const Theme& theme) {
     card_->setTheme(theme);
     strip_->setTheme(theme);
     idle_->setTheme(theme);
-    idleCard_->setTheme(theme);
+    idlePanel_->setTheme(theme);
 }
 
 void RunGuide::setPageHeight(int height) {
     const int line = card_->fontMetrics().height() + 8;
     const bool isLow = height < lowPage;
-    card_->setMaxLines(isLow ? 1 : std::clamp(static_cast<int>(height * cardShare / line), 1, 5));
+    card_->setMaxLines(isLow ? 1 : std::clamp(static_cast<int>(height * panelShare / line), 1, 5));
     strip_->setMaxHeight(isLow ? 0 : static_cast<int>(height * stripShare));
 }
 
 bool RunGuide::isBusy() const { return job_->isRunning() || placeJob_->isRunning() || idle_->isBusy(); }
 
 void RunGuide::restore(const AppSettings& settings) {
-    showCard_->setChecked(settings.isPanelVisible("explanation"));
+    showPanel_->setChecked(settings.isPanelVisible("explanation"));
     explain::MutedRules muted;
     for (const QString& name : settings.mutedRules())
         if (const auto* rule = explain::ruleCalled(name.toStdString())) muted.insert(rule);
@@ -171,7 +171,7 @@ void RunGuide::restore(const AppSettings& settings) {
 }
 
 void RunGuide::store(AppSettings& settings) const {
-    settings.setPanelVisible("explanation", showCard_->isChecked());
+    settings.setPanelVisible("explanation", showPanel_->isChecked());
     QStringList muted;
     for (const explain::Rule* rule : explain::allRules())
         if (card_->muted().contains(rule)) muted << QString::fromUtf8(rule->id);
@@ -182,7 +182,7 @@ void RunGuide::take(ExplainedRunPtr run) {
     run_ = std::move(run);
     card_->setRun(run_);
     strip_->setRun(run_);
-    updateCard();
+    updatePanel();
     strip_->setVisible(strip_->hasContent());
     updateStrip();
     // A user who has moved the view keeps it.
@@ -194,7 +194,7 @@ void RunGuide::take(ExplainedRunPtr run) {
     emit explained();
 }
 
-void RunGuide::updateCard() { card_->setVisible(showCard_->isChecked() && card_->hasContent()); }
+void RunGuide::updatePanel() { card_->setVisible(showPanel_->isChecked() && card_->hasContent()); }
 
 void RunGuide::updateStrip() {
     const QRect tracks = timeline_.places().tracksArea();
@@ -264,7 +264,7 @@ void RunGuide::showFinding(const explain::Finding& finding) {
 void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
     const analysis::IdleGaps::Place place{worker, gap};
     timeline_.state().selection().setEvent({});
-    idleCard_->setGap(trace_, idle_->gaps(), place);
+    idlePanel_->setGap(trace_, idle_->gaps(), place);
     const GapMark mark = idle_->markOf(place);
     if (movesThere) {
         timeline_.state().range().zoomTo(around(mark.range));

@@ -15,8 +15,8 @@
 
 namespace lanescope::views {
 class ExplainJob;
-class ExplanationCard;
-class IdleCard;
+class ExplanationPanel;
+class IdlePanel;
 class IdleFinder;
 class LatestJob;
 class StepStrip;
@@ -37,9 +37,9 @@ class RunGuide : public QObject {
     RunGuide(TracePtr trace, views::TimelineView& timeline, QWidget* page);
     ~RunGuide() override;
 
-    views::ExplanationCard& card() const { return *card_; }
+    views::ExplanationPanel& card() const { return *card_; }
     views::StepStrip& strip() const { return *strip_; }
-    views::IdleCard& idleCard() const { return *idleCard_; }
+    views::IdlePanel& idlePanel() const { return *idlePanel_; }
     views::IdleFinder& idle() const { return *idle_; }
     /// Null until it is known.
     const views::ExplainedRunPtr& run() const { return run_; }
@@ -81,7 +81,7 @@ class RunGuide : public QObject {
     void take(views::ExplainedRunPtr run);
     void showFinding(const explain::Finding& finding);
     void showGap(size_t worker, size_t gap, bool movesThere);
-    void updateCard();
+    void updatePanel();
     void updateStrip();
     /// Returns the GPU track of a rank of the summary, or `noIndex`.
     uint32_t trackOf(uint32_t worker) const;
@@ -95,11 +95,11 @@ class RunGuide : public QObject {
     bool isNextGapPending_ = false;
     views::ExplainJob* job_;
     views::LatestJob* placeJob_;
-    views::ExplanationCard* card_;
+    views::ExplanationPanel* card_;
     views::StepStrip* strip_;
-    views::IdleCard* idleCard_;
+    views::IdlePanel* idlePanel_;
     views::IdleFinder* idle_;
-    QAction* showCard_ = nullptr;
+    QAction* showPanel_ = nullptr;
     QList<QAction*> actions_, timelineActions_;
 };
 

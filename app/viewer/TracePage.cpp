@@ -30,10 +30,10 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/HealthPanel.h"
+#include "views/details/WarningPanel.h"
 #include "views/events/EventsPanel.h"
-#include "views/explain/ExplanationCard.h"
-#include "views/explain/IdleCard.h"
+#include "views/explain/ExplanationPanel.h"
+#include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
 #include "views/histogram/NamePanel.h"
@@ -55,7 +55,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
       trace_(std::move(trace)),
       timeline_(new TimelineView(this)),
       hits_(new HitNavigator({timeline_}, this)),
-      healthBar_(new HealthBar(this)),
+      healthBar_(new WarningBar(this)),
       details_(new DetailsPanel(this)),
       tables_(new TraceTables(this)),
       guide_(new RunGuide(trace_, *timeline_, this)),
@@ -80,7 +80,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     copyEvidence_->setToolTip(tr("Picture, numbers and query of what is selected or seen"));
     connect(copyEvidence_, &QAction::triggered, this, [this] { copyEvidence(*this); });
     details_->setTrace(trace_);
-    showHealth();
+    showWarnings();
     setFocusProxy(timeline_);
     watchIndex();
     guide_->start(std::move(known));
@@ -96,8 +96,8 @@ void TracePage::watchIndex() {
         timer->stop();
         // Checked again, so that the trace is reloaded when opened again. A persistent problem is reported again.
         static_cast<void>(checkIndex(*trace_));
-        showHealth();
-        if (auto* panel = tables_->panel<HealthPanel>("health")) panel->setTrace(trace_);
+        showWarnings();
+        if (auto* panel = tables_->panel<WarningPanel>("health")) panel->setTrace(trace_);
         tables_->updateTitles();
     });
     timer->start(interval);
@@ -111,7 +111,7 @@ void TracePage::arrange() {
     column->addWidget(&guide_->strip());
     column->addWidget(timeline_, 1);
     side_->addWidget(details_);
-    side_->addWidget(&guide_->idleCard());
+    side_->addWidget(&guide_->idlePanel());
     upper_->addWidget(left);
     upper_->addWidget(side_);
     upper_->setStretchFactor(0, 1);
@@ -144,11 +144,11 @@ void TracePage::connectParts() {
     connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, details_, &DetailsPanel::setEvent);
     connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, this, &TracePage::updateDetails);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
-    connect(healthBar_, &HealthBar::placeRequested, this, [this] {
+    connect(healthBar_, &WarningBar::placeRequested, this, [this] {
         const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
         if (place) TimelineNavigator(timeline_->state()).showPlace(place->range, place->process);
     });
-    connect(healthBar_, &HealthBar::detailsRequested, this, [this] { showPanel(QStringLiteral("health")); });
+    connect(healthBar_, &WarningBar::detailsRequested, this, [this] { showPanel(QStringLiteral("health")); });
     connect(whole_, &QSplitter::splitterMoved, this, [this] { hasOwnSizes_ = true; });
     connect(guide_, &RunGuide::gapShown, this, [this](bool isShown) {
         side_->setCurrentIndex(isShown ? 1 : 0);
@@ -200,7 +200,7 @@ void TracePage::showRun() {
 
 void TracePage::showVisible() { tables_->setVisibleRange(timeline_->state().range().visible()); }
 
-void TracePage::showHealth() {
+void TracePage::showWarnings() {
     healthBar_->setNotes(healthNotesOf(*trace_));
     healthBar_->setPlaceKnown(placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
     guide_->card().setShownCaveat(shownText(healthBar_->worst()));
@@ -382,7 +382,7 @@ void TracePage::updateTrace(TracePtr trace) {
         timeline_->state().scroll().setY(scrolled);
     });
     details_->setTrace(trace_);
-    showHealth();
+    showWarnings();
     tables_->setTrace(trace_);
     guide_->setTrace(trace_);
     showRun();

@@ -12,7 +12,7 @@ class QStackedWidget;
 
 namespace lanescope::views {
 class DetailsPanel;
-class HealthBar;
+class WarningBar;
 class PageArea;
 }  // namespace lanescope::views
 
@@ -74,7 +74,7 @@ class TracePage : public DocumentPage {
     void shareHeight();
     void connectParts();
     void connectTables();
-    void showHealth();
+    void showWarnings();
     /// Passes the explained run, or null, to the tables.
     void showRun();
     void showVisible();
@@ -83,7 +83,7 @@ class TracePage : public DocumentPage {
     TracePtr trace_;
     views::TimelineView* timeline_;
     HitNavigator* hits_;
-    views::HealthBar* healthBar_;
+    views::WarningBar* healthBar_;
     views::DetailsPanel* details_;
     TraceTables* tables_;
     PageMarks* marks_ = nullptr;

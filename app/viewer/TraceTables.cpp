@@ -31,7 +31,7 @@ void TraceTables::addPanels(std::vector<PanelKind> kinds, TracePtr trace, const 
         tabs_.push_back({std::move(kind), tab});
     }
     setCurrentWidget(&tab(first));
-    hideUseless();
+    removeUseless();
     updateTitles();
     const auto choose = [this] { hasChosen_ = true; };
     connect(this, &QTabWidget::currentChanged, this, choose);
@@ -54,7 +54,7 @@ Panel* TraceTables::make(const PanelKind& kind) {
     return panel;
 }
 
-void TraceTables::hideUseless() {
+void TraceTables::removeUseless() {
     for (const auto& [kind, tab] : tabs_)
         if (kind.isUseful) setTabVisible(indexOf(tab), kind.isUseful(*trace_) || tab == currentWidget());
 }
@@ -66,7 +66,7 @@ void TraceTables::setTrace(TracePtr trace) {
     hasChosen_ = true;
     setAll(&Panel::setTrace, trace_);
     setAll(&Panel::setVisibleRange, visible_);
-    hideUseless();
+    removeUseless();
     updateTitles();
 }
 

@@ -70,7 +70,7 @@ class TraceTables : public QTabWidget {
         for (const Tab& each : tabs_)
             if (views::Panel* panel = each.tab->panel()) (panel->*setter)(value);
     }
-    void hideUseless();
+    void removeUseless();
 
     TracePtr trace_;
     std::optional<TimeRange> range_;

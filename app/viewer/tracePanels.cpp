@@ -15,7 +15,7 @@
 #include "model/reports/reports.h"
 #include "model/trace/healthNotes.h"
 #include "views/bandwidth/BandwidthPanel.h"
-#include "views/details/HealthPanel.h"
+#include "views/details/WarningPanel.h"
 #include "views/events/EventsPanel.h"
 #include "views/explain/StepsPanel.h"
 #include "views/flame/FlamePanel.h"
@@ -224,7 +224,7 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
                   {"sql", translated("SQL"), [&page] { return makeSql(page); }, {}, {}},
                   {"marks", translated("Marks"), [&page] { return makeMarks(page.marks()); }, {}, markCount},
                   {"hits", translated("Search results"), [&page] { return new HitPanel(page.hits()); }, {}, hitCount},
-                  {"health", translated("Warnings"), made<HealthPanel>, {}, countWarnings}});
+                  {"health", translated("Warnings"), made<WarningPanel>, {}, countWarnings}});
     return kinds;
 }
 

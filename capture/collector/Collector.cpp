@@ -243,7 +243,7 @@ std::vector<WindowProgress> Collector::windowProgress() const {
 
 void Collector::cut(std::vector<uint32_t> running, int64_t atRealtimeNs) {
     running_ = std::move(running);
-    cutRealtimeNs_ = atRealtimeNs;
+    truncationRealtimeNs_ = atRealtimeNs;
 }
 
 Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite,
@@ -286,12 +286,12 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
         LogImporter::KnownEnd known{status, log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
         known.hasExeced = hasLaterLog(name, *log);
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
-        if (known.stillRan) known.seenNs = cutRealtimeNs_;
+        if (known.stillRan) known.seenNs = truncationRealtimeNs_;
         log->finish(known);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
         if (!log->hasContent()) continue;
         ++run.processes;
-        if (log->wasCutShort()) ++run.processesCutShort;
+        if (log->wasTruncated()) ++run.processesTruncated;
         run.counts += log->counts();
         durationNs = std::max(durationNs, log->endNs());
     }
@@ -307,7 +307,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     writeRun(durationNs);
     writeMissingDriver();
     writeMissingRanks();
-    writeCut();
+    writeTruncation();
     run.processesWithoutLog = writeLostLogs();
     writeReusedIds();
     writeVersions();
@@ -398,15 +398,15 @@ void Collector::writeMissingRanks() {
         trace_->health(Severity::Warning, HealthCode::RanksMissing, *sentence);
 }
 
-void Collector::writeCut() {
+void Collector::writeTruncation() {
     if (running_.empty()) return;
-    const int64_t cutNs = cutRealtimeNs_ - info_.startRealtimeNs;
+    const int64_t truncationNs = truncationRealtimeNs_ - info_.startRealtimeNs;
     const size_t count = running_.size();
     trace_->health(Severity::Warning, HealthCode::ProcessesCut,
                    fmt::format("{} of the run still ran and {} truncated at {:.1f} s. Use --wait all to wait for {}.",
                                count == 1 ? "1 process" : fmt::format("{} processes", count), count == 1 ? "is" : "are",
-                               static_cast<double>(cutNs) / 1e9, count == 1 ? "it" : "them"),
-                   {}, cutNs, static_cast<int64_t>(count));
+                               static_cast<double>(truncationNs) / 1e9, count == 1 ? "it" : "them"),
+                   {}, truncationNs, static_cast<int64_t>(count));
 }
 
 /// Reports the processes that could not write a log and left a sign.

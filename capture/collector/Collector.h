@@ -44,7 +44,7 @@ struct CollectedRun {
     size_t logs = 0;  ///< Processes that loaded the agent and left a log.
     ImportCounts counts;
     int processes = 0;                  ///< Processes with content.
-    int processesCutShort = 0;          ///< Processes among these without a proper end.
+    int processesTruncated = 0;         ///< Processes among these without a proper end.
     size_t logsNotAllRead = 0;          ///< Damaged or unreadable logs, not all in the trace.
     size_t processesWithoutLog = 0;     ///< Had something to record and could not write it.
     int64_t threadStates = 0;           ///< States of all threads; not counted as events of the program.
@@ -123,7 +123,7 @@ class Collector {
     void writeRun(int64_t durationNs);
     void writeMissingDriver();
     void writeMissingRanks();
-    void writeCut();
+    void writeTruncation();
     size_t writeLostLogs();
     void writeReusedIds();
     void writeVersions();
@@ -160,7 +160,7 @@ class Collector {
     std::vector<LostLog> lostLogs_;
     std::vector<std::pair<std::string, std::string>> properties_;
     std::vector<uint32_t> running_;  ///< End of the recording.
-    int64_t cutRealtimeNs_ = 0;
+    int64_t truncationRealtimeNs_ = 0;
     std::atomic<uint64_t> bytesRead_ = 0;         ///< By all completed polls.
     std::atomic<int64_t> bytesUnreadAtEnd_ = -1;  ///< Negative: the end was not observed.
     bool isNamed_ = false;

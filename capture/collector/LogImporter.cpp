@@ -267,7 +267,7 @@ void LogImporter::finish(const KnownEnd& known) {
     nccl_.finish();
     if (!hasContent()) return;
     if (reader_.header()) writeProcess();
-    writeHealth();
+    writeWarnings();
 }
 
 void LogImporter::writeName() {
@@ -283,7 +283,7 @@ void LogImporter::writeProcess() {
     if (!isNamed_) writeName();
     // The kind of end of a forked child without an END record is unknown.
     std::optional<bool> endedNormally;
-    if (end_ || wasCutShort()) endedNormally = end_.has_value();
+    if (end_ || wasTruncated()) endedNormally = end_.has_value();
     constexpr const auto& state = tables::processStates;
     trace.add(state, state.globalPid = id, state.rank = numberIn(property(facts::rank)),
               state.startNs = process_.time(reader_.header()->realtimeNs), state.endNs = endNs(),
@@ -358,16 +358,16 @@ void LogImporter::writeGaps() {
                            t.count = gap.count);
 }
 
-void LogImporter::writeHealth() {
+void LogImporter::writeWarnings() {
     for (const log::NoteRecord& note : notes_)
         process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(note.severity)), process_.strings.text(note.code),
                                    process_.strings.text(note.sentence), process_.processId(),
                                    process_.time(note.timestampNs), nullIfZero(int64_t{note.count}));
     if (reader_.header()) writeEnd();
     writeLosses();
-    reportMemoryDamage();
-    reportLogDamage(reader_, problem_, process_.trace,
-                    reader_.header() ? std::optional(process_.processId()) : std::nullopt);
+    reportMemoryCorruption();
+    reportLogCorruption(reader_, problem_, process_.trace,
+                        reader_.header() ? std::optional(process_.processId()) : std::nullopt);
     if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property(facts::nvtx) != facts::off)
         process_.trace.health(Severity::Info, HealthCode::NcclNvtxOff,
                               fmt::format("Process {}: NCCL announced no operations by NVTX (NCCL_NVTX_DISABLE=1?). "
@@ -402,7 +402,7 @@ void LogImporter::writeEnd() {
         report(Severity::Error, HealthCode::LogFull,
                fmt::format("Process {}: logging stopped at {:.1f} s, because its log could not be written ({}).",
                            shownName(), endSeconds, std::strerror(brokenErrno_)));
-    } else if (wasCutShort()) {
+    } else if (wasTruncated()) {
         std::string reason = "killed, crashed, still running, or log not written";
         if (const auto status = known_.exitStatus)
             reason = *status > 128 ? fmt::format("terminated by signal {}", *status - 128)
@@ -453,7 +453,7 @@ void LogImporter::writeLosses() {
                      {}, static_cast<int64_t>(doubtful));
 }
 
-void LogImporter::reportMemoryDamage() {
+void LogImporter::reportMemoryCorruption() {
     const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
         if (count > 0)
             process_.trace.health(severity, code, sentence, process_.processId(), {}, static_cast<int64_t>(count));

@@ -93,7 +93,7 @@ class LogImporter {
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
     /// Returns true if its end may be missing: it was killed, crashed or still ran. A process forked from a recorded
     /// one commonly leaves without its exit handlers, and does not count as cut short.
-    bool wasCutShort() const {
+    bool wasTruncated() const {
         return !end_ && brokenErrno_ == 0 && !isForkedChild() && !known_.stillRan && !known_.hasExeced;
     }
     /// Returns the bytes read so far. `isNotAllRead` returns true if the log is damaged or could
@@ -147,10 +147,10 @@ class LogImporter {
     void writeProcess();
     void writeWindows();
     void writeGaps();
-    void writeHealth();
+    void writeWarnings();
     void writeEnd();
     void writeLosses();
-    void reportMemoryDamage();
+    void reportMemoryCorruption();
 
     log::LogReader reader_;
     ProcessContext process_;

@@ -401,13 +401,13 @@ Result<PerfImporter::Counts> PerfImporter::import(const Folder& folder, const st
         const int64_t id = globalTid(thread.first, thread.second, host_);
         if (second.seen.contains(id) && !trace_.hasName(id)) trace_.nameThread(id, trace_.intern(name), lesser);
     }
-    writeHealth(*file, first, stacks, oddBytes);
+    writeWarnings(*file, first, stacks, oddBytes);
     writeSkipped(skipped, second.tooMany);
     return counts_;
 }
 
-void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
-                               uint64_t oddBytes) {
+void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
+                                 uint64_t oddBytes) {
     const auto percent = [](int64_t part, int64_t whole) {
         return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
     };
@@ -458,8 +458,8 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first, 
             " {} samples and context switches of threads beyond the first {} are not included in "
             "these sums.",
             first.notReported, maxThreads);
-    const bool isDoubtful = isShort || isMissed || isHardlyAny || !lost.empty();
-    trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {}, {},
+    const bool isUncertain = isShort || isMissed || isHardlyAny || !lost.empty();
+    trace_.health(isUncertain ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {}, {},
                   counts_.samples);
     counts_.lost += static_cast<int64_t>(first.lostRecords);
     if (counts_.lost > 0)

@@ -82,7 +82,7 @@ class PerfImporter {
     /// Returns the number of a stack in the trace. `frames` are innermost first.
     int64_t chain(const std::vector<Frame>& frames);
     void writeSkipped(size_t processes, int64_t switches);
-    void writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks, uint64_t oddBytes);
+    void writeWarnings(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks, uint64_t oddBytes);
 
     TraceWriter& trace_;
     const int64_t sessionStartNs_;

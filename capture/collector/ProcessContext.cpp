@@ -53,7 +53,7 @@ std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {
     return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
+void reportLogCorruption(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
                      std::optional<int64_t> process) {
     const std::string file = reader.name();
     const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {

@@ -99,7 +99,7 @@ void addWhereAccepted(const Record& record, Importers&... importers) {
 
 /// Reports in the health of the trace the unreadable parts of a log: `problem`, bytes at its end, blocks inside, and
 /// invalid records. `process` is the log's process, if known. Call it when the log was read to its end.
-void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
-                     std::optional<int64_t> process);
+void reportLogCorruption(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
+                         std::optional<int64_t> process);
 
 }  // namespace lanescope::capture

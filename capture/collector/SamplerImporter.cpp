@@ -295,7 +295,7 @@ void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t
     threads_.finish(logged);
     latestNs_ = std::max(latestNs_, threads_.latestNs());
     for (const auto& [name, value] : properties_) process_.trace.property(hostFactName(hostName, name), value);
-    writeHealth();
+    writeWarnings();
 }
 
 /// Readers of the unfinished trace need the counters of its samples at once.
@@ -354,9 +354,9 @@ void SamplerImporter::writeMetrics() {
     }
 }
 
-void SamplerImporter::writeHealth() {
+void SamplerImporter::writeWarnings() {
     TraceWriter& trace = process_.trace;
-    reportLogDamage(reader_, problem_, trace, {});
+    reportLogCorruption(reader_, problem_, trace, {});
     for (const auto& [what, count] : dropped_)
         trace.health(Severity::Warning, HealthCode::SamplesDropped,
                      fmt::format("A sampler: lost {} {} ({}).", count, nounOf(what, count), nameOf(what).cause), {}, {},

@@ -116,7 +116,7 @@ class SamplerImporter {
     void endCounters(const std::string& hostName);
     void noteStolen(const Counter& counter);
     void writeMetrics();
-    void writeHealth();
+    void writeWarnings();
 
     log::LogReader reader_;
     ProcessContext process_;

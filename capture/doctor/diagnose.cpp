@@ -33,7 +33,7 @@
 #include "capture/record/AgentEnvironment.h"
 #include "capture/sample/ProcFile.h"
 #include "capture/sample/runSampler.h"
-#include "capture/threads/ForeignMemory.h"
+#include "capture/threads/RemoteMemory.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/Subprocess.h"
 #include "model/format/optionValues.h"
@@ -301,7 +301,7 @@ Check checkThreads() {
     const bool hasTimes = !file("schedstat").empty();
     const bool hasCalls = parseSystemCall(file("syscall")).isKnown;
     uint64_t read = 0;
-    const bool hasMemory = ForeignMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
+    const bool hasMemory = RemoteMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
     if (hasTimes && hasCalls && hasMemory)
         return {CheckStatus::Ok, "threads", "Threads can be sampled, with wait reasons and Python lines.", {}};
     std::string missing;

@@ -117,8 +117,8 @@ uint64_t Interpreter::threadState() {
     if (owner == static_cast<uint64_t>(::pthread_self())) [[likely]]
         return state;
     // If every thread appears to have a foreign state, the offset is wrong.
-    constexpr uint32_t maxForeignStates = 1'000;
-    if (!isProven() && foreignStates_.fetch_add(1, std::memory_order_relaxed) >= maxForeignStates)
+    constexpr uint32_t maxOtherStates = 1'000;
+    if (!isProven() && otherStates_.fetch_add(1, std::memory_order_relaxed) >= maxOtherStates)
         refuse(Refusal::OtherLayout);
     return 0;
 }

@@ -61,7 +61,7 @@ class Interpreter {
     std::atomic<State> state_{State::Absent};
     std::atomic<Refusal> refusal_{Refusal::None};
     std::atomic<bool> isProven_{false};
-    std::atomic<uint32_t> foreignStates_{0};  // states registered to another thread
+    std::atomic<uint32_t> otherStates_{0};  // states registered to another thread
 };
 
 }  // namespace lanescope::agent::python

@@ -24,7 +24,7 @@ uint64_t share(const Frame& frame, uint64_t depth) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-constexpr uint64_t seed = 0x2545f4914f6cdd1d, cutSeed = 0x9fb21c651e98df25;
+constexpr uint64_t seed = 0x2545f4914f6cdd1d, truncationSeed = 0x9fb21c651e98df25;
 
 /// Returns a reserved unused number, else a new one.
 uint32_t take(uint32_t& spare, std::atomic<uint32_t>& last) {
@@ -107,7 +107,7 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
 
 /// Adds the new part of the stack in `frames_`, from the outermost frame inwards.
 uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked) {
-    uint64_t key = walked.isCut ? cutSeed : seed;
+    uint64_t key = walked.isCut ? truncationSeed : seed;
     for (uint32_t depth = 0; depth < walked.count; ++depth) {
         key += share(frames_[walked.count - 1 - depth], depth);
         keys_[depth] = key | 1;
@@ -121,7 +121,7 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
         }
         --depth;
     }
-    if (depth == 0 && walked.isCut && !addCut(numbers, sink, number)) return 0;
+    if (depth == 0 && walked.isCut && !addTruncated(numbers, sink, number)) return 0;
     for (; depth < walked.count; ++depth) {
         if (!addFrame(interpreter, numbers, sink, frames_[walked.count - 1 - depth], keys_[depth], number)) return 0;
     }
@@ -163,8 +163,8 @@ uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers,
 }
 
 /// Adds the entry that stands for the omitted frames.
-bool StackTable::addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number) {
-    if (const Entry* known = stacks_.find(cutSeed | 1)) {
+bool StackTable::addTruncated(StackNumbers& numbers, StackSink& sink, uint32_t& number) {
+    if (const Entry* known = stacks_.find(truncationSeed | 1)) {
         number = known->number;
         return true;
     }
@@ -174,7 +174,7 @@ bool StackTable::addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number
     const uint32_t stack = take(spareStack_, numbers.stacks);
     if (!sink.addStack(stack, 0, code, 0)) return false;
     spareStack_ = 0;
-    stacks_.insert(cutSeed | 1, stack);
+    stacks_.insert(truncationSeed | 1, stack);
     number = stack;
     return true;
 }

@@ -72,7 +72,7 @@ class StackTable {
     bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame, uint64_t key,
                   uint32_t& number);
     uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame);
-    bool addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number);
+    bool addTruncated(StackNumbers& numbers, StackSink& sink, uint32_t& number);
 
     // All zeros is an empty map.
     Map<size_t{1} << 14> known_;   // whole stacks

@@ -237,7 +237,7 @@ void NvmlSampler::sampleGroup(NvmlFields::Group group, const std::function<bool(
 }
 
 /// Requested readings do not count as cost.
-int64_t NvmlSampler::sampleMoment(const std::function<bool()>& isWantedElsewhere) {
+int64_t NvmlSampler::sampleTime(const std::function<bool()>& isWantedElsewhere) {
     const int64_t nowNs = log::monotonicNs();
     sampleGroup(NvmlFields::Group::LinkSums);
     int64_t ageNs = nowNs - energyReadNs_;

@@ -58,7 +58,7 @@ class NvmlSampler : public Sampler {
     /// Runs one due query, so that an event reading need not wait for all.
     bool sample() override;
     int64_t dueNs() const override { return pace_.nextDueNs(); }
-    int64_t sampleMoment(const std::function<bool()>& isWantedElsewhere) override;
+    int64_t sampleTime(const std::function<bool()>& isWantedElsewhere) override;
     void end() override;
 
   private:

@@ -24,7 +24,7 @@ class Sampler {
     /// Reads the counters for the begin or end of a chosen range. Skips slow ones once
     /// `isWantedElsewhere` returns true, because another event waits. Returns the age, in ns, of
     /// the oldest value that was recent enough not to be read again.
-    virtual int64_t sampleMoment(const std::function<bool()>& isWantedElsewhere) {
+    virtual int64_t sampleTime(const std::function<bool()>& isWantedElsewhere) {
         static_cast<void>(isWantedElsewhere);
         return 0;
     }

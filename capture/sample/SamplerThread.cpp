@@ -29,14 +29,14 @@ constexpr size_t maxAtOnce = 4096;
 
 }  // namespace
 
-MomentPipe::MomentPipe(const std::filesystem::path& runFolder) {
+TimePipe::TimePipe(const std::filesystem::path& runFolder) {
     // Opened for writing too, so that it does not end when the last process closes it.
     descriptor_.reset(::open((runFolder / log::momentPipeName).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
     struct stat status {};
     if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISFIFO(status.st_mode))) descriptor_.reset();
 }
 
-void MomentPipe::take(std::vector<log::MomentMessage>& moments) {
+void TimePipe::take(std::vector<log::MomentMessage>& moments) {
     log::MomentMessage message{};
     while (moments.size() < maxAtOnce && ::read(descriptor_, &message, sizeof message) == sizeof message)
         moments.push_back(message);
@@ -52,7 +52,7 @@ constexpr int maxReportedHangs = 5;
 
 }  // namespace
 
-SamplerThread::SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log, MomentPipe* moments)
+SamplerThread::SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log, TimePipe* moments)
     : sampler_(std::move(sampler)),
       periodNs_(periodNs),
       log_(log),
@@ -93,9 +93,9 @@ void SamplerThread::watch(int64_t nowNs) {
 }
 
 SamplerThread::Cost SamplerThread::cost() const {
-    const int64_t onceNs = onceCpuNs_.load(), momentNs = momentCpuNs_.load();
-    const int64_t steadyNs = std::max<int64_t>(0, cpuNs_.load() - onceNs - momentNs);
-    return {static_cast<double>(onceNs) / 1e9, static_cast<double>(momentNs) / 1e9,
+    const int64_t onceNs = onceCpuNs_.load(), readingNs = readingCpuNs_.load();
+    const int64_t steadyNs = std::max<int64_t>(0, cpuNs_.load() - onceNs - readingNs);
+    return {static_cast<double>(onceNs) / 1e9, static_cast<double>(readingNs) / 1e9,
             static_cast<double>(steadyNs) / 1e9};
 }
 
@@ -153,7 +153,7 @@ void SamplerThread::loop() {
             end();
             return;
         }
-        if (sources[1].revents != 0 || !waiting_.empty()) readMoments();
+        if (sources[1].revents != 0 || !waiting_.empty()) readTimes();
         if (log::monotonicNs() < nextNs) continue;
         goesOn = sample();
         const int64_t dueNs = sampler_->dueNs();
@@ -170,7 +170,7 @@ bool SamplerThread::sample() {
     return goesOn;
 }
 
-void SamplerThread::readMoments() {
+void SamplerThread::readTimes() {
     const int64_t begunCpuNs = cpuNs();
     moments_->take(waiting_);
     std::erase_if(waiting_, [this](const log::MomentMessage& moment) {
@@ -182,8 +182,8 @@ void SamplerThread::readMoments() {
         const auto asked = static_cast<std::ptrdiff_t>(waiting_.size());
         callBegunNs_.store(log::monotonicNs());
         // Rounded to the resolution of the driver's own times.
-        MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
-        const int64_t ageNs = sampler_->sampleMoment([&] {
+        TimedReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
+        const int64_t ageNs = sampler_->sampleTime([&] {
             moments_->take(waiting_);
             return std::any_of(waiting_.begin() + asked, waiting_.end(),
                                [&](const auto& moment) { return !reading.serves(moment.timestampNs); });
@@ -196,11 +196,11 @@ void SamplerThread::readMoments() {
         waiting_.erase(waiting_.begin(), waiting_.begin() + asked);
     }
     const int64_t nowCpuNs = cpuNs();
-    momentCpuNs_.fetch_add(nowCpuNs - begunCpuNs);
+    readingCpuNs_.fetch_add(nowCpuNs - begunCpuNs);
     cpuNs_.store(nowCpuNs);
 }
 
-void SamplerThread::write(const log::MomentMessage& moment, const MomentReading& reading) {
+void SamplerThread::write(const log::MomentMessage& moment, const TimedReading& reading) {
     log::SamplingMomentRecord record{};
     record.timestampNs = moment.timestampNs;
     record.readBeginNs = reading.validFromNs;
@@ -213,7 +213,7 @@ void SamplerThread::write(const log::MomentMessage& moment, const MomentReading&
 
 void SamplerThread::end() {
     // The last messages may not have woken the thread yet.
-    if (moments_ != nullptr && moments_->descriptor() >= 0) readMoments();
+    if (moments_ != nullptr && moments_->descriptor() >= 0) readTimes();
     const int64_t begunCpuNs = cpuNs();
     callBegunNs_.store(log::monotonicNs());
     sampler_->end();  // So that the counters reach the end.

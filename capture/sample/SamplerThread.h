@@ -18,7 +18,7 @@
 namespace lanescope::capture {
 
 /// A reading of counters at the begin or end of chosen ranges. All times are those of samples (`sampleTimeNs`).
-struct MomentReading {
+struct TimedReading {
     /// Maximum time between events served by one reading: the end of a range and the begin of the
     /// next, or the same range of several ranks.
     static constexpr int64_t sharedNs = 2'000'000;
@@ -27,14 +27,14 @@ struct MomentReading {
     int64_t validFromNs = 0;         ///< Values read from here on were not read again.
 
     /// Returns true if an event reported after the reading had begun needs no reading of its own.
-    bool serves(int64_t momentNs) const { return beginNs != 0 && momentNs <= beginNs + sharedNs; }
+    bool serves(int64_t readingNs) const { return beginNs != 0 && readingNs <= beginNs + sharedNs; }
 };
 
 /// Reading end of the pipe through which agents report the begin or end of a chosen range.
-class MomentPipe {
+class TimePipe {
   public:
     /// Opens the existing pipe of a run; without it no messages arrive.
-    explicit MomentPipe(const std::filesystem::path& runFolder);
+    explicit TimePipe(const std::filesystem::path& runFolder);
 
     /// Returns a descriptor that is readable when a message waits; -1 without a pipe.
     int descriptor() const { return descriptor_; }
@@ -51,12 +51,12 @@ class SamplerThread {
   public:
     struct Cost {
         double onceSeconds = 0;  ///< For loading libraries, the search for values, and the end.
-        double momentSeconds = 0;
+        double readingSeconds = 0;
         double steadySeconds = 0;  ///< For everything else.
     };
 
     /// `moments` may be null; it wakes the sampler when a chosen range begins or ends.
-    SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log, MomentPipe* moments);
+    SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log, TimePipe* moments);
 
     void requestStop();
     /// Returns true if it ended before the deadline, CLOCK_MONOTONIC.
@@ -81,23 +81,23 @@ class SamplerThread {
     void giveUp();
     void loop();
     bool sample();
-    void readMoments();
+    void readTimes();
     void end();
-    void write(const log::MomentMessage& moment, const MomentReading& reading);
+    void write(const log::MomentMessage& moment, const TimedReading& reading);
     int64_t nextTurnNs() const;
 
     const std::unique_ptr<Sampler> sampler_;
     const int64_t periodNs_;
     SampleLog& log_;
-    MomentPipe* const moments_;
+    TimePipe* const moments_;
     const int stop_;                       ///< An eventfd.
     std::atomic<int64_t> callBegunNs_{0};  ///< 0: not in a call.
-    std::atomic<int64_t> cpuNs_{0}, onceCpuNs_{0}, momentCpuNs_{0};
+    std::atomic<int64_t> cpuNs_{0}, onceCpuNs_{0}, readingCpuNs_{0};
     std::atomic<bool> isSampling_{false}, hasFoundNothing_{false};
     int64_t hungSinceNs_ = 0;  ///< Start of the hanging call; 0: none hangs.
     int hangs_ = 0;
     std::vector<log::MomentMessage> waiting_;  ///< Events that no reading serves yet.
-    MomentReading last_;
+    TimedReading last_;
     std::mutex mutex_;
     log::MonotonicCondition ended_;
     bool hasEnded_ = false;

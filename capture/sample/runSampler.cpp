@@ -206,7 +206,7 @@ class Samplers {
     }
 
   private:
-    void add(std::unique_ptr<Sampler> sampler, int64_t periodNs, MomentPipe* moments = nullptr) {
+    void add(std::unique_ptr<Sampler> sampler, int64_t periodNs, TimePipe* moments = nullptr) {
         threads_.push_back(std::make_unique<SamplerThread>(std::move(sampler), periodNs, log_, moments));
     }
 
@@ -238,12 +238,12 @@ class Samplers {
             const SamplerThread::Cost cost = thread->cost();
             onceSeconds += cost.onceSeconds;
             whole -= cost.onceSeconds;
-            rest -= cost.onceSeconds + cost.steadySeconds + cost.momentSeconds;
+            rest -= cost.onceSeconds + cost.steadySeconds + cost.readingSeconds;
             if (!thread->isSampling()) continue;
             const char* title = thread->sampler().title();
             parts += fmt::format("{} {:.2f} % at {:g} Hz", title, percent(cost.steadySeconds),
                                  1e9 / static_cast<double>(thread->periodNs()));
-            if (cost.momentSeconds > 0) parts += fmt::format(" and {:.2f} % at ranges", percent(cost.momentSeconds));
+            if (cost.readingSeconds > 0) parts += fmt::format(" and {:.2f} % at ranges", percent(cost.readingSeconds));
             parts += ", ";
             if (cost.onceSeconds < shownSeconds) continue;
             once += fmt::format("{}{} {:.2f} s", onceSeparator, title, cost.onceSeconds);
@@ -263,7 +263,7 @@ class Samplers {
 
     const SamplerOptions options_;
     SampleLog log_;
-    MomentPipe moments_;
+    TimePipe moments_;
     const int64_t begunNs_;
     const double processCpuAtBegin_ = processCpuSeconds();  ///< Cost of loading this program.
     std::vector<std::unique_ptr<SamplerThread>> threads_;

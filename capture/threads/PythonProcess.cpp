@@ -205,7 +205,7 @@ std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std:
 
 }  // namespace
 
-ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory) {
+ImagesOfProcess readImages(pid_t pid, const RemoteMemory& memory) {
     ImagesOfProcess found;
     const ProcFile maps(fmt::format("/proc/{}/maps", pid));
     std::vector<char> buffer;
@@ -241,7 +241,7 @@ ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory) {
     return found;
 }
 
-PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory, SampleLog& log,
+PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, RemoteMemory& memory, SampleLog& log,
                              StackReading& reading)
     : image_(std::move(image)), memory_(memory), log_(log), reading_(reading), frames_(StackTable::maxFrames) {}
 

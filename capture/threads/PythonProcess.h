@@ -17,7 +17,7 @@
 #include "capture/python/OwnMemory.h"
 #include "capture/python/codeFacts.h"
 #include "capture/sample/SampleLog.h"
-#include "capture/threads/ForeignMemory.h"
+#include "capture/threads/RemoteMemory.h"
 
 namespace lanescope::capture {
 
@@ -79,7 +79,7 @@ struct ImagesOfProcess {
     bool usesCuda = false;                      ///< The driver or our agent is loaded.
 };
 /// Reads the memory map. 1 ms for a process with thousands of libraries.
-ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory);
+ImagesOfProcess readImages(pid_t pid, const RemoteMemory& memory);
 
 struct StackReading {
     bool isWanted = true;
@@ -91,7 +91,7 @@ struct StackReading {
 /// stack that changed meanwhile is detected as inconsistent, and never guessed. One thread.
 class PythonProcess {
   public:
-    PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory, SampleLog& log,
+    PythonProcess(std::shared_ptr<const PythonImage> image, RemoteMemory& memory, SampleLog& log,
                   StackReading& reading);
 
     void findThreads(int64_t nowNs);
@@ -120,7 +120,7 @@ class PythonProcess {
     bool addFrame(const agent::python::Frame& frame, uint32_t& number);
 
     const std::shared_ptr<const PythonImage> image_;
-    ForeignMemory& memory_;
+    RemoteMemory& memory_;
     SampleLog& log_;
     StackReading& reading_;
     GilWatch gil_;

@@ -67,7 +67,7 @@ char WatchedThread::readState(std::vector<char>& buffer) const {
     return end == std::string_view::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
 }
 
-bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory, std::vector<char>& buffer) {
+bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, RemoteMemory& memory, std::vector<char>& buffer) {
     Times times;
     const bool hasTimes = readTimes(buffer, times);
     if (times_.isOpen() && !hasTimes) return false;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "capture/sample/ProcFile.h"
-#include "capture/threads/ForeignMemory.h"
 #include "capture/threads/PythonProcess.h"
+#include "capture/threads/RemoteMemory.h"
 #include "capture/threads/StateRuns.h"
 
 namespace lanescope::capture {
@@ -24,7 +24,7 @@ class WatchedThread {
     WatchedThread(pid_t process, pid_t thread, SampleLog& log);
 
     /// Samples it. Returns false if it has ended. `python` is null if there is none, `memory` is its reader.
-    bool sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory, std::vector<char>& buffer);
+    bool sample(int64_t nowNs, PythonProcess* python, RemoteMemory& memory, std::vector<char>& buffer);
     void end() { runs_.end(); }
     /// Returns true if it ran in most of the latest samples.
     bool isBusy() const { return busy_ >= maxBusy / 2; }
@@ -57,7 +57,7 @@ class WatchedThread {
     Times latest_;
     int64_t latestWaits_ = 0;
     uint32_t stack_ = 0;
-    ForeignMemory::Trail trail_;
+    RemoteMemory::Trail trail_;
     int busy_ = 0;
     std::string name_;
     uint32_t nameChecks_ = 0;  ///< Checks of its name.
@@ -94,7 +94,7 @@ class WatchedProcess {
     StackReading& reading_;
     const pid_t pid_;
     const std::string folder_;
-    ForeignMemory memory_;
+    RemoteMemory memory_;
     std::string program_;
     std::string unknownVersion_;
     bool isWatched_ = false;

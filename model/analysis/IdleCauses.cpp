@@ -69,7 +69,7 @@ void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
         // A call that waits for its copy would wait whatever the memory.
         const StringIndex name = trace_.apiCalls.name[each.call];
         if (classOf(name) != CallClass::AsynchronousCopy) continue;
-        calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
+        calls.try_emplace(trace_.apiCalls.thread[each.call], noIntervals())
             .first->second.push_back({trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
     }
     for (auto& [thread, all] : calls) pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
@@ -193,21 +193,21 @@ ContributorTable::Id IdleCauses::unknownCause() {
 }
 
 Intervals IdleCauses::queuedGaps() const {
-    Intervals queued = noStretches();
+    Intervals queued = noIntervals();
     for (const Gap& gap : gaps_)
         if (gap.next->call != noIndex && !isLate(gap)) queued.push_back({gap.range.startNs, gap.range.endNs, 0});
     return queued;
 }
 
 Intervals IdleCauses::dataLoading() {
-    Intervals claims = noStretches();
+    Intervals claims = noIntervals();
     const IdleCause inRange{CauseKind::LoadingRange};
     const IdleCause beforeCopy{CauseKind::BeforeBatchCopy, trace_.gpuApi};
     for (const uint32_t thread : threads_)
         for (const LabelledInterval& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))
                 addLoading(thread, {open.startNs, open.endNs}, inRange, open.label, claims);
-    Intervals waits = noStretches();  // for the copy of a batch
+    Intervals waits = noIntervals();  // for the copy of a batch
     for (const Gap& gap : gaps_) {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
@@ -216,7 +216,7 @@ Intervals IdleCauses::dataLoading() {
             onThread.thread = threadRef(trace_, thread);
             addLoading(thread, gap.range, onThread, gap.next->path, claims);
         } else if (batchCopies_.contains(gap.next)) {
-            Intervals pieces = noStretches();
+            Intervals pieces = noIntervals();
             addLoading(thread, gap.range, beforeCopy, gap.next->path, pieces);
             append(waits, without(pieces, timeElsewhere(gap)));
         }
@@ -262,7 +262,7 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
         cause.call = trace_.strings.at(call);
         return key->second = keyOf(cause);
     };
-    Intervals pieces = noStretches();
+    Intervals pieces = noIntervals();
     Intervals others = gaps;
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
         cause.isPageable = true;
@@ -306,16 +306,16 @@ Intervals IdleCauses::launchBound() {
     std::map<uint32_t, Intervals> gapsOf;  // by awaited thread
     for (const Gap& gap : gaps_)
         if (isLate(gap))
-            gapsOf.try_emplace(awaitedThread(gap), noStretches())
+            gapsOf.try_emplace(awaitedThread(gap), noIntervals())
                 .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
-    Intervals claims = noStretches();
+    Intervals claims = noIntervals();
     for (const auto& [thread, gaps] : gapsOf) {
         // If the awaited thread waits for another launching thread, that thread keeps the GPU waiting.
         std::map<uint32_t, Intervals> othersOf;  // by that thread
-        Intervals others = noStretches();
+        Intervals others = noIntervals();
         for (const LabelledInterval& gap : without(gaps, run_.calls.callsOf[thread]))
             for (const LabelledInterval& wait : waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
-                othersOf.try_emplace(wait.label, noStretches()).first->second.push_back(wait);
+                othersOf.try_emplace(wait.label, noIntervals()).first->second.push_back(wait);
                 others.push_back(wait);
             }
         for (const auto& [other, waits] : othersOf) addLate(other, waits, Detail::Calls, claims);
@@ -326,7 +326,7 @@ Intervals IdleCauses::launchBound() {
 
 Intervals IdleCauses::queued() {
     const uint32_t inTime = keyOf({CauseKind::QueuedWork});
-    Intervals claims = noStretches();
+    Intervals claims = noIntervals();
     for (const Gap& gap : gaps_) {
         if (isLate(gap)) continue;
         const ContributorTable::Id cause = gap.next->call != noIndex
@@ -352,7 +352,7 @@ CallClass IdleCauses::classOf(StringIndex call) {
 }
 
 Intervals IdleCauses::synchronization() {
-    Intervals claims = noStretches();
+    Intervals claims = noIntervals();
     for (const uint32_t thread : threads_) {
         for (const LabelledInterval& call : run_.calls.callsOf[thread]) {
             if (!isWait(call)) continue;
@@ -429,14 +429,14 @@ void IdleCauses::addAfterWaits(Intervals& claims) {
         const int64_t untilNs = gap.range.startNs + takenNs;
         if (untilNs <= wait->endNs) continue;
         const uint32_t key = waitKey(*wait, thread, gap.before);
-        append(pieces.try_emplace(thread, noStretches()).first->second, ownTime(thread, {wait->endNs, untilNs}, key));
+        append(pieces.try_emplace(thread, noIntervals()).first->second, ownTime(thread, {wait->endNs, untilNs}, key));
     }
     for (auto& [thread, all] : pieces)
         addByPath(StepPart::Synchronization, thread, withoutOverlaps(std::move(all)), claims);
 }
 
 Intervals IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) {
-    Intervals others = noStretches();
+    Intervals others = noIntervals();
     const auto addWithin = [&](const Intervals& calls, auto isOther) {
         auto call = std::ranges::upper_bound(calls, range.startNs, {}, &LabelledInterval::startNs);
         if (call != calls.begin()) --call;

@@ -93,7 +93,7 @@ class IdleCauses {
     uint32_t keyWith(uint32_t key, ThreadActivities::Id activity);
     ContributorTable::Id contributor(StepPart part, uint32_t key, RangePaths::Id path);
 
-    Intervals noStretches() const { return Intervals(trace_.memory.get()); }
+    Intervals noIntervals() const { return Intervals(trace_.memory.get()); }
 
     const RunContext& run_;
     const Trace& trace_;

@@ -124,13 +124,13 @@ class Judge {
 
   private:
     void sayWhatIsThere() {
-        const bool isTold = !trace_.interconnect.connections.empty();
+        const bool isShown = !trace_.interconnect.connections.empty();
         for (const GpuConnection& connection : trace_.interconnect.connections)
             verdict_.activeLinks = std::max(verdict_.activeLinks, connection.nvlinks);
         for (const Gpu& gpu : trace_.gpus)
             verdict_.activeLinks = std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
         const bool areSlices = !trace_.gpus.empty() && std::all_of(trace_.gpus.begin(), trace_.gpus.end(), isMigDevice);
-        isAbsent_ = (isTold || areSlices) && verdict_.activeLinks == 0;
+        isAbsent_ = (isShown || areSlices) && verdict_.activeLinks == 0;
         if (verdict_.activeLinks > 0)
             verdict_.sentences.push_back(
                 fmt::format("NVLink is present and active: up to {} links per GPU.", verdict_.activeLinks));

@@ -362,10 +362,10 @@ bool SummaryFacts::reportsAbnormalEnd() const {
 }
 
 const HealthNote* SummaryFacts::damage() const {
-    const HealthNote* gravest = nullptr;
+    const HealthNote* mostSevere = nullptr;
     for (const HealthNote& note : healthWarnings)
-        if (isCorruption(note.code) && (!gravest || note.severity > gravest->severity)) gravest = &note;
-    return gravest;
+        if (isCorruption(note.code) && (!mostSevere || note.severity > mostSevere->severity)) mostSevere = &note;
+    return mostSevere;
 }
 
 std::string WorkerSummary::label() const {

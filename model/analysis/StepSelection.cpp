@@ -89,7 +89,7 @@ bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t la
 }
 
 /// Joins this many batches up to each update into one step, unless something else is between them.
-std::vector<StepSpan> joinedSteps(const WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
+std::vector<StepSpan> mergedSteps(const WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
     std::vector<StepSpan> joined;
     for (const size_t last : places) {
         if (last + 1 < count) continue;
@@ -129,7 +129,7 @@ void joinAccumulated(const Trace& trace, RunSteps& run) {
     }
     std::vector<std::vector<StepSpan>> joined;
     for (size_t worker = 0; worker < run.workers.size(); ++worker) {
-        joined.push_back(joinedSteps(run.workers[worker], places[worker], count));
+        joined.push_back(mergedSteps(run.workers[worker], places[worker], count));
         if (joined.back().empty()) return;
     }
     run.rangesPerStep = static_cast<int64_t>(count);
@@ -320,7 +320,7 @@ RunSteps wholeRun(const Run& run) {
     return result;
 }
 
-RunSteps chosenStretch(const Run& run, TimeRange stretch) {
+RunSteps chosenInterval(const Run& run, TimeRange stretch) {
     RunSteps result;
     result.source = StepSource::Chosen;
     for (const WorkerLaunches& launches : run.launches) result.workers.push_back(oneStep(launches, stretch));
@@ -415,7 +415,7 @@ Result<StepRange> parseStepNumbers(std::string_view text) {
 
 Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
     const Run searched{trace, launchesOf(trace)};
-    if (selection.stretch) return chosenStretch(searched, *selection.stretch);
+    if (selection.stretch) return chosenInterval(searched, *selection.stretch);
     if (!selection.rangeName.empty() && stepRangesNamed(trace, selection.rangeName).empty())
         return noSuchRange(trace, selection.rangeName);
     RunSteps run =

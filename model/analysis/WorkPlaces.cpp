@@ -66,9 +66,9 @@ std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contribu
         if (number >= contributors.size()) continue;
         const Contributor& contributor = contributors[number];
         const int64_t exposedNs = std::min(contributor.exposedNs, contributor.totalNs);
-        const int64_t hiddenNs = contributor.totalNs - exposedNs;
+        const int64_t overlappedNs = contributor.totalNs - exposedNs;
         // In the worst case all overlapped time belongs to this line.
-        if (ns - hiddenNs > exposedNs / 2) made[number] = textOf(static_cast<uint32_t>(key));
+        if (ns - overlappedNs > exposedNs / 2) made[number] = textOf(static_cast<uint32_t>(key));
     }
     return made;
 }

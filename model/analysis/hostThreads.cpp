@@ -226,10 +226,10 @@ class RanAndWaited {
     void find(const std::vector<TimeRange>& windows) {
         timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
             if (piece.part != StepPart::LaunchBound) return;
-            const bool goesOn = !stretch_.empty() && facts_[piece.contributor].isOutside &&
-                                stretch_.back().range.endNs == piece.range.startNs;
+            const bool goesOn = !interval_.empty() && facts_[piece.contributor].isOutside &&
+                                interval_.back().range.endNs == piece.range.startNs;
             if (!goesOn) addStretch();
-            stretch_.push_back(piece);
+            interval_.push_back(piece);
             if (!facts_[piece.contributor].isOutside) addStretch();
         });
         addStretch();
@@ -271,12 +271,12 @@ class RanAndWaited {
 
     /// Adds the activity of the thread from one call to the next, across all samples.
     void addStretch() {
-        if (stretch_.empty()) return;
-        const bool isLong = facts_[stretch_.front().contributor].isOutside &&
-                            stretch_.back().range.endNs - stretch_.front().range.startNs >= minWorkNs;
-        for (const WorkerTimeline::Piece& piece : stretch_)
+        if (interval_.empty()) return;
+        const bool isLong = facts_[interval_.front().contributor].isOutside &&
+                            interval_.back().range.endNs - interval_.front().range.startNs >= minWorkNs;
+        for (const WorkerTimeline::Piece& piece : interval_)
             if (facts_[piece.contributor].isCounted) add(piece, isLong);
-        stretch_.clear();
+        interval_.clear();
     }
 
     void add(const WorkerTimeline::Piece& piece, bool isLong) {
@@ -342,7 +342,7 @@ class RanAndWaited {
     const WorkerTimeline& timeline_;
     std::set<uint32_t> launching_;
     std::vector<Facts> facts_;  ///< By contributor.
-    std::vector<WorkerTimeline::Piece> stretch_;
+    std::vector<WorkerTimeline::Piece> interval_;
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
 };
 

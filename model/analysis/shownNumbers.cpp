@@ -76,19 +76,19 @@ std::string sourceName(std::string_view name) {
 std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
     // Our own words, except for file names and functions of any length.
     if (constexpr size_t maxIdleNameBytes = 240; isOfIdleTime)
-        return name.size() <= maxIdleNameBytes ? printable(name) : cutEnd(sourceName(name), 200);
+        return name.size() <= maxIdleNameBytes ? printable(name) : elideEnd(sourceName(name), 200);
     std::string text = sourceName(name);
     if (displayWidth(text) <= maxNameColumns) return text;
     // Templates of one library are all the same when truncated.
     if (std::string known = knownKernelName(name); !known.empty()) text = printable(known);
-    return cutEnd(text, maxNameColumns);
+    return elideEnd(text, maxNameColumns);
 }
 
 std::string shortName(const ContributorName& name) { return shortContributorName(name.text(), name.isIdle()); }
 
 std::string replacedName(const ContributorName& name, const ContributorName& by) {
     std::string text = shortName(name);
-    return text == shortName(by) ? cutEnd(sourceName(name.text()), maxNameColumns) : text;
+    return text == shortName(by) ? elideEnd(sourceName(name.text()), maxNameColumns) : text;
 }
 
 }  // namespace lanescope::analysis

@@ -135,14 +135,14 @@ std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t seri
 }
 
 /// Sums over the first of the sorted values.
-struct Moments {
+struct PowerSums {
     double count = 0, sum = 0, squares = 0;
     void add(double value) {
         ++count;
         sum += value;
         squares += value * value;
     }
-    Moments without(const Moments& other) const {
+    PowerSums without(const PowerSums& other) const {
         return {count - other.count, sum - other.sum, squares - other.squares};
     }
     double mean() const { return sum / count; }
@@ -156,14 +156,14 @@ std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
     const double middle = medianOf(sorted);  // Squares of the remainders are exact enough.
     const auto smallest = static_cast<size_t>(std::ceil(minModeShare * static_cast<double>(sorted.size())));
     const size_t fewest = std::max(minStepsInMode, smallest);
-    Moments all, low;
+    PowerSums all, low;
     for (const int64_t value : sorted) all.add(static_cast<double>(value) - middle);
     std::optional<int64_t> found;
     double widest = cleanSeparation;
     for (size_t count = 1; count + fewest <= sorted.size(); ++count) {
         low.add(static_cast<double>(sorted[count - 1]) - middle);
         if (count < fewest) continue;
-        const Moments high = all.without(low);
+        const PowerSums high = all.without(low);
         const double apart = high.mean() - low.mean();
         const auto gap = static_cast<double>(sorted[count] - sorted[count - 1]);
         if (gap < minGapShare * apart || gap <= 0) continue;

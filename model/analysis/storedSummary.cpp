@@ -283,7 +283,7 @@ bool readFacts(const Database& database, StoredRun& summary) {
     return rows.isGood() && header.version == storedVersion && header.fingerprint == traceFingerprint(database);
 }
 
-bool readHealth(const Database& database, StoredRun& summary) {
+bool readWarnings(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedHealth;
     StoredRows rows(database, t, maxFacts);
     while (rows.next()) {
@@ -459,7 +459,7 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     for (const tables::Table* table : tables::storedTables())
         if (!database.hasTable(table->tableName())) return std::nullopt;
     StoredRun summary;
-    for (const auto read : {&readFacts, &readHealth, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
+    for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
                             &readContributors, &readOutliers})
         if (!read(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
@@ -494,7 +494,7 @@ constexpr std::array<const char*, 5> formerTables{"LANESCOPE_SUMMARY", "LANESCOP
                                                   "LANESCOPE_SUMMARY_STEPS", "LANESCOPE_SUMMARY_CONTRIBUTORS",
                                                   "LANESCOPE_SUMMARY_OUTLIERS"};
 
-Result<void> makeTablesAnew(Database& database) {
+Result<void> rebuildTables(Database& database) {
     std::string sql;
     for (const char* table : formerTables) sql += fmt::format("DROP TABLE IF EXISTS {};", table);
     for (const tables::Table* table : tables::storedTables())
@@ -538,7 +538,7 @@ void writeFacts(const Database& database, const RunSummary& summary, FirstError&
     forEachStoredFact(summary, write);
 }
 
-void writeHealth(const Database& database, const RunSummary& summary, FirstError& error) {
+void writeWarnings(const Database& database, const RunSummary& summary, FirstError& error) {
     constexpr const auto& t = tables::storedHealth;
     Inserter rows(database, t, error);
     for (const HealthNote& note : summary.facts.healthWarnings)
@@ -667,9 +667,9 @@ void writeOutliers(const Database& database, const RunSummary& summary, CauseNum
 }
 
 Result<void> writeTables(Database& database, const RunSummary& summary) {
-    if (auto done = makeTablesAnew(database); !done) return done;
+    if (auto done = rebuildTables(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeHealth, &writeClocks, &writeSteps}) write(database, summary, error);
+    for (const auto write : {&writeFacts, &writeWarnings, &writeClocks, &writeSteps}) write(database, summary, error);
     CauseNumbers causes;
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})
         write(database, summary, causes, error);

@@ -313,8 +313,8 @@ CounterIdentity identityOf(const CounterSeries& series) {
 /// Appends to `to` a later series of the same counter, as of consecutive recordings. Values in
 /// between are unknown. Returns false if the series overlap. `to` is then unchanged.
 bool join(CounterSeries& to, const CounterSeries& more, LargeMemory* memory) {
-    const bool isBehind = more.timeNs(0) >= to.endNs();
-    const CounterSeries &first = isBehind ? to : more, &second = isBehind ? more : to;
+    const bool isAfter = more.timeNs(0) >= to.endNs();
+    const CounterSeries &first = isAfter ? to : more, &second = isAfter ? more : to;
     if (second.timeNs(0) < first.endNs()) return false;
     LargeVector<int64_t> timesNs(memory);
     LargeVector<double> values(memory);

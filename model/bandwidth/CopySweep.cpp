@@ -71,12 +71,12 @@ void CopySweep::add(uint32_t group, int bucket, const Piece& piece) {
         ++sum.unratedCount;
         return;
     }
-    Stretch& all = stretchesOf(index)[0];
+    Stretch& all = intervalsOf(index)[0];
     if (!all.extend(piece)) {
         closeAll(sum, all);
         all.begin(piece);
     }
-    Stretch& ofGpu = stretchesOf(index)[piece.gpu + 1];
+    Stretch& ofGpu = intervalsOf(index)[piece.gpu + 1];
     if (!ofGpu.extend(piece)) {
         closeGpu(sum, ofGpu);
         ofGpu.begin(piece);
@@ -106,8 +106,8 @@ std::vector<CopyStatistics> CopySweep::finish(const std::vector<CopyGroup>& grou
     for (size_t index = 0; index < slots_.size(); ++index) {
         Slot& slot = slots_[index];
         if (slot.sum.count == 0) continue;
-        closeAll(slot.sum, stretchesOf(index)[0]);
-        for (size_t gpu = 0; gpu < gpuCount_; ++gpu) closeGpu(slot.sum, stretchesOf(index)[gpu + 1]);
+        closeAll(slot.sum, intervalsOf(index)[0]);
+        for (size_t gpu = 0; gpu < gpuCount_; ++gpu) closeGpu(slot.sum, intervalsOf(index)[gpu + 1]);
         if (!slot.rates.empty()) slot.sum.rates = ratesOf(slot.rates);
         slot.sum.group = groups[index / bucketCount_];
         if (bucketCount_ > 1) slot.sum.group.sizeBucket = static_cast<int>(index % bucketCount_);

@@ -48,7 +48,7 @@ class CopySweep {
         void begin(const Piece& piece);
     };
     /// Returns the intervals of a slot: over all GPUs, then of each GPU.
-    Stretch* stretchesOf(size_t slot) { return &stretches_[slot * (gpuCount_ + 1)]; }
+    Stretch* intervalsOf(size_t slot) { return &stretches_[slot * (gpuCount_ + 1)]; }
     static void closeAll(CopyStatistics& sum, const Stretch& stretch);
     static void closeGpu(CopyStatistics& sum, const Stretch& stretch);
 

@@ -16,9 +16,9 @@ namespace {
 /// sampler had not begun, or the machine was busy.
 constexpr int64_t maxDelayNs = 10'000'000, maxDelayDivisor = 50;
 
-/// Returns the time of the counter's reading for `momentNs`: the nearest of the values within the reading. A reading
+/// Returns the time of the counter's reading for `readingNs`: the nearest of the values within the reading. A reading
 /// without a change has no sample of its own, and any time in it is equally good.
-std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t momentNs, TimeRange reading) {
+std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t readingNs, TimeRange reading) {
     if (reading.isEmpty() || series.isEmpty()) return std::nullopt;
     // The last value ends the series, and may have no sample there.
     const auto timeOf = [&](uint32_t sample) {
@@ -35,13 +35,13 @@ std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t moment
         }
         return low;
     };
-    const uint32_t next = firstFrom(momentNs);
+    const uint32_t next = firstFrom(readingNs);
     std::optional<int64_t> bestNs;
     for (const uint32_t sample : {next, next - 1}) {
         if (sample > series.size()) continue;  // Before the first.
         const int64_t timeNs = timeOf(sample);
         if (timeNs < reading.startNs || timeNs > reading.endNs) continue;
-        if (!bestNs || std::abs(timeNs - momentNs) < std::abs(*bestNs - momentNs)) bestNs = timeNs;
+        if (!bestNs || std::abs(timeNs - readingNs) < std::abs(*bestNs - readingNs)) bestNs = timeNs;
     }
     if (bestNs) return bestNs;
     const uint32_t after = firstFrom(reading.startNs);
@@ -88,8 +88,8 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range, TimeRange startReading,
                                 TimeRange endReading) {
     const int64_t toleranceNs = std::max(maxDelayNs, range.durationNs() / maxDelayDivisor);
-    const auto isNear = [toleranceNs](std::optional<int64_t> timeNs, int64_t momentNs) {
-        return timeNs && std::abs(*timeNs - momentNs) <= toleranceNs;
+    const auto isNear = [toleranceNs](std::optional<int64_t> timeNs, int64_t readingNs) {
+        return timeNs && std::abs(*timeNs - readingNs) <= toleranceNs;
     };
     const std::optional<int64_t> startNs = timeOfReading(series, range.startNs, startReading);
     const std::optional<int64_t> endNs = timeOfReading(series, range.endNs, endReading);

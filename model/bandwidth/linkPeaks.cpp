@@ -126,8 +126,8 @@ std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKi
         case MemcpyKind::UvmDtoD: {
             if (peer == noGpuId || peer == gpu) return std::nullopt;
             const GpuConnection* const connection = connectionOf(trace, gpu, peer);
-            const bool isJoined = connection && connection->nvlinks > 0;
-            if (isJoined) return peakOfNvlink(trace, gpu, peer);
+            const bool isConnected = connection && connection->nvlinks > 0;
+            if (isConnected) return peakOfNvlink(trace, gpu, peer);
             const LinkPeak* const measured =
                 findPeak(trace, LinkKind::Pcie, gpu, [&](const LinkPeak& e) { return e.peer == peer; });
             if (measured)

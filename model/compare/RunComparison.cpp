@@ -326,8 +326,8 @@ void add(PatternDifference one, std::vector<PatternDifference>& found) {
         return;
     }
     const bool wasTheirs = isTheirs(known->pattern), areTheirs = isTheirs(one.pattern);
-    const bool isDearer = std::abs(one.pattern.costNs) > std::abs(known->pattern.costNs);
-    if (wasTheirs != areTheirs ? wasTheirs : isDearer) *known = std::move(one);
+    const bool isCostlier = std::abs(one.pattern.costNs) > std::abs(known->pattern.costNs);
+    if (wasTheirs != areTheirs ? wasTheirs : isCostlier) *known = std::move(one);
 }
 
 }  // namespace

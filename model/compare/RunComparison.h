@@ -117,7 +117,7 @@ struct Claim {
     int64_t spreadRuns = 0;     ///< Earlier runs used to estimate the spread between runs.
     double visiblePercent = 0;  ///< The smallest change that four of five such tests detect; for runs.
     /// Largest distance between runs of one side, relative to the lowest; nullopt for one run per side.
-    std::optional<double> apartPercent;
+    std::optional<double> spreadPercent;
     bool areAlternating = false;  ///< A drift over the order of the runs was tested for (`judgeRuns`).
 };
 

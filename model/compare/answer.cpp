@@ -71,8 +71,8 @@ int64_t busyStepNs(const WorkerComparison& pair) {
 bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
     // The number of times that a rank is last does not depend on its own work.
     if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
-    const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
-    if (std::max(std::abs(one.lostNs()), hiddenNs) * minChangeDivisor < busyStepNs(pair)) return false;
+    const int64_t overlappedNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
+    if (std::max(std::abs(one.lostNs()), overlappedNs) * minChangeDivisor < busyStepNs(pair)) return false;
     const bool isIdle = one.kind == ContributorKind::Idle;
     if (one.match == MatchKind::OnlyBaseline || one.match == MatchKind::OnlyCandidate)
         return !isIdle || isInNewRange(pair, one);
@@ -94,11 +94,11 @@ const QuantityClaim* judgedPart(const WorkerComparison& pair, StepPart part) {
 std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vector<Cause>& causes) {
     std::vector<const ContributorDifference*> changes;
     for (const ContributorDifference& each : pair.contributors) {
-        const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+        const bool isShown = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
             return cause.main && cause.part == each.part && cause.main->match == each.match &&
                    cause.main->path == each.path && cause.main->name() == each.name();
         });
-        if (!isTold && isChangeOfKind(pair, each)) changes.push_back(&each);
+        if (!isShown && isChangeOfKind(pair, each)) changes.push_back(&each);
     }
     std::stable_sort(changes.begin(), changes.end(),
                      [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
@@ -149,12 +149,12 @@ void addCertain(const WorkerComparison& pair, const RunSummary& baseline, const 
                 std::vector<Cause>& causes) {
     std::vector<const QuantityClaim*> certain;
     for (const QuantityClaim& each : pair.quantities) {
-        const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+        const bool isShown = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
             if (each.kind == QuantityKind::Part) return cause.isOfWholePart && cause.part == each.part;
             return cause.isCertain() && cause.main && cause.main->path == each.path &&
                    cause.main->kind == ContributorKind::Idle;
         });
-        if (each.isCertain && !isTold) certain.push_back(&each);
+        if (each.isCertain && !isShown) certain.push_back(&each);
     }
     std::stable_sort(certain.begin(), certain.end(), [](const auto* a, const auto* b) {
         return std::abs(a->differenceNs) > std::abs(b->differenceNs);

@@ -286,7 +286,7 @@ bool isWithinNoise(const Claim& claim) { return std::abs(claim.differenceNs) <= 
 std::string undecidedText(const Claim& claim) {
     std::string text =
         fmt::format("no difference is certain: {} % ({})", percentDifferenceText(claim.percent), confidenceText(claim));
-    if (claim.apartPercent) text += fmt::format(", its runs differ by up to {} %", percentText(*claim.apartPercent));
+    if (claim.spreadPercent) text += fmt::format(", its runs differ by up to {} %", percentText(*claim.spreadPercent));
     return text;
 }
 

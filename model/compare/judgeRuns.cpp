@@ -122,7 +122,7 @@ std::vector<double> logsOf(std::vector<double> values) {
 
 /// Returns the spread of the side whose runs are farther apart, in percent of its minimum; nullopt
 /// for one run per side.
-std::optional<double> apartPercent(const RunMedians& medians) {
+std::optional<double> spreadPercent(const RunMedians& medians) {
     std::optional<double> most;
     for (const std::vector<double>* runs : {&medians.baseline, &medians.candidate}) {
         if (runs->size() < 2) continue;
@@ -194,7 +194,7 @@ Claim judgeRuns(const RunMedians& medians, double weight) {
     claim.visiblePercent = percentOfLog((studentTFor(1 - weight * runsSignificanceThreshold, found.freedom) +
                                          studentTFor(2 * power - 1, found.freedom)) *
                                         found.error);
-    claim.apartPercent = apartPercent(medians);
+    claim.spreadPercent = spreadPercent(medians);
     claim.areAlternating = !medians.baselineTurns.empty();
     claim.differenceNs = medianNs * claim.percent / 100;
     claim.lowNs = medianNs * claim.lowPercent / 100;

@@ -22,7 +22,7 @@ struct Finding {
     int64_t maxGainNs = 0;
     double share = 0;  ///< Share of the mean step.
     /// Additional late launches in the mean step that may be profiler overhead.
-    int64_t recorderNs = 0;
+    int64_t overheadNs = 0;
     /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.
     analysis::ContributorName contributor;
     std::string path;

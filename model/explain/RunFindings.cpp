@@ -52,13 +52,13 @@ Finding* RunFindings::addIdleTime(int64_t gainNs, double least, const Contributo
     return add(gainNs, least, main);
 }
 
-void RunFindings::addPart(StepPart part, double least, int64_t recorderNs) {
-    const int64_t restNs = unreportedNs(part) - recorderNs;
+void RunFindings::addPart(StepPart part, double least, int64_t overheadNs) {
+    const int64_t restNs = unreportedNs(part) - overheadNs;
     if (static_cast<double>(restNs) >= least * static_cast<double>(mean_->meanNs)) accounted.parts.insert(part);
     const Contributor* main =
         largestBy(worker(), [&](const Contributor& each) { return each.part == part ? unreportedNs(each) : -1; });
     Finding* found = isIdle(part) ? addIdleTime(restNs, least, main) : add(restNs, least, main);
-    if (found != nullptr) found->recorderNs = recorderNs;
+    if (found != nullptr) found->overheadNs = overheadNs;
 }
 
 void RunFindings::addKind(bool (*isOf)(const Contributor&)) {

@@ -24,7 +24,7 @@ inline constexpr double minLaunchShare = 0.15;
 struct AccountedTime {
     int64_t idleNs = 0;  ///< Of the mean step; includes muted rules.
     /// Part of the late launches in the mean step that may be profiler overhead.
-    int64_t recorderNs = 0;
+    int64_t overheadNs = 0;
     /// Parts whose remainder is covered by a rule, also by a muted one.
     std::set<analysis::StepPart> parts;
     /// Kinds of idle time that already are a finding.
@@ -98,8 +98,8 @@ class RunFindings {
     /// Adds a finding of which all time is idle time of the steps.
     Finding* addIdleTime(int64_t gainNs, double least, const analysis::Contributor* main);
     /// Adds a finding about the time of a part that no earlier rule accounts for, less
-    /// `recorderNs`, which may be profiler overhead.
-    void addPart(analysis::StepPart part, double least, int64_t recorderNs = 0);
+    /// `overheadNs`, which may be profiler overhead.
+    void addPart(analysis::StepPart part, double least, int64_t overheadNs = 0);
     /// Adds idle time of a kind, which later rules then ignore.
     void addKind(bool (*isOf)(const analysis::Contributor&));
     /// Sets the main contributor of a finding about the critical worker.

@@ -80,27 +80,27 @@ bool isUnseen(const IdleCause& cause) { return cause.kind == CauseKind::OutsideC
 /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of threads
 /// that also waited, or may have: fewer launches may not help, which `consequence` reports.
 template <class NsOf>
-std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf, std::string_view consequence = {}) {
+std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::string_view consequence = {}) {
     const auto shareOf = [](int64_t ns, int64_t wholeNs) {
         return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
     };
-    int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
+    int64_t alternatingNs = 0, unknownNs = 0, allNs = 0;
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others) continue;
         const int64_t ns = nsOf(each);
         allNs += ns;
-        if (each.name.idle.runsAndWaitsAlternately()) byTurnsNs += ns;
+        if (each.name.idle.runsAndWaitsAlternately()) alternatingNs += ns;
         if (isUnseen(each.name.idle)) unknownNs += ns;
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
             " The thread's activity is unknown in {} of it: if the thread waited, fewer launches do not help.",
             shareText(shareOf(unknownNs, allNs)));
-    if (shareOf(byTurnsNs, allNs) < alternatingShareThreshold) return {};
+    if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(
         " For {} of it the thread alternately ran and waited. Whether running or waiting kept the GPU idle is "
         "unknown{}: check the waits first.",
-        shareText(shareOf(byTurnsNs, allNs)), consequence);
+        shareText(shareOf(alternatingNs, allNs)), consequence);
 }
 
 void findHostWork(RunFindings& run) {
@@ -120,7 +120,7 @@ std::string sayHostWork(const FindingText& text) {
     const std::string place = hostWorkPlace(text.worker());
     if (!place.empty() && place != placeText(cause))
         said += fmt::format("; where it was seen to run, that was most {}", place);
-    return said + "." + byTurnsSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
+    return said + "." + alternatingSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -143,12 +143,12 @@ void putWaitsBeforeLaunches(const RunSummary& run, std::vector<Finding>& finding
 /// same launches were in time, so something else disturbs the others.
 void findLaunchBound(RunFindings& run) {
     // A launch in time kept no GPU waiting, however long it took.
-    const int64_t recorderNs =
-        std::clamp<int64_t>(run.unreportedNs(StepPart::LaunchBound), 0, recorderShareNs(run.run(), run.worker()));
-    run.accounted.recorderNs = recorderNs;
-    const auto typicalNs = static_cast<double>(ofTypicalStepNs(run.worker(), StepPart::LaunchBound) - recorderNs);
+    const int64_t overheadNs =
+        std::clamp<int64_t>(run.unreportedNs(StepPart::LaunchBound), 0, overheadShareNs(run.run(), run.worker()));
+    run.accounted.overheadNs = overheadNs;
+    const auto typicalNs = static_cast<double>(ofTypicalStepNs(run.worker(), StepPart::LaunchBound) - overheadNs);
     if (typicalNs >= minLaunchShare * static_cast<double>(run.mean().meanNs))
-        run.addPart(StepPart::LaunchBound, minLaunchShare, recorderNs);
+        run.addPart(StepPart::LaunchBound, minLaunchShare, overheadNs);
 }
 
 std::string sayLaunchBound(const FindingText& text) {
@@ -157,9 +157,9 @@ std::string sayLaunchBound(const FindingText& text) {
     };
     return fmt::format("The GPU waits {} for work to be launched: mostly {}{}.", text.time(), text.main(),
                        launchedWork(text.worker(), text.per())) +
-           recorderSentence(text.worker(), text.finding().recorderNs, text.per()) +
+           overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
            drainedSentence(text.worker(), text.unit()) +
-           byTurnsSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
+           alternatingSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -185,8 +185,8 @@ void findGpuIdle(RunFindings& run) {
     const int64_t unknownNs = run.exposedNs(
         [](const Contributor& each) { return isIdle(each.part) && each.trait == ContributorTrait::Unknown; });
     Finding* found =
-        run.add(idleNs - unknownNs - accounted.idleNs - accounted.recorderNs, minIdleShare, run.greatest(isKnown));
-    if (found != nullptr && !accounted.parts.contains(StepPart::LaunchBound)) found->recorderNs = accounted.recorderNs;
+        run.add(idleNs - unknownNs - accounted.idleNs - accounted.overheadNs, minIdleShare, run.greatest(isKnown));
+    if (found != nullptr && !accounted.parts.contains(StepPart::LaunchBound)) found->overheadNs = accounted.overheadNs;
 }
 
 std::string sayGpuIdle(const FindingText& text) {
@@ -195,7 +195,7 @@ std::string sayGpuIdle(const FindingText& text) {
                "The GPU has no work for {} for causes that are each too small for a rule of their "
                "own{}.",
                text.time(), what.empty() ? "" : ": mostly " + what + text.where()) +
-           recorderSentence(text.worker(), text.finding().recorderNs, text.per());
+           overheadSentence(text.worker(), text.finding().overheadNs, text.per());
 }
 
 }  // namespace

@@ -106,14 +106,14 @@ double launchesPerStep(const WorkerSummary& worker) {
 
 }  // namespace
 
-int64_t recorderShareNs(const RunSummary& run, const WorkerSummary& worker) {
+int64_t overheadShareNs(const RunSummary& run, const WorkerSummary& worker) {
     if (run.facts.producerKind != ProducerKind::Lanescope || worker.steps.empty()) return 0;
     const int64_t eachNs = std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, maxOverheadNs);
     return static_cast<int64_t>(
         std::min(launchesPerStep(worker) * static_cast<double>(eachNs), static_cast<double>(maxTimestampNs)));
 }
 
-std::string recorderSentence(const WorkerSummary& worker, int64_t ns, std::string_view per) {
+std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::string_view per) {
     if (ns <= 0 || worker.steps.empty()) return {};
     const std::string count = countText(launchesPerStep(worker));
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");

@@ -106,7 +106,7 @@ class Words {
             finding.sql =
                 finding.rule->query != nullptr ? finding.rule->query(run_, finding) : std::string(finding.rule->sql);
         }
-        addDoubts();
+        addCaveats();
     }
 
   private:
@@ -194,11 +194,11 @@ class Words {
         return {};
     }
 
-    void addDoubts() {
+    void addCaveats() {
         const auto add = [this](std::string sentence) { made_.caveats.push_back(std::move(sentence)); };
         if (run_.facts.isStillRecorded)
             add("The run is still being recorded: results cover the run so far, and its last events may be missing.");
-        if (!run_.isEmpty()) addDoubtsOfSteps(add);
+        if (!run_.isEmpty()) addCaveatsOfSteps(add);
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
             add("The trace has no CUDA API calls, so causes of GPU idle time are unknown.");
         if (!run_.isEmpty())
@@ -212,7 +212,7 @@ class Words {
     }
 
     template <class Add>
-    void addDoubtsOfSteps(Add add) const {
+    void addCaveatsOfSteps(Add add) const {
         if (std::string timeless = timelessSentence(run_); !timeless.empty()) add(std::move(timeless));
         if (run_.source == StepSource::KernelPattern)
             add(fmt::format("No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.", unit()));

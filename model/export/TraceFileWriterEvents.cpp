@@ -83,10 +83,10 @@ void TraceFileWriter::syncs() {
         const GpuWorkRow ofContext{table.startNs[row], table.endNs[row],      globalPid(table.process[row]), -1, 0,
                                    wholeContext,       table.correlation[row]};
         const auto wait = waits.find({table.stream[row], table.correlation[row]});
-        const bool isJoined = table.type[row] == SyncType::StreamWaitEvent && wait != waits.end();
+        const bool isConnected = table.type[row] == SyncType::StreamWaitEvent && wait != waits.end();
         add(t, table.stream[row] == noIndex ? ofContext : workOf(table, row), t.syncType = table.type[row],
-            t.eventId = isJoined ? wait->second : -1,
-            t.eventSyncId = isJoined ? std::optional(wait->second) : std::nullopt);
+            t.eventId = isConnected ? wait->second : -1,
+            t.eventSyncId = isConnected ? std::optional(wait->second) : std::nullopt);
     }
 }
 

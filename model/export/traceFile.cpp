@@ -21,7 +21,7 @@ namespace lanescope {
 namespace {
 
 /// Kinds that files of other tools also contain.
-constexpr bool isForeign(EventKind kind) {
+constexpr bool isOfAnotherTool(EventKind kind) {
     constexpr std::array kinds{EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
                                EventKind::Api,    EventKind::Sync,   EventKind::Nvtx};
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
@@ -33,7 +33,7 @@ bool isOfSqlite(const Trace& trace) {
     bool hasOthers = trace.memoryEvents.size() + trace.migrations.size() > 0;
     forEachKind([&](auto each) {
         if constexpr (each.origin == kinds::Origin::Recorded)
-            if (!isForeign(each.kind) && each.size(trace) > 0) hasOthers = true;
+            if (!isOfAnotherTool(each.kind) && each.size(trace) > 0) hasOthers = true;
     });
     return hasOthers;
 }

@@ -172,7 +172,7 @@ namespace {
 
 constexpr size_t maxRanks = 1 << 17, maxSteps = 1 << 20, maxLines = 1000, maxTextBytes = 4096;
 constexpr size_t maxNumbers = 1 << 22;  // of ranks in all findings
-constexpr int64_t rowsBetweenLooks = 1 << 16;
+constexpr int64_t rowsBetweenChecks = 1 << 16;
 
 /// Returns true if a shell would run only `lanescope` with it: users paste it into one.
 bool isPlainCommand(std::string_view command) {
@@ -292,7 +292,7 @@ class ReportReader {
             const Result<bool> next = row->step();
             if (!next) return fail(next.error());
             if (!*next || !take(*row)) return {};
-            if (number % rowsBetweenLooks != 0 || !progress_) continue;
+            if (number % rowsBetweenChecks != 0 || !progress_) continue;
             const double share = std::min(1.0, static_cast<double>(number) / static_cast<double>(expected_ + 1));
             if (!progress_(from + share * (to - from), what)) return fail("{}: reading was cancelled.", shown());
         }

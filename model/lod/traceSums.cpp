@@ -79,18 +79,18 @@ int64_t busyBefore(std::span<const Lane> lanes, const UnionSums& sums, int64_t t
 UnionSums buildUnionSums(std::span<const Lane> lanes, const std::stop_token& stop) {
     if (lanes.size() < 2) return UnionSums();
     UnionSums sums(lanes.front().startNs.memory());
-    uint32_t sinceMoment = UnionSums::slicesPerMoment;
+    uint32_t sinceTime = UnionSums::slicesPerTime;
     int64_t busyNs = 0;
     int64_t coveredToNs = INT64_MIN;
     MergedSlices slices(lanes, INT64_MIN);
     for (TimeRange slice; slices.take(slice);) {
-        if (++sinceMoment > UnionSums::slicesPerMoment) {
+        if (++sinceTime > UnionSums::slicesPerTime) {
             // Before this slice starts; the covered time after it is added later.
             const int64_t beyondNs = coveredToNs > slice.startNs ? coveredToNs - slice.startNs : 0;
             if (stop.stop_requested()) break;
             sums.timeNs.push_back(slice.startNs);
             sums.busyNs.push_back(busyNs - beyondNs);
-            sinceMoment = 0;
+            sinceTime = 0;
         }
         if (slice.endNs <= coveredToNs) continue;
         busyNs += slice.endNs - std::max(slice.startNs, coveredToNs);

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <limits>
 
-#include "model/merge/commonMoments.h"
+#include "model/merge/commonTimes.h"
 
 namespace lanescope {
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
 /// Fewer may be chance.
-constexpr uint32_t minMoments = 3;
+constexpr uint32_t minTimes = 3;
 
 /// Sets `zeroNs` from the times of day of the files, relative to the earliest. A file without a
 /// time of day begins with the first of the others.
@@ -64,11 +64,11 @@ bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uin
 }
 
 /// Returns true, and uses the fit, if it determines each clock.
-bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method, std::span<const ClockedTrace> traces,
+bool takeFit(const std::vector<CommonTime>& moments, ClockMethod method, std::span<const ClockedTrace> traces,
              AlignedClocks& out) {
     const ClockFit fit = fitClocks(static_cast<uint32_t>(out.clocks.size()), moments);
     for (size_t clock = 1; clock < fit.clocks.size(); ++clock)
-        if (fit.clocks[clock].moments < minMoments) return false;
+        if (fit.clocks[clock].moments < minTimes) return false;
     for (uint32_t number = 1; number < fit.clocks.size(); ++number) {
         const FittedClock& from = fit.clocks[number];
         AlignedClocks::Clock& to = out.clocks[number];
@@ -79,7 +79,7 @@ bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method, std::
     // The first clock is the reference; if it was set, as it ran before.
     if (const FittedClock& first = fit.clocks.front(); !first.settings.empty())
         out.clocks.front() = {method, first.map, first.errorNs, first.moments, false, std::nullopt, first.settings};
-    out.causalMoments = fit.causalMoments;
+    out.causalTimes = fit.causalTimes;
     out.violations = fit.violations;
     return true;
 }
@@ -101,8 +101,8 @@ Result<AlignedClocks> alignClocks(std::span<const TracePtr> traces, const Placed
         clocked.push_back({traces[index].get(), placed.parts[index].clock, out.zeroNs[index]});
     if (method == ClockMethod::BaseTime || placed.clocks.size() < 2) return out;
     if (!method || method == ClockMethod::Collectives) {
-        std::vector<CommonMoment> moments = commonCollectives(clocked);
-        std::vector<CommonMoment> messages = commonMessages(clocked);
+        std::vector<CommonTime> moments = commonCollectives(clocked);
+        std::vector<CommonTime> messages = commonMessages(clocked);
         out.hasCollectives = !moments.empty();
         out.hasMessages = !messages.empty();
         std::move(messages.begin(), messages.end(), std::back_inserter(moments));

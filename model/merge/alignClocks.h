@@ -29,7 +29,7 @@ struct AlignedClocks {
     std::vector<int64_t> zeroNs;  ///< Time 0 of each trace, by its own clock.
     int64_t startUtcNs = 0;       ///< Time 0 of the first clock; 0 if unknown.
     int64_t wholeZeroNs = 0;      ///< Start of the whole, by the first clock.
-    uint32_t causalMoments = 0, violations = 0;
+    uint32_t causalTimes = 0, violations = 0;
     bool hasCollectives = false, hasMessages = false;  ///< Among the shared events.
     bool isTimeOfDayKnown = true;                      ///< For every trace.
 };

@@ -201,12 +201,12 @@ class Pieces {
         return clock;
     }
 
-    std::vector<CommonMoment> momentsOf(const std::vector<CommonMoment>& moments) const {
+    std::vector<CommonTime> clockTimesOf(const std::vector<CommonTime>& moments) const {
         if (settingCount() == 0) return moments;
         std::vector<size_t> firsts;
         for (size_t clock = 0; clock < settings_.size(); ++clock) firsts.push_back(firstOf(clock));
-        std::vector<CommonMoment> made = moments;
-        for (CommonMoment& moment : made)
+        std::vector<CommonTime> made = moments;
+        for (CommonTime& moment : made)
             for (Sighting& each : moment.sightings) {
                 const size_t clock = each.clock;
                 const auto placeOf = [this, clock](int64_t timeNs) {
@@ -260,13 +260,13 @@ bool isKnown(const LineFit& fit, const LineFit& before, const Pieces& pieces, si
     return found(fit) > found(before);
 }
 
-LineFit fitPieces(const Pieces& pieces, const std::vector<CommonMoment>& moments) {
-    return fitLines(static_cast<uint32_t>(pieces.count()), pieces.momentsOf(moments));
+LineFit fitPieces(const Pieces& pieces, const std::vector<CommonTime>& moments) {
+    return fitLines(static_cast<uint32_t>(pieces.count()), pieces.clockTimesOf(moments));
 }
 
 /// Adds settings until there are no more, then removes those without which nothing jumps: if one
 /// clock was set, others that share many events with it often appear to have been set, too.
-LineFit findSettings(const std::vector<CommonMoment>& moments, Pieces& pieces, size_t clockCount) {
+LineFit findSettings(const std::vector<CommonTime>& moments, Pieces& pieces, size_t clockCount) {
     LineFit fit = fitPieces(pieces, moments);
     while (pieces.settingCount() < maxSettings) {
         const auto found = surestSetting(fit, pieces);
@@ -322,7 +322,7 @@ FittedClock joined(const LineFit& fit, const Pieces& pieces, size_t clock) {
 
 }  // namespace
 
-ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments) {
+ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonTime>& moments) {
     Pieces pieces(clockCount);
     ClockFit out;
     if (clockCount == 0) return out;
@@ -330,7 +330,7 @@ ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments
     for (size_t clock = 0; clock < clockCount; ++clock) out.clocks.push_back(joined(fit, pieces, clock));
     out.spreadNs = fit.spreadNs;
     out.violations = fit.violations;
-    out.causalMoments = fit.causalMoments;
+    out.causalTimes = fit.causalTimes;
     return out;
 }
 

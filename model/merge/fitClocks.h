@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/assemble/PartPlacement.h"
-#include "model/merge/commonMoments.h"
+#include "model/merge/commonTimes.h"
 
 namespace lanescope {
 
@@ -33,12 +33,12 @@ struct ClockFit {
     std::vector<FittedClock> clocks;
     int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
     uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
-    uint32_t causalMoments = 0;
+    uint32_t causalTimes = 0;
 };
 
 /// Fits each clock relative to the first, as that was in the beginning: a line (`fitLines`), or
 /// several if a clock was set meanwhile (`findSetting`). A setting is assumed only if the events do
 /// not fit as well without it. O(settings * (moments * sightings + clocks^3)).
-ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments);
+ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonTime>& moments);
 
 }  // namespace lanescope

@@ -98,10 +98,10 @@ class TopTwo {
 /// its drift in ns per second.
 class LineFitter {
   public:
-    LineFitter(uint32_t clockCount, const std::vector<CommonMoment>& moments) : clocks_(clockCount), moments_(moments) {
+    LineFitter(uint32_t clockCount, const std::vector<CommonTime>& moments) : clocks_(clockCount), moments_(moments) {
         findOrigin();
         numberUnknowns();
-        for (const CommonMoment& moment : moments) points_.push_back(pointsOf(moment));
+        for (const CommonTime& moment : moments) points_.push_back(pointsOf(moment));
     }
 
     LineFit fit() {
@@ -149,7 +149,7 @@ class LineFitter {
 
     void findOrigin() {
         int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
-        for (const CommonMoment& moment : moments_)
+        for (const CommonTime& moment : moments_)
             for (const Sighting& each : moment.sightings) {
                 first = std::min(first, each.endNs);
                 last = std::max(last, each.endNs);
@@ -165,10 +165,10 @@ class LineFitter {
             while (group[clock] != clock) clock = group[clock] = group[group[clock]];
             return clock;
         };
-        for (const CommonMoment& moment : moments_)
+        for (const CommonTime& moment : moments_)
             for (const Sighting& each : moment.sightings)
                 group[root(each.clock)] = root(moment.sightings.front().clock);
-        for (const CommonMoment& moment : moments_) {
+        for (const CommonTime& moment : moments_) {
             std::vector<uint32_t> seen;
             for (const Sighting& each : moment.sightings) {
                 State& state = clocks_[each.clock];
@@ -190,7 +190,7 @@ class LineFitter {
     }
 
     /// Returns one point per clock: the mean of its ranks.
-    std::vector<Point> pointsOf(const CommonMoment& moment) const {
+    std::vector<Point> pointsOf(const CommonTime& moment) const {
         std::vector<Point> points;
         for (const Sighting& each : moment.sightings) {
             auto found = std::find_if(points.begin(), points.end(),
@@ -237,7 +237,7 @@ class LineFitter {
         NormalEquations equations(unknowns_);
         for (const std::vector<Point>& points : points_) {
             if (points.size() < 2) continue;
-            addMoment(equations, points, weightsOf(points, round));
+            addTime(equations, points, weightsOf(points, round));
         }
         // If events give little evidence of a drift, it is small; a lone event gives none.
         const double expected = typicalDrift * 1e9;
@@ -263,8 +263,8 @@ class LineFitter {
     }
 
     /// The true time of an event is also unknown: eliminating it leaves the distances of its points from their mean.
-    void addMoment(NormalEquations& equations, const std::vector<Point>& points,
-                   const std::vector<double>& weights) const {
+    void addTime(NormalEquations& equations, const std::vector<Point>& points,
+                 const std::vector<double>& weights) const {
         const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
         if (!(total > 0)) return;
         const double mean = meanOf(points, weights);
@@ -367,7 +367,7 @@ class LineFitter {
             state.minShiftNs = -unbounded;
             state.maxShiftNs = unbounded;
         }
-        for (const CommonMoment& moment : moments_) {
+        for (const CommonTime& moment : moments_) {
             if (!moment.isCausal) continue;
             TopTwo begins, ends;  // the maximum negative value of the first end
             for (const Sighting& each : moment.sightings) {
@@ -399,20 +399,20 @@ class LineFitter {
     }
 
     void countViolations(LineFit& fit) const {
-        for (const CommonMoment& moment : moments_) {
+        for (const CommonTime& moment : moments_) {
             if (!moment.isCausal) continue;
             double lastBegin = -unbounded, firstEnd = unbounded;
             for (const Sighting& each : moment.sightings) {
                 lastBegin = std::max(lastBegin, corrected(each.clock, relative(each.beginNs)));
                 firstEnd = std::min(firstEnd, corrected(each.clock, relative(each.endNs)));
             }
-            ++fit.causalMoments;
+            ++fit.causalTimes;
             if (firstEnd + 1 < lastBegin) ++fit.violations;
         }
     }
 
     std::vector<State> clocks_;
-    const std::vector<CommonMoment>& moments_;
+    const std::vector<CommonTime>& moments_;
     std::vector<std::vector<Point>> points_;  ///< By moment.
     int64_t originNs_ = 0;
     size_t unknowns_ = 0;
@@ -422,7 +422,7 @@ class LineFitter {
 
 }  // namespace
 
-LineFit fitLines(uint32_t clockCount, const std::vector<CommonMoment>& moments) {
+LineFit fitLines(uint32_t clockCount, const std::vector<CommonTime>& moments) {
     return LineFitter(clockCount, moments).fit();
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/assemble/PartPlacement.h"
-#include "model/merge/commonMoments.h"
+#include "model/merge/commonTimes.h"
 
 namespace lanescope {
 
@@ -33,13 +33,13 @@ struct LineFit {
     std::vector<std::vector<ClockDistance>> distances;
     int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
     uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
-    uint32_t causalMoments = 0;
+    uint32_t causalTimes = 0;
 };
 
 /// Fits offset and drift of each clock against the first, so that shared events ended together: least squares over all
 /// events at once, with small weights for outliers. Then shifts clocks, if possible, so that nothing ends that has not
 /// begun everywhere. Without evidence drifts are at most some 50 ppm. Each clock is one line; the error covers
 /// deviations from it. Assumes that no clock's ranks always end later than others. O(moments * sightings + clocks^3).
-LineFit fitLines(uint32_t clockCount, const std::vector<CommonMoment>& moments);
+LineFit fitLines(uint32_t clockCount, const std::vector<CommonTime>& moments);
 
 }  // namespace lanescope

@@ -173,7 +173,7 @@ std::set<int> ranksOf(const fs::path& file) {
 
 /// Returns the files that may contain a part of the excerpt. A summary lists only ranks with GPU
 /// work: a chosen rank in none of them may be in any.
-std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& cut) {
+std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceExcerpt& cut) {
     std::set<int> missing(cut.ranks.begin(), cut.ranks.end());
     std::vector<fs::path> wanted;
     for (const fs::path& file : files) {
@@ -248,7 +248,7 @@ void removeOld(const fs::path& folder, const fs::path& newest) {
 }
 
 /// Returns the display name of the merged trace of these files: "ranks, 8 traces.sqlite".
-std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
+std::string nameOfMerge(std::span<const fs::path> files, const TraceExcerpt& cut) {
     constexpr size_t longest = 150, maxShownBytes = 60;
     const fs::path folder = files.front().parent_path();
     const bool areOfOneFolder =

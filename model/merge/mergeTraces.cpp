@@ -60,7 +60,7 @@ class Descriptions {
   public:
     /// `names` are those of files whose notes do not yet contain their name.
     Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed, const AlignedClocks& clocks,
-                 const FileNames& names, const TraceCut& cut, TraceBuilder& builder)
+                 const FileNames& names, const TraceExcerpt& cut, TraceBuilder& builder)
         : traces_(traces), placed_(placed), clocks_(clocks), names_(names), cut_(cut), builder_(builder) {}
 
     /// `isTaken` is true for traces that contribute to the whole.
@@ -247,7 +247,7 @@ class Descriptions {
             builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
                            fmt::format("In {} of {} collectives a rank ends before the last one starts: "
                                        "clocks ran unevenly, or files do not belong together.",
-                                       clocks_.violations, clocks_.causalMoments),
+                                       clocks_.violations, clocks_.causalTimes),
                            std::nullopt, std::nullopt, clocks_.violations});
     }
 
@@ -283,7 +283,7 @@ class Descriptions {
     const PlacedParts& placed_;
     const AlignedClocks& clocks_;
     const FileNames& names_;
-    const TraceCut& cut_;
+    const TraceExcerpt& cut_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
     std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, filled on demand.
@@ -330,7 +330,7 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOp
     TraceBuilder builder(std::make_shared<LargeMemory>());
     std::vector<bool> isTaken(traces.size(), true);
     if (!options.cut.isWhole()) {
-        auto taken = cutParts(traces, placements, options.cut, builder);
+        auto taken = excerptParts(traces, placements, options.cut, builder);
         if (!taken) return fail(taken.error());
         isTaken = std::move(*taken);
     }

@@ -9,7 +9,7 @@
 
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
-#include "model/merge/TraceCut.h"
+#include "model/merge/TraceExcerpt.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -28,7 +28,7 @@ struct MergeOptions {
     /// Default: nothing if all are of one host, else collectives, steps, the time of day, the first
     /// of them that determines each clock.
     std::optional<ClockMethod> method;
-    TraceCut cut = {};  ///< Clocks are synchronized by all data of the traces, also outside the excerpt.
+    TraceExcerpt cut = {};  ///< Clocks are synchronized by all data of the traces, also outside the excerpt.
     unsigned threads = 1;
     bool mayWriteIndexes = true;  ///< For merged files that have no index.
 };

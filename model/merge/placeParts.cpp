@@ -14,14 +14,14 @@ namespace lanescope {
 std::vector<std::string> shortNames(std::span<const TracePtr> traces) {
     std::vector<std::string> names;
     for (const TracePtr& trace : traces) names.push_back(trace->title);
-    const auto tellApart = [&](auto longer) {
+    const auto distinguish = [&](auto longer) {
         std::map<std::string, int> times;
         for (const std::string& name : names) ++times[name];
         for (size_t index = 0; index < names.size(); ++index)
             if (times[names[index]] > 1) names[index] = longer(*traces[index]);
     };
-    tellApart([](const Trace& trace) { return (trace.path.parent_path().filename() / trace.title).string(); });
-    tellApart([](const Trace& trace) { return trace.path.string(); });
+    distinguish([](const Trace& trace) { return (trace.path.parent_path().filename() / trace.title).string(); });
+    distinguish([](const Trace& trace) { return trace.path.string(); });
     std::set<std::string> taken;
     for (std::string& name : names) {
         const std::string first = name;

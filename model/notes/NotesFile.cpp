@@ -263,8 +263,8 @@ NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder)
     file.trace_ = whole;
     file.path_ = whole;
     file.path_ += suffix;
-    file.isBesideTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
-    if (!file.isBesideTrace_) {
+    file.isNextToTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
+    if (!file.isNextToTrace_) {
         file.trace_.clear();
         // Different folders may contain traces of the same name.
         Fnv1a folder;
@@ -286,7 +286,7 @@ Result<FoundNotes> NotesFile::read() const {
 }
 
 Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const {
-    if (!isBesideTrace_) {
+    if (!isNextToTrace_) {
         if (Result<void> made = makePrivateFolders(path_.parent_path()); !made) return fail(made.error());
     }
     const FolderLock lock(path_.parent_path());

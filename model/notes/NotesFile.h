@@ -45,7 +45,7 @@ class NotesFile {
     static NotesFile forTrace(const std::filesystem::path& trace, const std::filesystem::path& userFolder);
 
     const std::filesystem::path& path() const { return path_; }
-    bool isBesideTrace() const { return isBesideTrace_; }
+    bool isNextToTrace() const { return isNextToTrace_; }
 
     /// Returns the notes of the file; empty if there is none. Fails for files that must not be
     /// touched: of a newer version, or unreadable. A corrupt file counts as empty, with a remark.
@@ -58,7 +58,7 @@ class NotesFile {
   private:
     std::filesystem::path path_;
     std::filesystem::path trace_;  ///< The trace; empty if the notes are not next to it.
-    bool isBesideTrace_ = true;
+    bool isNextToTrace_ = true;
 };
 
 }  // namespace lanescope

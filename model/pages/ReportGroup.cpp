@@ -41,21 +41,21 @@ using namespace compare;
 
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<ReportCaution> cautions;
-    std::vector<size_t> saidBy;  // number of candidates
+    std::vector<size_t> reportedBy;  // number of candidates
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         for (const std::string& sentence : report.candidates[index].comparison.answer.cautions) {
             const auto known = std::find_if(cautions.begin(), cautions.end(),
                                             [&](const auto& one) { return one.sentence == sentence; });
             if (known == cautions.end()) {
                 cautions.push_back({index, sentence});
-                saidBy.push_back(1);
+                reportedBy.push_back(1);
             } else {
-                ++saidBy[static_cast<size_t>(known - cautions.begin())];
+                ++reportedBy[static_cast<size_t>(known - cautions.begin())];
             }
         }
     }
     for (size_t index = 0; index < cautions.size(); ++index)
-        if (saidBy[index] == report.candidates.size()) cautions[index].candidate.reset();
+        if (reportedBy[index] == report.candidates.size()) cautions[index].candidate.reset();
     return cautions;
 }
 
@@ -75,7 +75,7 @@ ComparisonTable outliersOf(const ComparisonReport& report) {
 }
 
 std::string sourceSentence(const RunSummary& run, int64_t count, size_t maxRangeNameColumns) {
-    const std::string pattern = cutMiddle(printable(run.pattern), maxRangeNameColumns);
+    const std::string pattern = elideMiddle(printable(run.pattern), maxRangeNameColumns);
     const char* steps = count == 1 ? "step" : "steps";
     switch (run.source) {
         case StepSource::NvtxRange:

@@ -82,7 +82,7 @@ std::string TextGrid::textOf(const Line& line, const std::vector<size_t>& widths
             text += indentedAfterFirst(wrapped(line.cells[column], 0, width), before);
             break;
         }
-        const std::string cell = line.isRule ? std::string(width, '-') : cutMiddle(line.cells[column], width);
+        const std::string cell = line.isRule ? std::string(width, '-') : elideMiddle(line.cells[column], width);
         const std::string padding(width - displayWidth(cell), ' ');
         text += sides_[column] == Side::Right ? padding + cell : cell + padding;
         before += width + columnGap;

@@ -14,13 +14,13 @@ class TextGrid {
     enum class Side { Left, Right };
     /// Treatment of the last, left-aligned cell of a line if it has no room.
     enum class Overlong {
-        Cut,   ///< `cutMiddle`.
-        Wrap,  ///< It continues in lines below, `wrapped`.
+        Elide,  ///< `elideMiddle`.
+        Wrap,   ///< It continues in lines below, `wrapped`.
     };
     explicit TextGrid(std::vector<Side> sides) : sides_(std::move(sides)) {}
 
     /// Adds a line; missing cells at the end are empty.
-    void add(std::vector<std::string> cells, Overlong overlong = Overlong::Cut);
+    void add(std::vector<std::string> cells, Overlong overlong = Overlong::Elide);
     /// Adds a line of dashes under every column.
     void addRule();
     /// Returns all lines. A left-aligned last column is limited to the remaining `width`; others
@@ -33,7 +33,7 @@ class TextGrid {
     struct Line {
         bool isRule = false;
         std::vector<std::string> cells;
-        Overlong overlong = Overlong::Cut;
+        Overlong overlong = Overlong::Elide;
     };
     std::vector<size_t> columnWidths(size_t width) const;
     std::string textOf(const Line& line, const std::vector<size_t>& widths) const;

@@ -89,7 +89,7 @@ Heads inTwoLines(Heads heads) {
 
 struct GridStyle {
     bool hasSum = false;  ///< A rule precedes the last row.
-    TextGrid::Overlong overlong = TextGrid::Overlong::Cut;
+    TextGrid::Overlong overlong = TextGrid::Overlong::Elide;
     size_t widest = maxRangeColumns;
 };
 
@@ -110,7 +110,7 @@ TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns
             else if (text.empty())
                 text = "-";
             const bool isLast = column + 1 == table.columns.size();
-            cells.push_back(table.columns[column].field == Field::Range && !isLast ? cutMiddle(text, style.widest)
+            cells.push_back(table.columns[column].field == Field::Range && !isLast ? elideMiddle(text, style.widest)
                                                                                    : text);
         }
         grid.add(std::move(cells), style.overlong);
@@ -164,7 +164,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     keepLargestChanges(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
     // Causes of idle time are distinguished by the line of the program in their middle.
-    const auto overlong = isIdle(*rows.front().part) ? TextGrid::Overlong::Wrap : TextGrid::Overlong::Cut;
+    const auto overlong = isIdle(*rows.front().part) ? TextGrid::Overlong::Wrap : TextGrid::Overlong::Elide;
     for (ComparisonRow& row : rows) row.name = titleOf(row);
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
@@ -247,7 +247,7 @@ namespace {
 /// Number of candidates that fit side by side.
 constexpr size_t candidatesAbreast = 3;
 /// Width of a runs line without the name of the range, and without that of the file if it is shown below.
-constexpr size_t besideRange = 60, besideFile = 14;
+constexpr size_t nextToRange = 60, nextToFile = 14;
 constexpr size_t minTextNameColumns = 16;  ///< However narrow a line is.
 
 class TextReport {
@@ -314,7 +314,7 @@ class TextReport {
         if (!report_.selection.empty()) text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
     }
 
-    size_t roomBeside(size_t others) const { return std::max(report_.lineWidth, others + minTextNameColumns) - others; }
+    size_t roomNextTo(size_t others) const { return std::max(report_.lineWidth, others + minTextNameColumns) - others; }
 
     /// A line of the table of runs.
     struct RunLine {
@@ -325,7 +325,7 @@ class TextReport {
         std::vector<RunLine> lines;
         const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
         const std::string baselineTitle = printable(report_.baseline.facts.title);
-        const size_t widest = roomBeside(besideRange);
+        const size_t widest = roomNextTo(nextToRange);
         if (groups.empty()) lines.push_back({"Baseline", sourceSentence(report_.baseline, 0, widest), baselineTitle});
         for (const ReportGroup& group : groups)
             lines.push_back({"Baseline",
@@ -348,7 +348,7 @@ class TextReport {
         TextGrid narrow(std::vector(2, TextGrid::Side::Left));
         for (const RunLine& line : runLines()) {
             grid.add({line.run, line.steps, line.title});
-            narrow.add({line.run, fmt::format("{} ({})", line.steps, cutMiddle(line.title, roomBeside(besideFile)))},
+            narrow.add({line.run, fmt::format("{} ({})", line.steps, elideMiddle(line.title, roomNextTo(nextToFile)))},
                        TextGrid::Overlong::Wrap);
         }
         return (grid.fits(report_.lineWidth) ? grid : narrow).text(report_.lineWidth);

@@ -135,7 +135,7 @@ constexpr StateColumn columns[] = {
 };
 
 /// Lanescope's own in a recorded process: their cost is in the warnings of the trace.
-bool isOfRecorder(const Thread& thread) {
+bool isOfProfiler(const Thread& thread) {
     constexpr std::string_view ownPrefix = "lanescope-";
     return thread.name.starts_with(ownPrefix);
 }
@@ -151,7 +151,7 @@ ReportTable threadStates(const ReportQuery& query) {
     const TimeRange all{-maxTimestampNs, maxTimestampNs};
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
-        if (!states.isEmpty(thread) && !isOfRecorder(trace.threads[thread]))
+        if (!states.isEmpty(thread) && !isOfProfiler(trace.threads[thread]))
             threads.emplace_back(thread, states.during(thread, query.range.value_or(all)).withUnseenWaits());
     std::erase_if(threads, [](const auto& each) { return each.second.knownNs() == 0; });
     const auto workNs = [](const ThreadTimes& times) {

@@ -92,15 +92,15 @@ Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& na
     if (reports.empty())
         for (const Report* report : allReports())
             if (report->info.isDefault) reports.emplace_back(report->info.name);
-    bool isTold = by.empty();
+    bool isShown = by.empty();
     for (std::string& name : reports) {
         const Result<const Report*> report = findReport(name);
         const bool isAsIs = report && !by.empty() && (*report)->info.by == by;
         const bool isOther = !isAsIs && !by.empty() && findReport(name + ":" + by).has_value();
         if (isOther) name += ":" + by;
-        isTold |= isAsIs || isOther;
+        isShown |= isAsIs || isOther;
     }
-    if (isTold) return reports;
+    if (isShown) return reports;
     return fail("--by {}: no requested report supports it. Choose from: {}.", by, variantsSentence());
 }
 

@@ -178,7 +178,7 @@ std::unique_ptr<TableFormatter> makeTextFormatter() { return std::make_unique<Te
 namespace {
 
 /// Returns true if a spreadsheet would run the text as a formula. Numbers are no formulas.
-bool looksLikeFormula(std::string_view text) {
+bool resemblesFormula(std::string_view text) {
     if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos) return false;
     return text[0] == '=' || text[0] == '@' || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
 }
@@ -186,7 +186,7 @@ bool looksLikeFormula(std::string_view text) {
 /// Returns valid UTF-8 without control characters except line ends and tabs. An apostrophe, as
 /// spreadsheets expect, precedes text that is like a formula.
 std::string harmless(std::string_view text) {
-    std::string result = looksLikeFormula(text) ? "'" : "";
+    std::string result = resemblesFormula(text) ? "'" : "";
     while (!text.empty()) {
         const size_t kept = std::min(text.find_first_of("\t\r\n"), text.size());
         result += printable(text.substr(0, kept));

@@ -70,13 +70,13 @@ std::string_view suffixWithin(std::string_view text, size_t width) {
     return text.substr(start);
 }
 
-std::string cutEnd(std::string_view text, size_t width) {
+std::string elideEnd(std::string_view text, size_t width) {
     if (displayWidth(text) <= width) return std::string(text);
     if (width == 0) return {};
     return std::string(prefixWithin(text, width - 1)).append(ellipsis);
 }
 
-std::string cutMiddle(std::string_view text, size_t width) {
+std::string elideMiddle(std::string_view text, size_t width) {
     if (displayWidth(text) <= width) return std::string(text);
     if (width == 0) return {};
     const size_t tail = (width - 1) * 2 / 5;

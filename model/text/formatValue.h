@@ -36,10 +36,10 @@ std::string_view prefixWithin(std::string_view text, size_t width);
 std::string_view suffixWithin(std::string_view text, size_t width);
 
 /// Returns `text`, truncated to `width` columns with "…" at the end.
-std::string cutEnd(std::string_view text, size_t width);
+std::string elideEnd(std::string_view text, size_t width);
 /// Returns `text`, truncated to `width` columns with "…" in the middle: kernels of one family
 /// differ at the end of their names.
-std::string cutMiddle(std::string_view text, size_t width);
+std::string elideMiddle(std::string_view text, size_t width);
 
 /// Formats a cell for people: "12.34 ms", "4.00 MiB", "55.5 GB/s", "12,345". Empty for an empty cell.
 std::string formatCell(const Cell& cell, Unit unit);

@@ -509,18 +509,18 @@ size_t tritonSignature(std::string_view name) {
     if (begin == std::string_view::npos || begin == 0) return std::string_view::npos;
     std::string_view rest = name.substr(begin + 1);
     int next = 0;
-    bool isTold = false;
+    bool isShown = false;
     while (!rest.empty()) {
         const std::string number = std::to_string(next);
         if (!removeNumber(rest, number)) return std::string_view::npos;
         while (!rest.empty() &&
                (rest.front() == 'd' || rest.front() == 'e' || rest.front() == 'c' || rest.front() == 'i')) {
             rest.remove_prefix(1);
-            isTold = true;
+            isShown = true;
         }
         ++next;
     }
-    return isTold && next > 1 ? begin : std::string_view::npos;
+    return isShown && next > 1 ? begin : std::string_view::npos;
 }
 
 /// Returns "fused add mul (Triton, pointwise)" of "triton_poi_fused_add_mul_3".

@@ -90,7 +90,7 @@ struct UnionSums {
     explicit UnionSums(LargeMemory* memory) : timeNs(memory), busyNs(memory) {}
 
     /// Slices of all lanes together between two of these times.
-    static constexpr uint32_t slicesPerMoment = 1024;
+    static constexpr uint32_t slicesPerTime = 1024;
 
     Column<int64_t> timeNs;  ///< Ascending.
     Column<int64_t> busyNs;  ///< Busy time before that time.

@@ -24,26 +24,26 @@ class BlockChecks {
     BlockChecks() = default;
     /// `seen` has a zero for each of the `checksums`; `damaged` counts the blocks that differ.
     BlockChecks(std::span<const uint32_t> checksums, std::atomic<uint8_t>* seen, std::atomic<uint32_t>* damaged)
-        : checksums_(checksums.data()), seen_(seen), damaged_(damaged) {}
+        : checksums_(checksums.data()), seen_(seen), corrupt_(damaged) {}
 
     /// Returns true if the block has not been checked yet.
     bool isDue(size_t block) const { return seen_ != nullptr && seen_[block].load(std::memory_order_relaxed) == 0; }
     void compare(size_t block, uint32_t checksum) const {
-        if (checksum != checksums_[block]) noteDamage();
+        if (checksum != checksums_[block]) noteCorruption();
         seen_[block].store(1, std::memory_order_relaxed);
     }
     /// Counts a block whose position is invalid.
     void fail(size_t block) const {
-        noteDamage();
+        noteCorruption();
         seen_[block].store(1, std::memory_order_relaxed);
     }
 
   private:
-    void noteDamage() const { damaged_->fetch_add(1, std::memory_order_relaxed); }
+    void noteCorruption() const { corrupt_->fetch_add(1, std::memory_order_relaxed); }
 
     const uint32_t* checksums_ = nullptr;
     std::atomic<uint8_t>* seen_ = nullptr;
-    std::atomic<uint32_t>* damaged_ = nullptr;
+    std::atomic<uint32_t>* corrupt_ = nullptr;
 };
 
 static_assert(std::endian::native == std::endian::little, "packed blocks are little-endian");

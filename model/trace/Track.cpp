@@ -152,7 +152,7 @@ LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
 
 uint32_t longestSlice(const Lane& lane, uint32_t first, uint32_t end) {
     Widest left{first, -1}, right{first, -1};
-    const auto lookAt = [&](Widest& side, size_t level, uint32_t from, uint32_t to) {
+    const auto inspect = [&](Widest& side, size_t level, uint32_t from, uint32_t to) {
         for (uint32_t i = from; i < to; ++i) {
             if (level == 0) {
                 side.take(i, lane.durationNs[i]);
@@ -168,15 +168,15 @@ uint32_t longestSlice(const Lane& lane, uint32_t first, uint32_t end) {
     while (level < lane.tiles->runs.size() && end - first > 2 * LaneTiles::runLength) {
         const uint32_t firstRun = (first + LaneTiles::runLength - 1) / LaneTiles::runLength;
         const uint32_t endRun = end / LaneTiles::runLength;
-        lookAt(left, level, first, firstRun * LaneTiles::runLength);
+        inspect(left, level, first, firstRun * LaneTiles::runLength);
         right = {first, -1};
-        lookAt(right, level, endRun * LaneTiles::runLength, end);
+        inspect(right, level, endRun * LaneTiles::runLength, end);
         rights.push_back(right);
         first = firstRun;
         end = endRun;
         ++level;
     }
-    lookAt(left, level, first, end);
+    inspect(left, level, first, end);
     for (; !rights.empty(); rights.pop_back()) left.take(rights.back().at, rights.back().durationNs);
     return left.at;
 }

@@ -47,8 +47,8 @@ std::string lostText(Loss what, int64_t count) {
     return count > 0 ? fmt::format("{} {}", formatCount(count), text) : text;
 }
 
-std::vector<HealthPlace> healthPlaces(const Trace& trace) {
-    std::vector<HealthPlace> places;
+std::vector<WarningPlace> healthPlaces(const Trace& trace) {
+    std::vector<WarningPlace> places;
     for (uint32_t index = 0; index < trace.processes.size(); ++index) {
         const Process& process = trace.processes[index];
         const auto note = std::find_if(trace.health.begin(), trace.health.end(), [&](const HealthNote& each) {
@@ -62,7 +62,7 @@ std::vector<HealthPlace> healthPlaces(const Trace& trace) {
                           true,
                           isNoted ? note->sentence : fmt::format("Process {} ended abnormally.", process.pid)});
     }
-    const auto byTime = [](const HealthPlace& a, const HealthPlace& b) { return a.range.startNs < b.range.startNs; };
+    const auto byTime = [](const WarningPlace& a, const WarningPlace& b) { return a.range.startNs < b.range.startNs; };
     std::stable_sort(places.begin(), places.end(), byTime);
     const auto endCount = std::ssize(places);
     for (uint32_t index = 0; index < trace.processes.size(); ++index)
@@ -72,10 +72,11 @@ std::vector<HealthPlace> healthPlaces(const Trace& trace) {
     return places;
 }
 
-std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places, const HealthNote& note) {
+std::optional<WarningPlace> placeOf(const Trace& trace, const std::vector<WarningPlace>& places,
+                                    const HealthNote& note) {
     const NoteSubject subject = subjectOf(note.code);
     if (subject == NoteSubject::Other) return std::nullopt;
-    for (const HealthPlace& place : places)
+    for (const WarningPlace& place : places)
         if (place.isEnd == (subject == NoteSubject::End) &&
             (!note.globalPid || isOf(note, trace.processes[place.process])))
             return place;

@@ -23,7 +23,7 @@ std::vector<HealthNote> healthNotesOf(const Trace& trace);
 std::string shownText(const HealthNote& note);
 
 /// Place of a problem in a trace.
-struct HealthPlace {
+struct WarningPlace {
     TimeRange range;  ///< Empty for the end of a process.
     uint32_t process = 0;
     bool isEnd = false;    ///< True if the process ended abnormally or by a signal, false for a loss.
@@ -31,7 +31,7 @@ struct HealthPlace {
 };
 
 /// Returns the abnormal ends of processes, then the gaps, each sorted by time.
-std::vector<HealthPlace> healthPlaces(const Trace& trace);
+std::vector<WarningPlace> healthPlaces(const Trace& trace);
 
 /// Returns "12 NVTX calls", without the number if it is unknown. A kind of loss without a name is
 /// shown as its number in the file.
@@ -39,6 +39,7 @@ std::string lostText(Loss what, int64_t count);
 
 /// Returns the place of a health note by its code and process; nullopt if none. A note about the
 /// whole run gets the first place.
-std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places, const HealthNote& note);
+std::optional<WarningPlace> placeOf(const Trace& trace, const std::vector<WarningPlace>& places,
+                                    const HealthNote& note);
 
 }  // namespace lanescope

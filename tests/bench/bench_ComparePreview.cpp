@@ -18,7 +18,7 @@
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/CompareView.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;

@@ -52,7 +52,7 @@ class tst_CollectTrouble : public QObject {
         }
         const CollectedRun run = collect();
         QVERIFY2(run.warnings.empty(), run.warnings.empty() ? "" : run.warnings[0].c_str());
-        QCOMPARE(run.processesCutShort, 0);
+        QCOMPARE(run.processesTruncated, 0);
         QCOMPARE(row("SELECT code, severity FROM LANESCOPE_HEALTH"), "process-became-another|0");
     }
 

@@ -80,7 +80,7 @@ class tst_Collector : public QObject {
         const CollectedRun run = collect(MainProcess{4242, 9, 0});
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
         QCOMPARE(run.counts.untimedOf(ImportedKind::Kernel), 1);
-        QCOMPARE(run.processesCutShort, 0);
+        QCOMPARE(run.processesTruncated, 0);
         const auto pid = globalPid(4242);
         QCOMPARE(row("SELECT start, \"end\", (SELECT value FROM StringIds WHERE id = shortName), "
                      "(SELECT value FROM StringIds WHERE id = demangledName), globalPid, gridX, "
@@ -204,7 +204,7 @@ class tst_Collector : public QObject {
         std::filesystem::create_symlink("/etc/passwd", logPath("sneaky.log"));
         const CollectedRun run = collect();
         QCOMPARE(run.processes, 2);
-        QCOMPARE(run.processesCutShort, 2);
+        QCOMPARE(run.processesTruncated, 2);
         QCOMPARE(run.logsNotAllRead, 3u);
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
         const auto count = [&](const char* code) {
@@ -236,7 +236,7 @@ class tst_Collector : public QObject {
         leave("11", false, 15);
         const CollectedRun run = collect();
         QCOMPARE(run.processes, 2);
-        QCOMPARE(run.processesCutShort, 0);
+        QCOMPARE(run.processesTruncated, 0);
         QVERIFY(run.warnings.empty());
         QCOMPARE(row("SELECT severity, code FROM LANESCOPE_HEALTH ORDER BY code"), "0|forked-child-ended");
         QCOMPARE(row("SELECT severity, sentence FROM LANESCOPE_HEALTH WHERE code = "

@@ -52,7 +52,7 @@ class tst_SampleTime : public QObject {
         const char* title() const override { return "Simulated"; }
         bool begin() override { return true; }
         bool sample() override { return true; }
-        int64_t sampleMoment(const std::function<bool()>&) override {
+        int64_t sampleTime(const std::function<bool()>&) override {
             ++readings_;
             return 0;
         }
@@ -98,7 +98,7 @@ class tst_SampleTime : public QObject {
         QDir().mkpath(run);
         const std::string pipe = run.toStdString() + "/" + momentPipeName;
         QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
-        MomentPipe moments(run.toStdString());
+        TimePipe moments(run.toStdString());
         const int writing = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
         QVERIFY(writing >= 0);
         std::vector<MomentMessage> told;

@@ -198,7 +198,7 @@ class tst_SamplerParts : public QObject {
     }
 
     void readingsServeCloseTimes() {
-        const MomentReading none{}, reading{1'000'000'000, 1'005'000'000, 0};
+        const TimedReading none{}, reading{1'000'000'000, 1'005'000'000, 0};
         QVERIFY(!none.serves(0));
         QVERIFY(reading.serves(900'000'000));  // was reported late
         QVERIFY(reading.serves(1'001'000'000));

@@ -160,7 +160,7 @@ class tst_ThreadSampler : public QObject {
                 python->runtime = first;
                 python->types = {image[0], image[1], image[2]};
                 python->layout = *agent::python::layoutOf(3, minor);
-                ForeignMemory memory(::getpid());
+                RemoteMemory memory(::getpid());
                 StackReading counts;
                 PythonProcess process(python, memory, log, counts);
                 process.findThreads(0);
@@ -170,7 +170,7 @@ class tst_ThreadSampler : public QObject {
                 static_cast<void>(LoadedImage::at(memory, first));
             }
         }
-        ForeignMemory memory(::getpid());
+        RemoteMemory memory(::getpid());
         uint64_t word = 0;
         QVERIFY(memory.get(first, word));
         QVERIFY(!memory.get(0, word));
@@ -184,8 +184,8 @@ class tst_ThreadSampler : public QObject {
         std::vector<unsigned char> room(3 * page);
         const auto begin = (reinterpret_cast<uint64_t>(room.data()) + page - 1) / page * page;
         auto* const there = reinterpret_cast<volatile uint32_t*>(begin);
-        ForeignMemory memory(::getpid());
-        ForeignMemory::Trail trail;
+        RemoteMemory memory(::getpid());
+        RemoteMemory::Trail trail;
         for (uint32_t look = 1; look < 5; ++look) {
             there[0] = look;
             there[page / sizeof(uint32_t)] = 10 * look;
@@ -208,7 +208,7 @@ class tst_ThreadSampler : public QObject {
     }
 
     void symbolsAreFoundInProcessMemory() {
-        const ForeignMemory memory(::getpid());
+        const RemoteMemory memory(::getpid());
         bool isFound = false;
         // Any mapping that has it: the C library of this process.
         QFile maps(QStringLiteral("/proc/self/maps"));

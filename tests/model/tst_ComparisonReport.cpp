@@ -97,10 +97,10 @@ class TestComparisonReport : public QObject {
     }
 
     void textIsElidedInTheMiddleAndWrappedBetweenWords() {
-        QCOMPARE(cutMiddle("abcdefghij", 10), std::string("abcdefghij"));
-        QCOMPARE(cutMiddle("abcdefghijk", 6), std::string("abc\u2026jk"));
-        QCOMPARE(cutMiddle("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3), std::string("\u00e4\u00f6\u2026"));
-        QCOMPARE(cutMiddle("abc", 0), std::string());
+        QCOMPARE(elideMiddle("abcdefghij", 10), std::string("abcdefghij"));
+        QCOMPARE(elideMiddle("abcdefghijk", 6), std::string("abc\u2026jk"));
+        QCOMPARE(elideMiddle("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3), std::string("\u00e4\u00f6\u2026"));
+        QCOMPARE(elideMiddle("abc", 0), std::string());
         QCOMPARE(wrapped("one two three", 2, 8), std::string("one two\n  three\n"));
         QCOMPARE(wrapped("it took 12 ms.", 0, 12), std::string("it took\n12 ms.\n"));
     }
@@ -111,7 +111,7 @@ class TestComparisonReport : public QObject {
         grid.add({"Lost", "Name"});
         grid.addRule();
         grid.add({"12", "in cudaStreamSynchronize at a.py:104 in step"}, Overlong::Wrap);
-        grid.add({"3", "in cudaStreamSynchronize at a.py:105 in step"}, Overlong::Cut);
+        grid.add({"3", "in cudaStreamSynchronize at a.py:105 in step"}, Overlong::Elide);
         QCOMPARE(grid.text(32), std::string("Lost  Name\n"
                                             "----  --------------------------\n"
                                             "  12  in cudaStreamSynchronize\n"

@@ -170,7 +170,7 @@ void tst_Notes::changeWinsOverRemoval() {
 }
 
 void tst_Notes::notesFileIsStoredNextToTheTraceWithItsPermissions() {
-    QVERIFY(file().isBesideTrace());
+    QVERIFY(file().isNextToTrace());
     QCOMPARE(file().path(), *folder_ / "a.sqlite.lanescope-notes.json");
     QVERIFY(file().read().has_value());
     QVERIFY(!std::filesystem::exists(file().path()));
@@ -275,7 +275,7 @@ void tst_Notes::readOnlyFolderSendsNotesToTheUserFolder() {
     std::filesystem::create_directory(locked);
     std::filesystem::permissions(locked, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
     const NotesFile notes = NotesFile::forTrace(locked / "a.sqlite", *folder_ / "user/notes");
-    QVERIFY(!notes.isBesideTrace());
+    QVERIFY(!notes.isNextToTrace());
     QVERIFY(notes.store({}, {{mark("a", 1)}, {}}).has_value());
     QCOMPARE(notes.read()->notes.marks.size(), size_t(1));
     QVERIFY(notes.path() != NotesFile::forTrace(*folder_ / "other/a.sqlite", *folder_ / "user/notes").path());

@@ -156,10 +156,10 @@ void tst_RocmTraces::rocpdFileIsRead() {
     QCOMPARE(trace->projections.size(), 1u);
     QCOMPARE(trace->allocations.size(), 1u);
     QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
-    const bool isTold = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
+    const bool isShown = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
         return note.code == HealthCode::NotShown && note.count == 1;
     });
-    QVERIFY(isTold);
+    QVERIFY(isShown);
 }
 
 void tst_RocmTraces::processesOfSeveralHostsAreDistinguished() {

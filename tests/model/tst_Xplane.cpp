@@ -205,9 +205,9 @@ void tst_Xplane::eventDetailsAreRead() {
     QVERIFY(copyOf("MemcpyD2D", "size:-3 size").bytes == 0);
     QVERIFY(isDriverName("cuLaunchKernel") && !isDriverName("cudaLaunchKernel"));
     QVERIFY(isApiName("hipMemcpyAsync") && !isApiName("customThing") && !isApiName("cu"));
-    QCOMPARE(numberBehind("Stream #17(Kernel)", "Stream #"), int64_t{17});
-    QCOMPARE(numberBehind("Stream #", "Stream #"), int64_t{-1});
-    QCOMPARE(numberBehind("/device:GPU:-3", "/device:GPU:"), int64_t{-1});
+    QCOMPARE(numberAfter("Stream #17(Kernel)", "Stream #"), int64_t{17});
+    QCOMPARE(numberAfter("Stream #", "Stream #"), int64_t{-1});
+    QCOMPARE(numberAfter("/device:GPU:-3", "/device:GPU:"), int64_t{-1});
 }
 
 void tst_Xplane::truncatedPlaneKeepsTheOthers() {

@@ -60,7 +60,7 @@ class tst_displayWidth : public QObject {
                 }
                 QCOMPARE(prefixWithin(text, width), std::string_view(head));
                 QCOMPARE(suffixWithin(text, width), std::string_view(tail));
-                for (const std::string& cut : {cutEnd(text, width), cutMiddle(text, width)}) {
+                for (const std::string& cut : {elideEnd(text, width), elideMiddle(text, width)}) {
                     QVERIFY(displayWidth(cut) <= width);
                     if (displayWidth(text) <= width)
                         QCOMPARE(cut, text);
@@ -72,9 +72,9 @@ class tst_displayWidth : public QObject {
     }
 
     void elisionKeepsBothEnds() {
-        QCOMPARE(cutMiddle("abcdefghijklmnop", 11), std::string("abcdef…mnop"));
-        QCOMPARE(cutEnd("abcdefghijklmnop", 11), std::string("abcdefghij…"));
-        QCOMPARE(cutMiddle("训练步骤训练步骤", 7), std::string("训练…骤"));
+        QCOMPARE(elideMiddle("abcdefghijklmnop", 11), std::string("abcdef…mnop"));
+        QCOMPARE(elideEnd("abcdefghijklmnop", 11), std::string("abcdefghij…"));
+        QCOMPARE(elideMiddle("训练步骤训练步骤", 7), std::string("训练…骤"));
     }
 
     void tablesOfWideCharactersAreAligned() {

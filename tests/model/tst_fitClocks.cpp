@@ -47,7 +47,7 @@ struct Job {
         std::vector<double> begins;
         for (size_t host = 0; host < hosts.size(); ++host) begins.push_back(atNs + late(random));
         const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
-        CommonMoment moment{.sightings = {}, .isCausal = true};
+        CommonTime moment{.sightings = {}, .isCausal = true};
         for (size_t host = 0; host < hosts.size(); ++host) {
             const Clock& clock = clocks[hosts[host]];
             moment.sightings.push_back({hosts[host], clock.shows(begins[host]), clock.shows(endNs + apart(random))});
@@ -63,7 +63,7 @@ struct Job {
         std::vector<double> begins;
         for (size_t host = 0; host < hosts.size(); ++host) begins.push_back(atNs + late(random));
         const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
-        CommonMoment moment{.sightings = {}, .isCausal = true};
+        CommonTime moment{.sightings = {}, .isCausal = true};
         for (size_t host = 0; host < hosts.size(); ++host) {
             const double place = isTree ? std::floor(std::log2(host + 1.0)) : static_cast<double>(host % 2);
             const Clock& clock = clocks[hosts[host]];
@@ -141,7 +141,7 @@ struct Job {
 
     std::mt19937 random;
     std::vector<Clock> clocks;
-    std::vector<CommonMoment> moments;
+    std::vector<CommonTime> moments;
 };
 
 }  // namespace
@@ -173,7 +173,7 @@ void tst_fitClocks::sixteenHostsAreSynchronized() {
         job.run(300, lengthNs);
         const ClockFit fit = job.fit();
         QCOMPARE(fit.violations, 0u);
-        QCOMPARE(fit.causalMoments, 300u);
+        QCOMPARE(fit.causalTimes, 300u);
         for (size_t host = 1; host < job.clocks.size(); ++host) {
             const double error = job.errorNs(fit, host, lengthNs);
             QVERIFY2(error <= static_cast<double>(fit.clocks[host].errorNs),
@@ -291,7 +291,7 @@ void tst_fitClocks::unchangedClocksAreNotReported() {
         if (kind == "wandering") {
             std::normal_distribution<double> walk(0, 300);
             std::vector<double> at(job.clocks.size());
-            for (CommonMoment& moment : job.moments)
+            for (CommonTime& moment : job.moments)
                 for (Sighting& each : moment.sightings) {
                     at[each.clock] += walk(job.random);
                     each.beginNs += std::llround(at[each.clock]);
@@ -370,7 +370,7 @@ void tst_fitClocks::hostsMayMeetOnlyInPairs() {
 }
 
 void tst_fitClocks::impossibleTimesAreCountedAndRepaired() {
-    std::vector<CommonMoment> moments;
+    std::vector<CommonTime> moments;
     // The event ends on the second clock long before it ends on the first.
     for (int64_t each = 0; each < 20; ++each)
         moments.push_back({{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
@@ -383,7 +383,7 @@ void tst_fitClocks::impossibleTimesAreCountedAndRepaired() {
     moments.push_back({{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});
     const ClockFit contradicted = fitClocks(2, moments);
     QVERIFY(contradicted.violations >= 1);
-    QCOMPARE(contradicted.causalMoments, 23u);
+    QCOMPARE(contradicted.causalTimes, 23u);
 }
 
 void tst_fitClocks::noEventsGiveNoFit() {

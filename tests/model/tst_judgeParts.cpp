@@ -154,13 +154,13 @@ class TestJudgeParts : public QObject {
         for (size_t run = 1; run < 6; ++run) judged.earlier.push_back(&workers[run]);
         WorkerComparison pair;
         judgeParts(judged, pair);
-        QVERIFY(!pair.claim.apartPercent);
+        QVERIFY(!pair.claim.spreadPercent);
         QVERIFY(!pair.quantities.empty());  // compute is unchanged
         for (const QuantityClaim& each : pair.quantities) QVERIFY(each.path != "extra");
         WorkerSummary again = runOf(slow, 0, random);
         judged.candidate.push_back(&again);
         judgeParts(judged, pair);
-        QVERIFY(pair.claim.apartPercent);
+        QVERIFY(pair.claim.spreadPercent);
         QVERIFY(std::ranges::any_of(pair.quantities,
                                     [](const QuantityClaim& each) { return each.path == "extra" && each.isCertain; }));
     }

@@ -81,7 +81,7 @@ class tst_launchTimes : public QObject {
         const LaunchTimes& launches = run.workers[0].launches;
         QCOMPARE(launches.count, static_cast<int64_t>(run.workers[0].steps.size()) * 100);
         QCOMPARE(launches.medianNs, int64_t{7'450});
-        QCOMPARE(recorderShareNs(run, run.workers[0]), 100 * 5'000);
+        QCOMPARE(overheadShareNs(run, run.workers[0]), 100 * 5'000);
     }
 
     /// Although kernels of another stream run between its own.
@@ -127,11 +127,11 @@ class tst_launchTimes : public QObject {
         made.run().facts.producerKind = ProducerKind::Lanescope;
         WorkerSummary& worker = made.run().workers[0];
         worker.launches = {100 * MadeRun::steps, medianNs};
-        QCOMPARE(recorderShareNs(made.run(), worker), 100 * eachNs);
+        QCOMPARE(overheadShareNs(made.run(), worker), 100 * eachNs);
         for (const char* other :
              {"torch.profiler", "Nsight Systems 2026.2.1", "", "Lanescope 0.1.0 and torch.profiler"}) {
             made.run().facts.producerKind = producerKindOf(other);
-            QCOMPARE(recorderShareNs(made.run(), worker), int64_t{0});
+            QCOMPARE(overheadShareNs(made.run(), worker), int64_t{0});
         }
     }
 
@@ -139,9 +139,9 @@ class tst_launchTimes : public QObject {
         MadeRun made;
         made.run().facts.producerKind = ProducerKind::Lanescope;
         made.run().workers[0].launches = {INT64_MAX, INT64_MAX};
-        QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), maxTimestampNs);
+        QCOMPARE(overheadShareNs(made.run(), made.run().workers[0]), maxTimestampNs);
         made.run().workers[0].steps.clear();
-        QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), int64_t{0});
+        QCOMPARE(overheadShareNs(made.run(), made.run().workers[0]), int64_t{0});
     }
 
     /// The part subtracted from one finding is neither reported as another nor subtracted from others.
@@ -149,7 +149,7 @@ class tst_launchTimes : public QObject {
         // 10 us for each of 200 launches are a fifth of the step.
         const Explanation many = explain::explain(Program(12'450, 40 * us, 200).summary());
         QCOMPARE(rulesOf(many), std::vector{&launchBoundRule});
-        QCOMPARE(many.findings[0].recorderNs, int64_t{2'000'000});
+        QCOMPARE(many.findings[0].overheadNs, int64_t{2'000'000});
 
         // All launches are in time, however long they take.
         MadeRun ahead;

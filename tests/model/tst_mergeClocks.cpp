@@ -75,14 +75,14 @@ TracePtr messages(int rank, std::string_view host, Clock clock, bool waits, bool
     std::mt19937 random(43);  // the same for both
     std::uniform_int_distribution<int64_t> late(0, 500 * us), takes(20 * us, 22 * us);
     for (int each = 0; each < 200; ++each) {
-        const int64_t atNs = each * 5 * ms, apartNs = late(random), tookNs = takes(random);
+        const int64_t atNs = each * 5 * ms, distanceNs = late(random), tookNs = takes(random);
         const bool isFirst = (each / 2 % 2 == 0) == (rank == 0);
-        const int64_t beginNs = atNs + (isFirst ? 0 : apartNs);
+        const int64_t beginNs = atNs + (isFirst ? 0 : distanceNs);
         NcclFacts facts;
         facts.rankCount = 2;
         if (isNumbered) facts.rank = rank;
         facts.peer = 1 - rank;
-        made.call(each % 2 == rank ? "Send" : "Recv", {beginNs, waits ? atNs + apartNs + tookNs : beginNs + tookNs},
+        made.call(each % 2 == rank ? "Send" : "Recv", {beginNs, waits ? atNs + distanceNs + tookNs : beginNs + tookNs},
                   facts);
     }
     return made.finish();

@@ -35,7 +35,7 @@ bool isSame(const std::vector<BandwidthAdvice>& a, const std::vector<BandwidthAd
 
 }  // namespace
 
-AdviceCard::AdviceCard(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout(this)) {
+AdvicePanel::AdvicePanel(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout(this)) {
     setObjectName(QStringLiteral("advice"));
     setAccessibleName(tr("Advice about the copies"));
     lines_->setContentsMargins(8, 4, 8, 4);
@@ -43,23 +43,23 @@ AdviceCard::AdviceCard(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout
     hide();
 }
 
-void AdviceCard::setAdvice(const std::vector<BandwidthAdvice>& advice) {
+void AdvicePanel::setAdvice(const std::vector<BandwidthAdvice>& advice) {
     // A dragged selection yields the same sentences repeatedly; a new button would lose the focus.
     if (isSame(advice, advice_)) return;
     advice_ = advice;
     rebuild();
 }
 
-void AdviceCard::setTheme(const Theme& theme) {
+void AdvicePanel::setTheme(const Theme& theme) {
     theme_ = theme;
     style();
 }
 
-QStringList AdviceCard::sentences() const { return sentences_; }
+QStringList AdvicePanel::sentences() const { return sentences_; }
 
-QToolButton* AdviceCard::button(int index) const { return buttons_.at(static_cast<size_t>(index)); }
+QToolButton* AdvicePanel::button(int index) const { return buttons_.at(static_cast<size_t>(index)); }
 
-void AdviceCard::style() {
+void AdvicePanel::style() {
     const QColor back = Theme::mix(theme_.canvas, theme_.warning, 0.10);
     setStyleSheet(QStringLiteral("#advice { background: %1; border: none; border-left: 3px solid "
                                  "%2; } #advice QLabel { color: %3; background: transparent; } "
@@ -70,7 +70,7 @@ void AdviceCard::style() {
                       .arg(back.name(), theme_.warning.name(), theme_.text.name(), theme_.accent.name()));
 }
 
-void AdviceCard::rebuild() {
+void AdvicePanel::rebuild() {
     // Deferred: the request may come from one of the card's own buttons.
     if (page_) {
         page_->hide();
@@ -97,7 +97,7 @@ void AdviceCard::rebuild() {
     setVisible(!advice_.empty());
 }
 
-void AdviceCard::addLine(const BandwidthAdvice& advice) {
+void AdvicePanel::addLine(const BandwidthAdvice& advice) {
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
     const QString sentence = toQString(advice.sentence);
@@ -118,7 +118,7 @@ void AdviceCard::addLine(const BandwidthAdvice& advice) {
     sentences_ << sentence;
 }
 
-void AdviceCard::changeEvent(QEvent* event) {
+void AdvicePanel::changeEvent(QEvent* event) {
     QFrame::changeEvent(event);
     if (event->type() == QEvent::FontChange && page_) rebuild();
 }
@@ -173,7 +173,7 @@ void RangeNameChoice::takeText() {
 BandwidthPanel::BandwidthPanel(QWidget* parent)
     : Panel(parent),
       job_(new LatestJob(this)),
-      advice_(new AdviceCard(this)),
+      advice_(new AdvicePanel(this)),
       model_(new BandwidthModel),
       view_(new ReportView(model_, this)) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
@@ -199,7 +199,7 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(splitter);
-    connect(advice_, &AdviceCard::exampleActivated, this, &BandwidthPanel::eventActivated);
+    connect(advice_, &AdvicePanel::exampleActivated, this, &BandwidthPanel::eventActivated);
     connect(view_, &ReportView::rowActivated, this, &BandwidthPanel::activateRow);
     connect(view_, &ReportView::nameActivated, this, &BandwidthPanel::nameActivated);
 }

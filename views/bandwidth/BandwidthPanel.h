@@ -23,10 +23,10 @@ namespace lanescope::views {
 
 /// Suggestions for faster copies, the greatest gain first. Each has a button that shows an example
 /// copy. Hidden if there are no suggestions.
-class AdviceCard : public QFrame {
+class AdvicePanel : public QFrame {
     Q_OBJECT
   public:
-    explicit AdviceCard(QWidget* parent = nullptr);
+    explicit AdvicePanel(QWidget* parent = nullptr);
 
     void setAdvice(const std::vector<BandwidthAdvice>& advice);
     void setTheme(const Theme& theme);
@@ -87,7 +87,7 @@ class QToolButton;
 
 namespace lanescope::views {
 
-class AdviceCard;
+class AdvicePanel;
 class BandwidthModel;
 class CopyChart;
 class RangeNameChoice;
@@ -137,7 +137,7 @@ class BandwidthPanel : public Panel {
     std::shared_ptr<const BandwidthAnswer> answer_;
     bool isStale_ = false;
     LatestJob* job_;
-    AdviceCard* advice_;
+    AdvicePanel* advice_;
     BandwidthModel* model_;
     ReportView* view_;
     QComboBox* rowsChoice_ = nullptr;

@@ -20,7 +20,7 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
 #include "views/compare/ComparisonJob.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
@@ -53,7 +53,7 @@ CompareView::CompareView(QWidget* parent)
       job_(new ComparisonJob(this)),
       names_(new LatestJob(this)),
       finder_(new LatestJob(this)),
-      headline_(new HeadlineCard(this)),
+      headline_(new HeadlinePanel(this)),
       alignment_(new AlignmentBar(this)),
       waterfall_(new WaterfallChart(this)),
       steps_(new StepChart(this)),
@@ -132,15 +132,15 @@ bool CompareView::event(QEvent* event) {
 }
 
 void CompareView::connectParts() {
-    connect(job_, &ComparisonJob::progressed, headline_, &HeadlineCard::setProgress);
+    connect(job_, &ComparisonJob::progressed, headline_, &HeadlinePanel::setProgress);
     connect(job_, &ComparisonJob::compared, this, &CompareView::showRuns);
     connect(job_, &ComparisonJob::failed, this, [this](const QString& sentence) { headline_->setMessage(sentence); });
     connect(job_, &ComparisonJob::finished, this, [this] { headline_->setProgress(-1); });
-    connect(headline_, &HeadlineCard::cancelRequested, this, [this] {
+    connect(headline_, &HeadlinePanel::cancelRequested, this, [this] {
         job_->cancel();
         if (!runs_ && headline_->headline().isEmpty()) headline_->setMessage(tr("The comparison was stopped."));
     });
-    connect(headline_, &HeadlineCard::clauseChosen, this, &CompareView::showClause);
+    connect(headline_, &HeadlinePanel::clauseChosen, this, &CompareView::showClause);
     connect(alignment_, &AlignmentBar::selectionChanged, this, [this] {
         isFirstResult_ = true;
         startComparison();

@@ -25,7 +25,7 @@ class CompareTables;
 class ComparisonJob;
 class DetailsPanel;
 class DifferenceLane;
-class HeadlineCard;
+class HeadlinePanel;
 class LatestJob;
 class StepChart;
 class TimelineView;
@@ -55,7 +55,7 @@ class CompareView : public QWidget {
     VisibleRange& visibleRange() const { return *visibleRange_; }
     AlignmentBar& alignment() const { return *alignment_; }
     CompareTables& tables() const { return *tables_; }
-    HeadlineCard& headline() const { return *headline_; }
+    HeadlinePanel& headline() const { return *headline_; }
     StepChart& steps() const { return *steps_; }
     /// Returns the newest comparison; null before the first.
     const ComparedRunsPtr& runs() const { return runs_; }
@@ -144,7 +144,7 @@ class CompareView : public QWidget {
     ComparisonJob* job_;
     LatestJob* names_;  ///< Finds ranges to choose the steps from.
     LatestJob* finder_;
-    HeadlineCard* headline_;
+    HeadlinePanel* headline_;
     AlignmentBar* alignment_;
     WaterfallChart* waterfall_;
     StepChart* steps_;

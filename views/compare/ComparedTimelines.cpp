@@ -12,7 +12,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/trace/healthNotes.h"
-#include "views/details/HealthPanel.h"
+#include "views/details/WarningPanel.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
@@ -21,7 +21,7 @@
 namespace lanescope::views {
 
 CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
-    : QWidget(parent), role_(role), healthBar_(new HealthBar(this)), timeline_(new TimelineView(this)) {
+    : QWidget(parent), role_(role), healthBar_(new WarningBar(this)), timeline_(new TimelineView(this)) {
     timeline_->state().range().setAxis(range);
     timeline_->setAccessibleName(role == Role::Baseline ? tr("Timeline of both runs")
                                                         : tr("Timeline of the candidate"));
@@ -34,7 +34,7 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
     } else {
         timeline_->hide();
     }
-    connect(healthBar_, &HealthBar::detailsRequested, this, &CompareSide::showHealth);
+    connect(healthBar_, &WarningBar::detailsRequested, this, &CompareSide::showWarnings);
 }
 
 void CompareSide::setTrace(TracePtr trace) {
@@ -60,11 +60,11 @@ TimeRange CompareSide::toTrace(TimeRange axisRange) const {
     return axisRange.shifted(timeline_->state().range().origin());
 }
 
-void CompareSide::showHealth() {
+void CompareSide::showWarnings() {
     auto* dialog = new QDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(role_ == Role::Baseline ? tr("Warnings of the baseline") : tr("Warnings of the candidate"));
-    auto* panel = new HealthPanel(dialog);
+    auto* panel = new WarningPanel(dialog);
     panel->setTrace(timeline_->trace());
     panel->setTheme(theme_);
     auto* layout = new QVBoxLayout(dialog);
@@ -254,7 +254,7 @@ bool DifferenceLane::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const int at = stepAt(help->pos().x());
     if (at < 0) {
-        QToolTip::hideText();
+        QToolTip::elideText();
         return true;
     }
     const StepDifference& step = steps_[size_t(at)];

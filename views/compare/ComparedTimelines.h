@@ -10,7 +10,7 @@
 
 namespace lanescope::views {
 
-class HealthBar;
+class WarningBar;
 class TimelineView;
 class VisibleRange;
 
@@ -33,11 +33,11 @@ class CompareSide : public QWidget {
     TimeRange toTrace(TimeRange axisRange) const;
 
   private:
-    void showHealth();
+    void showWarnings();
 
     Role role_;
     Theme theme_ = Theme::light();
-    HealthBar* healthBar_;
+    WarningBar* healthBar_;
     TimelineView* timeline_;
 };
 

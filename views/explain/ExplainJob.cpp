@@ -51,7 +51,7 @@ void ExplainedRun::findRanges(const Trace& trace) {
     }
 }
 
-ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace) {
+ExplainedRunPtr withWarningsOf(ExplainedRunPtr run, const Trace& trace) {
     std::vector<HealthNote> warnings = warningsOf(trace);
     if (warnings == run->summary.facts.healthWarnings) return run;
     auto changed = std::make_shared<ExplainedRun>(*run);
@@ -81,7 +81,7 @@ void ExplainJob::start(TracePtr trace) {
         if (!summary) return [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
         auto made = std::make_shared<ExplainedRun>(std::move(*summary));
         if (!made->hasPlainSteps()) made->findRanges(*trace);
-        auto run = withHealthOf(made, *trace);
+        auto run = withWarningsOf(made, *trace);
         return [this, run = std::move(run)] { emit explained(run); };
     });
 }

@@ -39,7 +39,7 @@ class LatestJob;
 
 /// Returns the run with the health notes of its trace, which was loaded since: a stored summary
 /// does not contain later damage to the file. Any thread.
-ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace);
+ExplainedRunPtr withWarningsOf(ExplainedRunPtr run, const Trace& trace);
 
 /// Summarizes a run off the GUI thread: from the summary stored in its file, else from its events.
 /// Construct, start and destroy on the GUI thread.

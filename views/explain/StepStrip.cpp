@@ -412,7 +412,7 @@ bool StepStrip::event(QEvent* event) {
         if (place)
             QToolTip::showText(help->globalPos(), plainToolTip(tipAt(*place)), this);
         else
-            QToolTip::hideText();
+            QToolTip::elideText();
         return true;
     }
     return QWidget::event(event);

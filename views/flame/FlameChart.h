@@ -13,7 +13,7 @@
 
 #include "model/flame/FlameTree.h"
 #include "views/theme/Theme.h"
-#include "views/timeline/HoverCard.h"
+#include "views/timeline/HoverTip.h"
 
 namespace lanescope::views {
 
@@ -104,7 +104,7 @@ class FlameChart : public QAbstractScrollArea {
     /// Returns the rectangle in the viewport.
     QRect rectOf(uint32_t node) const;
     uint32_t frameAt(QPoint position) const;
-    const HoverCard& card() const { return card_; }
+    const HoverTip& card() const { return card_; }
 
     QSize minimumSizeHint() const override { return {240, 60}; }
     QSize sizeHint() const override { return {900, 240}; }
@@ -143,7 +143,7 @@ class FlameChart : public QAbstractScrollArea {
     Theme theme_ = Theme::light();
     uint32_t root_ = 0;
     uint32_t current_ = noIndex, hovered_ = noIndex;
-    HoverCard card_;
+    HoverTip card_;
     QPixmap picture_;  ///< Without marks and card; null if out of date.
 };
 

@@ -233,10 +233,10 @@ void ReportView::fitColumns() {
         const int width = table_->columnWidth(column) + 2 * fontMetrics().averageCharWidth();
         if (column != stretched) table_->setColumnWidth(column, std::min(width, widest));
     }
-    stretchName();
+    intervalName();
 }
 
-void ReportView::stretchName() {
+void ReportView::intervalName() {
     const int stretched = stretchedColumn();
     if (stretched < 0 || stretched >= model_->columnCount()) return;
     QHeaderView* header = table_->horizontalHeader();
@@ -248,7 +248,7 @@ void ReportView::stretchName() {
 }
 
 bool ReportView::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == table_->viewport() && event->type() == QEvent::Resize) stretchName();
+    if (watched == table_->viewport() && event->type() == QEvent::Resize) intervalName();
     return QWidget::eventFilter(watched, event);
 }
 

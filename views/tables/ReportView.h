@@ -86,7 +86,7 @@ class ReportView : public QWidget {
     /// Returns the column of long names, which gets the spare width, or -1.
     int stretchedColumn() const;
     void fitColumns();
-    void stretchName();
+    void intervalName();
     void updateCount();
 
     ReportModel* model_;

@@ -107,7 +107,7 @@ std::optional<int64_t> parseClock(std::string_view text, int64_t startUtcNs) {
 }
 
 /// `baseNs` is the origin of a time with a sign.
-Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, int64_t baseNs) {
+Result<int64_t> parseTime(std::string_view text, const TimeContext& context, int64_t baseNs) {
     text = trimmed(text);
     if (text.empty()) return fail(noTime(text));
     if (text.front() == '+' || text.front() == '-') {
@@ -169,11 +169,11 @@ Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& con
     const TimeRange visible = context.visible;
     const int64_t middleNs = visible.startNs + visible.durationNs() / 2;
     const size_t dots = text.find("..");
-    const auto first = parseMoment(text.substr(0, dots), context, middleNs);
+    const auto first = parseTime(text.substr(0, dots), context, middleNs);
     if (!first) return fail(first.error());
     TimeTarget target{{*first, *first}, {}, {}, false};
     if (dots != std::string_view::npos) {
-        const auto second = parseMoment(text.substr(dots + 2), context, *first);
+        const auto second = parseTime(text.substr(dots + 2), context, *first);
         if (!second) return fail(second.error());
         target.range.endNs = *second;
         if (*second <= *first) return fail("The range ends before it begins.");

@@ -10,7 +10,7 @@
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
-#include "views/timeline/paintHealth.h"
+#include "views/timeline/paintWarnings.h"
 
 namespace lanescope::views {
 namespace {

@@ -309,7 +309,7 @@ bool LabelColumn::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Place place = placeUnder(help->pos());
     if (!place.row) {
-        QToolTip::hideText();
+        QToolTip::elideText();
         return true;
     }
     const Trace& trace = *place.state->trace();

@@ -9,7 +9,7 @@
 #include "model/lod/reduceToPixels.h"
 #include "views/timeline/OpaqueFill.h"
 #include "views/timeline/RangeSelection.h"
-#include "views/timeline/paintHealth.h"
+#include "views/timeline/paintWarnings.h"
 #include "views/timeline/timelineInput.h"
 
 namespace lanescope::views {

@@ -8,7 +8,7 @@
 
 #include "model/text/formatTable.h"
 #include "views/timeline/RangeSelection.h"
-#include "views/timeline/paintHealth.h"
+#include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
 #include "views/timeline/timelineInput.h"
 
@@ -74,7 +74,7 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
         painter.setPen(theme.mutedText);
         painter.drawText(QPoint(x + labelInset, baseline), tick.label);
     }
-    paintHealthOnRuler(painter, state, size);
+    paintWarningsOnRuler(painter, state, size);
     paintSelectedRange(painter, state, scale, 0, size.height());
 }
 

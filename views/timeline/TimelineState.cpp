@@ -28,7 +28,7 @@ void TimelineState::setTrace(TracePtr trace) {
     range_.setDefaultRange(std::nullopt);
     lanes_.setTrace(std::move(trace));
     const TracePtr& now = this->trace();
-    healthPlaces_ = now ? lanescope::healthPlaces(*now) : std::vector<HealthPlace>();
+    healthPlaces_ = now ? lanescope::healthPlaces(*now) : std::vector<WarningPlace>();
     tracks_.setTracks(now ? std::span<const Track>(now->tracks) : std::span<const Track>());
     setOther(nullptr);
     emit traceChanged();

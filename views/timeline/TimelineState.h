@@ -59,7 +59,7 @@ class TimelineState : public QObject {
     bool hasTracks() const { return lanes_.hasTracks(); }
     const TraceLanes& lanes() const { return lanes_; }
     /// Returns the places of problems in the trace.
-    const std::vector<HealthPlace>& healthPlaces() const { return healthPlaces_; }
+    const std::vector<WarningPlace>& healthPlaces() const { return healthPlaces_; }
 
     TimelineRange& range() { return range_; }
     const TimelineRange& range() const { return range_; }
@@ -102,7 +102,7 @@ class TimelineState : public QObject {
 
   private:
     TraceLanes lanes_;
-    std::vector<HealthPlace> healthPlaces_;
+    std::vector<WarningPlace> healthPlaces_;
     TimelineRange range_;
     TimelineTracks tracks_;
     TimelineSelection selection_{lanes_, tracks_};

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <utility>
 
-#include "views/timeline/HoverCard.h"
+#include "views/timeline/HoverTip.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/SliceMenu.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/paintHealth.h"
+#include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
 #include "views/timeline/timelineInput.h"
 
@@ -304,7 +304,7 @@ void TrackCanvas::showCard(QPoint position) {
     const double x = position.x() * devicePixelRatioF();
     const TimelineState& state = *hovered_->state;
     TrackPainter& tracks = painterOf(&state);
-    CardText text;
+    HoverText text;
     QRgb color = 0;
     if (const CounterSeries* counter = state.lanes().counterAt(hovered_->lane)) {
         const auto& columns = tracks.geometry().columns(state.lanes().counterIndexAt(hovered_->lane));
@@ -331,7 +331,7 @@ void TrackCanvas::showUnrecorded(QPoint position) {
         if (!state || !state->hasTracks()) continue;
         const LayoutRow* row = state->tracks().layout().rowAt(state->scroll().toLayoutY(position.y()));
         if (!row) continue;
-        if (const HealthPlace* end = endAt(*state, row->track, position.x(), width())) {
+        if (const WarningPlace* end = endAt(*state, row->track, position.x(), width())) {
             card_.setContent(QString::fromStdString(end->sentence),
                              formatTime(end->range.startNs - state->range().origin()), state->options().theme().error);
             card_.place(position, rect(), font());

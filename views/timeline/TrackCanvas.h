@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "views/timeline/FlowOverlay.h"
-#include "views/timeline/HoverCard.h"
+#include "views/timeline/HoverTip.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackPainter.h"
@@ -37,7 +37,7 @@ class TrackCanvas : public QWidget {
     void refreshHover() {
         if (pointer_) hoverAt(*pointer_);
     }
-    const HoverCard& hoverCard() const { return card_; }
+    const HoverTip& hoverTip() const { return card_; }
     /// Returns the labels of arrows with invisible ends.
     const std::vector<FlowOverlay::Label>& flowLabels();
     QSize sizeHint() const override { return {900, 480}; }
@@ -113,7 +113,7 @@ class TrackCanvas : public QWidget {
     bool hasClicked_ = false;       ///< Since the last double click.
     QRect hoverRectangle_;
     QRect hoveredGap_;
-    HoverCard card_;
+    HoverTip card_;
     FlowOverlay flows_;
     std::optional<FlowOverlay> companionFlows_;
     QTimer rest_;  // runs while the pointer has not yet rested on a slice

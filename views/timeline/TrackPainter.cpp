@@ -9,7 +9,7 @@
 #include "model/text/knownRangeName.h"
 #include "views/timeline/OpaqueFill.h"
 #include "views/timeline/paintCounter.h"
-#include "views/timeline/paintHealth.h"
+#include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {

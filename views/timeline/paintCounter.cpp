@@ -8,7 +8,7 @@
 
 #include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
-#include "views/timeline/paintHealth.h"
+#include "views/timeline/paintWarnings.h"
 
 namespace lanescope::views {
 namespace {

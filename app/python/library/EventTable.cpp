@@ -34,10 +34,10 @@ PerRow<int32_t> ranksOf(const Trace& trace, const std::vector<uint32_t>& process
 /// Adds the facts of each event's process; `keys` contains rows of the objects with `processes`.
 void addProcess(const Trace& trace, const Column<uint32_t>& keys, const std::vector<uint32_t>& processes,
                 std::vector<EventColumn>& columns) {
-    columns.push_back(lookedUp("pid", Unit::Identifier, keys, perRow<uint32_t>(processes, [&trace](uint32_t process) {
+    columns.push_back(resolved("pid", Unit::Identifier, keys, perRow<uint32_t>(processes, [&trace](uint32_t process) {
                                    return trace.processes[process].pid;
                                })));
-    columns.push_back(lookedUp("rank", Unit::Identifier, keys, ranksOf(trace, processes)));
+    columns.push_back(resolved("rank", Unit::Identifier, keys, ranksOf(trace, processes)));
 }
 
 std::vector<uint32_t> processesOf(const std::vector<Stream>& owners) {
@@ -56,17 +56,17 @@ template <class Table>
 void addPlace(const Trace& trace, const Table& table, std::vector<EventColumn>& columns) {
     if constexpr (requires { table.bytes; }) columns.push_back(asItIs("bytes", Unit::Bytes, table.bytes));
     if constexpr (requires { table.gpu; })
-        columns.push_back(lookedUp("gpu", Unit::Identifier, table.gpu, gpuNumbers(trace)));
+        columns.push_back(resolved("gpu", Unit::Identifier, table.gpu, gpuNumbers(trace)));
     if constexpr (requires { table.stream; }) {
-        columns.push_back(lookedUp(
+        columns.push_back(resolved(
             "gpu", Unit::Identifier, table.stream,
             perRow<int64_t>(trace.streams, [&trace](const Stream& stream) { return trace.gpus[stream.gpu].id; })));
         columns.push_back(
-            lookedUp("stream", Unit::Identifier, table.stream,
+            resolved("stream", Unit::Identifier, table.stream,
                      perRow<int64_t>(trace.streams, [](const Stream& stream) { return stream.streamId; })));
     }
     if constexpr (requires { table.thread; })
-        columns.push_back(lookedUp("tid", Unit::Identifier, table.thread,
+        columns.push_back(resolved("tid", Unit::Identifier, table.thread,
                                    perRow<uint32_t>(trace.threads, [](const Thread& thread) { return thread.tid; })));
     if constexpr (requires { table.process; }) {
         std::vector<uint32_t> processes(trace.processes.size());
@@ -106,7 +106,7 @@ void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns
     text("name", [&trace](const LaunchConfig& config) { return sourceName(trace, config); });
     text("full_name", [&trace](const LaunchConfig& config) { return trace.strings.at(config.demangledName); });
     const auto number = [&](std::string name, Unit unit, auto numberOf) {
-        columns.push_back(lookedUp(std::move(name), unit, table.config, perRow<uint32_t>(configs, numberOf)));
+        columns.push_back(resolved(std::move(name), unit, table.config, perRow<uint32_t>(configs, numberOf)));
     };
     for (size_t axis = 0; axis < 3; ++axis)
         number(std::string("grid_") + "xyz"[axis], Unit::Count,
@@ -125,8 +125,8 @@ void addOwn(kinds::Memcpy, const Trace& trace, std::vector<EventColumn>& columns
     columns.push_back(enumerated("kind", table.kind));
     columns.push_back(enumerated("source_memory", table.sourceMemory));
     columns.push_back(enumerated("destination_memory", table.destinationMemory));
-    columns.push_back(lookedUp("source_gpu", Unit::Identifier, table.sourceDevice, gpuNumbers(trace)));
-    columns.push_back(lookedUp("destination_gpu", Unit::Identifier, table.destinationDevice, gpuNumbers(trace)));
+    columns.push_back(resolved("source_gpu", Unit::Identifier, table.sourceDevice, gpuNumbers(trace)));
+    columns.push_back(resolved("destination_gpu", Unit::Identifier, table.destinationDevice, gpuNumbers(trace)));
 }
 
 void addOwn(kinds::Memset, const Trace& trace, std::vector<EventColumn>& columns) {

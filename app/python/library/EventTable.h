@@ -77,7 +77,7 @@ inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_
 
 /// The value in `perRow` of the row in each value of `column`; null if there is no such row.
 template <class T, class Key>
-EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRow) {
+EventColumn resolved(ColumnInfo info, const Column<Key>& column, PerRow<T> perRow) {
     const bool areAllKnown = std::find(perRow.isKnown.begin(), perRow.isKnown.end(), false) == perRow.isKnown.end();
     return {std::move(info), [&column, areAllKnown, perRow = std::move(perRow)](size_t first, size_t count) {
                 ColumnValues out{Buffer(count * sizeof(T)), {}, {}, 0};
@@ -97,8 +97,8 @@ EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRo
 }
 
 template <class T, class Key>
-EventColumn lookedUp(std::string name, Unit unit, const Column<Key>& column, PerRow<T> perRow) {
-    return lookedUp({name, name, unit, columnTypeOf<T>()}, column, std::move(perRow));
+EventColumn resolved(std::string name, Unit unit, const Column<Key>& column, PerRow<T> perRow) {
+    return resolved({name, name, unit, columnTypeOf<T>()}, column, std::move(perRow));
 }
 
 /// `nameOf(value)` of each value of `column`, which are numbers below `limit`; each name once.
@@ -117,7 +117,7 @@ EventColumn named(std::string name, const Column<Key>& column, size_t limit, con
             numbers.values[key] = names.numberOf(nameOf(value));
         }
     });
-    return lookedUp({name, name, Unit::Text, ColumnType::Name, std::make_shared<Dictionary>(names)}, column,
+    return resolved({name, name, Unit::Text, ColumnType::Name, std::make_shared<Dictionary>(names)}, column,
                     std::move(numbers));
 }
 

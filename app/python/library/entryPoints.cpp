@@ -37,7 +37,7 @@ extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(uint32
                                                                           double* settings) noexcept {
     using namespace lanescope;
     try {
-        std::vector<CommonMoment> moments;
+        std::vector<CommonTime> moments;
         for (int64_t row = 0; row < sightings; ++row) {
             if (clock[row] >= clocks) return false;
             if (row == 0 || moment[row] != moment[row - 1]) moments.push_back({{}, true});

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "model/format/checksums.h"
-#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/ImportedChunk.h"
 #include "model/importers/events/JsonCursor.h"
 
 namespace lanescope {
@@ -114,18 +114,18 @@ std::optional<int64_t> EventDecoder::startTime() {
     return startNs;
 }
 
-ForeignEventKind EventDecoder::kindOfEvent() {
+ImportedEventKind EventDecoder::kindOfEvent() {
     const std::string_view category = event_.category.text;
     if (category != lastCategory_ || lastCategory_.empty()) {
         lastCategory_ = category;
         lastKind_ = eventKindOf(category);
     }
-    const bool isMisfiled = lastKind_ == ForeignEventKind::Operator && isAnnotationName(event_.name.text);
-    return isMisfiled ? ForeignEventKind::Annotation : lastKind_;
+    const bool isMisfiled = lastKind_ == ImportedEventKind::Operator && isAnnotationName(event_.name.text);
+    return isMisfiled ? ImportedEventKind::Annotation : lastKind_;
 }
 
 uint32_t EventDecoder::thread() {
-    const ForeignThread found{chunk_.strings.kept(event_.process), chunk_.strings.kept(event_.thread)};
+    const ImportedThread found{chunk_.strings.kept(event_.process), chunk_.strings.kept(event_.thread)};
     if (chunk_.threads.empty() || found != lastThread_) {
         lastThread_ = found;
         lastThreadIndex_ = indexIn(threads_, chunk_.threads, found);
@@ -133,7 +133,7 @@ uint32_t EventDecoder::thread() {
     return lastThreadIndex_;
 }
 
-uint32_t EventDecoder::place(const ForeignPlace& place) { return indexIn(places_, chunk_.places, place); }
+uint32_t EventDecoder::place(const ImportedPlace& place) { return indexIn(places_, chunk_.places, place); }
 
 void EventDecoder::keep() {
     ++chunk_.tally.events;
@@ -170,37 +170,37 @@ void EventDecoder::keepComplete() {
         if (*durationNs < 0) ++chunk_.tally.negative;
         times.durationNs = std::max<int64_t>(0, *durationNs);
     }
-    const ForeignEventKind kind = kindOfEvent();
-    if (kind == ForeignEventKind::Window) return;
-    if (kind == ForeignEventKind::Overhead) {
+    const ImportedEventKind kind = kindOfEvent();
+    if (kind == ImportedEventKind::Window) return;
+    if (kind == ImportedEventKind::Overhead) {
         ++chunk_.tally.overheads;
         const int64_t room = std::numeric_limits<int64_t>::max() / 2 - chunk_.tally.overheadNs;
         chunk_.tally.overheadNs += std::min(times.durationNs, std::max<int64_t>(0, room));
         return;
     }
-    if (kind <= ForeignEventKind::Other) return keepSlice(kind, times);
-    if (!keepGpuWork(kind, times)) keepSlice(ForeignEventKind::Other, times);
+    if (kind <= ImportedEventKind::Other) return keepSlice(kind, times);
+    if (!keepGpuWork(kind, times)) keepSlice(ImportedEventKind::Other, times);
 }
 
-void EventDecoder::keepSlice(ForeignEventKind kind, Times times) {
-    ForeignSlice slice;
+void EventDecoder::keepSlice(ImportedEventKind kind, Times times) {
+    ImportedSlice slice;
     slice.startNs = times.startNs;
     slice.durationNs = times.durationNs;
     slice.name = chunk_.strings.add(event_.name);
-    if (kind == ForeignEventKind::GpuAnnotation) {
+    if (kind == ImportedEventKind::GpuAnnotation) {
         const int64_t device = decimalOf(event_.process.text, 0).value_or(-1);
         slice.extra = place({device, 0, streamNumberOf(event_.thread.text)});
     } else {
         slice.thread = thread();
     }
-    if (kind == ForeignEventKind::Operator) return keepOperator(slice);
-    if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall) slice.extra = correlation();
-    if (kind == ForeignEventKind::Other) slice.category = chunk_.strings.add(event_.category);
+    if (kind == ImportedEventKind::Operator) return keepOperator(slice);
+    if (kind == ImportedEventKind::RuntimeCall || kind == ImportedEventKind::DriverCall) slice.extra = correlation();
+    if (kind == ImportedEventKind::Other) slice.category = chunk_.strings.add(event_.category);
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
 }
 
 uint32_t EventDecoder::launch() {
-    ForeignLaunch launch;
+    ImportedLaunch launch;
     launch.name = chunk_.strings.add(event_.name);
     launch.registers = static_cast<uint32_t>(numberOr("registers per thread", 0));
     launch.sharedBytes = static_cast<uint32_t>(numberOr("shared memory", 0));
@@ -221,10 +221,10 @@ uint32_t EventDecoder::launch() {
     return indexIn(launches_, chunk_.launches, launch);
 }
 
-bool EventDecoder::keepGpuWork(ForeignEventKind kind, Times times) {
+bool EventDecoder::keepGpuWork(ImportedEventKind kind, Times times) {
     // More than any machine has. A process may be called by a number, too.
     constexpr int64_t maxDevices = 1024;
-    ForeignPlace where;
+    ImportedPlace where;
     where.device = decimalOf(event_.process.text, 0).value_or(-1);
     for (const std::string_view key : {std::string_view("inDevice"), std::string_view("device")})
         where.device = numberOr(key, where.device);
@@ -234,19 +234,19 @@ bool EventDecoder::keepGpuWork(ForeignEventKind kind, Times times) {
         ++chunk_.tally.oddWork;
         return false;
     }
-    ForeignGpuWork work;
+    ImportedGpuWork work;
     work.startNs = times.startNs;
     work.durationNs = times.durationNs;
     work.kind = kind;
     work.correlation = correlation();
     work.place = place(where);
     switch (kind) {
-        case ForeignEventKind::Kernel:
+        case ImportedEventKind::Kernel:
             work.config = launch();
             work.amount = numberOr("graph node id", 0);
             break;
-        case ForeignEventKind::Memcpy:
-        case ForeignEventKind::Memset: {
+        case ImportedEventKind::Memcpy:
+        case ImportedEventKind::Memset: {
             const CopyName copy = copyNameOf(event_.name.text);
             work.copy = copy.kind;
             work.source = copy.source;
@@ -260,7 +260,7 @@ bool EventDecoder::keepGpuWork(ForeignEventKind kind, Times times) {
             work.destinationDevice = deviceIn("toDevice");
             break;
         }
-        case ForeignEventKind::Sync: {
+        case ImportedEventKind::Sync: {
             const JsonValue* const syncKind = argument("cuda_sync_kind");
             work.sync = syncTypeOf(syncKind != nullptr ? syncKind->text : event_.name.text);
             work.amount = numberOr("wait_on_cuda_event_record_corr_id", 0);
@@ -283,19 +283,19 @@ void EventDecoder::keepMark() {
         return;
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ForeignSlice mark;
+    ImportedSlice mark;
     mark.startNs = *timeNs;
-    mark.durationNs = ForeignSlice::mark;
+    mark.durationNs = ImportedSlice::mark;
     mark.name = chunk_.strings.add(event_.name);
     mark.thread = thread();
     mark.category = chunk_.strings.add(event_.category);
-    chunk_.slices[static_cast<size_t>(ForeignEventKind::Other)].push_back(mark);
+    chunk_.slices[static_cast<size_t>(ImportedEventKind::Other)].push_back(mark);
 }
 
 void EventDecoder::keepEdge(char phase) {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ForeignEdge edge;
+    ImportedEdge edge;
     edge.timeNs = *timeNs;
     edge.name = chunk_.strings.add(event_.name);
     edge.thread = thread();
@@ -308,7 +308,7 @@ void EventDecoder::keepEdge(char phase) {
 void EventDecoder::keepName() {
     const bool isOfThread = event_.name.text == "thread_name";
     if (!isOfThread && event_.name.text != "process_name") return;
-    ForeignName named;
+    ImportedName named;
     named.owner.process = chunk_.strings.kept(event_.process);
     if (isOfThread) named.owner.thread = chunk_.strings.kept(event_.thread);
     named.isOfThread = isOfThread;
@@ -316,7 +316,7 @@ void EventDecoder::keepName() {
     chunk_.names.push_back(named);
 }
 
-void EventDecoder::keepOperator(ForeignSlice slice) {
+void EventDecoder::keepOperator(ImportedSlice slice) {
     constexpr size_t maxShapesBytes = 200;
     const JsonValue* shapes = nullptr;
     const JsonValue* operation = nullptr;
@@ -334,11 +334,11 @@ void EventDecoder::keepOperator(ForeignSlice slice) {
     };
     if (shapes != nullptr && shapes->text.size() <= maxShapesBytes && isNamed(shapes->text))
         slice.extra = chunk_.strings.add(*shapes);
-    auto& operators = chunk_.slices[static_cast<size_t>(ForeignEventKind::Operator)];
+    auto& operators = chunk_.slices[static_cast<size_t>(ImportedEventKind::Operator)];
     if (sequence != nullptr) keepSequence(*sequence, forwardThread);
     operators.push_back(slice);
     if (operation == nullptr) return;
-    ForeignCollective collective;
+    ImportedCollective collective;
     collective.slice = operators.size() - 1;
     collective.operation = chunk_.strings.add(*operation);
     collective.datatype = textOf("dtype");
@@ -357,9 +357,9 @@ void EventDecoder::keepOperator(ForeignSlice slice) {
 void EventDecoder::keepSequence(const JsonValue& number, const JsonValue* forwardThread) {
     const std::optional<int64_t> sequence = decimalOf(number.text, 0);
     if (!sequence || *sequence < 0) return;
-    ForeignSequence collective;
+    ImportedSequence collective;
     collective.sequence = *sequence;
-    collective.slice = static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(ForeignEventKind::Operator)].size());
+    collective.slice = static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(ImportedEventKind::Operator)].size());
     if (forwardThread != nullptr)
         collective.forwardThread = static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
     chunk_.sequences.push_back(collective);
@@ -379,7 +379,7 @@ void EventDecoder::keepFlow() {
 void EventDecoder::keepFlowEnd() {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ForeignFlowEnd end;
+    ImportedFlowEnd end;
     end.timeNs = *timeNs;
     // Ids are numbers in known files. A text is hashed, so that it need not be kept.
     Fnv1a hash;
@@ -403,33 +403,33 @@ std::optional<double> numberIn(std::string_view text) {
 
 }  // namespace
 
-void EventDecoder::addSample(const ForeignCounter& counter, int64_t timeNs, double value) {
+void EventDecoder::addSample(const ImportedCounter& counter, int64_t timeNs, double value) {
     const auto [found, isNew] = counters_.try_emplace(counter, static_cast<uint32_t>(chunk_.counters.size()));
     if (isNew) chunk_.counters.push_back(counter);
     chunk_.samples.push_back({timeNs, value, found->second});
 }
 
 void EventDecoder::keepMemory(int64_t timeNs) {
-    ForeignCounter counter;
+    ImportedCounter counter;
     counter.process = chunk_.strings.kept(event_.process);
     counter.deviceType = numberOr("Device Type", 0);
     counter.device = numberOr("Device Id", -1);
-    const auto add = [&](std::string_view key, ForeignCounter::Meaning meaning) {
+    const auto add = [&](std::string_view key, ImportedCounter::Meaning meaning) {
         const std::optional<int64_t> bytes = wholeNumber(key);
         if (!bytes) return false;
         counter.meaning = meaning;
         addSample(counter, timeNs, static_cast<double>(*bytes));
         return true;
     };
-    const bool hasTotal = add("Total Allocated", ForeignCounter::Meaning::Allocated);
-    if (!hasTotal) add("Bytes", ForeignCounter::Meaning::Change);
-    add("Total Reserved", ForeignCounter::Meaning::Reserved);
+    const bool hasTotal = add("Total Allocated", ImportedCounter::Meaning::Allocated);
+    if (!hasTotal) add("Bytes", ImportedCounter::Meaning::Change);
+    add("Total Reserved", ImportedCounter::Meaning::Reserved);
 }
 
 void EventDecoder::keepCounters() {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ForeignCounter counter;
+    ImportedCounter counter;
     counter.process = chunk_.strings.kept(event_.process);
     counter.name = chunk_.strings.add(event_.name);
     for (const Argument& each : arguments_) {

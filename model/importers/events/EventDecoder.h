@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/ImportedChunk.h"
 #include "model/importers/events/JsonCursor.h"
 
 namespace lanescope {
@@ -16,7 +16,7 @@ namespace lanescope {
 /// of the chunk are views into the text of the cursors.
 class EventDecoder {
   public:
-    explicit EventDecoder(ForeignChunk& chunk) : chunk_(chunk) {}
+    explicit EventDecoder(ImportedChunk& chunk) : chunk_(chunk) {}
 
     struct Argument {
         std::string_view key;
@@ -42,10 +42,10 @@ class EventDecoder {
     JsonStatus takeArguments(JsonCursor& cursor);
     void keep();
     void keepComplete();
-    void keepSlice(ForeignEventKind kind, Times times);
-    void keepOperator(ForeignSlice slice);
+    void keepSlice(ImportedEventKind kind, Times times);
+    void keepOperator(ImportedSlice slice);
     void keepSequence(const JsonValue& number, const JsonValue* forwardThread);
-    bool keepGpuWork(ForeignEventKind kind, Times times);
+    bool keepGpuWork(ImportedEventKind kind, Times times);
     void keepMark();
     void keepMemory(int64_t timeNs);
     void keepCounters();
@@ -62,24 +62,24 @@ class EventDecoder {
     int64_t numberOr(std::string_view key, int64_t otherwise) const;
     uint32_t textOf(std::string_view key);
     uint32_t correlation() const;
-    ForeignEventKind kindOfEvent();
+    ImportedEventKind kindOfEvent();
     uint32_t thread();
-    uint32_t place(const ForeignPlace& place);
+    uint32_t place(const ImportedPlace& place);
     uint32_t launch();
-    void addSample(const ForeignCounter& counter, int64_t timeNs, double value);
+    void addSample(const ImportedCounter& counter, int64_t timeNs, double value);
 
-    ForeignChunk& chunk_;
+    ImportedChunk& chunk_;
     Event event_;
     std::vector<Argument> arguments_;  ///< Current event. Kept to reuse its memory.
     // Values seen before, the last one first.
     std::string_view lastCategory_;
-    ForeignEventKind lastKind_ = ForeignEventKind::Other;
-    ForeignThread lastThread_;
+    ImportedEventKind lastKind_ = ImportedEventKind::Other;
+    ImportedThread lastThread_;
     uint32_t lastThreadIndex_ = 0;
-    std::map<ForeignThread, uint32_t> threads_;
-    std::map<ForeignPlace, uint32_t> places_;
-    std::map<ForeignLaunch, uint32_t> launches_;
-    std::map<ForeignCounter, uint32_t> counters_;
+    std::map<ImportedThread, uint32_t> threads_;
+    std::map<ImportedPlace, uint32_t> places_;
+    std::map<ImportedLaunch, uint32_t> launches_;
+    std::map<ImportedCounter, uint32_t> counters_;
 };
 
 }  // namespace lanescope

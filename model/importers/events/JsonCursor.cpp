@@ -236,7 +236,7 @@ JsonStatus JsonCursor::nested(JsonValue& value) {
     const char* const begin = at_;
     uint64_t areObjects = 0;  // a bit for each level, the innermost lowest
     int depth = 0;
-    bool isBehindValue = false;
+    bool isAfterValue = false;
     do {
         skipSpace();
         if (at_ == end_) return JsonStatus::Truncated;
@@ -244,7 +244,7 @@ JsonStatus JsonCursor::nested(JsonValue& value) {
         const bool isInObject = (areObjects & 1) != 0;
         if (depth > 0 && c == ',') {
             ++at_;
-            isBehindValue = false;
+            isAfterValue = false;
             continue;
         }
         if (depth > 0 && (c == '}' || c == ']')) {
@@ -252,10 +252,10 @@ JsonStatus JsonCursor::nested(JsonValue& value) {
             ++at_;
             --depth;
             areObjects >>= 1;
-            isBehindValue = true;
+            isAfterValue = true;
             continue;
         }
-        if (isBehindValue) return JsonStatus::Malformed;
+        if (isAfterValue) return JsonStatus::Malformed;
         JsonValue part;
         if (depth > 0 && isInObject) {
             if (const JsonStatus status = keyOfMember(part); status != JsonStatus::Complete) return status;
@@ -271,7 +271,7 @@ JsonStatus JsonCursor::nested(JsonValue& value) {
         }
         const JsonStatus status = *at_ == '"' ? string(part) : word(part);
         if (status != JsonStatus::Complete) return status;
-        isBehindValue = true;
+        isAfterValue = true;
     } while (depth > 0);
     value.kind = JsonValue::Kind::Nested;
     value.isEscaped = false;

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/ImportedChunk.h"
 #include "model/importers/events/emitEvents.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/trace/EventRef.h"
@@ -19,7 +19,7 @@ namespace lanescope {
 namespace {
 
 bool isRequired(OperatorRole role, char phase) {
-    if (phase == ForeignFlowEnd::either) return role != OperatorRole::Unknown;
+    if (phase == ImportedFlowEnd::either) return role != OperatorRole::Unknown;
     return role == (phase == 's' ? OperatorRole::Forward : OperatorRole::Backward);
 }
 
@@ -199,10 +199,10 @@ namespace {
 class FlowConnector {
   public:
     FlowConnector(EmitContext& output, EmitFindings& findings, std::set<uint32_t>& joined)
-        : output_(output), findings_(findings), joined_(joined) {}
+        : output_(output), findings_(findings), matched_(joined) {}
 
     void take(const FlowEnd* first, const FlowEnd* last) {
-        if (first->phase == ForeignFlowEnd::either) return takeEither(first, last);
+        if (first->phase == ImportedFlowEnd::either) return takeEither(first, last);
         while (first != last) {
             const FlowEnd* const middle = firstOf('f', first, last);
             const FlowEnd* const next = firstOf('s', middle, last);
@@ -231,12 +231,12 @@ class FlowConnector {
             return;
         }
         output_.builder.backward({EventKind::Nvtx, from.row}, {EventKind::Nvtx, to.row});
-        if (from.process != noIndex) joined_.insert(from.process);
+        if (from.process != noIndex) matched_.insert(from.process);
     }
 
     EmitContext& output_;
     EmitFindings& findings_;
-    std::set<uint32_t>& joined_;  ///< Processes with a flow event that connects two operators.
+    std::set<uint32_t>& matched_;  ///< Processes with a flow event that connects two operators.
 };
 
 class BackwardEmitter {
@@ -256,7 +256,7 @@ class BackwardEmitter {
         const auto last = std::unique(ends.begin(), ends.end(),
                                       [](const FlowEnd& a, const FlowEnd& b) { return a.order() == b.order(); });
         const size_t count = static_cast<size_t>(last - ends.begin());
-        FlowConnector joiner(output_, findings_, joined_);
+        FlowConnector joiner(output_, findings_, matched_);
         for (size_t from = 0; from < count;) {
             size_t to = from + 1;
             while (to < count && ends[to].flow() == ends[from].flow()) ++to;
@@ -269,11 +269,11 @@ class BackwardEmitter {
     void emitSequences() {
         NumberedOperators forwards(output_.builder.memory());
         NumberedOperators backwards(output_.builder.memory());
-        output_.events.sequences.consume([&](const ForeignSequence& numbered) {
+        output_.events.sequences.consume([&](const ImportedSequence& numbered) {
             if (numbered.slice < first_ || numbered.slice >= end_) return;
             const uint32_t thread = ranges_.thread[numbered.slice];
             const uint32_t process = processOf(thread);
-            if (joined_.contains(process)) return;
+            if (matched_.contains(process)) return;
             auto& operators = numbered.forwardThread == 0 ? forwards : backwards;
             operators.push_back({numbered.sequence, ranges_.startNs[numbered.slice], ranges_.endNs[numbered.slice],
                                  process, thread, numbered.forwardThread, numbered.slice});
@@ -287,9 +287,9 @@ class BackwardEmitter {
     /// Returns the ends without those of threads without events, so that no such thread is added.
     LargeVector<FlowEnd> takeEnds() {
         LargeVector<FlowEnd> ends(output_.builder.memory());
-        output_.events.flowEnds.consume([&](const ForeignFlowEnd& each) {
+        output_.events.flowEnds.consume([&](const ImportedFlowEnd& each) {
             const uint32_t thread = output_.identities.knownThread(each.thread);
-            const bool isEither = each.phase == ForeignFlowEnd::either;
+            const bool isEither = each.phase == ImportedFlowEnd::either;
             if (thread == noIndex) {
                 ++findings_.unmatchedFlowEnds;
                 return;
@@ -329,7 +329,7 @@ class BackwardEmitter {
     EmitFindings& findings_;
     const NvtxTable& ranges_;
     const uint32_t first_, end_;
-    std::set<uint32_t> joined_;  ///< Processes with a flow event that connects two operators.
+    std::set<uint32_t> matched_;  ///< Processes with a flow event that connects two operators.
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ void emitEvents(EmitContext& output, EmitFindings& findings, const std::function
 
 namespace {
 
-using Meaning = ForeignCounter::Meaning;
+using Meaning = ImportedCounter::Meaning;
 
 /// Returns the number at the start of a text, or -1.
 int64_t leadingNumber(std::string_view text) {
@@ -39,7 +39,7 @@ int64_t leadingNumber(std::string_view text) {
 }
 
 /// Describes a counter of PyTorch's allocator. Its CPU values belong to a process, not to a GPU.
-void describeAllocator(const ForeignEvents::Counter& counter, EmitContext& output, CounterSeries& series) {
+void describeAllocator(const ImportedEvents::Counter& counter, EmitContext& output, CounterSeries& series) {
     const bool isOfGpu = counter.deviceType != 0 && counter.device >= 0;
     if (isOfGpu) series.gpu = output.builder.gpu(counter.device);
     const std::string_view where = isOfGpu ? "" : " on the CPU";
@@ -61,7 +61,7 @@ void describeAllocator(const ForeignEvents::Counter& counter, EmitContext& outpu
     }
 }
 
-void describe(const ForeignEvents::Counter& counter, EmitContext& output, CounterSeries& series) {
+void describe(const ImportedEvents::Counter& counter, EmitContext& output, CounterSeries& series) {
     // "GPU 0 Counters" is the name of a GPU, not of a process.
     constexpr int64_t maxGpus = 1024;
     constexpr std::string_view gpuWord = "GPU ";
@@ -84,11 +84,11 @@ void describe(const ForeignEvents::Counter& counter, EmitContext& output, Counte
 
 void emitCounters(EmitContext& output) {
     for (size_t index = 0; index < output.events.counters.size(); ++index) {
-        const ForeignEvents::Counter& counter = output.events.counters[index];
-        LargeVector<ForeignEvents::Sample> samples(output.builder.memory());
-        output.events.samples[index].consume([&](const ForeignEvents::Sample& sample) { samples.push_back(sample); });
+        const ImportedEvents::Counter& counter = output.events.counters[index];
+        LargeVector<ImportedEvents::Sample> samples(output.builder.memory());
+        output.events.samples[index].consume([&](const ImportedEvents::Sample& sample) { samples.push_back(sample); });
         sortLarge(samples,
-                  [](const ForeignEvents::Sample& a, const ForeignEvents::Sample& b) { return a.timeNs < b.timeNs; });
+                  [](const ImportedEvents::Sample& a, const ImportedEvents::Sample& b) { return a.timeNs < b.timeNs; });
         CounterSeries series;
         describe(counter, output, series);
         CounterSamples sampled;
@@ -96,7 +96,7 @@ void emitCounters(EmitContext& output) {
         sampled.timesNs = LargeVector<int64_t>(output.builder.memory());
         sampled.values = LargeVector<long double>(output.builder.memory());
         long double sum = 0;
-        for (const ForeignEvents::Sample& sample : samples) {
+        for (const ImportedEvents::Sample& sample : samples) {
             sum += sample.value;
             sampled.timesNs.push_back(sample.timeNs - output.zeroNs);
             sampled.values.push_back(counter.meaning == Meaning::Change ? sum : sample.value);
@@ -107,12 +107,12 @@ void emitCounters(EmitContext& output) {
 
 namespace {
 
-constexpr std::array callKinds{ForeignEventKind::RuntimeCall, ForeignEventKind::DriverCall};
+constexpr std::array callKinds{ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall};
 
 /// Returns true for work on a stream other than a wait.
-bool isWork(const ForeignGpuWork& work) {
-    return work.kind == ForeignEventKind::Kernel || work.kind == ForeignEventKind::Memcpy ||
-           work.kind == ForeignEventKind::Memset;
+bool isWork(const ImportedGpuWork& work) {
+    return work.kind == ImportedEventKind::Kernel || work.kind == ImportedEventKind::Memcpy ||
+           work.kind == ImportedEventKind::Memset;
 }
 
 uint64_t keyOf(uint32_t process, uint32_t correlation) { return uint64_t{process} << 32 | correlation; }
@@ -120,7 +120,7 @@ uint64_t keyOf(uint32_t process, uint32_t correlation) { return uint64_t{process
 /// Returns the launch configurations of the trace for those of the file.
 std::vector<uint32_t> launchConfigs(EmitContext& output) {
     std::vector<uint32_t> configs;
-    for (const ForeignLaunch& each : output.events.launches) {
+    for (const ImportedLaunch& each : output.events.launches) {
         LaunchConfig config;
         config.demangledName = each.name;
         const std::string name(output.builder.text(each.name));
@@ -134,13 +134,13 @@ std::vector<uint32_t> launchConfigs(EmitContext& output) {
     return configs;
 }
 
-void countOverlaps(const ForeignEvents& events, LargeMemory* memory, EmitFindings& findings) {
+void countOverlaps(const ImportedEvents& events, LargeMemory* memory, EmitFindings& findings) {
     struct Interval {
         uint32_t place;
         int64_t startNs, endNs;
     };
     LargeVector<Interval> intervals(memory);
-    events.gpuWork.forEach([&](const ForeignGpuWork& each) {
+    events.gpuWork.forEach([&](const ImportedGpuWork& each) {
         if (isWork(each)) intervals.push_back({each.place, each.startNs, each.startNs + each.durationNs});
     });
     sortLarge(intervals, [](const Interval& a, const Interval& b) {
@@ -167,15 +167,15 @@ void countOverlaps(const ForeignEvents& events, LargeMemory* memory, EmitFinding
 }  // namespace
 
 void checkWork(EmitContext& output, EmitFindings& findings) {
-    const ForeignEvents& events = output.events;
+    const ImportedEvents& events = output.events;
     LargeVector<uint64_t> called(output.builder.memory()), done(output.builder.memory());
-    events.gpuWork.forEach([&](const ForeignGpuWork& each) {
+    events.gpuWork.forEach([&](const ImportedGpuWork& each) {
         if (isWork(each)) done.push_back(keyOf(output.identities.processOfWork(each.correlation), each.correlation));
     });
     const std::less<uint64_t> isLess;
     sortLarge(done, isLess);
-    for (const ForeignEventKind kind : callKinds)
-        events.slices(kind).forEach([&](const ForeignSlice& each) {
+    for (const ImportedEventKind kind : callKinds)
+        events.slices(kind).forEach([&](const ImportedSlice& each) {
             if (each.extra == 0) return;
             const uint32_t process = output.builder.trace().threads[output.identities.thread(each.thread)].process;
             const uint64_t key = keyOf(process, each.extra);
@@ -193,14 +193,14 @@ void emitGpuWork(EmitContext& output) {
     const std::vector<uint32_t> configs = launchConfigs(output);
     TraceBuilder& builder = output.builder;
     uint32_t awaited = 0;  // waits with a known record
-    output.events.gpuWork.consume([&](const ForeignGpuWork& work) {
+    output.events.gpuWork.consume([&](const ImportedGpuWork& work) {
         const uint32_t process = output.identities.processOfWork(work.correlation);
         const uint32_t stream = output.identities.stream(work.place, process);
         const int64_t startNs = work.startNs - output.zeroNs;
         const int64_t endNs = startNs + work.durationNs;
         const auto gpu = [&](int16_t device) { return device < 0 ? noIndex : builder.gpu(device); };
         switch (work.kind) {
-            case ForeignEventKind::Kernel:
+            case ImportedEventKind::Kernel:
                 builder.add<kinds::Kernel>({.startNs = startNs,
                                             .endNs = endNs,
                                             .stream = stream,
@@ -208,7 +208,7 @@ void emitGpuWork(EmitContext& output) {
                                             .graphNode = static_cast<uint64_t>(work.amount),
                                             .config = configs[work.config]});
                 break;
-            case ForeignEventKind::Memcpy:
+            case ImportedEventKind::Memcpy:
                 builder.add<kinds::Memcpy>({.startNs = startNs,
                                             .endNs = endNs,
                                             .bytes = work.amount,
@@ -220,7 +220,7 @@ void emitGpuWork(EmitContext& output) {
                                             .stream = stream,
                                             .correlation = work.correlation});
                 break;
-            case ForeignEventKind::Memset:
+            case ImportedEventKind::Memset:
                 builder.add<kinds::Memset>({.startNs = startNs,
                                             .endNs = endNs,
                                             .bytes = work.amount,
@@ -228,7 +228,7 @@ void emitGpuWork(EmitContext& output) {
                                             .stream = stream,
                                             .correlation = work.correlation});
                 break;
-            case ForeignEventKind::Sync:
+            case ImportedEventKind::Sync:
                 builder.add<kinds::Sync>({.startNs = startNs,
                                           .endNs = endNs,
                                           .type = work.sync,
@@ -236,7 +236,7 @@ void emitGpuWork(EmitContext& output) {
                                           .process = process,
                                           .correlation = work.correlation});
                 if (work.sync == SyncType::StreamWaitEvent && work.amount > 0) {
-                    const ForeignPlace& where = output.events.places[work.place];
+                    const ImportedPlace& where = output.events.places[work.place];
                     const uint32_t recorded =
                         builder.stream(process, builder.gpu(where.device), where.context, work.config);
                     ++awaited;

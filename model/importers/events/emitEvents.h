@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <functional>
 
-#include "model/importers/events/ForeignEvents.h"
-#include "model/importers/events/ForeignIdentities.h"
+#include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedIdentities.h"
 
 namespace lanescope {
 
 struct EmitContext {
-    ForeignEvents& events;
-    ForeignIdentities& identities;
+    ImportedEvents& events;
+    ImportedIdentities& identities;
     TraceBuilder& builder;
     int64_t zeroNs = 0;  ///< The zero of the trace on the clock of the file.
     int rank = -1;       ///< Rank of the process, or -1 if unknown.

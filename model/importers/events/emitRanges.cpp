@@ -10,7 +10,7 @@
 
 #include "model/format/checksums.h"
 #include "model/format/ncclFunctions.h"
-#include "model/importers/events/ForeignEvents.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/events/emitEvents.h"
 #include "model/numbers/LargeMemory.h"
@@ -23,7 +23,7 @@ namespace lanescope {
 
 /// Returns PyTorch's description of a collective operation in terms of NCCL. `rank` is the rank of
 /// the process, or -1 if unknown. The operation is empty if no data is moved ("wait", "barrier").
-NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& builder);
+NcclRow ncclRowOf(const ImportedCollective& collective, int rank, TraceBuilder& builder);
 
 namespace {
 
@@ -89,7 +89,7 @@ uint64_t communicatorOf(std::string_view group, std::string_view ranks) {
 
 }  // namespace
 
-NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& builder) {
+NcclRow ncclRowOf(const ImportedCollective& collective, int rank, TraceBuilder& builder) {
     NcclRow row;
     const Operation* const operation = operationOf(builder.text(collective.operation));
     if (operation == nullptr) return row;
@@ -126,20 +126,20 @@ NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& b
 
 namespace {
 
-kinds::Nvtx::Row rowOf(const ForeignSlice& slice, int64_t zeroNs, uint32_t thread, StringIndex domain) {
+kinds::Nvtx::Row rowOf(const ImportedSlice& slice, int64_t zeroNs, uint32_t thread, StringIndex domain) {
     kinds::Nvtx::Row row;
     row.startNs = slice.startNs - zeroNs;
     row.endNs = row.startNs + std::max<int64_t>(0, slice.durationNs);
     row.text = slice.name;
     row.domain = domain;
     row.thread = thread;
-    if (slice.durationNs == ForeignSlice::mark) row.style = NvtxStyle::Mark;
+    if (slice.durationNs == ImportedSlice::mark) row.style = NvtxStyle::Mark;
     return row;
 }
 
-void emitPlain(EmitContext& output, ForeignEventKind kind, std::string_view domainName) {
+void emitPlain(EmitContext& output, ImportedEventKind kind, std::string_view domainName) {
     const StringIndex domain = output.builder.intern(domainName);
-    output.events.slices(kind).consume([&](const ForeignSlice& slice) {
+    output.events.slices(kind).consume([&](const ImportedSlice& slice) {
         output.builder.add<kinds::Nvtx>(rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain));
     });
 }
@@ -151,7 +151,7 @@ void emitOperators(EmitContext& output) {
     auto& sequences = output.events.sequences;
     size_t nextSequence = 0;
     uint64_t number = 0;
-    output.events.slices(ForeignEventKind::Operator).consume([&](const ForeignSlice& slice) {
+    output.events.slices(ImportedEventKind::Operator).consume([&](const ImportedSlice& slice) {
         kinds::Nvtx::Row row = rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain);
         row.payload = slice.extra;
         const EventRef range = output.builder.add<kinds::Nvtx>(row);
@@ -171,9 +171,9 @@ class EdgeConnector {
   public:
     EdgeConnector(EmitContext& output, EmitFindings& findings) : output_(output), findings_(findings) {}
 
-    void take(const ForeignEdge& edge) {
+    void take(const ImportedEdge& edge) {
         const bool isLoose = edge.phase == 'b' || edge.phase == 'e';
-        std::vector<ForeignEdge>& open = isLoose ? loose_[{edge.category, edge.id, edge.name}] : nested_[edge.thread];
+        std::vector<ImportedEdge>& open = isLoose ? loose_[{edge.category, edge.id, edge.name}] : nested_[edge.thread];
         if (edge.phase == 'B' || edge.phase == 'b') {
             open.push_back(edge);
         } else if (open.empty()) {
@@ -189,10 +189,10 @@ class EdgeConnector {
     }
 
   private:
-    void emitOpen(const std::vector<ForeignEdge>& open) {
-        for (const ForeignEdge& each : open) emitRange(each, each.timeNs, true);
+    void emitOpen(const std::vector<ImportedEdge>& open) {
+        for (const ImportedEdge& each : open) emitRange(each, each.timeNs, true);
     }
-    void emitRange(const ForeignEdge& begin, int64_t endNs, bool isOpen) {
+    void emitRange(const ImportedEdge& begin, int64_t endNs, bool isOpen) {
         kinds::Nvtx::Row row;
         row.startNs = begin.timeNs - output_.zeroNs;
         row.endNs = endNs - output_.zeroNs;
@@ -206,40 +206,40 @@ class EdgeConnector {
 
     EmitContext& output_;
     EmitFindings& findings_;
-    std::map<uint32_t, std::vector<ForeignEdge>> nested_;  ///< By thread.
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<ForeignEdge>> loose_;
+    std::map<uint32_t, std::vector<ImportedEdge>> nested_;  ///< By thread.
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<ImportedEdge>> loose_;
 };
 
 }  // namespace
 
 void emitCalls(EmitContext& output) {
-    for (const ForeignEventKind kind : {ForeignEventKind::RuntimeCall, ForeignEventKind::DriverCall})
-        output.events.slices(kind).consume([&](const ForeignSlice& slice) {
+    for (const ImportedEventKind kind : {ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall})
+        output.events.slices(kind).consume([&](const ImportedSlice& slice) {
             const int64_t startNs = slice.startNs - output.zeroNs;
             output.builder.add<kinds::Api>({.startNs = startNs,
                                             .endNs = startNs + slice.durationNs,
                                             .name = slice.name,
                                             .thread = output.identities.thread(slice.thread),
                                             .correlation = slice.extra,
-                                            .isDriver = kind == ForeignEventKind::DriverCall});
+                                            .isDriver = kind == ImportedEventKind::DriverCall});
         });
 }
 
 void emitRanges(EmitContext& output, EmitFindings& findings) {
-    emitPlain(output, ForeignEventKind::Annotation, annotationDomain);
+    emitPlain(output, ImportedEventKind::Annotation, annotationDomain);
     const NvtxTable& ranges = output.builder.trace().nvtx;
     const uint32_t firstOperator = ranges.size();
     emitOperators(output);
     emitBackwards(output, findings, firstOperator, ranges.size());
-    emitPlain(output, ForeignEventKind::Python, pythonDomain);
-    output.events.slices(ForeignEventKind::Other).consume([&](const ForeignSlice& slice) {
+    emitPlain(output, ImportedEventKind::Python, pythonDomain);
+    output.events.slices(ImportedEventKind::Other).consume([&](const ImportedSlice& slice) {
         output.builder.add<kinds::Nvtx>(
             rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), slice.category));
     });
     // In files with calls, annotations of the CPU are projected onto the GPU by the work that they launch.
     const StringIndex domain = output.builder.intern(gpuAnnotationDomain);
     const bool isAlone = output.builder.trace().apiCalls.size() == 0;
-    output.events.slices(ForeignEventKind::GpuAnnotation).consume([&](const ForeignSlice& slice) {
+    output.events.slices(ImportedEventKind::GpuAnnotation).consume([&](const ImportedSlice& slice) {
         if (!isAlone) return;
         output.builder.add<kinds::Nvtx>(
             rowOf(slice, output.zeroNs, output.identities.threadOfPlace(slice.extra), domain));
@@ -247,11 +247,11 @@ void emitRanges(EmitContext& output, EmitFindings& findings) {
 }
 
 void emitEdges(EmitContext& output, EmitFindings& findings) {
-    LargeVector<ForeignEdge> edges(output.builder.memory());
-    output.events.edges.consume([&](const ForeignEdge& edge) { edges.push_back(edge); });
-    sortLarge(edges, [](const ForeignEdge& a, const ForeignEdge& b) { return a.timeNs < b.timeNs; });
+    LargeVector<ImportedEdge> edges(output.builder.memory());
+    output.events.edges.consume([&](const ImportedEdge& edge) { edges.push_back(edge); });
+    sortLarge(edges, [](const ImportedEdge& a, const ImportedEdge& b) { return a.timeNs < b.timeNs; });
     EdgeConnector joiner(output, findings);
-    for (const ForeignEdge& edge : edges) joiner.take(edge);
+    for (const ImportedEdge& edge : edges) joiner.take(edge);
     joiner.finish();
 }
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/emitEvents.h"
 #include "model/importers/kineto/scanEvents.h"
 
@@ -31,11 +31,11 @@ struct Piece {
     std::string text;
     uint64_t offset = 0;
     bool isLast = false;  ///< No text follows it.
-    ForeignChunk chunk = {};
+    ImportedChunk chunk = {};
     ScanEnd end = {};
 
     void scan() {
-        chunk = ForeignChunk();
+        chunk = ImportedChunk();
         end = scanEvents(text, isLast, chunk);
     }
 };
@@ -43,11 +43,11 @@ using PiecesUnderWay = std::deque<std::future<std::shared_ptr<Piece>>>;
 
 class Reader {
   public:
-    Reader(const ByteSource& source, ForeignEvents& events, unsigned threads, const std::function<bool()>& isWanted,
+    Reader(const ByteSource& source, ImportedEvents& events, unsigned threads, const std::function<bool()>& isWanted,
            uint64_t maxBytes)
         : source_(source), events_(events), threads_(threads), isWanted_(isWanted), maxBytes_(maxBytes) {}
 
-    Result<ForeignFile> read() {
+    Result<ImportedFile> read() {
         while (!isAtEnd_ || !rest_.empty()) {
             if (!isWanted_()) return fail("Reading was cancelled.");
             if (bytesAgain_ > maxRereadBytes + maxRereadFactor * file_.bytes)
@@ -179,12 +179,12 @@ class Reader {
     }
 
     const ByteSource& source_;
-    ForeignEvents& events_;
+    ImportedEvents& events_;
     unsigned threads_;
     const std::function<bool()>& isWanted_;
     const uint64_t maxBytes_;
     TopLevel top_;
-    ForeignFile file_;
+    ImportedFile file_;
     std::string rest_;     ///< Text that was read and not yet scanned.
     uint64_t offset_ = 0;  ///< Offset of `rest_` in the file.
     uint64_t bytesAgain_ = 0;
@@ -194,8 +194,8 @@ class Reader {
 
 }  // namespace
 
-Result<ForeignFile> readKinetoEvents(const ByteSource& source, ForeignEvents& events, unsigned threads,
-                                     const std::function<bool()>& isWanted, uint64_t maxBytes) {
+Result<ImportedFile> readKinetoEvents(const ByteSource& source, ImportedEvents& events, unsigned threads,
+                                      const std::function<bool()>& isWanted, uint64_t maxBytes) {
     return Reader(source, events, threads, isWanted, maxBytes).read();
 }
 
@@ -226,8 +226,8 @@ class Reporter {
     std::chrono::steady_clock::time_point next_;
 };
 
-void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& builder, const LoadProgress& progress) {
-    ForeignIdentities identities(events, builder);
+void emitAll(const ImportedFile& file, ImportedEvents& events, TraceBuilder& builder, const LoadProgress& progress) {
+    ImportedIdentities identities(events, builder);
     const int64_t zeroNs = events.isEmpty() ? 0 : events.range().startNs;
     EmitContext output{events, identities, builder, zeroNs, rankOf(file.facts, builder.trace().path)};
     EmitFindings findings;
@@ -235,8 +235,8 @@ void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& build
         return !progress || progress(scanningShare + share * (1 - scanningShare), "events");
     };
     emitEvents(output, findings, isWanted);
-    describeForeignFile(file, output);
-    noteForeignFile(file, findings, output);
+    describeImportedFile(file, output);
+    noteImportedFile(file, findings, output);
 }
 
 }  // namespace
@@ -244,9 +244,9 @@ void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& build
 Result<void> readKinetoTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
                              const std::function<double()>& fractionRead, const LoadProgress& progress,
                              uint64_t maxBytes) {
-    ForeignEvents events(builder);
+    ImportedEvents events(builder);
     Reporter reporter(fractionRead, progress);
-    const Result<ForeignFile> file = readKinetoEvents(
+    const Result<ImportedFile> file = readKinetoEvents(
         source, events, threads, [&reporter] { return reporter(); }, maxBytes);
     if (!file) return fail(file.error());
     emitAll(*file, events, builder, progress);

@@ -8,8 +8,8 @@
 #include "model/assemble/LoadProgress.h"
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
-#include "model/importers/events/ForeignEvents.h"
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedFile.h"
 
 namespace lanescope {
 
@@ -19,8 +19,8 @@ inline constexpr uint64_t maxJsonBytes = uint64_t{64} << 30;
 /// Reads an untrusted JSON trace into `events`. Up to `threads` threads scan pieces, which are
 /// added in the order of the file. Reads at most `maxBytes`. Fails if no byte can be read or if
 /// cancelled. Memory other than that of the events is bounded.
-Result<ForeignFile> readKinetoEvents(const ByteSource& source, ForeignEvents& events, unsigned threads,
-                                     const std::function<bool()>& isWanted, uint64_t maxBytes);
+Result<ImportedFile> readKinetoEvents(const ByteSource& source, ImportedEvents& events, unsigned threads,
+                                      const std::function<bool()>& isWanted, uint64_t maxBytes);
 
 /// Reads a JSON trace of torch.profiler, or any trace of that form, into a builder with the path of
 /// the file. `fractionRead` returns the fraction of the source that was read. Reads at most

@@ -65,7 +65,7 @@ constexpr size_t lookahead = 256;
 
 class EventScanner {
   public:
-    EventScanner(std::string_view text, bool isLast, ForeignChunk& chunk)
+    EventScanner(std::string_view text, bool isLast, ImportedChunk& chunk)
         : begin_(text.data()), end_(text.data() + text.size()), isLast_(isLast), chunk_(chunk), decoder_(chunk) {}
 
     ScanEnd scan() {
@@ -111,13 +111,13 @@ class EventScanner {
     const char* const begin_;
     const char* const end_;
     const bool isLast_;
-    ForeignChunk& chunk_;
+    ImportedChunk& chunk_;
     EventDecoder decoder_;
 };
 
 }  // namespace
 
-ScanEnd scanEvents(std::string_view text, bool isLast, ForeignChunk& chunk) {
+ScanEnd scanEvents(std::string_view text, bool isLast, ImportedChunk& chunk) {
     return EventScanner(text, isLast, chunk).scan();
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/importers/events/ForeignChunk.h"
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedChunk.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/JsonCursor.h"
 
 namespace lanescope {
@@ -22,7 +22,7 @@ struct ScanEnd {
 /// Scans a piece of an array of events that begins between two events or within corrupt text. Corrupt text is skipped
 /// up to the next event and recorded. An event that the piece truncates is not read. If `isLast`, the truncated event
 /// is corrupt, too. The chunk contains views of `text`. O(length).
-ScanEnd scanEvents(std::string_view text, bool isLast, ForeignChunk& chunk);
+ScanEnd scanEvents(std::string_view text, bool isLast, ImportedChunk& chunk);
 
 /// Returns the start of the last event that begins in the last 64 KiB of `text`, judged without the
 /// text before. Returns its size if none does.

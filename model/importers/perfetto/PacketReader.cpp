@@ -9,7 +9,7 @@
 #include <array>
 #include <memory>
 
-#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/ImportedChunk.h"
 
 namespace lanescope {
 
@@ -97,14 +97,14 @@ bool isOfHead(uint32_t number) {
 
 }  // namespace
 
-PacketReader::PacketReader(ForeignEvents& events, LargeMemory* memory) : events_(events), joiner_(memory) { flush(); }
+PacketReader::PacketReader(ImportedEvents& events, LargeMemory* memory) : events_(events), joiner_(memory) { flush(); }
 
 void PacketReader::flush() {
     if (chunk_ != nullptr) events_.take(*chunk_, 0);
     places_.clear();
     // Destroyed first, since it has views of the texts.
     decoder_.reset();
-    chunk_ = std::make_unique<ForeignChunk>();
+    chunk_ = std::make_unique<ImportedChunk>();
     texts_ = std::make_unique<KeptTexts>();
     decoder_ = std::make_unique<EventDecoder>(*chunk_);
     count_ = 0;
@@ -208,7 +208,7 @@ void PacketReader::takeProcessTree(std::string_view message) {
     const auto keep = [this](std::string_view process, std::string_view thread, bool isOfThread,
                              std::string_view name) {
         if (name.empty()) return;
-        ForeignName named;
+        ImportedName named;
         named.owner = {texts_->kept(process), texts_->kept(thread)};
         named.isOfThread = isOfThread;
         named.name = chunk_->strings.add(texts_->kept(name));

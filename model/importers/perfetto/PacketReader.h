@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/importers/events/EventDecoder.h"
-#include "model/importers/events/ForeignEvents.h"
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/perfetto/PacketSequence.h"
 #include "model/importers/perfetto/PerfettoTracks.h"
 #include "model/importers/perfetto/SliceJoiner.h"
@@ -38,7 +38,7 @@ using OtherPackets = std::map<uint32_t, int64_t>;
 /// write both, such as torch.profiler, give them the same meaning.
 class PacketReader {
   public:
-    PacketReader(ForeignEvents& events, LargeMemory* memory);
+    PacketReader(ImportedEvents& events, LargeMemory* memory);
 
     /// Reads a TracePacket without keeping its bytes.
     void take(std::string_view packet) { take(packet, 0); }
@@ -77,7 +77,7 @@ class PacketReader {
     void keepTyped(Event& event);
     void keepLegacy(Event& event);
     SliceJoiner::Place keepSlice(const Event& event, std::string_view phase);
-    void keepFlowEnds(const ForeignSlice& slice);
+    void keepFlowEnds(const ImportedSlice& slice);
     void keepCounter(uint32_t track, int64_t timeNs, double value);
     void takeRenderStage(std::string_view message, PacketSequence& sequence, int64_t timeNs);
     void takeGpuCounters(std::string_view message, int64_t timeNs);
@@ -95,8 +95,8 @@ class PacketReader {
     void flush();
     void flushIfFull();
 
-    ForeignEvents& events_;
-    std::unique_ptr<ForeignChunk> chunk_;
+    ImportedEvents& events_;
+    std::unique_ptr<ImportedChunk> chunk_;
     std::unique_ptr<EventDecoder> decoder_;
     std::unique_ptr<KeptTexts> texts_;
     Arguments arguments_;          ///< Current event. Kept to reuse its memory.

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/ImportedChunk.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/perfetto/PacketReader.h"
 
@@ -72,7 +72,7 @@ uint32_t PacketReader::flowNumber(uint64_t flow) {
 void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence, Event& event) {
     const auto category = [&event](std::string_view name) {
         // The first known category counts.
-        if (event.category.empty() || eventKindOf(event.category) == ForeignEventKind::Other) event.category = name;
+        if (event.category.empty() || eventKindOf(event.category) == ImportedEventKind::Other) event.category = name;
     };
     switch (field.number) {
         case 3:
@@ -295,9 +295,9 @@ void PacketReader::completeArguments(Event& event) {
     // If both are the same number, a writer may omit the flow.
     const std::optional<int64_t> correlation = numberIn("correlation");
     if (event.flow == 0 || correlation == static_cast<int64_t>(event.flow)) return;
-    const ForeignEventKind kind = eventKindOf(event.category);
-    if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall ||
-        kind == ForeignEventKind::Kernel || kind == ForeignEventKind::Memcpy || kind == ForeignEventKind::Memset)
+    const ImportedEventKind kind = eventKindOf(event.category);
+    if (kind == ImportedEventKind::RuntimeCall || kind == ImportedEventKind::DriverCall ||
+        kind == ImportedEventKind::Kernel || kind == ImportedEventKind::Memcpy || kind == ImportedEventKind::Memset)
         addNumber("correlation", flowNumber(event.flow));
 }
 
@@ -308,7 +308,7 @@ EventDecoder::Event PacketReader::placed(const Event& event, std::string_view ph
         found->second = {texts_->kept(place.process), texts_->kept(place.thread)};
         const auto keepName = [&](bool isOfThread, const std::string& name) {
             if (name.empty()) return;
-            ForeignName named;
+            ImportedName named;
             named.owner.process = found->second.first;
             if (isOfThread) named.owner.thread = found->second.second;
             named.isOfThread = isOfThread;
@@ -330,9 +330,9 @@ EventDecoder::Event PacketReader::placed(const Event& event, std::string_view ph
 }
 
 /// A flow between operators connects one with its backward.
-void PacketReader::keepFlowEnds(const ForeignSlice& slice) {
+void PacketReader::keepFlowEnds(const ImportedSlice& slice) {
     for (const uint64_t flow : flows_)
-        chunk_->flowEnds.push_back({slice.startNs, flow, slice.thread, ForeignFlowEnd::either});
+        chunk_->flowEnds.push_back({slice.startNs, flow, slice.thread, ImportedFlowEnd::either});
 }
 
 SliceJoiner::Place PacketReader::keepSlice(const Event& original, std::string_view phase) {
@@ -340,11 +340,11 @@ SliceJoiner::Place PacketReader::keepSlice(const Event& original, std::string_vi
     completeArguments(event);
     EventDecoder::Event taken = placed(event, phase);
     taken.duration = word(texts_->kept(microseconds(event.durationNs)));
-    std::array<size_t, static_cast<size_t>(ForeignEventKind::Other) + 1> before{};
+    std::array<size_t, static_cast<size_t>(ImportedEventKind::Other) + 1> before{};
     for (size_t kind = 0; kind < before.size(); ++kind) before[kind] = chunk_->slices[kind].size();
     const size_t workBefore = chunk_->gpuWork.size();
     decoder_->take(taken, arguments_);
-    constexpr auto operators = static_cast<size_t>(ForeignEventKind::Operator);
+    constexpr auto operators = static_cast<size_t>(ImportedEventKind::Operator);
     if (chunk_->slices[operators].size() > before[operators]) keepFlowEnds(chunk_->slices[operators].back());
     SliceJoiner::Place place;
     place.index = SliceJoiner::Place::nowhere;
@@ -354,7 +354,7 @@ SliceJoiner::Place PacketReader::keepSlice(const Event& original, std::string_vi
     }
     for (size_t kind = 0; kind < before.size(); ++kind)
         if (chunk_->slices[kind].size() > before[kind]) {
-            place.kind = static_cast<ForeignEventKind>(kind);
+            place.kind = static_cast<ImportedEventKind>(kind);
             place.index = static_cast<uint32_t>(events_.slices(place.kind).size() + before[kind]);
         }
     return place;

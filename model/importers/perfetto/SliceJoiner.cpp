@@ -10,11 +10,11 @@ namespace lanescope {
 
 namespace {
 
-void setDuration(ForeignEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
+void setDuration(ImportedEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
     if (place.index == SliceJoiner::Place::nowhere) return;
     if (place.isWork) {
         if (place.index < events.gpuWork.size()) events.gpuWork[place.index].durationNs = durationNs;
-    } else if (ForeignEvents::Slices& slices = events.slices(place.kind); place.index < slices.size()) {
+    } else if (ImportedEvents::Slices& slices = events.slices(place.kind); place.index < slices.size()) {
         slices[place.index].durationNs = durationNs;
     }
 }
@@ -87,7 +87,7 @@ void SliceJoiner::sortByTime(Edges& edges, size_t first, size_t last) {
     }
 }
 
-SliceJoiner::Unmatched SliceJoiner::join(ForeignEvents& events, int64_t lastNs) {
+SliceJoiner::Unmatched SliceJoiner::join(ImportedEvents& events, int64_t lastNs) {
     Unmatched unmatched;
     sortLarge(edges_, [](const Edge& a, const Edge& b) { return a.track < b.track; });
     std::vector<const Edge*> open;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "model/importers/events/ForeignEvents.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/numbers/LargeMemory.h"
 
 namespace lanescope {
@@ -15,7 +15,7 @@ class SliceJoiner {
   public:
     struct Place {
         bool isWork = false;
-        ForeignEventKind kind = ForeignEventKind::Other;
+        ImportedEventKind kind = ImportedEventKind::Other;
         uint32_t index = 0;
         static constexpr uint32_t nowhere = 0xffffffff;  ///< For a slice that is not kept.
     };
@@ -29,7 +29,7 @@ class SliceJoiner {
         int64_t begins = 0, ends = 0;
     };
     /// Sets the duration of each slice. A slice without an end lasts until `lastNs`. O(n log n).
-    Unmatched join(ForeignEvents& events, int64_t lastNs);
+    Unmatched join(ImportedEvents& events, int64_t lastNs);
 
   private:
     struct Edge {

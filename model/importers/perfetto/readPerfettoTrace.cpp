@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/ProtoCursor.h"
 #include "model/importers/perfetto/PacketReader.h"
 #include "model/text/formatValue.h"
@@ -70,8 +70,8 @@ void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
                       reader.lostPackets()});
 }
 
-void describe(const ForeignFile& file, const PacketReader& reader, EmitContext& output) {
-    describeForeignFile(file, output);
+void describe(const ImportedFile& file, const PacketReader& reader, EmitContext& output) {
+    describeImportedFile(file, output);
     TraceDescription& trace = output.builder.description();
     if (file.facts.empty()) trace.producer = "a Perfetto trace";
     if (const auto producer = file.facts.find("producer"); producer != file.facts.end())
@@ -118,7 +118,7 @@ bool startsLikePerfetto(std::string_view start) {
 
 Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
                                const std::function<double()>& fractionRead, const LoadProgress& progress) {
-    ForeignEvents events(builder);
+    ImportedEvents events(builder);
     PacketReader reader(events, builder.memory());
     ProtoStream stream(source, builder.memory(), maxPacketBytes, maxBytes);
     const auto isWanted = [&](double share) { return !progress || progress(share, "events"); };
@@ -130,16 +130,16 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
     reader.finish();
-    ForeignFile file = endOf(stream, events);
+    ImportedFile file = endOf(stream, events);
     file.facts = reader.facts();
-    ForeignIdentities identities(events, builder);
+    ImportedIdentities identities(events, builder);
     EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
                        rankOf(file.facts, builder.trace().path)};
     EmitFindings findings;
     emitEvents(output, findings, [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(file, reader, output);
     findings.unmatchedEdges += reader.unmatched().ends;
-    noteForeignFile(file, findings, output, HealthCode::FileDamaged);
+    noteImportedFile(file, findings, output, HealthCode::FileDamaged);
     noteOtherPackets(reader, builder);
     noteCorruptParts("packets", reader.corruptCount(), builder);
     const int64_t open = reader.unmatched().begins;

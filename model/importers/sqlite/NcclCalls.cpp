@@ -189,7 +189,7 @@ void NcclPlugin::join(TraceBuilder& builder) {
         return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
                std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
     });
-    isJoined_.assign(trace.nccl.size(), false);
+    isMatched_.assign(trace.nccl.size(), false);
     std::set<uint32_t> announcing;  // processes
     for (const uint32_t row : trace.nccl.nvtx) announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
     joinCalls(builder);
@@ -200,7 +200,7 @@ void NcclPlugin::join(TraceBuilder& builder) {
 /// Adds an operation to a call. For one of several parts of a call, only their common properties are kept.
 void NcclPlugin::take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder) {
     operation.isTaken = true;
-    isJoined_[row] = true;
+    isMatched_[row] = true;
     const NcclTable& nccl = builder.trace().nccl;
     const NcclFacts announced = nccl.facts[row];
     NcclRow better{nccl.operation[row], nccl.bytes[row], nccl.communicator[row], operation.facts};
@@ -256,7 +256,7 @@ void NcclPlugin::joinTasks(TraceBuilder& builder) {
         return trace.nvtx.startNs[nccl.nvtx[a]] < trace.nvtx.startNs[nccl.nvtx[b]];
     });
     for (const uint32_t row : rows) {
-        if (isJoined_[row]) continue;
+        if (isMatched_[row]) continue;
         const uint32_t nvtx = nccl.nvtx[row];
         const auto found =
             waiting.find(Key{trace.nvtx.thread[nvtx], nccl.communicator[row], nccl.operation[row], nccl.bytes[row]});

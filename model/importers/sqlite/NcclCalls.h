@@ -91,7 +91,7 @@ class NcclPlugin {
     void take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder);
 
     LargeVector<Operation> operations_;
-    std::vector<bool> isJoined_;  ///< By row of `Trace::nccl`.
+    std::vector<bool> isMatched_;  ///< By row of `Trace::nccl`.
 };
 
 }  // namespace lanescope

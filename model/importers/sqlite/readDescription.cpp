@@ -68,7 +68,7 @@ void readDescription(LoadContext& context) {
                       "The trace was recorded by a newer Lanescope; only supported data is shown."});
 }
 
-void readHealth(LoadContext& context) {
+void readWarnings(LoadContext& context) {
     constexpr size_t maxDiagnostics = 100;
     constexpr const auto& k = tables::health;
     TableReader health(context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");

@@ -162,7 +162,7 @@ void readEverything(LoadContext& context) {
     readLinkPeaks(context);
     readSampledRanges(context);
     readGpuProcesses(context);
-    readHealth(context);
+    readWarnings(context);
     directory.strings.read(context);
     directory.identities.read(context, directory.strings);
     directory.kinds.read(context);

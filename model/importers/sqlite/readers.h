@@ -85,7 +85,7 @@ void readOtherCalls(LoadContext& context, FileDirectory& directory);
 /// Reads recorder and time: `producer`, `startUtcNs`.
 void readDescription(LoadContext& context);
 /// Reads the notes of the recorder in `LANESCOPE_HEALTH` and `DIAGNOSTIC_EVENT`.
-void readHealth(LoadContext& context);
+void readWarnings(LoadContext& context);
 /// Reads the connections of GPUs and the peak rates of links: `interconnect`.
 void readTopology(LoadContext& context);
 void readLinkPeaks(LoadContext& context);

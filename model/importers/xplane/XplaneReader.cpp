@@ -11,30 +11,30 @@
 
 namespace lanescope {
 
-uint32_t XplaneChunk::thread(const ForeignThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
+uint32_t XplaneChunk::thread(const ImportedThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
 
-uint32_t XplaneChunk::place(const ForeignPlace& place) { return indexIn(places_, chunk_.places, place); }
+uint32_t XplaneChunk::place(const ImportedPlace& place) { return indexIn(places_, chunk_.places, place); }
 
-uint32_t XplaneChunk::launch(const ForeignLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
+uint32_t XplaneChunk::launch(const ImportedLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
 
-void XplaneChunk::slice(ForeignEventKind kind, const ForeignSlice& slice) {
+void XplaneChunk::slice(ImportedEventKind kind, const ImportedSlice& slice) {
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
     ++count_;
 }
 
-void XplaneChunk::work(const ForeignGpuWork& work) {
+void XplaneChunk::work(const ImportedGpuWork& work) {
     chunk_.gpuWork.push_back(work);
     ++count_;
 }
 
-void XplaneChunk::sample(const ForeignCounter& counter, int64_t timeNs, double value) {
+void XplaneChunk::sample(const ImportedCounter& counter, int64_t timeNs, double value) {
     chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
     ++count_;
 }
 
 void XplaneChunk::flush() {
     events_.take(chunk_, 0);
-    chunk_ = ForeignChunk();
+    chunk_ = ImportedChunk();
     made_.clear();
     threads_.clear();
     places_.clear();
@@ -138,7 +138,7 @@ XplaneReader::Stats XplaneReader::statsOf(XplanePlane& plane, const XplaneEvent&
 void XplaneReader::take(std::string_view bytes) {
     XplanePlane plane(bytes);
     describe(plane);
-    const int64_t gpu = numberBehind(plane.name(), "/device:GPU:");
+    const int64_t gpu = numberAfter(plane.name(), "/device:GPU:");
     if (gpu >= 0 && gpu < maxGpus) {
         takeGpu(plane, gpu);
     } else if (plane.name() != "/host:metadata") {
@@ -159,7 +159,7 @@ void XplaneReader::take(std::string_view bytes) {
 }
 
 void XplaneReader::describe(XplanePlane& plane) {
-    const int64_t number = numberBehind(plane.name(), "/device:GPU:");
+    const int64_t number = numberAfter(plane.name(), "/device:GPU:");
     XplaneGpu gpu;
     gpu.number = number;
     plane.forEachStat([&](const XplaneStat& stat) {
@@ -179,7 +179,7 @@ void XplaneReader::describe(XplanePlane& plane) {
 void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
     for (const std::string_view message : plane.lines()) {
         const XplaneLine line = plane.line(message);
-        const int64_t stream = numberBehind(line.name, "Stream #");
+        const int64_t stream = numberAfter(line.name, "Stream #");
         if (stream >= 0) {
             takeStream(plane, line, number, stream);
             continue;
@@ -192,7 +192,7 @@ void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
 
 void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu, int64_t stream) {
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
-        ForeignGpuWork work;
+        ImportedGpuWork work;
         if (!timesOf(line, event, work.startNs, work.durationNs)) return;
         const Stats stats = statsOf(plane, event);
         work.correlation = static_cast<uint32_t>(stats.correlation);
@@ -202,7 +202,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
         const bool isMemset = stats.isMemset || (!isKernel && isMemsetName(event.name()));
         if (isCopy || isMemset) {
             const XplaneCopy copy = copyOf(event.name(), isCopy ? stats.copy : stats.memset);
-            work.kind = isCopy ? ForeignEventKind::Memcpy : ForeignEventKind::Memset;
+            work.kind = isCopy ? ImportedEventKind::Memcpy : ImportedEventKind::Memset;
             work.amount = copy.bytes;
             work.copy = copy.kind;
             work.source = copy.source;
@@ -210,7 +210,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
         } else {
             const std::string_view name = withoutEnding(event.name());
             const XplaneLaunch details = launchOf(stats.kernel);
-            ForeignLaunch launch;
+            ImportedLaunch launch;
             const std::optional<std::string> demangled =
                 name.starts_with("_Z") ? demangledName(std::string(name)) : std::nullopt;
             launch.name = chunk_.text(demangled ? chunk_.made(*demangled) : name);
@@ -228,17 +228,17 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
     });
 }
 
-void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const ForeignThread& thread, std::string name,
-                              std::string_view domain) {
+void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const ImportedThread& thread,
+                              std::string name, std::string_view domain) {
     const bool isHost = domain == xlaDomain;
-    ForeignName named;
+    ImportedName named;
     named.owner = thread;
     named.isOfThread = true;
     named.name = chunk_.text(chunk_.made(std::move(name)));
     chunk_.name(named);
     std::vector<Operation> operations;
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
-        ForeignSlice slice;
+        ImportedSlice slice;
         if (!timesOf(line, event, slice.startNs, slice.durationNs)) return;
         Stats stats = statsOf(plane, event);
         slice.thread = chunk_.thread(thread);
@@ -246,7 +246,7 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const 
             const std::string_view shown = event.kind->displayName.empty() ? event.name() : event.kind->displayName;
             slice.name = chunk_.text(domain == xlaStepDomain ? chunk_.made(fmt::format("Step {}", shown)) : shown);
             slice.category = chunk_.text(domain);
-            chunk_.slice(ForeignEventKind::Other, slice);
+            chunk_.slice(ImportedEventKind::Other, slice);
             return flushIfFull();
         }
         takeHostEvent(event, stats, slice, domain);
@@ -264,32 +264,32 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const 
     emitOperations(operations, thread);
 }
 
-void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, ForeignSlice slice,
+void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, ImportedSlice slice,
                                  std::string_view domain) {
     const std::string_view name = event.name();
     if (isApiName(name) && stats.correlation != 0) {
         slice.name = chunk_.text(name);
         slice.extra = static_cast<uint32_t>(stats.correlation);
-        return chunk_.slice(isDriverName(name) ? ForeignEventKind::DriverCall : ForeignEventKind::RuntimeCall, slice);
+        return chunk_.slice(isDriverName(name) ? ImportedEventKind::DriverCall : ImportedEventKind::RuntimeCall, slice);
     }
     if (stats.allocated && !stats.allocator.empty()) {
         const int64_t timeNs = slice.startNs;
         return takeAllocation(event, stats, timeNs);
     }
-    if (event.durationPs == 0) slice.durationNs = ForeignSlice::mark;
+    if (event.durationPs == 0) slice.durationNs = ImportedSlice::mark;
     // A prefix of the Python function tracer.
     if (name.starts_with('$')) {
         slice.name = chunk_.text(name.substr(1));
-        if (slice.durationNs == ForeignSlice::mark) slice.durationNs = 0;
-        return chunk_.slice(ForeignEventKind::Python, slice);
+        if (slice.durationNs == ImportedSlice::mark) slice.durationNs = 0;
+        return chunk_.slice(ImportedEventKind::Python, slice);
     }
     slice.name = chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
     slice.category = chunk_.text(stats.step ? xlaStepDomain : domain);
-    chunk_.slice(ForeignEventKind::Other, slice);
+    chunk_.slice(ImportedEventKind::Other, slice);
 }
 
 void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_t timeNs) {
-    ForeignCounter counter;
+    ImportedCounter counter;
     counter.process = hostProcess;
     counter.name = chunk_.text(stats.allocator);
     counter.part = chunk_.text("bytes allocated");
@@ -298,7 +298,7 @@ void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_
 
 /// Merges consecutive calls for one operation to a range of it, and consecutive operations of a
 /// module to a range of that, until its first operation occurs again.
-void XplaneReader::emitOperations(std::vector<Operation>& operations, const ForeignThread& thread) {
+void XplaneReader::emitOperations(std::vector<Operation>& operations, const ImportedThread& thread) {
     std::stable_sort(operations.begin(), operations.end(),
                      [](const Operation& a, const Operation& b) { return a.startNs < b.startNs; });
     std::optional<Operation> operation, module;
@@ -325,15 +325,15 @@ void XplaneReader::emitOperations(std::vector<Operation>& operations, const Fore
 }
 
 void XplaneReader::emitRange(const Operation& range, std::string_view name, std::string_view domain,
-                             const ForeignThread& thread) {
+                             const ImportedThread& thread) {
     if (name.empty()) return;
-    ForeignSlice slice;
+    ImportedSlice slice;
     slice.startNs = range.startNs;
     slice.durationNs = range.endNs - range.startNs;
     slice.name = chunk_.text(name);
     slice.thread = chunk_.thread(thread);
     slice.category = chunk_.text(domain);
-    chunk_.slice(ForeignEventKind::Other, slice);
+    chunk_.slice(ImportedEventKind::Other, slice);
     flushIfFull();
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/importers/events/ForeignEvents.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/importers/xplane/XplaneMessages.h"
 #include "model/numbers/MixedMap.h"
 
@@ -20,20 +20,20 @@ namespace lanescope {
 /// Collects events of a plane in chunks of bounded size. Texts are views, which must be valid until `flush`.
 class XplaneChunk {
   public:
-    explicit XplaneChunk(ForeignEvents& events) : events_(events) {}
+    explicit XplaneChunk(ImportedEvents& events) : events_(events) {}
 
     uint32_t text(std::string_view text) { return chunk_.strings.add(text); }
     /// Keeps a new text until `flush` and returns it.
     std::string_view made(std::string text) { return made_.emplace_back(std::move(text)); }
-    uint32_t thread(const ForeignThread& thread);
-    uint32_t place(const ForeignPlace& place);
-    uint32_t launch(const ForeignLaunch& launch);
+    uint32_t thread(const ImportedThread& thread);
+    uint32_t place(const ImportedPlace& place);
+    uint32_t launch(const ImportedLaunch& launch);
 
-    void slice(ForeignEventKind kind, const ForeignSlice& slice);
-    void work(const ForeignGpuWork& work);
-    void name(const ForeignName& name) { chunk_.names.push_back(name); }
-    void sample(const ForeignCounter& counter, int64_t timeNs, double value);
-    ForeignTally& tally() { return chunk_.tally; }
+    void slice(ImportedEventKind kind, const ImportedSlice& slice);
+    void work(const ImportedGpuWork& work);
+    void name(const ImportedName& name) { chunk_.names.push_back(name); }
+    void sample(const ImportedCounter& counter, int64_t timeNs, double value);
+    ImportedTally& tally() { return chunk_.tally; }
 
     /// Adds the contents to the events of the file. Indexes of texts and all else start again.
     void flush();
@@ -43,13 +43,13 @@ class XplaneChunk {
   private:
     static constexpr size_t flushThreshold = size_t{1} << 16;
 
-    ForeignEvents& events_;
-    ForeignChunk chunk_;
+    ImportedEvents& events_;
+    ImportedChunk chunk_;
     std::deque<std::string> made_;
-    std::map<ForeignThread, uint32_t> threads_;
-    std::map<ForeignPlace, uint32_t> places_;
-    std::map<ForeignLaunch, uint32_t> launches_;
-    std::map<ForeignCounter, uint32_t> counters_;
+    std::map<ImportedThread, uint32_t> threads_;
+    std::map<ImportedPlace, uint32_t> places_;
+    std::map<ImportedLaunch, uint32_t> launches_;
+    std::map<ImportedCounter, uint32_t> counters_;
     size_t count_ = 0;
 };
 
@@ -61,7 +61,7 @@ struct XplaneGpu {
 
 class XplaneReader {
   public:
-    explicit XplaneReader(ForeignEvents& events) : chunk_(events) {}
+    explicit XplaneReader(ImportedEvents& events) : chunk_(events) {}
 
     /// Reads a plane without keeping its bytes. GPUs must come before hosts, as in files, since
     /// calls get their operation from the work that they launched.
@@ -90,12 +90,13 @@ class XplaneReader {
     void describe(XplanePlane& plane);
     void takeGpu(XplanePlane& plane, int64_t number);
     void takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu, int64_t stream);
-    void takeThread(XplanePlane& plane, const XplaneLine& line, const ForeignThread& thread, std::string name,
+    void takeThread(XplanePlane& plane, const XplaneLine& line, const ImportedThread& thread, std::string name,
                     std::string_view domain);
-    void takeHostEvent(const XplaneEvent& event, const Stats& stats, ForeignSlice slice, std::string_view domain);
+    void takeHostEvent(const XplaneEvent& event, const Stats& stats, ImportedSlice slice, std::string_view domain);
     void takeAllocation(const XplaneEvent& event, const Stats& stats, int64_t timeNs);
-    void emitOperations(std::vector<Operation>& operations, const ForeignThread& thread);
-    void emitRange(const Operation& range, std::string_view name, std::string_view domain, const ForeignThread& thread);
+    void emitOperations(std::vector<Operation>& operations, const ImportedThread& thread);
+    void emitRange(const Operation& range, std::string_view name, std::string_view domain,
+                   const ImportedThread& thread);
     Stats statsOf(XplanePlane& plane, const XplaneEvent& event);
     const std::string* keptName(std::string_view name);
     bool timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs, int64_t& durationNs);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/ProtoCursor.h"
 #include "model/importers/xplane/XplaneReader.h"
 
@@ -82,7 +82,7 @@ bool startsLikeXplane(std::string_view start) {
 
 Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
                              const std::function<double()>& fractionRead, const LoadProgress& progress) {
-    ForeignEvents events(builder);
+    ImportedEvents events(builder);
     XplaneReader reader(events);
     ProtoStream stream(source, builder.memory(), maxPlaneBytes, maxBytes);
     std::string host;
@@ -96,13 +96,13 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
         if (!isWanted(readingShare * fractionRead())) return {};
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
-    const ForeignFile file = endOf(stream, events);
-    ForeignIdentities identities(events, builder);
+    const ImportedFile file = endOf(stream, events);
+    ImportedIdentities identities(events, builder);
     EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs, -1};
     EmitFindings findings;
     emitEvents(output, findings, [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(reader, host, output);
-    noteForeignFile(file, findings, output, HealthCode::FileDamaged);
+    noteImportedFile(file, findings, output, HealthCode::FileDamaged);
     noteCorruptParts("messages", reader.corruptCount(), builder);
     builder.skip("events with only their count", reader.aggregated());
     if (errors > 0)

@@ -130,7 +130,7 @@ bool isApiName(std::string_view name) {
     return isOf("cu") || isOf("cuda") || isOf("hip") || name.starts_with("hsa_");
 }
 
-int64_t numberBehind(std::string_view text, std::string_view word) {
+int64_t numberAfter(std::string_view text, std::string_view word) {
     const size_t found = text.find(word);
     if (found == std::string_view::npos) return -1;
     const std::string_view digits = text.substr(found + word.size());

@@ -33,6 +33,6 @@ bool isApiName(std::string_view name);
 bool isDriverName(std::string_view name);
 
 /// Returns the number after `word` in a text such as "Stream #17(Kernel)" or "/device:GPU:3", or -1.
-int64_t numberBehind(std::string_view text, std::string_view word);
+int64_t numberAfter(std::string_view text, std::string_view word);
 
 }  // namespace lanescope

@@ -22,7 +22,7 @@
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/explain/ExplanationCard.h"
+#include "views/explain/ExplanationPanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
@@ -36,7 +36,7 @@ namespace {
 
 struct Shown : ShownWindow {
     Shown(QSize size, TracePtr trace) : ShownWindow(std::move(trace), size) {}
-    const ExplanationCard& card() { return page().guide().card(); }
+    const ExplanationPanel& card() { return page().guide().card(); }
     /// In trace time.
     TimeRange visible() {
         return timeline().state().range().axis().range().shifted(timeline().state().range().origin());

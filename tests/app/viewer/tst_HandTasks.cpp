@@ -24,8 +24,8 @@
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "views/compare/CompareView.h"
-#include "views/compare/HeadlineCard.h"
-#include "views/explain/ExplanationCard.h"
+#include "views/compare/HeadlinePanel.h"
+#include "views/explain/ExplanationPanel.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"
@@ -135,7 +135,7 @@ class TestHandTasks : public QObject {
         hand.drop({path("good"), path("slow")});
         const auto shown = [&hand] { return qobject_cast<ComparePage*>(hand.window.tabs().currentDocument()); };
         QVERIFY(QTest::qWaitFor([&] { return shown() && !hand.window.isBusy(); }, 60'000));
-        const HeadlineCard& card = shown()->view().headline();
+        const HeadlinePanel& card = shown()->view().headline();
         QTRY_VERIFY(!card.headline().isEmpty());
         keepPicture(hand.window, "task-compare");
         const QString all = card.headline() + "\n" + card.reasons();

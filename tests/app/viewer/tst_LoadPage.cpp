@@ -22,7 +22,7 @@
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/CompareView.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 

@@ -37,9 +37,9 @@
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/CompareView.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/HealthPanel.h"
+#include "views/details/WarningPanel.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -284,9 +284,9 @@ class TestMainWindow : public QObject {
         builder.note({Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."});
         shown.window.tabs().showTrace(builder.finish("excerpt.lanescope"));
         TracePage* page = shown.window.tabs().currentTrace();
-        QVERIFY(child<HealthBar>(*page).isVisible());
-        QVERIFY(child<HealthBar>(*page).text().contains("4242"));
-        emit child<HealthBar>(*page).detailsRequested();
+        QVERIFY(child<WarningBar>(*page).isVisible());
+        QVERIFY(child<WarningBar>(*page).text().contains("4242"));
+        emit child<WarningBar>(*page).detailsRequested();
         QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Warnings"));
     }
 

@@ -21,8 +21,8 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
-#include "views/explain/ExplanationCard.h"
-#include "views/explain/IdleCard.h"
+#include "views/explain/ExplanationPanel.h"
+#include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/sql/SqlPanel.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -123,7 +123,7 @@ class TestRunGuide : public QObject {
     void panelIsShownClosesAndReturns() {
         Shown shown;
         QVERIFY(shown.waitForFocus());
-        ExplanationCard& card = shown.guide().card();
+        ExplanationPanel& card = shown.guide().card();
         QVERIFY(card.isVisible());
         QVERIFY(!card.sentence().isEmpty());
         QTest::mouseClick(&child<QToolButton>(card, "close"), Qt::LeftButton);
@@ -159,7 +159,7 @@ class TestRunGuide : public QObject {
     void findingOpensItsSqlQuery() {
         Shown shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
         QVERIFY(shown.wait());
-        ExplanationCard& card = shown.guide().card();
+        ExplanationPanel& card = shown.guide().card();
         size_t with = 0;
         while (with < card.findings().size() && !card.queryButton(with)) ++with;
         QVERIFY(with < card.findings().size());
@@ -216,8 +216,8 @@ class TestRunGuide : public QObject {
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
         QTest::mouseMove(&shown.canvas(), place);
-        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
-        QVERIFY(shown.canvas().hoverCard().detail().contains("Click for more"));
+        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverTip().title().contains("idle for"); }));
+        QVERIFY(shown.canvas().hoverTip().detail().contains("Click for more"));
     }
 
     void pendingGapIsExplainedUnderThePointer() {
@@ -231,8 +231,8 @@ class TestRunGuide : public QObject {
         const QPoint place = shown.placeOf(gaps->gpuOf(longest.worker), middleOf(range));
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
         QTest::mouseMove(&shown.canvas(), place);
-        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().isVisible(); }));
-        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
+        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverTip().isVisible(); }));
+        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverTip().title().contains("idle for"); }));
     }
 
     void clickOnAGapOpensItsPanel() {
@@ -242,8 +242,8 @@ class TestRunGuide : public QObject {
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         QVERIFY(shown.timeline().state().selection().gapMark());
-        QVERIFY(shown.guide().idleCard().isVisible());
-        const QString text = child<FactSheet>(shown.guide().idleCard()).text();
+        QVERIFY(shown.guide().idlePanel().isVisible());
+        const QString text = child<FactSheet>(shown.guide().idlePanel()).text();
         for (const char* part : {"idle", "Why", "Ran before", "Ran after", "In the whole run"})
             QVERIFY2(text.contains(part), qPrintable(text));
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
@@ -251,7 +251,7 @@ class TestRunGuide : public QObject {
         QVERIFY(!child<DetailsPanel>(shown.page()).isVisible());
         // A link to a neighbour shows it.
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
-        emit shown.guide().idleCard().eventActivated(gap.next);
+        emit shown.guide().idlePanel().eventActivated(gap.next);
         QCOMPARE(shown.timeline().state().selection().event(), gap.next);
         QVERIFY(child<DetailsPanel>(shown.page()).isVisible());
     }
@@ -282,7 +282,7 @@ class TestRunGuide : public QObject {
         QApplication::processEvents();
         QCOMPARE(shown.window.size(), QSize(700, 480));
         QVERIFY(shown.canvas().height() >= 60);
-        const ExplanationCard& card = shown.guide().card();
+        const ExplanationPanel& card = shown.guide().card();
         QVERIFY(card.geometry().right() < shown.page().width());
     }
 };

@@ -33,10 +33,10 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/ComparedTimelines.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
-#include "views/explain/ExplanationCard.h"
+#include "views/explain/ExplanationPanel.h"
 #include "views/jobs/LazyTab.h"
 #include "views/timeline/TimelineView.h"
 
@@ -255,7 +255,7 @@ class TestSmallWindow : public QObject {
         Shown shown(size);
         shown.window.tabs().showTrace(baseline_);
         QVERIFY(shown.wait());
-        const ExplanationCard& card = shown.window.tabs().currentTrace()->guide().card();
+        const ExplanationPanel& card = shown.window.tabs().currentTrace()->guide().card();
         const FindingButton& first = *card.findings().front();
         QTRY_COMPARE(first.lines(), first.linesIn(first.width()));
         QVERIFY(first.lines() > 1 || size.width() > 700);

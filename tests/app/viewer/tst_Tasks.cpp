@@ -19,8 +19,8 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
-#include "views/explain/ExplanationCard.h"
-#include "views/explain/IdleCard.h"
+#include "views/explain/ExplanationPanel.h"
+#include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
 #include "views/tables/ReportModel.h"
@@ -73,9 +73,9 @@ class TestTasks : public QObject {
         hand.click(hand.canvas(), hand.placeOn(0, step + 6'300 * us));
         QVERIFY(hand.wait());
         QTRY_VERIFY(hand.timeline().state().selection().gapMark());
-        QVERIFY(hand.guide().idleCard().isVisible());
-        QVERIFY2(child<FactSheet>(hand.guide().idleCard()).text().contains("Why"),
-                 qPrintable(child<FactSheet>(hand.guide().idleCard()).text()));
+        QVERIFY(hand.guide().idlePanel().isVisible());
+        QVERIFY2(child<FactSheet>(hand.guide().idlePanel()).text().contains("Why"),
+                 qPrintable(child<FactSheet>(hand.guide().idlePanel()).text()));
         keepPicture(hand.window, "task-idle");
         QCOMPARE(hand.said("why idle"), QString());
     }
@@ -84,7 +84,7 @@ class TestTasks : public QObject {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         keepPicture(hand.window, "task-late-rank");
-        const ExplanationCard& card = hand.guide().card();
+        const ExplanationPanel& card = hand.guide().card();
         QVERIFY(card.isVisible());
         QVERIFY(!card.findings().empty() && card.findings().front()->isVisible());
         const auto& first = card.explanation().findings.front();
@@ -140,7 +140,7 @@ class TestTasks : public QObject {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         hand.key(hand.timeline(), Qt::Key_I);
-        QTRY_VERIFY(hand.timeline().state().selection().gapMark() && hand.guide().idleCard().isVisible());
+        QTRY_VERIFY(hand.timeline().state().selection().gapMark() && hand.guide().idlePanel().isVisible());
         QCOMPARE(hand.said("the longest gap, and why"), QString());
     }
 

@@ -22,7 +22,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/details/HealthPanel.h"
+#include "views/details/WarningPanel.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;
@@ -81,7 +81,7 @@ class TestTraceLoader : public QObject {
         TracePage page(*trace);
         page.show();
         QVERIFY(countCorruptBlocks(**trace) > 0);
-        QTRY_COMPARE(child<views::HealthBar>(page).worst().code, HealthCode::IndexDamaged);
+        QTRY_COMPARE(child<views::WarningBar>(page).worst().code, HealthCode::IndexDamaged);
         QVERIFY(!std::filesystem::exists(index));
     }
 

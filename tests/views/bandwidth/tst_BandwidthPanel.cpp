@@ -262,11 +262,11 @@ class TestBandwidthPanel : public QObject {
 
     void peakNamesItsSource() {
         ShownPanel shown;
-        bool isTold = false;
+        bool isShown = false;
         for (int row = 0; row < shown.view().model().rowCount(); ++row)
-            isTold =
-                isTold || cellOf(shown.view(), row, "Of Peak", Qt::ToolTipRole).toString().contains("PCIe lanes times");
-        QVERIFY(isTold);
+            isShown = isShown ||
+                      cellOf(shown.view(), row, "Of Peak", Qt::ToolTipRole).toString().contains("PCIe lanes times");
+        QVERIFY(isShown);
     }
 
     void withoutPeaksTheShareIsUnknownAndNotZero() {
@@ -283,7 +283,7 @@ class TestBandwidthPanel : public QObject {
         ShownPanel shown;
         const auto expected = CopyIndex(shown.trace).advice();
         QVERIFY(!expected.empty());
-        AdviceCard& card = child<AdviceCard>(shown.panel);
+        AdvicePanel& card = child<AdvicePanel>(shown.panel);
         QVERIFY(card.isVisible());
         QCOMPARE(card.sentences().front(), QString::fromStdString(expected.front().sentence));
         QSignalSpy activated(&shown.panel, &BandwidthPanel::eventActivated);
@@ -337,7 +337,7 @@ class TestBandwidthPanel : public QObject {
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         ShownPanel shown(builder.finish());
         QCOMPARE(shown.view().model().rowCount(), 0);
-        QVERIFY(!child<AdviceCard>(shown.panel).isVisible());
+        QVERIFY(!child<AdvicePanel>(shown.panel).isVisible());
         QCOMPARE(chartOf(shown.panel, BandwidthChart::OverTime).markCount(), 0);
         bool isReported = false;
         for (const QLabel* label : shown.view().findChildren<QLabel*>())

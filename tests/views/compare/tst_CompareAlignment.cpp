@@ -12,7 +12,7 @@
 #include "tests/support/runTest.h"
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/AlignmentBar.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 
 using namespace lanescope;

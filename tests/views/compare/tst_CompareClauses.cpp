@@ -13,7 +13,7 @@
 #include "tests/support/runTest.h"
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/AlignmentBar.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/tables/ReportModel.h"
 #include "views/timeline/VisibleRange.h"
@@ -23,7 +23,7 @@ using namespace lanescope::views;
 
 namespace {
 
-QLabel* sentenceOf(HeadlineCard& card) {
+QLabel* sentenceOf(HeadlinePanel& card) {
     for (QLabel* label : card.findChildren<QLabel*>())
         if (label->accessibleName() == "Answer") return label;
     return nullptr;
@@ -116,7 +116,7 @@ class TestCompareClauses : public QObject {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         QLabel* label = sentenceOf(compared.view.headline());
-        QSignalSpy chosen(&compared.view.headline(), &HeadlineCard::clauseChosen);
+        QSignalSpy chosen(&compared.view.headline(), &HeadlinePanel::clauseChosen);
         label->setFocus(Qt::TabFocusReason);
         int links = 0;
         for (const compare::Clause& clause : compared.view.runs()->comparisons.front().answer.clauses)
@@ -135,7 +135,7 @@ class TestCompareClauses : public QObject {
     }
 
     void namesInASentenceAreNoMarkup() {
-        HeadlineCard card;
+        HeadlinePanel card;
         compare::Answer answer;
         answer.sentence = "in kernel <b>gemm</b> & more";
         answer.clauses = {{"in kernel "}, {"<b>gemm</b> & more", compare::ClauseKind::Step}};

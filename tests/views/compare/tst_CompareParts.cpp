@@ -13,7 +13,7 @@
 #include "tests/support/runTest.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/timeline/VisibleRange.h"
@@ -93,7 +93,7 @@ class TestCompareParts : public QObject {
             "within the spread of each run's own steps; but +0.458 ms in the mean step for "
             "CPU-bound idle in host code (no CUDA call) on the main thread in checkpoint, which the "
             "baseline does not have; but step 17 of the candidate took 5.332 ms longer.";
-        HeadlineCard card;
+        HeadlinePanel card;
         card.setAnswer(answerOf(words.toStdString()));
         for (const int width : {480, 640, 1100, 1500}) {
             card.resize(width, 150);
@@ -104,7 +104,7 @@ class TestCompareParts : public QObject {
     }
 
     void longAnswerIsWrappedAndTruncated() {
-        HeadlineCard card;
+        HeadlinePanel card;
         card.resize(400, 120);
         QString words;
         for (int i = 0; i < 100; ++i) words += "word ";
@@ -118,7 +118,7 @@ class TestCompareParts : public QObject {
     }
 
     void cautionsPrecedeTheAnswer() {
-        HeadlineCard card;
+        HeadlinePanel card;
         Answer answer = answerOf("Slower.");
         answer.cautions = {"The GPUs differ.", "The drivers differ."};
         card.setAnswer(answer);
@@ -136,11 +136,11 @@ class TestCompareParts : public QObject {
     }
 
     void runningComparisonCanBeStopped() {
-        HeadlineCard card;
+        HeadlinePanel card;
         card.show();
         QVERIFY(!child<QPushButton>(card, "cancel").isVisible());
         card.setProgress(0.4);
-        QSignalSpy spy(&card, &HeadlineCard::cancelRequested);
+        QSignalSpy spy(&card, &HeadlinePanel::cancelRequested);
         QTest::mouseClick(&child<QPushButton>(card, "cancel"), Qt::LeftButton);
         QCOMPARE(spy.size(), 1);
         card.setProgress(-1);

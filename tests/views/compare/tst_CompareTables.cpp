@@ -14,7 +14,7 @@
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/CompareTables.h"
-#include "views/compare/HeadlineCard.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 

@@ -9,8 +9,8 @@
 #include "tests/support/runTest.h"
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/AlignmentBar.h"
-#include "views/compare/HeadlineCard.h"
-#include "views/details/HealthPanel.h"
+#include "views/compare/HeadlinePanel.h"
+#include "views/details/WarningPanel.h"
 #include "views/tables/ReportModel.h"
 
 using namespace lanescope;
@@ -26,9 +26,9 @@ class TestCompareView : public QObject {
         doubtful->health = {{Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
         sound->health.clear();
         ShownComparison compared(doubtful, sound);
-        QVERIFY(child<HealthBar>(compared.view.baseline()).isVisible());
-        QCOMPARE(child<HealthBar>(compared.view.baseline()).text(), QString("Baseline: Records were dropped."));
-        QVERIFY(!child<HealthBar>(compared.view.candidate()).isVisible());
+        QVERIFY(child<WarningBar>(compared.view.baseline()).isVisible());
+        QCOMPARE(child<WarningBar>(compared.view.baseline()).text(), QString("Baseline: Records were dropped."));
+        QVERIFY(!child<WarningBar>(compared.view.candidate()).isVisible());
     }
 
     void showsTheLossesAsText() {

@@ -113,7 +113,7 @@ class tst_CounterLanes : public QObject {
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         const QPoint point = pointAt(shown, track, 18 * ms);
         QTest::mouseMove(shown.canvas(), point);
-        const HoverCard& card = shown.canvas()->hoverCard();
+        const HoverTip& card = shown.canvas()->hoverTip();
         const int64_t timeNs = shown.toTimeNs(point.x() + 0.5);
         const double value = deviceMemory().value(*deviceMemory().sampleAt(timeNs));
         QCOMPARE(card.title(), QString::fromStdString("Device memory: " + formatCounter(value, CounterUnit::Bytes)));
@@ -124,19 +124,19 @@ class tst_CounterLanes : public QObject {
         ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 4 * ms));
-        QVERIFY2(shown.canvas()->hoverCard().detail().contains("zoom in to separate them"),
-                 qPrintable(shown.canvas()->hoverCard().detail()));
+        QVERIFY2(shown.canvas()->hoverTip().detail().contains("zoom in to separate them"),
+                 qPrintable(shown.canvas()->hoverTip().detail()));
     }
 
     void hoverReportsUnrecordedTime() {
         ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 70 * ms));
-        QCOMPARE(shown.canvas()->hoverCard().title(), "Not recorded");
+        QCOMPARE(shown.canvas()->hoverTip().title(), "Not recorded");
         QTest::mouseMove(shown.canvas(), pointAt(shown, trackOf(*trace_, TrackKind::Stream), 138 * ms));
-        QCOMPARE(shown.canvas()->hoverCard().title(), "Some of this was lost");
+        QCOMPARE(shown.canvas()->hoverTip().title(), "Some of this was lost");
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 18 * ms));
-        QVERIFY(shown.canvas()->hoverCard().title().startsWith("Device memory"));
+        QVERIFY(shown.canvas()->hoverTip().title().startsWith("Device memory"));
     }
 
     void clickSelectsTheValue() {
@@ -222,11 +222,11 @@ class tst_CounterLanes : public QObject {
         QCOMPARE(colorAt(shown, {idle, middle - 8}), canvas);
         QCOMPARE(colorAt(shown, {idle, middle + 8}), canvas);
         QTest::mouseMove(shown.canvas(), {x, middle + 5});
-        QVERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink received: "));
+        QVERIFY(shown.canvas()->hoverTip().title().startsWith("NVLink received: "));
         QTest::mouseMove(shown.canvas(), {x, middle - 5});
-        QVERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink transmitted: "));
-        QVERIFY2(shown.canvas()->hoverCard().detail().contains("NVML, every "),
-                 qPrintable(shown.canvas()->hoverCard().detail()));
+        QVERIFY(shown.canvas()->hoverTip().title().startsWith("NVLink transmitted: "));
+        QVERIFY2(shown.canvas()->hoverTip().detail().contains("NVML, every "),
+                 qPrintable(shown.canvas()->hoverTip().detail()));
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {x, middle + 5});
         const SliceLocation place = machine->locate(shown.view.state().selection().event());
         QCOMPARE(place.track, track);
@@ -370,8 +370,8 @@ class tst_CounterLanes : public QObject {
         QCOMPARE(machine->tracks[group].subtitle.rfind("SM activity and ", 0), size_t(0));
         const QPoint point(int(shown.toX(11 * ms)), row.top + row.height / 2);
         QTest::mouseMove(shown.canvas(), point);
-        QVERIFY2(shown.canvas()->hoverCard().title().startsWith("SM activity: "),
-                 qPrintable(shown.canvas()->hoverCard().title()));
+        QVERIFY2(shown.canvas()->hoverTip().title().startsWith("SM activity: "),
+                 qPrintable(shown.canvas()->hoverTip().title()));
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
         const EventRef value = shown.view.state().selection().event();
         QCOMPARE(value.kind(), EventKind::CounterSample);
@@ -381,7 +381,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY(shown.view.places().trackArea(first).height() > shown.metrics().headerHeight);
         QCOMPARE(machine->locate(value).track, first);
         QTest::mouseMove(shown.canvas(), point + QPoint(1, 0));
-        QVERIFY(!shown.canvas()->hoverCard().isVisible());
+        QVERIFY(!shown.canvas()->hoverTip().isVisible());
     }
 
     void counterOfOneValueIsHarmless() {

@@ -297,7 +297,7 @@ void tst_TimelineInput::hoverNamesTheSlice() {
     ShownTimeline shown(small_.trace);
     shown.canvas()->repaint();
     shown.send(shown.canvas(), shown.middleOf(small_.second), Qt::NoButton);
-    const HoverCard& card = shown.canvas()->hoverCard();
+    const HoverTip& card = shown.canvas()->hoverTip();
     QVERIFY(card.isVisible());
     QCOMPARE(card.title(), QString("second_kernel"));
     QVERIFY2(card.detail().contains("100.0 us"), qPrintable(card.detail()));

@@ -75,7 +75,7 @@ void tst_TimelinePainting::mergedSlicesShowTheirBusyShare() {
     ShownTimeline shown(busy_);
     shown.canvas()->repaint();
     shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, 2'000)), Qt::NoButton);
-    const HoverCard& card = shown.canvas()->hoverCard();
+    const HoverTip& card = shown.canvas()->hoverTip();
     QVERIFY2(card.title().contains("70 % busy") || card.title().contains("% busy"), qPrintable(card.title()));
     QVERIFY2(card.title().contains("slices"), qPrintable(card.title()));
     QVERIFY2(card.detail().contains("widest: "), qPrintable(card.detail()));
@@ -230,7 +230,7 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     const QImage ruler = shown.ruler()->grab().toImage();
     QCOMPARE(ruler.pixel(x + 1, ruler.height() - 5), color);
     shown.send(shown.canvas(), {x + 3, 10}, Qt::NoButton);
-    QVERIFY2(shown.canvas()->hoverCard().title().contains("Signal 9"), qPrintable(shown.canvas()->hoverCard().title()));
+    QVERIFY2(shown.canvas()->hoverTip().title().contains("Signal 9"), qPrintable(shown.canvas()->hoverTip().title()));
 }
 
 LANESCOPE_TEST(tst_TimelinePainting, QApplication)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/events/ImportedEvents.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace lanescope {
+
+namespace {
+
+/// More than any real file needs.
+constexpr size_t maxNames = size_t{1} << 17;
+constexpr size_t maxImportedCounters = 4096;
+/// A limit so that the sum of two times of a file cannot overflow.
+constexpr int64_t maxTimeNs = int64_t{1} << 61;
+
+/// Returns the index of `key` in `list`, adding it if new. Returns the last possible index if the list is full.
+template <class Key, class List>
+uint32_t numberOf(std::map<Key, uint32_t>& known, List& list, const Key& key, size_t maxSize) {
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second;
+    if (list.size() >= maxSize) return static_cast<uint32_t>(list.size() - 1);
+    known.emplace(key, static_cast<uint32_t>(list.size()));
+    list.push_back(key);
+    return static_cast<uint32_t>(list.size() - 1);
+}
+
+bool isPossible(int64_t startNs, int64_t durationNs) {
+    return startNs > -maxTimeNs && startNs < maxTimeNs && durationNs < maxTimeNs;
+}
+
+}  // namespace
+
+ImportedEvents::ImportedEvents(TraceBuilder& builder)
+    : edges(builder.memory()),
+      gpuWork(builder.memory()),
+      flowEnds(builder.memory()),
+      sequences(builder.memory()),
+      builder_(builder),
+      range_{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()} {
+    for (Slices& slices : slices_) slices = Slices(builder.memory());
+}
+
+void ImportedEvents::see(int64_t startNs, int64_t endNs) {
+    range_.startNs = std::min(range_.startNs, startNs);
+    range_.endNs = std::max(range_.endNs, endNs);
+}
+
+template <class Item, class Take>
+void ImportedEvents::takeEach(const std::vector<Item>& items, BlockList<Item>& into, Take take) {
+    for (Item item : items) {
+        if (!take(item) || into.size() >= EventRef::maxRow)
+            ++skippedCount_;
+        else
+            into.push_back(item);
+    }
+}
+
+void ImportedEvents::take(const ImportedChunk& chunk, uint64_t offset) {
+    tally += chunk.tally;
+    for (const auto& [begin, end] : chunk.corruption) corruption_.add(offset + begin, offset + end);
+    Numbers texts, ofThreads, ofPlaces, ofLaunches;
+    for (const std::string_view text : chunk.strings.all()) texts.push_back(builder_.intern(text));
+    for (const ImportedThread& each : chunk.threads)
+        ofThreads.push_back(
+            numberOf(threadNumbers_, threads, Thread{std::string(each.process), std::string(each.thread)}, maxNames));
+    for (const ImportedPlace& each : chunk.places) ofPlaces.push_back(numberOf(placeNumbers_, places, each, maxNames));
+    for (ImportedLaunch each : chunk.launches) {
+        each.name = texts[each.name];
+        ofLaunches.push_back(numberOf(launchNumbers_, launches, each, EventRef::maxRow));
+    }
+    takeSlices(chunk, texts, ofThreads, ofPlaces);
+    takeEach(chunk.edges, edges, [&](ImportedEdge& edge) {
+        edge.name = texts[edge.name];
+        edge.thread = ofThreads[edge.thread];
+        edge.category = texts[edge.category];
+        edge.id = texts[edge.id];
+        if (!isPossible(edge.timeNs, 0)) return false;
+        see(edge.timeNs, edge.timeNs);
+        return true;
+    });
+    takeEach(chunk.gpuWork, gpuWork, [&](ImportedGpuWork& work) {
+        work.place = ofPlaces[work.place];
+        if (work.kind == ImportedEventKind::Kernel) work.config = ofLaunches[work.config];
+        if (!isPossible(work.startNs, work.durationNs)) return false;
+        see(work.startNs, work.startNs + work.durationNs);
+        return true;
+    });
+    takeEach(chunk.flowEnds, flowEnds, [&](ImportedFlowEnd& end) {
+        end.thread = ofThreads[end.thread];
+        return isPossible(end.timeNs, 0);
+    });
+    takeNames(chunk);
+    takeSamples(chunk, texts);
+}
+
+void ImportedEvents::takeSlices(const ImportedChunk& chunk, const Numbers& texts, const Numbers& ofThreads,
+                                const Numbers& ofPlaces) {
+    constexpr auto operators = static_cast<size_t>(ImportedEventKind::Operator);
+    const size_t operatorsBefore = slices_[operators].size();
+    for (const ImportedCollective& each : chunk.collectives) {
+        ImportedCollective copied = each;
+        copied.slice += operatorsBefore;
+        for (uint32_t* text : {&copied.operation, &copied.datatype, &copied.group, &copied.groupName, &copied.ranks})
+            *text = texts[*text];
+        collectives.push_back(copied);
+    }
+    takeEach(chunk.sequences, sequences, [&](ImportedSequence& copied) {
+        copied.slice += static_cast<uint32_t>(operatorsBefore);
+        return operatorsBefore < EventRef::maxRow;
+    });
+    for (size_t kind = 0; kind < slices_.size(); ++kind) {
+        const bool hasText = kind == operators;
+        const bool hasPlace = kind == static_cast<size_t>(ImportedEventKind::GpuAnnotation);
+        takeEach(chunk.slices[kind], slices_[kind], [&](ImportedSlice& slice) {
+            slice.name = texts[slice.name];
+            slice.category = texts[slice.category];
+            if (!hasPlace) slice.thread = ofThreads[slice.thread];
+            if (hasText) slice.extra = texts[slice.extra];
+            if (hasPlace) slice.extra = ofPlaces[slice.extra];
+            // An operator is skipped later, so that the numbers of later ones remain valid.
+            if (!isPossible(slice.startNs, slice.durationNs)) return hasText;
+            see(slice.startNs, slice.startNs + std::max<int64_t>(0, slice.durationNs));
+            return true;
+        });
+    }
+}
+
+void ImportedEvents::takeNames(const ImportedChunk& chunk) {
+    for (const ImportedName& each : chunk.names) {
+        const std::string name(chunk.strings.at(each.name));
+        const std::string process(each.owner.process);
+        if (each.isOfThread && threadNames.size() < maxNames)
+            threadNames[Thread{process, std::string(each.owner.thread)}] = name;
+        else if (!each.isOfThread && processNames.size() < maxNames)
+            processNames[process] = name;
+    }
+}
+
+void ImportedEvents::takeSamples(const ImportedChunk& chunk, const Numbers& texts) {
+    Numbers ofCounters;
+    for (const ImportedCounter& each : chunk.counters) {
+        const Counter counter{each.meaning,     std::string(each.process), texts[each.name],
+                              texts[each.part], each.deviceType,           each.device};
+        const bool isTooMany = !counterNumbers_.contains(counter) && counters.size() >= maxImportedCounters;
+        ofCounters.push_back(isTooMany ? noIndex : numberOf(counterNumbers_, counters, counter, maxImportedCounters));
+    }
+    while (samples.size() < counters.size()) samples.emplace_back(builder_.memory());
+    for (const ImportedSample& sample : chunk.samples) {
+        const uint32_t counter = ofCounters[sample.counter];
+        if (counter == noIndex || !isPossible(sample.timeNs, 0)) {
+            ++skippedCount_;
+            continue;
+        }
+        see(sample.timeNs, sample.timeNs);
+        samples[counter].push_back({sample.timeNs, sample.value});
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/events/ImportedIdentities.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/format/GlobalId.h"
+#include "model/importers/events/JsonCursor.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array callEventKinds{ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall};
+
+/// Returns the number of a process or thread, if it is a possible system id.
+std::optional<uint32_t> systemId(const std::string& name, uint32_t maxId) {
+    const std::optional<int64_t> number = decimalOf(name, 0);
+    if (!number || *number < 0 || *number > maxId) return std::nullopt;
+    return static_cast<uint32_t>(*number);
+}
+
+/// Returns "pt_autograd_0" for "thread 2919752 (pt_autograd_0)", a thread name of torch.profiler.
+std::string plainThreadName(const std::string& name) {
+    const size_t open = name.find('(');
+    if (!name.starts_with("thread ") || open == std::string::npos || !name.ends_with(')')) return name;
+    return name.substr(open + 1, name.size() - open - 2);
+}
+
+}  // namespace
+
+/// Returns the wanted id, or a free one.
+uint32_t ImportedIdentities::Ids::take(std::optional<uint32_t> wanted) {
+    // All ids above it are used, so that many names do not scan all ids each.
+    while (!wanted && free > 0 && used.contains(free)) --free;
+    const uint32_t id = wanted.value_or(free);
+    used.insert(id);
+    return id;
+}
+
+ImportedIdentities::ImportedIdentities(const ImportedEvents& events, TraceBuilder& builder)
+    : events_(events), builder_(builder), threads_(events.threads.size(), noIndex) {
+    for (const ImportedEvents::Thread& each : events.threads)
+        if (const std::optional<uint32_t> id = systemId(each.process, maxSystemId)) {
+            processIds_.take(id);
+            if (const std::optional<uint32_t> number = systemId(each.thread, maxSystemId))
+                threadIds_[globalPid(*id)].take(number);
+        }
+    findMainProcess();
+}
+
+void ImportedIdentities::findMainProcess() {
+    std::map<std::string, uint64_t> calls, slices;
+    for (const ImportedEventKind kind :
+         {ImportedEventKind::Annotation, ImportedEventKind::Operator, ImportedEventKind::Python,
+          ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall, ImportedEventKind::Other}) {
+        const bool isCall = std::find(callEventKinds.begin(), callEventKinds.end(), kind) != callEventKinds.end();
+        std::vector<uint64_t> ofThreads(events_.threads.size());
+        events_.slices(kind).forEach([&](const ImportedSlice& each) { ++ofThreads[each.thread]; });
+        for (size_t thread = 0; thread < ofThreads.size(); ++thread)
+            if (ofThreads[thread] > 0) (isCall ? calls : slices)[events_.threads[thread].process] += ofThreads[thread];
+    }
+    const auto keyOfMaximum = [](const auto& counts) {
+        return std::max_element(counts.begin(), counts.end(),
+                                [](const auto& a, const auto& b) { return a.second < b.second; })
+            ->first;
+    };
+    areCallsOfSeveral_ = calls.size() > 1;
+    if (!calls.empty())
+        mainProcess_ = keyOfMaximum(calls);
+    else if (!slices.empty())
+        mainProcess_ = keyOfMaximum(slices);
+    if (!areCallsOfSeveral_) return;
+    for (const ImportedEventKind kind : callEventKinds)
+        events_.slices(kind).forEach([this](const ImportedSlice& each) {
+            if (each.extra == 0 || callers_.contains(each.extra)) return;
+            callers_[each.extra] = process(events_.threads[each.thread].process);
+        });
+}
+
+int64_t ImportedIdentities::packedProcess(const std::string& name) {
+    const auto found = processes_.find(name);
+    if (found != processes_.end()) return found->second;
+    const std::optional<uint32_t> number = systemId(name, maxSystemId);
+    const int64_t packed = globalPid(processIds_.take(number));
+    processes_.emplace(name, packed);
+    const auto named = events_.processNames.find(name);
+    if (named != events_.processNames.end() && !named->second.empty())
+        builder_.nameProcess(packed, named->second);
+    else if (!number && !name.empty())
+        builder_.nameProcess(packed, name);
+    return packed;
+}
+
+int64_t ImportedIdentities::packedThread(int64_t process, const std::string& name) {
+    const std::optional<uint32_t> number = systemId(name, maxSystemId);
+    const int64_t packed = process | threadIds_[process].take(number);
+    if (!number) builder_.nameThread(packed, fmt::format("Thread {}", name));
+    return packed;
+}
+
+uint32_t ImportedIdentities::process(const std::string& name) { return builder_.process(packedProcess(name)); }
+
+uint32_t ImportedIdentities::thread(uint32_t number) {
+    if (threads_[number] != noIndex) return threads_[number];
+    const ImportedEvents::Thread& owner = events_.threads[number];
+    const int64_t packed = packedThread(packedProcess(owner.process), owner.thread);
+    const auto named = events_.threadNames.find(owner);
+    if (named != events_.threadNames.end() && !named->second.empty())
+        builder_.nameThread(packed, plainThreadName(named->second));
+    return threads_[number] = builder_.thread(packed);
+}
+
+uint32_t ImportedIdentities::threadOfPlace(uint32_t place) {
+    const auto [found, isNew] = threadsOfPlaces_.try_emplace(place, noIndex);
+    if (isNew) {
+        const ImportedPlace& where = events_.places[place];
+        const int64_t packed =
+            packedThread(packedProcess(mainProcess_), fmt::format("GPU {} {}", where.device, where.stream));
+        builder_.nameThread(packed, fmt::format("GPU {}, stream {}", where.device, where.stream));
+        found->second = builder_.thread(packed);
+    }
+    return found->second;
+}
+
+uint32_t ImportedIdentities::processOfWork(uint32_t correlation) {
+    if (areCallsOfSeveral_)
+        if (const auto found = callers_.find(correlation); found != callers_.end()) return found->second;
+    return mainProcess();
+}
+
+uint32_t ImportedIdentities::stream(uint32_t place, uint32_t process) {
+    const ImportedPlace& where = events_.places[place];
+    if (where.stream < 0) return noIndex;
+    const uint32_t gpu = builder_.gpu(where.device);
+    return gpu == noIndex ? noIndex : builder_.stream(process, gpu, where.context, where.stream);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/compare/HeadlinePanel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "model/compare/comparePrograms.h"
+#include "views/compare/StepChart.h"
+#include "views/compare/WaterfallChart.h"
+#include "views/text/shownText.h"
+
+namespace lanescope::views {
+namespace {
+
+constexpr qsizetype maxReasons = 2;
+constexpr qsizetype maxLines = 6;
+constexpr qsizetype maxLargeLines = 2;
+constexpr int progressSteps = 1000;
+
+QStringList toList(const std::vector<std::string>& sentences) {
+    QStringList list;
+    for (const std::string& sentence : sentences) list << toQString(sentence);
+    return list;
+}
+
+}  // namespace
+
+HeadlinePanel::HeadlinePanel(QWidget* parent)
+    : QWidget(parent),
+      caution_(new QLabel(this)),
+      headline_(new QLabel(this)),
+      reasons_(new QLabel(this)),
+      progress_(new QProgressBar(this)),
+      cancel_(new QPushButton(tr("Stop"), this)) {
+    build();
+}
+
+void HeadlinePanel::build() {
+    for (QLabel* label : {caution_, headline_, reasons_}) {
+        label->setTextFormat(Qt::PlainText);  // kernel and range names come from untrusted files
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+        label->hide();
+    }
+    headline_->setTextFormat(Qt::RichText);  // its names are escaped
+    headline_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
+                                       Qt::LinksAccessibleByKeyboard);
+    connect(headline_, &QLabel::linkActivated, this, [this](const QString& link) { emit clauseChosen(link.toInt()); });
+    caution_->setAutoFillBackground(true);
+    caution_->setContentsMargins(8, 2, 8, 2);
+    caution_->setAccessibleName(tr("Caveats of the comparison"));
+    headline_->setAccessibleName(tr("Answer"));
+    reasons_->setAccessibleName(tr("Reasons"));
+    progress_->setRange(0, progressSteps);
+    progress_->setTextVisible(false);
+    progress_->setFixedHeight(8);
+    progress_->setAccessibleName(tr("Progress of the comparison"));
+    cancel_->setObjectName("cancel");
+    cancel_->setToolTip(tr("Stop comparing"));
+
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(progress_, 1);
+    bar->addWidget(cancel_);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setSpacing(4);
+    layout->addStretch();
+    layout->addWidget(caution_);
+    layout->addWidget(headline_);
+    layout->addWidget(reasons_);
+    layout->addLayout(bar);
+    layout->addStretch();
+    setProgress(-1);
+    connect(cancel_, &QPushButton::clicked, this, &HeadlinePanel::cancelRequested);
+}
+
+void HeadlinePanel::setAnswer(const compare::Answer& answer) {
+    outcome_ = answer.outcome;
+    headlineText_ = toQString(answer.sentence);
+    pieces_.clear();
+    for (const compare::Clause& clause : answer.clauses)
+        pieces_.push_back({toQString(clause.text), clause.hasEvidence()});
+    cautionTexts_ = toList(answer.cautions);
+    reasonTexts_ = toList(answer.details);
+    updateTexts();
+    updateColors();
+}
+
+void HeadlinePanel::setMessage(const QString& text) {
+    outcome_ = compare::Outcome::Nothing;
+    headlineText_ = text;
+    pieces_.clear();
+    cautionTexts_.clear();
+    reasonTexts_.clear();
+    updateTexts();
+    updateColors();
+}
+
+void HeadlinePanel::setProgress(double fraction) {
+    progress_->setVisible(fraction >= 0);
+    cancel_->setVisible(fraction >= 0);
+    progress_->setValue(int(fraction * progressSteps));
+}
+
+void HeadlinePanel::setTheme(const Theme& theme) {
+    theme_ = theme;
+    updateColors();
+    updateTexts();
+}
+
+QString HeadlinePanel::shownHeadline() const { return shownHeadline_; }
+
+QString HeadlinePanel::reasons() const { return reasons_->text(); }
+
+void HeadlinePanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    updateTexts();
+}
+
+void HeadlinePanel::updateTexts() {
+    const QMargins margins = layout()->contentsMargins();
+    const int room = width() - margins.left() - margins.right();
+    const auto cut = [room](const QLabel* label, const QString& text) {
+        return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
+    };
+    // Long text is set smaller so that all of it is readable.
+    const auto inFont = [&](double scale) {
+        QFont larger = font();
+        larger.setPointSizeF(larger.pointSizeF() * scale);
+        larger.setWeight(QFont::DemiBold);
+        headline_->setFont(larger);
+        return wrapWords(headlineText_, QFontMetrics(larger), {room - 16, 0, maxLines});
+    };
+    QStringList lines = inFont(1.25);
+    if (lines.size() > maxLargeLines) lines = inFont(1);
+    shownHeadline_ = lines.join(QLatin1Char('\n'));
+    headline_->setText(linked(lines));
+    headline_->setAccessibleDescription(headlineText_);
+    headline_->setToolTip(plainToolTip(headlineText_));
+    QString caution;
+    if (!cautionTexts_.isEmpty()) {
+        caution = QStringLiteral("\u26a0  ") + cautionTexts_.front();
+        if (cautionTexts_.size() > 1)
+            caution = tr("\u26a0  %1 cautions: %2").arg(cautionTexts_.size()).arg(cautionTexts_.join(QLatin1Char(' ')));
+    }
+    caution_->setText(cut(caution_, caution));
+    caution_->setToolTip(plainToolTip(cautionTexts_.join(QLatin1Char('\n'))));
+    QStringList shown;
+    // Limited room goes to the answer first, then to the reasons.
+    for (const QString& sentence : reasonTexts_.mid(0, maxReasons - (lines.size() > 1 ? 1 : 0)))
+        shown << cut(reasons_, sentence);
+    reasons_->setText(shown.join(QLatin1Char('\n')));
+    reasons_->setToolTip(plainToolTip(reasonTexts_.join(QLatin1Char('\n'))));
+    headline_->setVisible(!headlineText_.isEmpty());
+    caution_->setVisible(!cautionTexts_.isEmpty());
+    reasons_->setVisible(!shown.isEmpty());
+}
+
+QString HeadlinePanel::linked(const QStringList& lines) const {
+    QString html;
+    qsizetype lineStart = 0;
+    for (const QString& line : lines) {
+        if (lineStart > 0) html += QLatin1String("<br>");
+        const qsizetype lineEnd = lineStart + line.size();
+        qsizetype start = 0, written = lineStart;
+        for (size_t index = 0; index < pieces_.size(); ++index) {
+            const qsizetype end = start + pieces_[index].text.size();
+            const qsizetype from = std::max(start, lineStart), to = std::min(end, lineEnd);
+            start = end;
+            if (from >= to) continue;
+            const QString text = line.mid(from - lineStart, to - from).toHtmlEscaped();
+            written = to;
+            html += pieces_[index].isLink ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
+                                                .arg(index)
+                                                .arg(headlineColor().name(), text)
+                                          : text;
+        }
+        html += line.mid(written - lineStart).toHtmlEscaped();  // without pieces: the whole line
+        lineStart = lineEnd + 1;                                // a space stands for the break
+    }
+    return QStringLiteral("<span style=\"white-space:pre\">%1</span>").arg(html);
+}
+
+QColor HeadlinePanel::headlineColor() const {
+    using compare::Outcome;
+    const bool isWorse = outcome_ == Outcome::Slower || outcome_ == Outcome::Longer;
+    const bool isBetter = outcome_ == Outcome::Faster || outcome_ == Outcome::Shorter;
+    return isWorse ? theme_.slower : isBetter ? theme_.faster : theme_.text;
+}
+
+void HeadlinePanel::updateColors() {
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, headlineColor());
+    headline_->setPalette(colors);
+    colors.setColor(QPalette::WindowText, theme_.mutedText);
+    reasons_->setPalette(colors);
+    colors.setColor(QPalette::WindowText, theme_.text);
+    colors.setColor(QPalette::Window, Theme::mix(theme_.window, theme_.warning, 0.16));
+    caution_->setPalette(colors);
+}
+
+AnswerPreview::AnswerPreview(QWidget* parent)
+    : QWidget(parent),
+      headline_(new HeadlinePanel(this)),
+      waterfall_(new WaterfallChart(this)),
+      steps_(new StepChart(this)),
+      origin_(new QLabel(this)) {
+    setAccessibleName(tr("Answer from the stored summaries"));
+    origin_->setTextFormat(Qt::PlainText);  // file names are untrusted
+    origin_->setWordWrap(true);
+    origin_->setContentsMargins(12, 4, 12, 4);
+    auto* charts = new QHBoxLayout;
+    charts->setSpacing(0);
+    charts->addWidget(waterfall_, 1);
+    charts->addWidget(steps_, 1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(headline_);
+    layout->addLayout(charts);
+    layout->addWidget(origin_);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    // A chosen step is only marked: no timeline is shown yet.
+    connect(steps_, &StepChart::stepChosen, steps_, &StepChart::setChosen);
+}
+
+void AnswerPreview::setComparison(const compare::StoredComparison& stored, size_t candidateCount) {
+    headline_->setAnswer(stored.comparison.answer);
+    waterfall_->setPair(&stored.pair());
+    steps_->setSteps({&stored.baselineWorker(), stored.pair().baseline},
+                     {&stored.candidateWorker(), stored.pair().candidate});
+    const QString origin =
+        tr("From the summaries stored in the traces. Timelines and tables "
+           "appear when the events have been read.");
+    origin_->setText(candidateCount < 2 ? origin
+                                        : tr("%1 is the first of %2 candidates. %3")
+                                              .arg(toQString(stored.candidate.facts.title))
+                                              .arg(candidateCount)
+                                              .arg(origin));
+}
+
+void AnswerPreview::setTheme(const Theme& theme) {
+    headline_->setTheme(theme);
+    waterfall_->setTheme(theme);
+    steps_->setTheme(theme);
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, theme.mutedText);
+    origin_->setPalette(colors);
+}
+
+QString AnswerPreview::originText() const { return origin_->text(); }
+
+}  // namespace lanescope::views

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <vector>
+
+#include "model/compare/RunComparison.h"
+#include "views/theme/Theme.h"
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace lanescope::views {
+
+/// The answer of a comparison: caveats, then the verdict in one large sentence, then the reasons.
+/// Each clause with evidence is a link, for the mouse and for Tab and Enter. Shows progress and a
+/// stop button while a comparison is computed.
+class HeadlinePanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit HeadlinePanel(QWidget* parent = nullptr);
+
+    /// The answer uses as many lines as it needs. Other sentences are elided to the width; their
+    /// tool tips have the full text.
+    void setAnswer(const compare::Answer& answer);
+    /// Shows a sentence in place of an answer.
+    void setMessage(const QString& text);
+    /// Shows the bar at `fraction` of [0, 1]; below 0 hides it.
+    void setProgress(double fraction);
+    void setTheme(const Theme& theme);
+
+    /// Returns the full headline.
+    QString headline() const { return headlineText_; }
+    QStringList cautions() const { return cautionTexts_; }
+    /// Returns the headline as shown, with its line breaks.
+    QString shownHeadline() const;
+    /// Returns the reasons as shown, one per line.
+    QString reasons() const;
+
+  signals:
+    void cancelRequested();
+    /// Requests the evidence of a clause, by its index in `Answer::clauses`.
+    void clauseChosen(int clause);
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    void build();
+    void updateColors();
+    void updateTexts();
+    QColor headlineColor() const;
+    /// Returns the lines as rich text with a link per clause.
+    QString linked(const QStringList& lines) const;
+
+    Theme theme_ = Theme::light();
+    compare::Outcome outcome_ = compare::Outcome::Nothing;
+    struct Piece {
+        QString text;
+        bool isLink = false;
+    };
+    std::vector<Piece> pieces_;  ///< Pieces of `headlineText_`.
+    QString headlineText_, shownHeadline_;
+    QStringList cautionTexts_;
+    QStringList reasonTexts_;
+    QLabel* caution_;
+    QLabel* headline_;
+    QLabel* reasons_;
+    QProgressBar* progress_;
+    QPushButton* cancel_;
+};
+
+}  // namespace lanescope::views
+
+class QLabel;
+
+namespace lanescope::compare {
+struct StoredComparison;
+}
+
+namespace lanescope::views {
+
+class HeadlinePanel;
+class StepChart;
+class WaterfallChart;
+
+/// The answer of a comparison whose traces are still being read: the verdict and the charts, placed
+/// as in `CompareView`, and a line with their origin.
+class AnswerPreview : public QWidget {
+    Q_OBJECT
+  public:
+    explicit AnswerPreview(QWidget* parent = nullptr);
+
+    /// `candidateCount` is the number of runs compared with the baseline; `stored` is the first.
+    void setComparison(const compare::StoredComparison& stored, size_t candidateCount);
+    void setTheme(const Theme& theme);
+
+    HeadlinePanel& headline() const { return *headline_; }
+    StepChart& steps() const { return *steps_; }
+    QString originText() const;
+
+  private:
+    HeadlinePanel* headline_;
+    WaterfallChart* waterfall_;
+    StepChart* steps_;
+    QLabel* origin_;
+};
+
+}  // namespace lanescope::views

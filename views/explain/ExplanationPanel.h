@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAbstractButton>
+#include <QString>
+#include <QWidget>
+#include <string>
+#include <vector>
+
+#include "views/explain/ExplainJob.h"
+#include "views/theme/Theme.h"
+
+namespace lanescope::views {
+
+/// Describes the repeated work of a program that has no plain steps, such as the requests of a
+/// server: count, duration, and the share of time in which its GPU is idle. Empty for ranges called
+/// steps and without ranges. Contains names of the trace.
+QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation);
+
+/// A finding as a link: its gain, then as much of its sentence as fits its lines. The tool tip has the full text.
+class FindingButton : public QAbstractButton {
+    Q_OBJECT
+  public:
+    /// The gain of a finding as a sentence, and as a short text for narrow windows.
+    struct Gain {
+        QString whole, brief;
+    };
+    FindingButton(Gain gain, QString sentence, const QString& advice, QWidget* parent = nullptr);
+
+    void setTheme(const Theme& theme);
+    const QString& gain() const { return gain_.whole; }
+    const QString& sentence() const { return sentence_; }
+
+    /// Returns the number of lines of the whole sentence at this width in pixels.
+    int linesIn(int width) const;
+    /// Sets the height in lines; default 1.
+    void setLines(int lines);
+    int lines() const { return lines_; }
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+  signals:
+    /// Emitted on the cursor keys: 1 for the next finding, -1 for the previous one.
+    void neighbourRequested(int direction);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void enterEvent(QEnterEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+  private:
+    QFont strong() const;
+    int heightOf(int lines) const;
+    QStringList linesOf(int width, int maximum) const;
+    const QString& gainIn(int width) const;
+
+    Gain gain_;
+    QString sentence_;
+    int lines_ = 1;
+    Theme theme_ = Theme::light();
+};
+
+}  // namespace lanescope::views
+
+class QLabel;
+class QScrollArea;
+class QToolButton;
+class QVBoxLayout;
+
+namespace lanescope::views {
+
+class FindingButton;
+
+/// The findings of a run: the sentence of its explanation, its caveats, and a line per finding that
+/// leads to the place of its greatest cost.
+class ExplanationPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ExplanationPanel(QWidget* parent = nullptr);
+
+    /// Shows nothing for null.
+    void setRun(ExplainedRunPtr run);
+    const ExplainedRunPtr& run() const { return run_; }
+    /// Sets the rules to hide.
+    void setMuted(explain::MutedRules muted);
+    const explain::MutedRules& muted() const { return muted_; }
+    /// Sets a caveat that is already shown next to the card and is not repeated; empty for none.
+    void setShownCaveat(std::string doubt);
+    void setTheme(const Theme& theme);
+    /// Limits the visible lines of findings; the first is always shown in full, and the others are scrolled to.
+    void setMaxLines(int lines);
+
+    /// Sets the keyboard focus to the first finding.
+    void focusFirst();
+
+    const explain::Explanation& explanation() const { return explanation_; }
+    QString sentence() const;
+    /// Returns the findings in their order.
+    const std::vector<FindingButton*>& findings() const { return buttons_; }
+    /// Returns the query button of a finding; null if it has no query.
+    QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
+    /// Returns true if the card has content. The owner decides about its visibility.
+    bool hasContent() const { return run_ && (!run_->summary.isEmpty() || run_->ranges); }
+    /// Returns the description of what the program repeats if that is not called a step; else empty.
+    QString about() const;
+
+  signals:
+    void findingActivated(const lanescope::explain::Finding& finding);
+    void queryRequested(const QString& sql);
+    void mutedChanged();
+    void closed();
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+  private:
+    void build();
+    void refresh();
+    void addLine(const explain::Finding& finding);
+    void showMenu(int finding, QPoint place);
+    void shareLines(bool isScrolled);
+    int heightOfRow(size_t finding) const;
+    void updateHeight();
+    void updateColors();
+
+    ExplainedRunPtr run_;
+    explain::Explanation explanation_;
+    explain::MutedRules muted_;
+    std::string shownCaveat_;
+    Theme theme_ = Theme::light();
+    int maxLines_ = 3;
+    QLabel* sentence_;
+    QLabel* about_;
+    QLabel* caveats_;
+    QToolButton* close_;
+    QWidget* lines_;
+    QVBoxLayout* rows_;
+    QScrollArea* area_;
+    std::vector<FindingButton*> buttons_;
+    std::vector<QToolButton*> queries_;
+};
+
+}  // namespace lanescope::views

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/HoverTip.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "model/text/formatTable.h"
+#include "model/trace/buildLinkCounters.h"
+#include "model/trace/counterReadings.h"
+#include "model/trace/kinds/workStacks.h"
+#include "views/theme/Theme.h"
+#include "views/timeline/scales.h"
+
+namespace lanescope::views {
+namespace {
+
+constexpr int widest = 440;
+constexpr int inset = 10;
+constexpr int colorBar = 4;
+constexpr int distance = 16;  // from the pointer
+constexpr int maxTitleLines = 4;
+constexpr int titleFlags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere;
+
+QFont titleFont(QFont font) {
+    font.setWeight(QFont::DemiBold);
+    return font;
+}
+
+}  // namespace
+
+void HoverTip::setContent(const QString& title, const QString& detail, const QColor& color) {
+    title_ = title;
+    detail_ = detail;
+    color_ = color;
+}
+
+void HoverTip::place(QPoint pointer, QRect bounds, const QFont& font) {
+    const QFontMetrics bold(titleFont(font));
+    const QFontMetrics plain(font);
+    const int room = std::min(widest, bounds.width() - 2 * inset - colorBar - 8);
+    if (!isVisible() || room < 40) {
+        rectangle_ = {};
+        return;
+    }
+    QRect title = bold.boundingRect(QRect(0, 0, room, 10'000), titleFlags, title_);
+    title.setHeight(std::min(title.height(), maxTitleLines * bold.lineSpacing()));
+    const QRect detail = plain.boundingRect(QRect(0, 0, room, 10'000), Qt::AlignLeft, detail_);
+    const QSize size(std::max(title.width(), detail.width()) + 2 * inset + colorBar + 2,
+                     title.height() + 4 + detail.height() + 2 * inset - 4);
+
+    QPoint at = pointer + QPoint(distance, distance);
+    if (at.x() + size.width() > bounds.right() - 4) at.setX(pointer.x() - distance - size.width());
+    if (at.y() + size.height() > bounds.bottom() - 4) at.setY(pointer.y() - distance - size.height());
+    at.setX(std::clamp(at.x(), bounds.left() + 4, std::max(bounds.left() + 4, bounds.right() - size.width())));
+    at.setY(std::clamp(at.y(), bounds.top() + 4, std::max(bounds.top() + 4, bounds.bottom() - size.height())));
+    rectangle_ = QRect(at, size);
+    titleArea_ = QRect(at + QPoint(inset + colorBar, inset - 2), QSize(title.width() + 2, title.height()));
+    detailArea_ = QRect(QPoint(titleArea_.left(), titleArea_.bottom() + 5), QSize(detail.width() + 2, detail.height()));
+}
+
+void HoverTip::paint(QPainter& painter, const QFont& font, const Theme& theme) const {
+    if (!isVisible() || rectangle_.isEmpty()) return;
+    painter.fillRect(rectangle_, theme.separator);
+    painter.fillRect(rectangle_.adjusted(1, 1, -1, -1), theme.card);
+    painter.fillRect(QRect(rectangle_.topLeft(), QSize(colorBar, rectangle_.height())), color_);
+    painter.setFont(titleFont(font));
+    painter.setPen(theme.text);
+    painter.drawText(titleArea_, titleFlags, title_);
+    painter.setFont(font);
+    painter.setPen(theme.mutedText);
+    painter.drawText(detailArea_, Qt::AlignLeft | Qt::AlignTop, detail_);
+}
+
+namespace {
+
+QString duration(int64_t durationNs) { return QString::fromStdString(formatDuration(durationNs)); }
+
+QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
+    const EventRef event = lane.event[slice];
+    const QString name =
+        event.isValid() ? QString::fromStdString(trace.nameOf(event)) : fromView(trace.strings.at(lane.name[slice]));
+    if (!name.isEmpty()) return name;
+    return event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
+}
+
+}  // namespace
+
+HoverText hoverText(const Trace& trace, LanePosition position, uint32_t slice, const PixelSlice* drawn,
+                    int64_t timeOriginNs) {
+    const Lane& lane = trace.tracks[position.track].lanes[position.lane];
+    HoverText text;
+    text.title = nameOf(trace, lane, slice);
+    text.detail = QStringLiteral("%1   at %2")
+                      .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
+    if (!drawn || drawn->sliceCount <= 1) {
+        const std::string line = pythonLine(trace, lane.event[slice]);
+        if (!line.empty()) text.detail += QLatin1Char('\n') + QString::fromStdString(line);
+        return text;
+    }
+    const uint32_t widest = widestOf(lane, *drawn);
+    text.detail = QStringLiteral("widest: %1, %2\nhere: %3, %4")
+                      .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]), text.title, text.detail);
+    text.title = QStringLiteral("%1 % busy, %2 slices")
+                     .arg(std::lround(double(drawn->coverage) * 100))
+                     .arg(QString::fromStdString(formatCount(drawn->sliceCount)));
+    return text;
+}
+
+namespace {
+
+/// Returns the source and interval: "NVML, every 100 ms".
+QString sourceText(const CounterSeries& counter) {
+    if (counter.key.starts_with(computedPrefix)) return QStringLiteral("computed from its events");
+    static const std::pair<const char*, const char*> names[] = {{"nvml", "NVML"},
+                                                                {"gpm", "NVML's GPU performance monitor"},
+                                                                {"pm", "CUPTI PM sampling"},
+                                                                {"host", "the operating system"}};
+    QString source;
+    for (const auto& [name, title] : names)
+        if (counter.source == name) source = QString::fromUtf8(title);
+    if (source.isEmpty()) source = fromView(counter.source);
+    // Repeated equal values are not all stored, so the recorded interval is more accurate than the samples.
+    int64_t everyNs = counter.intervalNs;
+    if (everyNs == 0 && counter.size() >= 2)
+        everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
+    if (source.isEmpty() || everyNs == 0) return source;
+    return QStringLiteral("%1, every %2").arg(source, duration(everyNs));
+}
+
+}  // namespace
+
+HoverText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn, int64_t timeOriginNs) {
+    const auto shown = [&counter](double value) { return QString::fromStdString(formatCounter(value, counter.unit)); };
+    const TimeRange held = counter.rangeOf(sample);
+    HoverText text;
+    const bool isOverLong = meanOver(counter, sample).has_value();
+    text.title = QStringLiteral("%1: %2%3%4")
+                     .arg(QString::fromStdString(counter.name), isOverLong ? QStringLiteral("mean ") : QString(),
+                          shown(counter.value(sample)),
+                          isOverLong ? QStringLiteral(" over ") + duration(held.durationNs()) : QString());
+    text.detail =
+        QStringLiteral("for %1 from %2").arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
+    if (isOverLong) text.detail += QStringLiteral("\nno finer resolution available");
+    if (drawn.hasValue && drawn.minimum < drawn.maximum)
+        text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to separate them")
+                           .arg(shown(drawn.minimum), shown(drawn.maximum));
+    const QString source = sourceText(counter);
+    if (!source.isEmpty()) text.detail += QLatin1Char('\n') + source;
+    return text;
+}
+
+std::optional<HoverText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs, int64_t timeOriginNs) {
+    const auto find = [&](const std::vector<TimeRange>& ranges, int64_t nearbyNs) {
+        return std::find_if(ranges.begin(), ranges.end(), [&](const TimeRange& range) {
+            return timeNs >= range.startNs - nearbyNs && timeNs < range.endNs + nearbyNs;
+        });
+    };
+    const auto say = [&](const QString& title, const TimeRange& range) {
+        return HoverText{title,
+                         QStringLiteral("from %1 to %2")
+                             .arg(formatTime(range.startNs - timeOriginNs), formatTime(range.endNs - timeOriginNs))};
+    };
+    if (const auto found = find(track.lossy, std::max<int64_t>(1, toleranceNs)); found != track.lossy->end())
+        return say(QStringLiteral("Some of this was lost"), *found);
+    if (const auto found = find(track.unrecorded, 0); found != track.unrecorded->end())
+        return say(QStringLiteral("Not recorded"), *found);
+    return std::nullopt;
+}
+
+QString emptySentence(const Trace* trace) {
+    if (!trace) return QStringLiteral("No trace is open. Open one from the File menu, or drop it here.");
+    return QStringLiteral("%1 holds no events with a time, so there is nothing to draw.")
+        .arg(QString::fromStdString(trace->title.empty() ? std::string("This trace") : trace->title));
+}
+
+}  // namespace lanescope::views

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QColor>
+#include <QRectF>
+#include <QSize>
+
+#include "views/timeline/TimelineState.h"
+
+class QPainter;
+
+namespace lanescope::views {
+
+/// Marks abnormal ends of processes on their rows.
+void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size);
+/// Marks the same times, and losses, on the ruler.
+void paintWarningsOnRuler(QPainter& painter, const TimelineState& state, QSize size);
+/// Returns the end within some pixels of `x` on a row of this track, or null.
+const WarningPlace* endAt(const TimelineState& state, uint32_t track, double x, double width);
+
+}  // namespace lanescope::views
+
+class QPainter;
+
+namespace lanescope::views {
+
+/// Hatches unrecorded and lost times on the rows of `band`, in a canvas of `size`.
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size);
+
+/// Hatches the unrecorded times of one track between two heights, over any time axis.
+void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme, const TimeScale& scale, double top,
+                     double height);
+
+/// Fills `area` with `fill` and 45-degree lines that continue from one area to the next.
+void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line);
+
+/// Does the same in the colours of unrecorded times.
+void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme);
+
+}  // namespace lanescope::views
