@@ -62,10 +62,10 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
     /// Searches from the start place, where the user looks, then before it.
     SearchHitsPtr search(const Place& place, bool isFirst) {
         if (!place.trace) return nullptr;
-        std::vector<EventRef> behind, before;
-        find(*place.trace, {place.fromNs, latestNs}, behind, isFirst);
+        std::vector<EventRef> after, before;
+        find(*place.trace, {place.fromNs, latestNs}, after, isFirst);
         find(*place.trace, {earliestNs, place.fromNs}, before, false);
-        before.insert(before.end(), behind.begin(), behind.end());
+        before.insert(before.end(), after.begin(), after.end());
         if (isCancelled_) return nullptr;
         return views::freedInBackground(SearchHits::of(*place.trace, std::move(before)));
     }

@@ -447,10 +447,10 @@ void LogImporter::writeLosses() {
                      id, {}, untimed);
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
-    if (const uint64_t doubtful = nvtx.guessedEnds() + nvtx.lostBeginnings(); doubtful > 0)
+    if (const uint64_t uncertain = nvtx.guessedEnds() + nvtx.lostBeginnings(); uncertain > 0)
         trace.health(Severity::Warning, HealthCode::NvtxUnmatched,
-                     fmt::format("Process {1}: {0} NVTX ranges without their start or end.", doubtful, shownName()), id,
-                     {}, static_cast<int64_t>(doubtful));
+                     fmt::format("Process {1}: {0} NVTX ranges without their start or end.", uncertain, shownName()),
+                     id, {}, static_cast<int64_t>(uncertain));
 }
 
 void LogImporter::reportMemoryCorruption() {

@@ -59,11 +59,11 @@ std::span<const PythonSamples::Frame> PythonSamples::at(int64_t globalTid, int64
     const auto next = std::ranges::upper_bound(runs, timeNs, {}, &Run::startNs);
     const auto distance = [&](const Run& run) {
         // The times of a damaged log may differ by more than a signed number holds.
-        const auto apart = [](int64_t from, int64_t to) {
+        const auto gapNs = [](int64_t from, int64_t to) {
             return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
         };
-        if (timeNs < run.startNs) return apart(timeNs, run.startNs);
-        return timeNs > run.endNs ? apart(run.endNs, timeNs) : uint64_t{0};
+        if (timeNs < run.startNs) return gapNs(timeNs, run.startNs);
+        return timeNs > run.endNs ? gapNs(run.endNs, timeNs) : uint64_t{0};
     };
     const Run* nearest = next == runs.end() ? nullptr : &*next;
     if (next != runs.begin() && (nearest == nullptr || distance(*std::prev(next)) <= distance(*nearest)))

@@ -121,7 +121,7 @@ LaunchWindows::Range LaunchWindows::nearest(int64_t number, int64_t ranNs) const
     }
     // Its number was assigned before any later number, so before any of those calls began. The very
     // next call may be of a delayed thread.
-    for (size_t looked = 0; looked < maxDelayedCalls && next != runs_.end(); ++looked, ++next)
+    for (size_t checked = 0; checked < maxDelayedCalls && next != runs_.end(); ++checked, ++next)
         range.latest = std::min(range.latest, next->second.interval);
     if (ranNs > 0) range.latest = std::min(range.latest, windows_.intervalAt(ranNs));
     return {std::min(range.earliest, range.latest), range.latest};

@@ -25,10 +25,10 @@ void AddressSpace::add(Mapping mapping) {
             mappings_.emplace(before.start, before);
         }
         if (old.end > mapping.end) {
-            Mapping behind = old;
-            behind.fileOffset += mapping.end - old.start;
-            behind.start = mapping.end;
-            at = mappings_.emplace(behind.start, behind).first;
+            Mapping rest = old;
+            rest.fileOffset += mapping.end - old.start;
+            rest.start = mapping.end;
+            at = mappings_.emplace(rest.start, rest).first;
         }
     }
     mappings_.insert_or_assign(mapping.start, mapping);

@@ -37,12 +37,12 @@ class Fields {
         return taken;
     }
     /// Returns the rest except the last `behind` bytes, as a zero-terminated text.
-    std::string_view text(size_t behind) {
-        if (rest_.size() < behind) {
+    std::string_view text(size_t bytesAfter) {
+        if (rest_.size() < bytesAfter) {
             isWhole_ = false;
             return {};
         }
-        const auto bytes = take(rest_.size() - behind);
+        const auto bytes = take(rest_.size() - bytesAfter);
         const auto* const begin = reinterpret_cast<const char*>(bytes.data());
         return {begin, ::strnlen(begin, bytes.size())};
     }

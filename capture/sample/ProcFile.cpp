@@ -96,9 +96,9 @@ std::vector<pid_t> ProcessTree::find(bool ofAllThreads) {
     std::erase_if(found, [&](pid_t pid) {
         if (contains(known_, pid)) return false;
         // The program itself runs our executable until its exec.
-        const bool isOurs = programOf(pid) == ownProgram_;
-        if (!isOurs) known_.push_back(pid);
-        return isOurs;
+        const bool isOwnProgram = programOf(pid) == ownProgram_;
+        if (!isOwnProgram) known_.push_back(pid);
+        return isOwnProgram;
     });
     for (size_t at = 0; at < found.size() && found.size() < maxProcesses; ++at)
         addChildren(found[at], ofAllThreads, found);

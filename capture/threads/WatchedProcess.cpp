@@ -180,7 +180,7 @@ void WatchedProcess::findImages(int64_t nowNs) {
     const ImagesOfProcess found = readImages(pid_, memory_);
     unknownVersion_ = found.unknownVersion;
     const bool wasWatched = isWatched_;
-    isHidden_ = found.isHidden;
+    isUnreadable_ = found.isHidden;
     isWatched_ |= found.python || found.usesCuda || found.isHidden || !found.unknownVersion.empty();
     if (found.python) python_.emplace(found.python, memory_, log_, reading_);
     if (isWatched_ && (!wasWatched || found.python))

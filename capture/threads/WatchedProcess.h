@@ -76,7 +76,7 @@ class WatchedProcess {
     void end();
 
     bool isWatched() const { return isWatched_; }
-    bool runsPython() const { return python_.has_value() || isHidden_; }
+    bool runsPython() const { return python_.has_value() || isUnreadable_; }
     size_t threadCount() const { return threads_.size(); }
     /// Returns the version of an unsupported Python; empty if there is none.
     const std::string& unknownVersion() const { return unknownVersion_; }
@@ -98,8 +98,8 @@ class WatchedProcess {
     std::string program_;
     std::string unknownVersion_;
     bool isWatched_ = false;
-    bool isHidden_ = false;  ///< It runs Python, whose memory is not readable.
-    int mapReadings_ = 0;    ///< Readings of the memory map since the last exec.
+    bool isUnreadable_ = false;  ///< It runs Python, whose memory is not readable.
+    int mapReadings_ = 0;        ///< Readings of the memory map since the last exec.
     int64_t nextImagesNs_ = 0;
     std::optional<PythonProcess> python_;
     std::map<pid_t, WatchedThread> threads_;

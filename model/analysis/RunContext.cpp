@@ -55,7 +55,7 @@ bool isDataLoadingName(std::string_view name) {
 }
 
 RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
-    : stepPattern_(stepPattern), paths_(1), stretches_(trace.threads.size(), Intervals(trace.memory.get())) {
+    : stepPattern_(stepPattern), paths_(1), intervals_(trace.threads.size(), Intervals(trace.memory.get())) {
     std::vector<LargeVector<uint32_t>> rows(trace.threads.size(), LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
@@ -84,14 +84,14 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
 
 void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows) {
     if (rows.empty()) return;
-    Intervals& stretches = stretches_[trace.nvtx.thread[rows.front()]];
+    Intervals& intervals = intervals_[trace.nvtx.thread[rows.front()]];
     std::vector<OpenRange> open;
     int64_t nowNs = trace.nvtx.startNs[rows.front()];
     const auto advanceTo = [&](int64_t timeNs) {
         while (!open.empty() && nowNs < timeNs) {
             const OpenRange innermost = open.back();
             const int64_t endNs = std::min(innermost.endNs, timeNs);
-            if (endNs > nowNs && innermost.path != 0) stretches.push_back({nowNs, endNs, innermost.path});
+            if (endNs > nowNs && innermost.path != 0) intervals.push_back({nowNs, endNs, innermost.path});
             nowNs = std::max(nowNs, endNs);
             if (innermost.endNs <= timeNs) open.pop_back();
         }
@@ -110,7 +110,7 @@ void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows
 }
 
 Intervals RangePaths::during(uint32_t thread, TimeRange range) const {
-    const Intervals& all = stretches_[thread];
+    const Intervals& all = intervals_[thread];
     const auto first = std::partition_point(
         all.begin(), all.end(), [range](const LabelledInterval& stretch) { return stretch.endNs <= range.startNs; });
     const auto last = std::partition_point(
@@ -126,12 +126,12 @@ bool RangePaths::isWithin(Id inner, Id outer) const {
 }
 
 RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
-    if (thread >= stretches_.size()) return 0;
-    const Intervals& stretches = stretches_[thread];
+    if (thread >= intervals_.size()) return 0;
+    const Intervals& intervals = intervals_[thread];
     const auto after =
-        std::partition_point(stretches.begin(), stretches.end(),
+        std::partition_point(intervals.begin(), intervals.end(),
                              [timeNs](const LabelledInterval& stretch) { return stretch.startNs <= timeNs; });
-    if (after == stretches.begin() || (after - 1)->endNs <= timeNs) return 0;
+    if (after == intervals.begin() || (after - 1)->endNs <= timeNs) return 0;
     return (after - 1)->label;
 }
 

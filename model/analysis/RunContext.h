@@ -39,7 +39,7 @@ class RangePaths {
     /// O(log n) in the ranges of the thread.
     Id at(uint32_t thread, int64_t timeNs) const;
     /// Returns the intervals of the paths on a thread, except the empty one. Labels are ids.
-    const Intervals& of(uint32_t thread) const { return stretches_[thread]; }
+    const Intervals& of(uint32_t thread) const { return intervals_[thread]; }
     /// Returns the intervals of `of(thread)` that overlap `range`, not clipped. O(log n + their number).
     Intervals during(uint32_t thread, TimeRange range) const;
     const std::string& text(Id path) const { return paths_[path].text; }
@@ -60,7 +60,7 @@ class RangePaths {
     std::vector<Path> paths_;
     std::map<std::pair<Id, StringIndex>, Id> children_;
     std::map<std::string, Id, std::less<>> byText_;
-    std::vector<Intervals> stretches_;  ///< By thread.
+    std::vector<Intervals> intervals_;  ///< By thread.
 };
 
 /// Returns true if the name of a range or thread means getting the next batch: one of its words is data, dataloader,

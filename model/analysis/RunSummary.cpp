@@ -362,10 +362,11 @@ bool SummaryFacts::reportsAbnormalEnd() const {
 }
 
 const HealthNote* SummaryFacts::damage() const {
-    const HealthNote* mostSevere = nullptr;
+    const HealthNote* highestSeverity = nullptr;
     for (const HealthNote& note : healthWarnings)
-        if (isCorruption(note.code) && (!mostSevere || note.severity > mostSevere->severity)) mostSevere = &note;
-    return mostSevere;
+        if (isCorruption(note.code) && (!highestSeverity || note.severity > highestSeverity->severity))
+            highestSeverity = &note;
+    return highestSeverity;
 }
 
 std::string WorkerSummary::label() const {

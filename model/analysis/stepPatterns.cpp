@@ -164,13 +164,13 @@ std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
         low.add(static_cast<double>(sorted[count - 1]) - middle);
         if (count < fewest) continue;
         const PowerSums high = all.without(low);
-        const double apart = high.mean() - low.mean();
+        const double distance = high.mean() - low.mean();
         const auto gap = static_cast<double>(sorted[count] - sorted[count - 1]);
-        if (gap < minGapShare * apart || gap <= 0) continue;
+        if (gap < minGapShare * distance || gap <= 0) continue;
         const double spread = std::sqrt((low.variance() + high.variance()) / 2);
-        if (apart < widest * spread) continue;
+        if (distance < widest * spread) continue;
         // Equal steps have no spread; then the widest gap decides.
-        widest = spread > 0 ? apart / spread : widest;
+        widest = spread > 0 ? distance / spread : widest;
         found = sorted[count];
     }
     return found;

@@ -117,11 +117,11 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
     if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, minOverlappingGain)) return;
     const double percent = 100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
     if (percent >= wellOverlappedPercent) return;
-    const std::string beside = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
+    const std::string overlapText = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
     advice_.push_back({AdviceKind::NotOverlapped,
                        fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a "
                                    "separate stream{}, up to {} could be overlapped.",
-                                   name(kind), formatDuration(sum.gpuBusyNs), beside,
+                                   name(kind), formatDuration(sum.gpuBusyNs), overlapText,
                                    isPageable ? ", and from pinned memory" : "", formatDuration(gainNs)),
                        gainNs, tallies_[slotOf(kind)].longest});
 }

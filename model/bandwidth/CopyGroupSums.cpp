@@ -188,8 +188,8 @@ CopyGroupSums::State CopyGroupSums::stateAtEnd(const CopyLookup& lookup) const {
 
 std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeNs, uint32_t from, uint32_t to,
                                                                    const CopyLookup& lookup) const {
-    std::vector<ClippedCopy> cuts;
-    if (from >= to) return cuts;
+    std::vector<ClippedCopy> truncates;
+    if (from >= to) return truncates;
     for (size_t number = (to - 1) / blockSize + 1; number-- > 0;) {
         const Block& block = blocks_[number];
         if (block.latestEndNs > timeNs) {
@@ -198,7 +198,7 @@ std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeN
             const uint32_t end = std::min(to, index + blockSize);
             for (; index < end; ++index) {
                 const Piece piece = lookup.piece(copies_[index]);
-                if (index >= from && piece.endNs > timeNs) cuts.push_back({index, rated, piece});
+                if (index >= from && piece.endNs > timeNs) truncates.push_back({index, rated, piece});
                 rated += hasRate(piece) ? 1 : 0;
             }
         }
@@ -206,7 +206,7 @@ std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeN
         const Union& before = block.before.all;
         if (number * blockSize <= from || !before.isBusy || before.untilNs <= timeNs) break;
     }
-    return cuts;
+    return truncates;
 }
 
 CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left, std::vector<double> added,
@@ -277,8 +277,8 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
         left.push_back(ranks_.at(cut.rated));
     }
     std::vector<double> added;
-    for (const std::vector<ClippedCopy>* const cuts : {&fromLeft, &toRight}) {
-        for (const ClippedCopy& cut : *cuts) {
+    for (const std::vector<ClippedCopy>* const truncates : {&fromLeft, &toRight}) {
+        for (const ClippedCopy& cut : *truncates) {
             const Piece piece = clippedTo(*range, cut.whole);
             const int64_t ns = piece.endNs - piece.startNs;
             sum.bytes += piece.bytes;

@@ -319,12 +319,12 @@ std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
 }
 
 std::vector<BandwidthAdvice> CopyIndex::advice(std::optional<TimeRange> range) const {
-    const TimeRange looked = range.value_or(trace_->range);
+    const TimeRange counted = range.value_or(trace_->range);
     std::vector<int64_t> kernelNs;
     for (const KernelTime& kernels : kernels_)
-        kernelNs.push_back(kernels.before(looked.endNs) - kernels.before(looked.startNs));
-    return CopyAdviser(*trace_, looked, std::move(kernelNs))
-        .advise(talliesIn(looked), statistics({CopyGrouping::Device, range, noIndex}));
+        kernelNs.push_back(kernels.before(counted.endNs) - kernels.before(counted.startNs));
+    return CopyAdviser(*trace_, counted, std::move(kernelNs))
+        .advise(talliesIn(counted), statistics({CopyGrouping::Device, range, noIndex}));
 }
 
 TalliedCopy CopyIndex::talliedAt(uint32_t memcpy, const Row& row) const {

@@ -57,7 +57,7 @@ CopySweep::CopySweep(size_t groupCount, size_t gpuCount, bool bySize)
     : bucketCount_(bySize ? sizeBucketCount : 1),
       gpuCount_(gpuCount),
       slots_(groupCount * bucketCount_),
-      stretches_(slots_.size() * (gpuCount + 1)) {}
+      intervals_(slots_.size() * (gpuCount + 1)) {}
 
 void CopySweep::add(uint32_t group, int bucket, const Piece& piece) {
     const size_t index = group * bucketCount_ + static_cast<size_t>(bucket);

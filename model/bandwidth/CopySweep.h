@@ -48,14 +48,14 @@ class CopySweep {
         void begin(const Piece& piece);
     };
     /// Returns the intervals of a slot: over all GPUs, then of each GPU.
-    Stretch* intervalsOf(size_t slot) { return &stretches_[slot * (gpuCount_ + 1)]; }
+    Stretch* intervalsOf(size_t slot) { return &intervals_[slot * (gpuCount_ + 1)]; }
     static void closeAll(CopyStatistics& sum, const Stretch& stretch);
     static void closeGpu(CopyStatistics& sum, const Stretch& stretch);
 
     size_t bucketCount_;
     size_t gpuCount_;
     std::vector<Slot> slots_;
-    std::vector<Stretch> stretches_;
+    std::vector<Stretch> intervals_;
 };
 
 }  // namespace lanescope

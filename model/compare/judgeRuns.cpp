@@ -161,12 +161,12 @@ GroupDifference differenceOf(const RunMedians& numbers) {
         const double turns = first.squares + second.squares;
         const double products = productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
                                 productsOf(numbers.candidate, after, numbers.candidateTurns, second);
-        const double slope = products / turns, apart = second.mean - first.mean;
+        const double slope = products / turns, turnDistance = second.mean - first.mean;
         const double left = std::max(0.0, squares - slope * products);
         if (isDrift(slope, std::sqrt(left / static_cast<double>(found.freedom) / turns), found.freedom)) {
-            found.difference -= slope * apart;
+            found.difference -= slope * turnDistance;
             squares = left;
-            factor += apart * apart / turns;
+            factor += turnDistance * turnDistance / turns;
         } else {
             ++distances;
         }

@@ -189,7 +189,7 @@ TimeRange rangeOf(const StepSummary& step) { return {step.startNs, step.startNs 
 EventRef longestWork(const InstanceSide& side, TimeRange range) {
     EventRef longest;
     int64_t longestNs = -1;
-    const auto look = [&](const auto& table, EventKind kind) {
+    const auto search = [&](const auto& table, EventKind kind) {
         const auto first = std::lower_bound(table.startNs.begin(), table.startNs.end(), range.startNs);
         for (auto at = first; at != table.startNs.end() && *at < range.endNs; ++at) {
             const auto row = static_cast<uint32_t>(at - table.startNs.begin());
@@ -203,10 +203,10 @@ EventRef longestWork(const InstanceSide& side, TimeRange range) {
             longest = EventRef(kind, row);
         }
     };
-    look(side.trace.kernels, EventKind::Kernel);
-    look(side.trace.memcpys, EventKind::Memcpy);
-    look(side.trace.memsets, EventKind::Memset);
-    look(side.trace.graphs, EventKind::Graph);
+    search(side.trace.kernels, EventKind::Kernel);
+    search(side.trace.memcpys, EventKind::Memcpy);
+    search(side.trace.memsets, EventKind::Memset);
+    search(side.trace.graphs, EventKind::Graph);
     return longest;
 }
 

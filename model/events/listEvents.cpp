@@ -104,8 +104,8 @@ std::vector<EventWindow::Interval> EventWindow::after(int64_t index) const {
     int64_t low = range_.startNs, high = range_.endNs;
     while (low < high) {
         // Rounded up; the distance of the ends may exceed a signed number.
-        const auto apart = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-        const auto middle = static_cast<int64_t>(static_cast<uint64_t>(low) + apart / 2 + (apart & 1));
+        const auto distance = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+        const auto middle = static_cast<int64_t>(static_cast<uint64_t>(low) + distance / 2 + (distance & 1));
         countBefore(middle) <= index ? low = middle : high = middle - 1;
     }
     std::vector<Interval> rest = intervals_;

@@ -45,16 +45,16 @@ struct Drained {
 
 Drained drainedOf(const WorkerSummary& worker) {
     // Time in a wait and time after it are two causes of one.
-    int64_t within = 0, behind = 0;
+    int64_t within = 0, after = 0;
     Drained drained;
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
-        int64_t& sum = each.name.idle.kind == CauseKind::AfterCall ? behind : within;
+        int64_t& sum = each.name.idle.kind == CauseKind::AfterCall ? after : within;
         sum = saturatingSum(sum, each.count);
         if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs) drained.most = &each;
     }
     drained.timesPerStep =
-        static_cast<double>(std::max(within, behind)) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+        static_cast<double>(std::max(within, after)) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
     return drained;
 }
 

@@ -79,7 +79,7 @@ class Writer {
         text_.clear();
     }
 
-    bool isOurs(uint32_t thread) const { return trace_.threads[thread].process == process_; }
+    bool isOfProcess(uint32_t thread) const { return trace_.threads[thread].process == process_; }
     int64_t pid() const { return trace_.processes[process_].pid; }
     std::string text(StringIndex index) const { return jsonString(trace_.strings.at(index)); }
 
@@ -110,7 +110,7 @@ class Writer {
     void writeRanges() {
         const NvtxTable& nvtx = trace_.nvtx;
         for (uint32_t row = 0; row < nvtx.size() && isWanted_; ++row) {
-            if (!isOurs(nvtx.thread[row])) continue;
+            if (!isOfProcess(nvtx.thread[row])) continue;
             const int64_t tid = trace_.threads[nvtx.thread[row]].tid;
             const TimeRange range{nvtx.startNs[row], nvtx.endNs[row]};
             if (nvtx.style[row] != NvtxStyle::PushPop) {
@@ -149,7 +149,7 @@ class Writer {
         };
         for (uint32_t pair = 0; pair < backwards.size() && isWanted_; ++pair) {
             const uint32_t forward = backwards.forward[pair], backward = backwards.backward[pair];
-            if (!isOurs(nvtx.thread[forward]) || !isOurs(nvtx.thread[backward])) continue;
+            if (!isOfProcess(nvtx.thread[forward]) || !isOfProcess(nvtx.thread[backward])) continue;
             end(pair, forward, "s");
             end(pair, backward, "f");
         }
@@ -195,7 +195,7 @@ class Writer {
     void writeCalls() {
         const ApiTable& calls = trace_.apiCalls;
         for (uint32_t row = 0; row < calls.size() && isWanted_; ++row)
-            if (isOurs(calls.thread[row]))
+            if (isOfProcess(calls.thread[row]))
                 event({calls.isDriver[row] != 0 ? "cuda_driver" : "cuda_runtime",
                        text(calls.name[row]),
                        pid(),

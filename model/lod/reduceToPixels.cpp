@@ -262,8 +262,8 @@ bool isEmptyWithin(const CounterSeries& counter, TimeRange range) {
     return !values.hasValue || (values.minimum == 0 && values.maximum == 0);
 }
 
-bool overlapsAny(const std::vector<TimeRange>& stretches, TimeRange range) {
-    return std::ranges::any_of(stretches, [range](TimeRange stretch) { return stretch.overlaps(range); });
+bool overlapsAny(const std::vector<TimeRange>& intervals, TimeRange range) {
+    return std::ranges::any_of(intervals, [range](TimeRange stretch) { return stretch.overlaps(range); });
 }
 
 }  // namespace

@@ -109,10 +109,10 @@ bool fits(std::span<const Value> values, const Line& line, double tolerance) {
 
 /// Returns the place between two events from which on they are nearer to the later line.
 size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size_t end, const Line& before,
-                    const Line& behind) {
+                    const Line& after) {
     const auto sides = [&](size_t i) {
         const double s = static_cast<double>(distances[i].atNs - distances.front().atNs) * 1e-9;
-        return std::array{std::abs(distances[i].ns - before.at(s)), std::abs(distances[i].ns - behind.at(s))};
+        return std::array{std::abs(distances[i].ns - before.at(s)), std::abs(distances[i].ns - after.at(s))};
     };
     size_t best = first;
     double least = 0, sum = 0;
@@ -143,14 +143,14 @@ std::optional<Jump> findSetting(std::span<const ClockDistance> distances) {
         const std::span all(values);
         const auto left = all.subspan(first, place - first);
         const auto right = all.subspan(place + 1, end - place - 1);
-        const Line before = lineThrough(left), behind = lineThrough(right);
-        const double jump = behind.at(values[place].s) - before.at(values[place].s);
+        const Line before = lineThrough(left), after = lineThrough(right);
+        const double jump = after.at(values[place].s) - before.at(values[place].s);
         const double size = std::abs(jump);
         if (size < minSpreadRatio * spreadNs || size < minNoiseRatio * noise ||
             (surest && size / noise <= surest->sureness) || !fits(left, before, maxDistanceShare * size) ||
-            !fits(right, behind, maxDistanceShare * size))
+            !fits(right, after, maxDistanceShare * size))
             continue;
-        const size_t from = placeBetween(distances, values[place - 1].first, values[place + 1].end, before, behind);
+        const size_t from = placeBetween(distances, values[place - 1].first, values[place + 1].end, before, after);
         if (from == 0 || from >= distances.size()) continue;
         surest = Jump{distances[from - 1].atNs, distances[from].atNs, jump, size / noise};
     }

@@ -61,7 +61,7 @@ class Descriptions {
     /// `names` are those of files whose notes do not yet contain their name.
     Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed, const AlignedClocks& clocks,
                  const FileNames& names, const TraceExcerpt& cut, TraceBuilder& builder)
-        : traces_(traces), placed_(placed), clocks_(clocks), names_(names), cut_(cut), builder_(builder) {}
+        : traces_(traces), placed_(placed), clocks_(clocks), names_(names), excerpt_(cut), builder_(builder) {}
 
     /// `isTaken` is true for traces that contribute to the whole.
     void write(const std::vector<PartPlacement>& placements, const std::vector<bool>& isTaken) {
@@ -71,11 +71,11 @@ class Descriptions {
                 takeFrom(*traces_[index], placements[index], clocks_.clocks[placed_.parts[index].clock]);
         for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
-        if (cut_.steps && cut_.steps->first > 0)
+        if (excerpt_.steps && excerpt_.steps->first > 0)
             builder_.note({Severity::Info, HealthCode::Windows,
                            fmt::format("Only {0} of the run: steps are renumbered from 0. Step 0 "
                                        "is step {1} of the run, for the rank that starts it first.",
-                                       describe({{}, cut_.steps}), cut_.steps->first)});
+                                       describe({{}, excerpt_.steps}), excerpt_.steps->first)});
     }
 
   private:
@@ -83,8 +83,8 @@ class Descriptions {
         TraceDescription& whole = builder_.description();
         whole.facts = traces_.front()->facts;
         whole.facts.hosts = placed_.hosts;
-        if (cut_.steps)
-            whole.facts.cutSteps = cut_.steps->last - cut_.steps->first + 1;
+        if (excerpt_.steps)
+            whole.facts.cutSteps = excerpt_.steps->last - excerpt_.steps->first + 1;
         else if (std::ranges::any_of(traces_, [&whole](const TracePtr& trace) {
                      return trace->facts.cutSteps != whole.facts.cutSteps;
                  }))
@@ -203,7 +203,7 @@ class Descriptions {
             process.facts.edit().others.push_back({name, std::move(value)});
         };
         say("file", part.title);
-        if (!cut_.isWhole()) say("cut", describe(cut_));
+        if (!excerpt_.isWhole()) say("cut", describe(excerpt_));
         say("clock.method", std::string(identifier(clock.method)));
         if (clock.errorNs < 0) return;
         say("clock.offsetNs", fmt::format("{}", clock.map.offsetNs));
@@ -283,7 +283,7 @@ class Descriptions {
     const PlacedParts& placed_;
     const AlignedClocks& clocks_;
     const FileNames& names_;
-    const TraceExcerpt& cut_;
+    const TraceExcerpt& excerpt_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
     std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, filled on demand.
@@ -321,7 +321,7 @@ std::string_view identifier(ClockMethod method) {
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options,
                                  const std::stop_token& stop) {
     if (traces.empty()) return fail("There is no trace to merge.");
-    if (const Result<void> apart = checkNoCopies(traces); !apart) return fail(apart.error());
+    if (const Result<void> distinct = checkNoCopies(traces); !distinct) return fail(distinct.error());
     Result<PlacedParts> placed = placeParts(traces);
     if (!placed) return fail(placed.error());
     Result<AlignedClocks> clocks = alignClocks(traces, *placed, options.method);

@@ -22,13 +22,13 @@ struct Mark {
     uint32_t color = 0;        ///< 0xRRGGBB.
     int64_t changedUtcNs = 0;  ///< Time of the last edit, since 1970.
     /// Fields of other programs as a JSON object, or empty.
-    std::string foreign;
+    std::string unknownFields;
     bool operator==(const Mark&) const = default;
 };
 
 struct Notes {
-    std::vector<Mark> marks;  ///< Sorted by start, then id.
-    std::string foreign;      ///< As in `Mark`.
+    std::vector<Mark> marks;    ///< Sorted by start, then id.
+    std::string unknownFields;  ///< As in `Mark`.
     bool operator==(const Notes&) const = default;
 };
 

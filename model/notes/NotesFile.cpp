@@ -50,8 +50,8 @@ std::string rest(Json object, std::initializer_list<const char*> known) {
     return object.empty() ? std::string() : object.dump();
 }
 
-Json restored(const std::string& foreign) {
-    Json object = foreign.empty() ? Json::object() : Json::parse(foreign, nullptr, false);
+Json restored(const std::string& unknownFields) {
+    Json object = unknownFields.empty() ? Json::object() : Json::parse(unknownFields, nullptr, false);
     return object.is_object() ? object : Json::object();
 }
 
@@ -81,12 +81,12 @@ Result<Mark, NotesFault> parseMark(const Json& object) {
         for (const Json& title : *track)
             if (title.is_string()) mark.track.push_back(title.get<std::string>());
     if (isTime(object, "changedUtcNs")) mark.changedUtcNs = object["changedUtcNs"].get<int64_t>();
-    mark.foreign = rest(object, {"id", "startNs", "endNs", "text", "color", "track", "changedUtcNs"});
+    mark.unknownFields = rest(object, {"id", "startNs", "endNs", "text", "color", "track", "changedUtcNs"});
     return mark;
 }
 
 Json markAsJson(const Mark& mark) {
-    Json object = restored(mark.foreign);
+    Json object = restored(mark.unknownFields);
     object["id"] = mark.id;
     object["startNs"] = mark.range.startNs;
     if (mark.range.endNs > mark.range.startNs) object["endNs"] = mark.range.endNs;
@@ -133,13 +133,13 @@ Result<Notes, NotesFault> parseNotes(std::string_view json) {
         if (!mark || !ids.insert(mark->id).second) return damaged;
         notes.marks.push_back(std::move(*mark));
     }
-    notes.foreign = rest(file, {"format", "version", "marks"});
+    notes.unknownFields = rest(file, {"format", "version", "marks"});
     sortMarks(notes.marks);
     return notes;
 }
 
 std::string formatNotes(const Notes& notes) {
-    Json file = restored(notes.foreign);
+    Json file = restored(notes.unknownFields);
     file["format"] = formatName;
     file["version"] = version;
     file["marks"] = Json::array();
@@ -180,7 +180,7 @@ Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs) {
     for (const ById* marks : {&myMarks, &theirMarks})
         for (const auto& [id, mark] : *marks) ids.insert(id);
     Notes merged;
-    merged.foreign = theirs.foreign;
+    merged.unknownFields = theirs.unknownFields;
     for (const std::string_view id : ids) {
         const Mark* mark = chosen(find(baseMarks, id), find(myMarks, id), find(theirMarks, id));
         if (mark) merged.marks.push_back(*mark);

@@ -244,7 +244,7 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
     return {message + '.', offset >= 0 ? std::optional(static_cast<size_t>(offset)) : std::nullopt};
 }
 
-bool isOurs(sqlite3* database) {
+bool isNative(sqlite3* database) {
     sqlite3_stmt* statement = nullptr;
     const bool is = sqlite3_prepare_v2(database, "PRAGMA application_id", -1, &statement, nullptr) == SQLITE_OK &&
                     sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == traceApplicationId;
@@ -255,7 +255,7 @@ bool isOurs(sqlite3* database) {
 /// Adds to a Lanescope trace, for this connection only, the tables that were omitted because they
 /// are empty, so that a query works on every trace. No effect on other files.
 void addEmptyTables(sqlite3* database) {
-    if (!isOurs(database)) return;
+    if (!isNative(database)) return;
     constexpr std::string_view create = "CREATE TABLE ";
     // Otherwise not even temporary tables could be created.
     sqlite3_exec(database, "PRAGMA query_only = OFF", nullptr, nullptr, nullptr);

@@ -247,19 +247,19 @@ std::string cutlassName(std::string_view name) {
     name = name.substr(0, name.find_first_of("<>(:, "));
     const NameParts words = wordsOf(name);
     std::string tile;
-    NameParts kept, behind;
+    NameParts kept, moved;
     for (size_t at = 1; at < words.size(); ++at) {
         const std::string_view word = words[at];
         if (isTile(word))
             tile += (tile.empty() ? "" : "_") + std::string(word);
         else if (isLayout(word))
-            behind.push_back(word);
+            moved.push_back(word);
         else if (tile.empty() && !isDigit(word.front()) && !isAmong(word, {"tensorop", "optimized", "analytic"}))
             kept.push_back(word);
     }
     if (kept.empty() || tile.empty()) return {};
     kept.push_back(tile);
-    kept.insert(kept.end(), behind.begin(), behind.end());
+    kept.insert(kept.end(), moved.begin(), moved.end());
     return joined(kept) + " (CUTLASS)";
 }
 

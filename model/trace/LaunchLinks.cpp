@@ -70,18 +70,18 @@ class LinkWalk {
     template <class Table>
     LinkWalk(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind)
         : links_(links), kind_(kind), key_([&trace, &table](uint32_t row) { return keyOf(trace, table, row); }) {
-        look();
+        update();
     }
     /// Larger than any other key at the end.
     uint64_t key() const { return current_; }
     EventRef event() const { return {kind_, row_}; }
     void next() {
         ++link_;
-        look();
+        update();
     }
 
   private:
-    void look() {
+    void update() {
         if (link_ >= links_.size()) {
             current_ = UINT64_MAX;
             return;

@@ -36,9 +36,9 @@ class tst_BesideTraces : public QObject {
         QFile packed(at("run.sqlite.gz"));
         QVERIFY(packed.open(QIODevice::ReadWrite));
         const QByteArray once = packed.readAll();
-        for (const QByteArray& behind : {QByteArray("rubbish"), once}) {
+        for (const QByteArray& trailing : {QByteArray("rubbish"), once}) {
             QVERIFY(packed.resize(once.size()) && packed.seek(once.size()));
-            QCOMPARE(packed.write(behind), behind.size());
+            QCOMPARE(packed.write(trailing), trailing.size());
             packed.flush();
             const Outcome outcome = run(command);
             QVERIFY2(outcome.said.contains("The packed file has other bytes after the trace"),

@@ -183,9 +183,9 @@ class TestCommandLine : public QObject {
         QTest::newRow("not SQLite") << fileWith("text.lanescope", "hello, this is no trace\n");
         QTest::newRow("header only") << fileWith("header.lanescope", whole.left(100));
         QTest::newRow("truncated") << fileWith("truncated.lanescope", whole.left(whole.size() / 2));
-        const QString foreign = path("other-tool.sqlite");
-        QVERIFY(writeThirdPartyDatabase(foreign.toStdString()));
-        QTest::newRow("other tool") << foreign;
+        const QString otherTool = path("other-tool.sqlite");
+        QVERIFY(writeThirdPartyDatabase(otherTool.toStdString()));
+        QTest::newRow("other tool") << otherTool;
     }
 
     void badFilesFailWithASentence() {

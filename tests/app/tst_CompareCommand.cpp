@@ -447,9 +447,9 @@ class TestCompareCommand : public QObject {
         half.write(whole.read(whole.size() / 3));
         half.close();
         verifyFailure(compareFiles({fast_, half.fileName()}), 3, "half.sqlite");
-        const QString foreign = path("other-tool.sqlite");
-        QVERIFY(writeThirdPartyDatabase(foreign.toStdString()));
-        verifyFailure(compareFiles({foreign, fast_}), 3, "other-tool.sqlite");
+        const QString otherTool = path("other-tool.sqlite");
+        QVERIFY(writeThirdPartyDatabase(otherTool.toStdString()));
+        verifyFailure(compareFiles({otherTool, fast_}), 3, "other-tool.sqlite");
         verifyFailure(compareFiles({fast_, slow_, "-o", fast_}), 3, "being read");
     }
 

@@ -101,7 +101,7 @@ class tst_FileSentences : public QObject {
         if (::geteuid() == 0) fs::permissions(*folder_ / "closed", fs::perms(0700));
         for (const QStringList& command : {QStringList{"export", "-f", "sqlite", "run.json", "-o", "closed/run.sqlite"},
                                            QStringList{"import", "run.json", "--into", "closed"}}) {
-            const Outcome outcome = run(command, Who::Anybody);
+            const Outcome outcome = run(command, Who::OtherUser);
             QCOMPARE(outcome.exitCode, 1);
             QCOMPARE(outcome.errors, QString("lanescope: Cannot write closed/run.sqlite: Permission denied.\n"));
         }
@@ -176,7 +176,7 @@ class tst_FileSentences : public QObject {
         for (const QStringList& command :
              {QStringList{"info", "locked/run.sqlite"}, QStringList{"explain", "locked/run.sqlite"},
               QStringList{"check", "locked/run.sqlite"}, QStringList{"sql", "locked/run.sqlite", "SELECT 1"}}) {
-            const Outcome outcome = run(command, Who::Anybody);
+            const Outcome outcome = run(command, Who::OtherUser);
             const QString said = outcome.output + outcome.errors;
             QVERIFY2(outcome.exitCode == 1, qPrintable(said));
             QVERIFY2(said.contains("locked/run.sqlite-wal"), qPrintable(said));
@@ -322,7 +322,7 @@ class tst_FileSentences : public QObject {
         fs::permissions(*folder_ / "run.sqlite", fs::perms(0644));
         fs::permissions(*folder_ / "secret.sqlite", fs::perms(0));
         fs::permissions(folder_->path(), fs::perms(0777));
-        const Outcome outcome = run({"stats", "run.sqlite", "-o", "secret.sqlite"}, Who::Anybody);
+        const Outcome outcome = run({"stats", "run.sqlite", "-o", "secret.sqlite"}, Who::OtherUser);
         QCOMPARE(outcome.exitCode, 1);
         QVERIFY2(outcome.errors.startsWith("lanescope: secret.sqlite: may be a trace, will not be overwritten. "
                                            "Cannot read secret.sqlite: "),
@@ -389,7 +389,7 @@ class tst_FileSentences : public QObject {
         int exitCode = -1;
         QString output, errors;
     };
-    enum class Who { Me, Anybody };
+    enum class Who { Me, OtherUser };
 
     Outcome run(const QStringList& arguments, Who who = Who::Me) const {
         QProcess process;
@@ -397,11 +397,11 @@ class tst_FileSentences : public QObject {
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.insert("XDG_CACHE_HOME", at("cache"));
         process.setProcessEnvironment(environment);
-        constexpr uid_t nobody = 65534;
+        constexpr uid_t otherUser = 65534;
         // Root may write anywhere.
-        if (who == Who::Anybody && ::geteuid() == 0)
+        if (who == Who::OtherUser && ::geteuid() == 0)
             process.setChildProcessModifier([] {
-                if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(99);
+                if (::setgid(otherUser) != 0 || ::setuid(otherUser) != 0) ::_exit(99);
             });
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
         if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");

@@ -14,8 +14,9 @@ namespace lanescope::capture {
 
 namespace {
 
-#define SAME_FIELD(Ours, ours, Theirs, theirs) \
-    static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) && sizeof(Ours::ours) == sizeof(Theirs::theirs))
+#define SAME_FIELD(Declared, declared, Theirs, theirs)                        \
+    static_assert(offsetof(Declared, declared) == offsetof(Theirs, theirs) && \
+                  sizeof(Declared::declared) == sizeof(Theirs::theirs))
 
 static_assert(sizeof(NvmlPciInfo) == sizeof(nvmlPciInfo_t));
 SAME_FIELD(NvmlPciInfo, busIdLegacy, nvmlPciInfo_t, busIdLegacy);
@@ -80,8 +81,8 @@ static_assert(nvmlGpmVersion == NVML_GPM_METRICS_GET_VERSION && nvmlGpmVersion =
 
 /// Returns true if one of our numbers equals NVIDIA's.
 template <class Theirs>
-constexpr bool isSame(auto ours, Theirs theirs) {
-    return static_cast<long long>(ours) == static_cast<long long>(theirs);
+constexpr bool isSame(auto declared, Theirs theirs) {
+    return static_cast<long long>(declared) == static_cast<long long>(theirs);
 }
 
 static_assert(isSame(nvmlTotalEnergy, NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION));
@@ -136,10 +137,10 @@ static_assert(NVML_TEMPERATURE_GPU == 0);
 static_assert(NVML_PCIE_UTIL_TX_BYTES == 0 && NVML_PCIE_UTIL_RX_BYTES == 1);
 
 /// Returns true if two types are passed alike: values of one size, or pointers to such.
-template <class Ours, class Theirs>
+template <class Declared, class Theirs>
 constexpr bool isPassedAlike() {
-    if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
-        using OurTarget = std::remove_pointer_t<Ours>;
+    if constexpr (std::is_pointer_v<Declared> && std::is_pointer_v<Theirs>) {
+        using OurTarget = std::remove_pointer_t<Declared>;
         using TheirTarget = std::remove_pointer_t<Theirs>;
         if constexpr (std::is_void_v<OurTarget> || !requires { sizeof(TheirTarget); })
             return true;  // a handle with a private struct
@@ -148,22 +149,22 @@ constexpr bool isPassedAlike() {
         else
             return sizeof(OurTarget) == sizeof(TheirTarget);
     } else {
-        return sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>;
+        return sizeof(Declared) == sizeof(Theirs) && std::is_pointer_v<Declared> == std::is_pointer_v<Theirs>;
     }
 }
 
 /// Returns true if our type of a function matches the header's declaration.
-template <class... Ours, class... Theirs>
-constexpr bool isCalledAlike(int (*)(Ours...), nvmlReturn_t (*)(Theirs...)) {
-    if constexpr (sizeof...(Ours) != sizeof...(Theirs))
+template <class... Declared, class... Theirs>
+constexpr bool isCalledAlike(int (*)(Declared...), nvmlReturn_t (*)(Theirs...)) {
+    if constexpr (sizeof...(Declared) != sizeof...(Theirs))
         return false;
     else
-        return (isPassedAlike<Ours, Theirs>() && ...);
+        return (isPassedAlike<Declared, Theirs>() && ...);
 }
 
-#define SAME_CALL(ours, theirs) \
-    static_assert(              \
-        isCalledAlike(static_cast<decltype(NvmlFunctions::ours)>(nullptr), static_cast<decltype(&theirs)>(nullptr)))
+#define SAME_CALL(declared, theirs)                                                      \
+    static_assert(isCalledAlike(static_cast<decltype(NvmlFunctions::declared)>(nullptr), \
+                                static_cast<decltype(&theirs)>(nullptr)))
 
 static_assert(sizeof(nvmlReturn_t) == sizeof(int));
 SAME_CALL(systemDriverVersion, nvmlSystemGetDriverVersion);

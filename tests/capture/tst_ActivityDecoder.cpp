@@ -366,12 +366,12 @@ class tst_ActivityDecoder : public QObject {
             PAIR(values, config.address, to.poolAddress);
             PAIR(values, config.releaseThreshold, to.poolReleaseThreshold);
             PAIR(values, config.utilizedSize, to.poolUsedBytes);
-            const bool isOurs = pool == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
-            if (isOurs)
+            const bool isLocalPool = pool == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+            if (isLocalPool)
                 PAIR(values, config.pool.size, to.poolBytes);
             else
                 PAIR(values, config.pool.processId, to.poolProcessId);
-            zeros += isOurs ? sizeof to.poolProcessId : sizeof to.poolBytes;
+            zeros += isLocalPool ? sizeof to.poolProcessId : sizeof to.poolBytes;
         }
         from.name = "variable";
         const auto log = decoded(from);

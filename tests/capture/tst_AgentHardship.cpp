@@ -148,10 +148,10 @@ class tst_AgentHardship : public QObject {
         runUntouched(run, {"takes-descriptors", elsewhere.filePath("own")});
         verifyWhole(run.log());
         QCOMPARE(run.log().ends.size(), size_t{1});
-        const bool isApart = called(run.log(), "work") == 9000;
-        if (!isApart) qInfo("descriptors are shared: %d of 9000", called(run.log(), "work"));
+        const bool isSeparate = called(run.log(), "work") == 9000;
+        if (!isSeparate) qInfo("descriptors are shared: %d of 9000", called(run.log(), "work"));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        QVERIFY(isApart);
+        QVERIFY(isSeparate);
 #endif
     }
 

@@ -84,9 +84,9 @@ class tst_BufferPool : public QObject {
 
     void ignoresUnknownBuffers() {
         auto pool = std::make_unique<BufferPool>();
-        std::vector<uint8_t> foreign(64, 7);
-        pool->returnBuffer(foreign.data(), foreign.size());
-        QCOMPARE(foreign[0], uint8_t{7});
+        std::vector<uint8_t> unknown(64, 7);
+        pool->returnBuffer(unknown.data(), unknown.size());
+        QCOMPARE(unknown[0], uint8_t{7});
     }
 
     void neverReturnsOneBufferTwice() {

@@ -12,14 +12,14 @@ using namespace lanescope::agent;
 
 namespace {
 
-struct Moment {
+struct ClockReading {
     int64_t beforeNs;
     uint64_t ticks;
     int64_t afterNs;
 };
 
-Moment now() {
-    Moment moment;
+ClockReading now() {
+    ClockReading moment;
     moment.beforeNs = log::eventTimeNs();
     moment.ticks = CycleClock::now();
     moment.afterNs = log::eventTimeNs();
@@ -29,8 +29,8 @@ Moment now() {
 // Maximum distance of two clocks read one after the other, one of them slewed.
 constexpr int64_t allowedNs = 20'000;
 
-void compare(const CycleClock& clock, const std::vector<Moment>& moments) {
-    for (const Moment& moment : moments) {
+void compare(const CycleClock& clock, const std::vector<ClockReading>& moments) {
+    for (const ClockReading& moment : moments) {
         const int64_t ns = clock.eventNs(moment.ticks);
         QVERIFY2(ns > moment.beforeNs - allowedNs, qPrintable(QString::number(ns - moment.beforeNs)));
         QVERIFY2(ns < moment.afterNs + allowedNs, qPrintable(QString::number(ns - moment.afterNs)));
@@ -46,7 +46,7 @@ class tst_CycleClock : public QObject {
     void convertsEarlierTimes() {
         CycleClock clock;
         for (int round = 0; round < 10; ++round) {
-            std::vector<Moment> moments;
+            std::vector<ClockReading> moments;
             for (int i = 0; i < 1000; ++i) moments.push_back(now());
             std::this_thread::sleep_for(std::chrono::milliseconds(3));
             clock.calibrate();
@@ -56,7 +56,7 @@ class tst_CycleClock : public QObject {
 
     void convertsBeforeTheSecondReading() {
         CycleClock clock;
-        const std::vector<Moment> moments = {now()};
+        const std::vector<ClockReading> moments = {now()};
         clock.calibrate();
         compare(clock, moments);
     }
@@ -76,9 +76,9 @@ class tst_CycleClock : public QObject {
 
     void agreesOnAllThreads() {
         CycleClock clock;
-        std::vector<Moment> moments(8);
+        std::vector<ClockReading> moments(8);
         std::vector<std::thread> threads;
-        for (Moment& moment : moments) threads.emplace_back([&moment] { moment = now(); });
+        for (ClockReading& moment : moments) threads.emplace_back([&moment] { moment = now(); });
         for (std::thread& thread : threads) thread.join();
         clock.calibrate();
         compare(clock, moments);

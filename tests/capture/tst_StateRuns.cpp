@@ -25,13 +25,13 @@ class Runs {
 };
 
 /// Runs made from a series of samples.
-std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& look) {
+std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& sample) {
     const QTemporaryDir folder;
     const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
     {
         SampleLog log(path, uint64_t{1} << 30);
         StateRuns runs(log, 7, 8);
-        look(runs);
+        sample(runs);
         runs.end();
         log.flush();
         log.end();
@@ -80,8 +80,8 @@ class tst_StateRuns : public QObject {
 
     void equalSamplesMakeOneRun() {
         const auto runs = runsOf([](StateRuns& made) {
-            for (int look = 0; look <= 10; ++look)
-                made.add(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
+            for (int sample = 0; sample <= 10; ++sample)
+                made.add(1'000 * ms + sample * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
         });
         QCOMPARE(runs.size(), size_t{1});
         QCOMPARE(runs[0].startNs, 1'000 * ms);
@@ -244,7 +244,7 @@ class tst_StateRuns : public QObject {
     void noWaitIsDrawnNextToTheGil() {
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
-            for (int look = 0; look < 16; ++look) made.add(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
+            for (int sample = 0; sample < 16; ++sample) made.add(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
             for (int turn = 0; turn < 40; ++turn) {
                 made.add(nowNs += 20 * ms, seen(ThreadState::Running, 1), 10 * ms, 0, 4);
                 made.add(nowNs += 20 * ms, seen(ThreadState::Gil, 1), 10 * ms, 0, 4);
@@ -301,7 +301,7 @@ class tst_StateRuns : public QObject {
         std::mt19937 random(7);
         const auto runs = runsOf([&](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
-            for (int look = 0; look < 2'000; ++look) {
+            for (int sample = 0; sample < 2'000; ++sample) {
                 const auto state = static_cast<ThreadState>(random() % threadStateCount);
                 const auto cpuNs = static_cast<int64_t>(random() % 30) * ms;
                 made.add(nowNs, seen(state, random() % 3), cpuNs, static_cast<int64_t>(random() % 3) * ms);

@@ -186,17 +186,17 @@ class tst_ThreadSampler : public QObject {
         auto* const there = reinterpret_cast<volatile uint32_t*>(begin);
         RemoteMemory memory(::getpid());
         RemoteMemory::Trail trail;
-        for (uint32_t look = 1; look < 5; ++look) {
-            there[0] = look;
-            there[page / sizeof(uint32_t)] = 10 * look;
+        for (uint32_t sampleNumber = 1; sampleNumber < 5; ++sampleNumber) {
+            there[0] = sampleNumber;
+            there[page / sizeof(uint32_t)] = 10 * sampleNumber;
             memory.begin(trail);
             uint32_t first = 0, second = 0;
             QVERIFY(memory.get(begin, first) && memory.get(begin + page, second));
-            QCOMPARE(first, look);
-            QCOMPARE(second, 10 * look);
+            QCOMPARE(first, sampleNumber);
+            QCOMPARE(second, 10 * sampleNumber);
             there[0] = 100;
             QVERIFY(memory.get(begin, first));
-            QCOMPARE(first, look);  // of this sample
+            QCOMPARE(first, sampleNumber);  // of this sample
             memory.forget();
             QVERIFY(memory.get(begin, first));
             QCOMPARE(first, 100u);

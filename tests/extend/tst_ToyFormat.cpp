@@ -37,8 +37,8 @@ class tst_ToyFormat : public QObject {
 
     void otherFilesAreNotAccepted() {
         const LoadProgress progress;
-        const std::filesystem::path ours = std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";
-        Result<TraceSource> source = TraceSource::open(ours, progress);
+        const std::filesystem::path native = std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";
+        Result<TraceSource> source = TraceSource::open(native, progress);
         QVERIFY(source);
         QVERIFY(!*toyFormat.isRecognized(*source));
         const Result<const TraceFormat*> found = findFormat(*source, formats_);

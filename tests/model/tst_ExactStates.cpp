@@ -18,7 +18,7 @@ namespace {
 
 using Row = kinds::CpuState::Row;
 
-Row look(ThreadState state, int64_t startNs, int64_t endNs, uint32_t stack = noIndex, int64_t delayNs = 0) {
+Row sampleOf(ThreadState state, int64_t startNs, int64_t endNs, uint32_t stack = noIndex, int64_t delayNs = 0) {
     Row row;
     row.startNs = startNs;
     row.endNs = endNs;
@@ -67,8 +67,8 @@ class TestExactStates : public QObject {
     void schedulerGivesTimesAndSamplesGiveReasons() {
         std::vector<ThreadSwitch> switches{{100, true},  {140, false, true}, {160, true},
                                            {170, false}, {220, true},        {230, false}};
-        const auto rows =
-            exactStates(3, {look(ThreadState::Running, 90, 165, 7), look(ThreadState::Gil, 165, 260, 8)}, switches);
+        const auto rows = exactStates(
+            3, {sampleOf(ThreadState::Running, 90, 165, 7), sampleOf(ThreadState::Gil, 165, 260, 8)}, switches);
         QCOMPARE(words(rows), (Texts{"running 90-100 at 7 sampled", "running 100-140 at 7",
                                      "runnable 140-160 at 7 wanted 20", "running 160-170 at 7", "gil 170-220 at 8",
                                      "running 220-230 at 8", "gil 230-260 at 8 sampled"}));
@@ -84,12 +84,13 @@ class TestExactStates : public QObject {
 
     void samplesCountWithoutSwitches() {
         std::vector<ThreadSwitch> switches;
-        QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)), (Texts{"poll 5-9 at 1 sampled"}));
+        QCOMPARE(words(exactStates(3, {sampleOf(ThreadState::Poll, 5, 9, 1)}, switches)),
+                 (Texts{"poll 5-9 at 1 sampled"}));
     }
 
     void repeatedSwitchMeansALostOne() {
         std::vector<ThreadSwitch> switches{{10, true}, {20, true}, {30, false}, {40, true}};
-        QCOMPARE(words(exactStates(3, {look(ThreadState::Lock, 0, 50)}, switches)),
+        QCOMPARE(words(exactStates(3, {sampleOf(ThreadState::Lock, 0, 50)}, switches)),
                  (Texts{"lock 0-20 sampled", "running 20-30", "lock 30-40", "lock 40-50 sampled"}));
     }
 
@@ -97,7 +98,7 @@ class TestExactStates : public QObject {
         // 20 of the 26 waits counted by the kernel followed a preemption.
         std::vector<ThreadSwitch> switches{{0, true},  {10, false, true}, {30, true}, {40, false},
                                            {60, true}, {70, false},       {90, true}, {95, false}};
-        const auto rows = exactStates(3, {look(ThreadState::Poll, 0, 100, noIndex, 26)}, switches);
+        const auto rows = exactStates(3, {sampleOf(ThreadState::Poll, 0, 100, noIndex, 26)}, switches);
         QCOMPARE(words(rows)[1], std::string("runnable 10-30 wanted 20"));
         QCOMPARE(words(rows)[3], std::string("poll 40-60 wanted 3"));
         QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
@@ -106,10 +107,10 @@ class TestExactStates : public QObject {
     /// As many nested samples as a file can have; a naive reader would compare each with all others.
     void duplicateSamplesCountOnce() {
         constexpr int64_t count = 100'000;
-        std::vector<Row> samples{look(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
+        std::vector<Row> samples{sampleOf(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
         std::vector<ThreadSwitch> switches;
         for (int64_t each = 0; each < count; ++each) {
-            samples.push_back(look(ThreadState::Lock, 1 + each, 10 * count, 2, INT64_MAX));
+            samples.push_back(sampleOf(ThreadState::Lock, 1 + each, 10 * count, 2, INT64_MAX));
             switches.push_back({10 * each, each % 2 == 0});
         }
         QElapsedTimer timer;
@@ -120,7 +121,7 @@ class TestExactStates : public QObject {
         QVERIFY2(timer.elapsed() < 5'000, qPrintable(QString::number(timer.elapsed())));
         // Any count that the file attributes to the kernel.
         std::vector<ThreadSwitch> one{{0, true}, {5, false}};
-        Row odd = look(ThreadState::Poll, 0, 10, 1, INT64_MAX);
+        Row odd = sampleOf(ThreadState::Poll, 0, 10, 1, INT64_MAX);
         odd.cpuNs = INT64_MAX;
         QCOMPARE(exactStates(3, {odd}, one).size(), size_t{2});
         odd.delayNs = odd.cpuNs = INT64_MIN;
@@ -194,8 +195,8 @@ class TestExactStates : public QObject {
             for (size_t each = random() % 8; each > 0; --each) {
                 const int64_t startNs = atNs + static_cast<int64_t>(random() % 10);
                 atNs = startNs + static_cast<int64_t>(random() % 40);
-                samples.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs, atNs, noIndex,
-                                       static_cast<int64_t>(random() % 20)));
+                samples.push_back(sampleOf(static_cast<ThreadState>(random() % threadStateCount), startNs, atNs,
+                                           noIndex, static_cast<int64_t>(random() % 20)));
             }
             int64_t untilNs = INT64_MIN, sampledNs = 0, coveredNs = 0;
             for (const Row& each : samples) sampledNs += each.endNs - each.startNs;

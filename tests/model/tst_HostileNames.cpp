@@ -52,7 +52,7 @@ Write sqlite(std::initializer_list<std::string> statements, int64_t mark = 0) {
     };
 }
 Write nsight(std::initializer_list<std::string> statements) { return sqlite(statements); }
-Write ours(std::initializer_list<std::string> statements) { return sqlite(statements, traceApplicationId); }
+Write native(std::initializer_list<std::string> statements) { return sqlite(statements, traceApplicationId); }
 
 Write bytes(const std::function<std::string()>& make) {
     return [make](const std::filesystem::path& path) { std::ofstream(path, std::ios::binary) << make(); };
@@ -144,22 +144,22 @@ std::vector<Kind> exportKinds() {
                  table("GPU_METRICS", "timestamp, typeId, metricId, value", "i, i % 65000 % 256, i % 65000 / 256, i",
                        2 * countInTables)})},
         {"Lanescope, processes with facts",
-         ours({table("NVTX_EVENTS", "start, end, eventType, globalTid", ofThreads),
-               table("PROCESSES", "globalPid, pid, name", fmt::format("{}, i, i", pid)),
-               table("ThreadNames", "nameId, priority, globalTid", fmt::format("0, 1, {}", tid)),
-               "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
-               "INSERT INTO StringIds VALUES (0, 'a')"})},
-        {"Lanescope, counters", ours({table("LANESCOPE_COUNTERS", "counterId, name, unit, meaning", "i, 'c', 'B', 0"),
-                                      table("LANESCOPE_COUNTER_SAMPLES", "counterId, timestamp, value", "i, i, i")})},
+         native({table("NVTX_EVENTS", "start, end, eventType, globalTid", ofThreads),
+                 table("PROCESSES", "globalPid, pid, name", fmt::format("{}, i, i", pid)),
+                 table("ThreadNames", "nameId, priority, globalTid", fmt::format("0, 1, {}", tid)),
+                 "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                 "INSERT INTO StringIds VALUES (0, 'a')"})},
+        {"Lanescope, counters", native({table("LANESCOPE_COUNTERS", "counterId, name, unit, meaning", "i, 'c', 'B', 0"),
+                                        table("LANESCOPE_COUNTER_SAMPLES", "counterId, timestamp, value", "i, i, i")})},
         {"Lanescope, counters of GPUs and processes",
-         ours({table("LANESCOPE_COUNTERS", "counterId, name, unit, meaning, gpuId, globalPid, link",
-                     fmt::format("i, 'nvlink.tx', 'B/s', 0, i % 1024, {}, i % 18", pid)),
-               table("LANESCOPE_COUNTER_SAMPLES", "counterId, timestamp, value", "i, i, i")})},
+         native({table("LANESCOPE_COUNTERS", "counterId, name, unit, meaning, gpuId, globalPid, link",
+                       fmt::format("i, 'nvlink.tx', 'B/s', 0, i % 1024, {}, i % 18", pid)),
+                 table("LANESCOPE_COUNTER_SAMPLES", "counterId, timestamp, value", "i, i, i")})},
         {"Lanescope, communicators",
-         ours({table("NVTX_EVENTS", "start, end, eventType, globalTid", ofThreads),
-               table("LANESCOPE_NCCL_OPERATIONS", "nvtxRow, operation, bytes, communicator", "i, 'AllReduce', i, i"),
-               table("LANESCOPE_NCCL_COMMUNICATORS", "globalPid, communicator, rank, rankCount, name",
-                     fmt::format("{}, i, 1, 2, i", pid))})},
+         native({table("NVTX_EVENTS", "start, end, eventType, globalTid", ofThreads),
+                 table("LANESCOPE_NCCL_OPERATIONS", "nvtxRow, operation, bytes, communicator", "i, 'AllReduce', i, i"),
+                 table("LANESCOPE_NCCL_COMMUNICATORS", "globalPid, communicator, rank, rankCount, name",
+                       fmt::format("{}, i, 1, 2, i", pid))})},
         {"nvprof, threads and streams",
          sqlite(
              {table("StringTable", "_id_, value", "i, i", 10),

@@ -98,10 +98,10 @@ void tst_JsonCorruption::truncatedFileKeepsCompleteEvents() {
     QVERIFY(full);
     QCOMPARE((*full)->nvtx.size(), 3000u);
     fs::resize_file(packed, fs::file_size(packed) * 2 / 3);
-    const Result<TracePtr> torn = loadTrace(packed);
-    QVERIFY(torn);
-    QVERIFY((*torn)->nvtx.size() > 1500 && (*torn)->nvtx.size() < 2500);
-    QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("the compressed file is truncated") != std::string::npos);
+    const Result<TracePtr> truncated = loadTrace(packed);
+    QVERIFY(truncated);
+    QVERIFY((*truncated)->nvtx.size() > 1500 && (*truncated)->nvtx.size() < 2500);
+    QVERIFY(sentenceOf(**truncated, HealthCode::FileCut).find("the compressed file is truncated") != std::string::npos);
 }
 
 void tst_JsonCorruption::concatenatedPiecesAreOneFile() {

@@ -143,7 +143,7 @@ void tst_Notes::mergeKeepsChangesOfBothSides() {
     QCOMPARE(merged.marks[1].text, std::string("mine"));
     QCOMPARE(merged.marks[2].text, std::string("theirs"));
     QCOMPARE(merged.marks[3].id, std::string("c"));
-    QCOMPARE(merged.foreign, std::string("{\"x\":1}"));
+    QCOMPARE(merged.unknownFields, std::string("{\"x\":1}"));
 }
 
 void tst_Notes::removedMarkStaysRemoved() {

@@ -107,7 +107,7 @@ void tst_Schema::kindNamesMatchNsight() {
 void tst_Schema::kindNumbersMatchRealExports() {
     const auto files = sampleExports();
     if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
-    const Database ours = open();
+    const Database native = open();
     int compared = 0;
     for (const auto& file : files) {
         const auto theirs = Database::openReadOnly(file);
@@ -117,7 +117,7 @@ void tst_Schema::kindNumbersMatchRealExports() {
             if (!theirs->hasTable(table)) continue;
             const std::string sql = std::string("SELECT id, name, label FROM ") + table;
             auto expected = theirs->prepare(sql + " ORDER BY id");
-            auto found = ours.prepare(sql + " ORDER BY id");
+            auto found = native.prepare(sql + " ORDER BY id");
             while (*expected->step()) {
                 QVERIFY(*found->step());
                 for (int column = 0; column < 3; ++column) QCOMPARE(found->text(column), expected->text(column));

@@ -80,10 +80,10 @@ class TestSignificance : public QObject {
   private slots:
     // Expected values are from SciPy 1.x, scipy.stats.mannwhitneyu.
     void exactProbabilitiesMatchSciPy() {
-        const RankTest apart = mannWhitney(Values{1, 2, 3}, Values{4, 5, 6});
-        QVERIFY(apart.isExact);
-        QCOMPARE(apart.u, 0.0);
-        QVERIFY(isNear(apart.pValue, 0.1));
+        const RankTest distinct = mannWhitney(Values{1, 2, 3}, Values{4, 5, 6});
+        QVERIFY(distinct.isExact);
+        QCOMPARE(distinct.u, 0.0);
+        QVERIFY(isNear(distinct.pValue, 0.1));
         const RankTest unequal = mannWhitney(Values{71, 73, 70, 72, 75}, Values{74, 76, 78, 77});
         QCOMPARE(unequal.u, 1.0);
         QVERIFY(isNear(unequal.pValue, 0.031746031746031744));

@@ -309,15 +309,15 @@ void tst_TraceExcerpt::countersOfConsecutiveRecordingsAreMerged() {
             if (series.key == "power") found.push_back(&series);
         return found;
     };
-    const TracePtr apart = merged(1'000 * ms);
-    QCOMPARE(seriesOf(*apart).size(), size_t{1});
-    const CounterSeries& series = *seriesOf(*apart).front();
+    const TracePtr distant = merged(1'000 * ms);
+    QCOMPARE(seriesOf(*distant).size(), size_t{1});
+    const CounterSeries& series = *seriesOf(*distant).front();
     QCOMPARE(series.size(), 5u);
     QVERIFY(std::isnan(series.value(2)));
     QCOMPARE(series.timeNs(2), 50 * ms);
     QCOMPARE(series.timeNs(3), 1'000 * ms);
     QCOMPARE(series.endNs(), 1'050 * ms);
-    QCOMPARE(meansIn(*apart), (std::multiset<double>{1, 1, 2, 2}));
+    QCOMPARE(meansIn(*distant), (std::multiset<double>{1, 1, 2, 2}));
     // Two simultaneous samplers stay separate.
     QCOMPARE(seriesOf(*merged(20 * ms)).size(), size_t{2});
 }

@@ -19,10 +19,10 @@ Draw normal(double spread) {
     return [spread](std::mt19937& random) { return std::normal_distribution<double>(0, spread)(random); };
 }
 
-Draw modes(double apart, double share, double spread) {
+Draw modes(double distance, double share, double spread) {
     return [=](std::mt19937& random) {
         const bool isOther = std::uniform_real_distribution<double>(0, 1)(random) < share;
-        return (isOther ? apart : 0) + std::normal_distribution<double>(0, spread)(random);
+        return (isOther ? distance : 0) + std::normal_distribution<double>(0, spread)(random);
     };
 }
 

@@ -43,14 +43,14 @@ struct Job {
 
     void collective(const std::vector<uint32_t>& hosts, double atNs) {
         std::uniform_real_distribution<double> late(0, 1.0 * ms);
-        std::exponential_distribution<double> apart(1.0 / 3000);
+        std::exponential_distribution<double> delay(1.0 / 3000);
         std::vector<double> begins;
         for (size_t host = 0; host < hosts.size(); ++host) begins.push_back(atNs + late(random));
         const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
         CommonTime moment{.sightings = {}, .isCausal = true};
         for (size_t host = 0; host < hosts.size(); ++host) {
             const Clock& clock = clocks[hosts[host]];
-            moment.sightings.push_back({hosts[host], clock.shows(begins[host]), clock.shows(endNs + apart(random))});
+            moment.sightings.push_back({hosts[host], clock.shows(begins[host]), clock.shows(endNs + delay(random))});
         }
         moments.push_back(std::move(moment));
     }
@@ -59,7 +59,7 @@ struct Job {
     /// a ring or the levels of a tree.
     void inOrder(const std::vector<uint32_t>& hosts, double atNs, double hopNs, bool isTree) {
         std::uniform_real_distribution<double> late(0, 1.0 * ms);
-        std::exponential_distribution<double> apart(1.0 / 6000);
+        std::exponential_distribution<double> delay(1.0 / 6000);
         std::vector<double> begins;
         for (size_t host = 0; host < hosts.size(); ++host) begins.push_back(atNs + late(random));
         const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
@@ -68,7 +68,7 @@ struct Job {
             const double place = isTree ? std::floor(std::log2(host + 1.0)) : static_cast<double>(host % 2);
             const Clock& clock = clocks[hosts[host]];
             moment.sightings.push_back(
-                {hosts[host], clock.shows(begins[host]), clock.shows(endNs + hopNs * place + apart(random))});
+                {hosts[host], clock.shows(begins[host]), clock.shows(endNs + hopNs * place + delay(random))});
         }
         moments.push_back(std::move(moment));
     }
@@ -76,11 +76,11 @@ struct Job {
     /// A message, which the sender finishes shortly before the receiver.
     void message(uint32_t from, uint32_t to, double atNs) {
         std::uniform_real_distribution<double> late(0, 1.0 * ms);
-        std::exponential_distribution<double> apart(1.0 / 3000);
+        std::exponential_distribution<double> delay(1.0 / 3000);
         const double sendNs = atNs + late(random), receiveNs = atNs + late(random);
         const double endNs = std::max(sendNs, receiveNs) + 80'000;
         moments.push_back({{{from, clocks[from].shows(sendNs), clocks[from].shows(endNs - 1'500)},
-                            {to, clocks[to].shows(receiveNs), clocks[to].shows(endNs + apart(random))}},
+                            {to, clocks[to].shows(receiveNs), clocks[to].shows(endNs + delay(random))}},
                            false});
     }
 

@@ -24,13 +24,13 @@ namespace {
 
 constexpr int64_t us = 1'000;
 constexpr int64_t steps = 20, stepNs = 10 * ms;
-const std::string ours = "Lanescope 0.1.0";
+const std::string producerName = "Lanescope 0.1.0";
 
 /// Simulated steps of `perStep` kernels, each of which begins when its launching call ends, after
 /// the GPU was idle for `idleNs`.
 struct Program : SimulatedTrace {
     Program(int64_t callNs, int64_t idleNs, int64_t perStep = 100) {
-        description().producer = ours;
+        description().producer = producerName;
         uint32_t correlation = 0;
         const int64_t everyNs = stepNs / perStep;
         for (int64_t step = 0; step < steps; ++step) {

@@ -55,9 +55,9 @@ struct Rank {
 TracePtr collectives(int rank, std::string_view host, Clock clock) {
     Rank made(rank, host, std::move(clock));
     std::mt19937 random(42);  // the same for both
-    std::uniform_int_distribution<int64_t> late(0, 400 * us), apart(0, 2 * us);
+    std::uniform_int_distribution<int64_t> late(0, 400 * us), delay(0, 2 * us);
     for (int each = 0; each < 80; ++each) {
-        const int64_t begins[2] = {late(random), late(random)}, ends[2] = {0, apart(random)};
+        const int64_t begins[2] = {late(random), late(random)}, ends[2] = {0, delay(random)};
         const int64_t atNs = each * 20 * ms + 100 * ms;
         NcclFacts facts;
         facts.rank = rank;

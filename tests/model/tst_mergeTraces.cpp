@@ -275,12 +275,12 @@ void tst_mergeTraces::mergedFileIsANormalTrace() {
 }
 
 void tst_mergeTraces::filesOfSeveralToolsAreMerged() {
-    const fs::path torch = folder_ / "tools" / "rank_1.json", ours = folder_ / "tools" / "r.sqlite";
+    const fs::path torch = folder_ / "tools" / "rank_1.json", native = folder_ / "tools" / "r.sqlite";
     fs::create_directories(torch.parent_path());
     put(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
-    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), ours));
+    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), native));
     const fs::path output = folder_ / "tools.sqlite";
-    QVERIFY(mergeFiles(std::vector{torch, ours}, output));
+    QVERIFY(mergeFiles(std::vector{torch, native}, output));
     const Result<TracePtr> whole = loadTrace(output);
     QVERIFY(whole);
     QCOMPARE((*whole)->processes.size(), size_t{2});

@@ -137,7 +137,7 @@ void tst_unpackGzip::concatenatedGzipMembersAreRead() {
 
 void tst_unpackGzip::trailingDataIsReported_data() {
     QTest::addColumn<QByteArray>("content");
-    QTest::addColumn<QByteArray>("behind");
+    QTest::addColumn<QByteArray>("trailing");
     QTest::addColumn<bool>("isReported");
     const QByteArray trace = QByteArray::fromStdString(plain_);
     const QByteArray json = R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}])";
@@ -155,9 +155,9 @@ void tst_unpackGzip::trailingDataIsReported_data() {
 
 void tst_unpackGzip::trailingDataIsReported() {
     QFETCH(QByteArray, content);
-    QFETCH(QByteArray, behind);
+    QFETCH(QByteArray, trailing);
     QFETCH(bool, isReported);
-    write(gzipped(content.toStdString()) + behind.toStdString());
+    write(gzipped(content.toStdString()) + trailing.toStdString());
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
     const auto isOfIt = [](const HealthNote& note) { return note.code == HealthCode::BytesBehindPacked; };

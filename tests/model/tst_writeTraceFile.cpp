@@ -45,50 +45,51 @@ void tst_writeTraceFile::importedTraceEqualsItsLanescopeCopy() {
     events.push_back(R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
     events.push_back(R"({"ph": "s", "id": 1, "ts": 1.5, "cat": "fwdbwd"})");
     events.push_back(R"({"ph": "f", "id": 1, "ts": 2.5, "cat": "fwdbwd"})");
-    const TracePtr foreign = loaded(traceOf(events, "",
-                                            ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
-                                            "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
+    const TracePtr imported = loaded(traceOf(events, "",
+                                             ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
+                                             "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
     const fs::path path = folder_ / "native.sqlite";
-    QVERIFY(writeTraceFile(*foreign, path));
+    QVERIFY(writeTraceFile(*imported, path));
     const Result<TracePtr> opened = loadTrace(path);
     QVERIFY(opened);
-    const Trace& ours = **opened;
-    QCOMPARE(ours.producer, foreign->producer);
-    QCOMPARE(ours.startUtcNs, foreign->startUtcNs);
-    QCOMPARE(ours.facts.host, std::string("box"));
-    QCOMPARE(ours.processes[0].rank, std::optional<int>(1));
-    QCOMPARE(eventsIn(ours), eventsIn(*foreign));
-    QCOMPARE(ours.kernels.startNs[0], foreign->kernels.startNs[0]);
-    QCOMPARE(ours.launchConfigs[ours.kernels.config[0]].grid, foreign->launchConfigs[foreign->kernels.config[0]].grid);
-    QVERIFY(ours.launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
-    const uint32_t op = rangeCalled(ours, "aten::mm");
-    QCOMPARE(ours.strings.at(ours.nvtx.domain[op]), operatorDomain);
-    QCOMPARE(ours.strings.at(ours.nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
-    QVERIFY(ours.nvtx.isOpen[rangeCalled(ours, "open")] != 0);
-    QCOMPARE(ours.projections.size(), foreign->projections.size());
-    QCOMPARE(ours.nccl.size(), 1u);
-    QCOMPARE(ours.nccl.bytes[0], int64_t{40});
-    QCOMPARE(ours.nccl.communicator[0], foreign->nccl.communicator[0]);
-    QCOMPARE(ours.nccl.facts[0].sequence, int64_t{3});
-    QCOMPARE(ours.nccl.facts[0].rank, 1);
-    QCOMPARE(ours.counters.size(), foreign->counters.size());
-    QCOMPARE(ours.counters.back().value(0), foreign->counters.back().value(0));
-    QCOMPARE(sentenceOf(ours, HealthCode::NotShown), sentenceOf(*foreign, HealthCode::NotShown));
-    QCOMPARE(ours.health.size(), foreign->health.size());
-    QCOMPARE(ours.tracks.size(), foreign->tracks.size());
+    const Trace& native = **opened;
+    QCOMPARE(native.producer, imported->producer);
+    QCOMPARE(native.startUtcNs, imported->startUtcNs);
+    QCOMPARE(native.facts.host, std::string("box"));
+    QCOMPARE(native.processes[0].rank, std::optional<int>(1));
+    QCOMPARE(eventsIn(native), eventsIn(*imported));
+    QCOMPARE(native.kernels.startNs[0], imported->kernels.startNs[0]);
+    QCOMPARE(native.launchConfigs[native.kernels.config[0]].grid,
+             imported->launchConfigs[imported->kernels.config[0]].grid);
+    QVERIFY(native.launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
+    const uint32_t op = rangeCalled(native, "aten::mm");
+    QCOMPARE(native.strings.at(native.nvtx.domain[op]), operatorDomain);
+    QCOMPARE(native.strings.at(native.nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
+    QVERIFY(native.nvtx.isOpen[rangeCalled(native, "open")] != 0);
+    QCOMPARE(native.projections.size(), imported->projections.size());
+    QCOMPARE(native.nccl.size(), 1u);
+    QCOMPARE(native.nccl.bytes[0], int64_t{40});
+    QCOMPARE(native.nccl.communicator[0], imported->nccl.communicator[0]);
+    QCOMPARE(native.nccl.facts[0].sequence, int64_t{3});
+    QCOMPARE(native.nccl.facts[0].rank, 1);
+    QCOMPARE(native.counters.size(), imported->counters.size());
+    QCOMPARE(native.counters.back().value(0), imported->counters.back().value(0));
+    QCOMPARE(sentenceOf(native, HealthCode::NotShown), sentenceOf(*imported, HealthCode::NotShown));
+    QCOMPARE(native.health.size(), imported->health.size());
+    QCOMPARE(native.tracks.size(), imported->tracks.size());
     Result<Database> database = Database::openReadOnly(path);
     QVERIFY(database);
     auto devices = database->prepare("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE");
     QVERIFY(devices && *devices->step());
-    QCOMPARE(devices->integer(0), ours.gpus[0].id);
-    QCOMPARE(devices->integer(1), ours.gpus[0].id);
+    QCOMPARE(devices->integer(0), native.gpus[0].id);
+    QCOMPARE(devices->integer(1), native.gpus[0].id);
     QCOMPARE(devices->integer(2), int64_t{4000});
     // A join of threads with their names finds each; a thread without a name stays without.
     auto names = database->prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
     QVERIFY(names && *names->step());
-    QCOMPARE(names->integer(0), static_cast<int64_t>(foreign->threads.size()));
-    for (size_t thread = 0; thread < foreign->threads.size(); ++thread)
-        QCOMPARE(ours.threads[thread].name, foreign->threads[thread].name);
+    QCOMPARE(names->integer(0), static_cast<int64_t>(imported->threads.size()));
+    for (size_t thread = 0; thread < imported->threads.size(); ++thread)
+        QCOMPARE(native.threads[thread].name, imported->threads[thread].name);
 }
 
 /// Sums use these values, for example the bytes over NVLink.

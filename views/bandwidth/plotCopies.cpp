@@ -141,13 +141,13 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
     // Names are stacked vertically, or side by side in one row.
     const bool areInRow = rates.orientation() == Qt::Horizontal;
     const QFontMetricsF metrics(font);
-    const double apart = areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
+    const double minDistance = areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
     std::vector<Cluster> clusters;
     for (const CopyPeak* peak : sorted) {
         if (!rates.range().contains(peak->gigabytesPerSecond)) continue;
         addLine(plot, rates, peak->gigabytesPerSecond, theme);
         const double place = rates.coordToPixel(peak->gigabytesPerSecond);
-        if (clusters.empty() || std::abs(place - clusters.back().place) > apart) clusters.emplace_back();
+        if (clusters.empty() || std::abs(place - clusters.back().place) > minDistance) clusters.emplace_back();
         clusters.back().peaks.push_back(peak);
         clusters.back().place = place;
     }

@@ -392,8 +392,8 @@ void ExplanationPanel::shareLines(bool isScrolled) {
     const int room = width() - margins.left() - margins.right() - bar;
     for (size_t index = 0; index < buttons_.size(); ++index) {
         const QToolButton* query = queries_[index];
-        const int beside = query ? query->sizeHint().width() + rowSpacing : 0;
-        const int whole = buttons_[index]->linesIn(room - beside);
+        const int queryWidth = query ? query->sizeHint().width() + rowSpacing : 0;
+        const int whole = buttons_[index]->linesIn(room - queryWidth);
         const bool isWhole = index == 0 || isScrolled;
         buttons_[index]->setLines(isWhole ? whole : std::clamp(whole, 1, 1 + std::max(0, left)));
         left -= buttons_[index]->lines() - 1;

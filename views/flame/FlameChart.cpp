@@ -398,13 +398,13 @@ void FlameChart::scrollContentsBy(int, int) {
     redraw();
 }
 
-void FlameChart::showCard(uint32_t node, QPoint beside) {
+void FlameChart::showTip(uint32_t node, QPoint anchor) {
     if (!tree_ || node == noIndex) {
         card_.hide();
     } else {
         card_.setContent(toQString(tree_->nameOf(node)), detailOf(*tree_, node, root_),
                          flameColor(*tree_, node, theme_));
-        card_.place(beside, viewport()->rect(), font());
+        card_.place(anchor, viewport()->rect(), font());
     }
     viewport()->update();
 }
@@ -413,7 +413,7 @@ void FlameChart::mouseMoveEvent(QMouseEvent* event) {
     const uint32_t node = frameAt(event->pos());
     if (node == noIndex && hovered_ == noIndex) return;
     hovered_ = node;
-    showCard(node, event->pos());
+    showTip(node, event->pos());
 }
 
 void FlameChart::mouseReleaseEvent(QMouseEvent* event) {
@@ -440,7 +440,7 @@ void FlameChart::stepTo(uint32_t node) {
     setCurrent(node);
     hovered_ = noIndex;
     const QRect frame = rectOf(node);
-    showCard(node, {frame.left() + std::min(frame.width() / 2, 80), frame.bottom() - 8});
+    showTip(node, {frame.left() + std::min(frame.width() / 2, 80), frame.bottom() - 8});
 }
 
 /// Goes to the next frame of the row that is drawn separately.
@@ -506,7 +506,7 @@ void FlameChart::changeEvent(QEvent* event) {
 bool FlameChart::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::Leave && hovered_ != noIndex) {
         hovered_ = noIndex;
-        showCard(noIndex, {});
+        showTip(noIndex, {});
     }
     return QAbstractScrollArea::viewportEvent(event);
 }

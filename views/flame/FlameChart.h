@@ -134,7 +134,7 @@ class FlameChart : public QAbstractScrollArea {
     uint32_t deepest() const;
     void updateScrollBar();
     void redraw();
-    void showCard(uint32_t node, QPoint beside);
+    void showTip(uint32_t node, QPoint anchor);
     void stepInRow(int direction);
     void stepTo(uint32_t node);
 

@@ -139,7 +139,7 @@ void FlowOverlay::update(QSize size, const QFont& font) {
 
 /// Ties the invisible end to its label: to its side if the arrow follows the time there, else to
 /// its upper or lower edge, so that no arrow turns back on itself.
-void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, double apart) {
+void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, double distance) {
     const QPointF here = isEffectInSight ? line.to : line.from;
     QPointF& end = isEffectInSight ? line.from : line.to;
     QPointF& way = isEffectInSight ? line.leaving : line.arriving;
@@ -151,7 +151,7 @@ void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, do
     }
     const bool isBelow = label.center().y() > here.y();
     // Below the point where the curve bends before it reaches the event.
-    const double bend = here.x() + (isEffectInSight ? -minBendPx - apart : minBendPx + apart);
+    const double bend = here.x() + (isEffectInSight ? -minBendPx - distance : minBendPx + distance);
     end = {std::clamp(bend, label.left() + textInset, label.right() - textInset),
            isBelow ? label.top() : label.bottom()};
     way = {0, isBelow == isEffectInSight ? -1.0 : 1.0};

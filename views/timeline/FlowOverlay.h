@@ -80,7 +80,7 @@ class FlowOverlay {
         QPointF leaving{1, 0}, arriving{1, 0};
         double error = 0;  ///< The possible error in pixels, either way.
     };
-    static void join(Line& line, const QRectF& label, bool isEffectInSight, double apart);
+    static void join(Line& line, const QRectF& label, bool isEffectInSight, double distance);
     void update(QSize size, const QFont& font);
     void addLine(const FlowArrow& arrow, QSize size, const QFont& font);
     QString labelText(const FlowEnd& there, const FlowEnd& here, double x, double y, QSize size) const;

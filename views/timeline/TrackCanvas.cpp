@@ -291,7 +291,7 @@ void TrackCanvas::hoverAt(QPoint position) {
     if (hovered_) {
         const auto slice = sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
         if (slice) hoverRectangle_ = slice->toAlignedRect().adjusted(-1, -1, 1, 1);
-        if (gesture_ == Gesture::None) showCard(position);
+        if (gesture_ == Gesture::None) showTip(position);
     } else if (gesture_ == Gesture::None) {
         showUnrecorded(position);
         if (!card_.isVisible()) showEmptyPlace(position);
@@ -300,7 +300,7 @@ void TrackCanvas::hoverAt(QPoint position) {
     update(hoverRectangle_.united(card_.rectangle()));
 }
 
-void TrackCanvas::showCard(QPoint position) {
+void TrackCanvas::showTip(QPoint position) {
     const double x = position.x() * devicePixelRatioF();
     const TimelineState& state = *hovered_->state;
     TrackPainter& tracks = painterOf(&state);

@@ -73,7 +73,7 @@ class TrackCanvas : public QWidget {
     std::optional<Slice> sliceUnder(QPoint position) const;
     void hoverAt(QPoint position);
     void clearHover();
-    void showCard(QPoint position);
+    void showTip(QPoint position);
     /// Returns the time at `x`, or that of a near edge of a slice unless `modifiers` disable snapping.
     int64_t timeFor(QPoint position, Qt::KeyboardModifiers modifiers) const;
     bool isOnEdge(QPoint position) const;

@@ -171,9 +171,9 @@ void InspectorRecords::take(std::string_view object, int64_t line) {
     const bool isOperation = !parts.collective.empty() || !parts.message.empty();
     const bool hasOwner = !parts.header.empty() && !parts.metadata.empty();
     if (!isOperation && parts.stats.empty()) {
-        const bool isOurs = hasOwner || object.substr(0, 32).find("\"proxy_trace\"") != object.npos;
-        if (!isEmpty) (isOurs ? file_.kinds : file_.others).add(line);
-        if (!hasOwner && isOurs) --droppedOfBatch_;
+        const bool isProxyRecord = hasOwner || object.substr(0, 32).find("\"proxy_trace\"") != object.npos;
+        if (!isEmpty) (isProxyRecord ? file_.kinds : file_.others).add(line);
+        if (!hasOwner && isProxyRecord) --droppedOfBatch_;
         return;
     }
     if (!parts.stats.empty()) {

@@ -62,8 +62,8 @@ void readDescription(LoadContext& context) {
     readExport(context, tables::oldExportMetaData);
     readExport(context, tables::exportMetaData);
     readStartTime(context);
-    const bool isOurs = context.database().pragma("application_id") == traceApplicationId;
-    if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
+    const bool isNative = context.database().pragma("application_id") == traceApplicationId;
+    if (isNative && context.database().pragma("user_version") > traceSchemaVersion)
         context.note({Severity::Warning, HealthCode::NewerRecorder,
                       "The trace was recorded by a newer Lanescope; only supported data is shown."});
 }

@@ -91,7 +91,7 @@ bool holdsEvents(const Database& database, const std::string& table) {
     });
 }
 
-bool isOurs(const std::string& table) {
+bool isNative(const std::string& table) {
     const auto is = [&](const tables::Table* known) {
         return lowerCase(std::string(known->tableName())) == lowerCase(table);
     };
@@ -104,7 +104,7 @@ void noteUnknown(LoadContext& context) {
     size_t named = 0;
     int64_t others = 0, otherRows = 0;
     for (const std::string& table : context.database().tables()) {
-        if (context.isRead(table) || isOurs(table) || !std::ranges::all_of(table, isPlain) ||
+        if (context.isRead(table) || isNative(table) || !std::ranges::all_of(table, isPlain) ||
             !holdsEvents(context.database(), table))
             continue;
         if (named < maxNamedTables) {

@@ -127,9 +127,9 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
     const int64_t callNs = trace.apiCalls.startNs[call.row()];
     // Rows are sorted by the begin of the calls, and no call launches before its begin.
     const Column<uint32_t>& rangeOf = trace.nccl.nvtx;
-    const auto behind = std::partition_point(rangeOf.begin(), rangeOf.end(),
-                                             [&](uint32_t nvtx) { return trace.nvtx.startNs[nvtx] <= callNs; });
-    const auto end = static_cast<uint32_t>(behind - rangeOf.begin());
+    const auto firstAfter = std::partition_point(rangeOf.begin(), rangeOf.end(),
+                                                 [&](uint32_t nvtx) { return trace.nvtx.startNs[nvtx] <= callNs; });
+    const auto end = static_cast<uint32_t>(firstAfter - rangeOf.begin());
     for (uint32_t row = end - std::min(end, maxCallsBefore); row < end; ++row) {
         const NcclLaunch launch = launchOfNcclCall(trace, row);
         if (thread == launch.thread && callNs >= launch.during.startNs && callNs < launch.during.endNs) return row;

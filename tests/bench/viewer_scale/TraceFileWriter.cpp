@@ -79,7 +79,7 @@ class TraceFileWriter::File {
             .insert(fact.name = "Simulated", fact.value = "yes: written by a generator, nothing was measured on a GPU");
         if (error_) return fail(*error_);
         if (auto done = database_.execute("COMMIT"); !done) return done;
-        if (kind_ == FileKind::Foreign) return database_.execute(otherFormatSql);
+        if (kind_ == FileKind::OtherTool) return database_.execute(otherFormatSql);
         return {};
     }
 
@@ -232,7 +232,7 @@ class TraceFileWriter::File {
         inserters_->ranges.insert(t.start = row.startNs, t.end = row.endNs, t.textId = textId, t.text = text,
                                   t.domainId = isNccl ? ncclDomain : 0, t.globalTid = tid,
                                   t.eventType = NvtxEventType::PushPop);
-        if (!isNccl || kind_ != FileKind::Ours) return;
+        if (!isNccl || kind_ != FileKind::Native) return;
         constexpr const auto& call = tables::ncclOperations;
         inserters_->nccl.insert(call.nvtxRow = rangeRows_, call.bytes = row.ncclBytes, call.communicator = communicator,
                                 call.globalTid = tid, call.operation = "AllReduce");

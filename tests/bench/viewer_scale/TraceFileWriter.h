@@ -11,8 +11,8 @@ namespace lanescope::bench {
 
 /// Kind of file to write.
 enum class FileKind {
-    Ours,     ///< With `application_id` and Lanescope's own tables.
-    Foreign,  ///< Only the tables shared with exports of other profilers.
+    Native,     ///< With `application_id` and Lanescope's own tables.
+    OtherTool,  ///< Only the tables shared with exports of other profilers.
 };
 
 /// Writes simulated rows into a new trace file, in the order they come, without indexes.

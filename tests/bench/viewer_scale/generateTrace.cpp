@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     app.add_flag("--foreign", isInternalFrame, "Without what only Lanescope writes");
     CLI11_PARSE(app, argc, argv);
     const auto count =
-        generate(path, static_cast<int64_t>(events), seed, isInternalFrame ? FileKind::Foreign : FileKind::Ours);
+        generate(path, static_cast<int64_t>(events), seed, isInternalFrame ? FileKind::OtherTool : FileKind::Native);
     if (!count) {
         std::fprintf(stderr, "%s\n", count.error().sentence.c_str());
         return 1;

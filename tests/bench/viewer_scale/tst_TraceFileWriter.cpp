@@ -49,7 +49,7 @@ class tst_TraceFileWriter : public QObject {
     void everyRowRoundTrips() {
         QFETCH(bool, isInternalFrame);
         const TemporaryFolder folder;
-        const FileKind kind = isInternalFrame ? FileKind::Foreign : FileKind::Ours;
+        const FileKind kind = isInternalFrame ? FileKind::OtherTool : FileKind::Native;
         const int64_t count = write(folder / "trace", 1, kind);
         QVERIFY(count > 10'000);
         const auto trace = loadTrace(folder / "trace");
@@ -65,7 +65,7 @@ class tst_TraceFileWriter : public QObject {
 
     void ranksNestTheirRangesFourDeep() {
         const TemporaryFolder folder;
-        QVERIFY(write(folder / "trace", 2, FileKind::Ours) > 0);
+        QVERIFY(write(folder / "trace", 2, FileKind::Native) > 0);
         const auto trace = loadTrace(folder / "trace");
         QVERIFY(trace.has_value());
         const NvtxTable& ranges = (*trace)->nvtx;
@@ -77,9 +77,9 @@ class tst_TraceFileWriter : public QObject {
 
     void equalSeedsWriteEqualFiles() {
         const TemporaryFolder folder;
-        QVERIFY(write(folder / "first", 7, FileKind::Ours) > 0);
-        QVERIFY(write(folder / "second", 7, FileKind::Ours) > 0);
-        QVERIFY(write(folder / "other", 8, FileKind::Ours) > 0);
+        QVERIFY(write(folder / "first", 7, FileKind::Native) > 0);
+        QVERIFY(write(folder / "second", 7, FileKind::Native) > 0);
+        QVERIFY(write(folder / "other", 8, FileKind::Native) > 0);
         QCOMPARE(contentOf(folder / "first") == contentOf(folder / "second"), true);
         QCOMPARE(contentOf(folder / "first") == contentOf(folder / "other"), false);
     }

@@ -186,9 +186,9 @@ bool isStolen() {
 
 /// Returns one empty buffer of another tool; its content does not matter.
 bool returnUnknownBuffer() {
-    static uint8_t foreign[64];
+    static uint8_t unknown[64];
     if (std::getenv("STANDIN_CUPTI_MIXED") && !simulation().returnedUnknown.exchange(true))
-        simulation().complete(nullptr, 0, foreign, sizeof foreign, 0);
+        simulation().complete(nullptr, 0, unknown, sizeof unknown, 0);
     return false;
 }
 

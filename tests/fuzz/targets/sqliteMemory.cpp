@@ -22,18 +22,18 @@ struct Header {
     alignas(16) int bytes;
 };
 
-void* behind(void* memory, int bytes) { return memory == nullptr ? nullptr : ::new (memory) Header{bytes} + 1; }
+void* blockOf(void* memory, int bytes) { return memory == nullptr ? nullptr : ::new (memory) Header{bytes} + 1; }
 
 Header* before(void* piece) { return static_cast<Header*>(piece) - 1; }
 
-void* take(int bytes) { return behind(__libc_malloc(static_cast<size_t>(bytes) + sizeof(Header)), bytes); }
+void* take(int bytes) { return blockOf(__libc_malloc(static_cast<size_t>(bytes) + sizeof(Header)), bytes); }
 
 void give(void* piece) {
     if (piece != nullptr) __libc_free(before(piece));
 }
 
 void* resize(void* piece, int bytes) {
-    return behind(__libc_realloc(before(piece), static_cast<size_t>(bytes) + sizeof(Header)), bytes);
+    return blockOf(__libc_realloc(before(piece), static_cast<size_t>(bytes) + sizeof(Header)), bytes);
 }
 
 int sizeOf(void* piece) { return piece == nullptr ? 0 : before(piece)->bytes; }

@@ -235,10 +235,10 @@ class tst_findEvents : public QObject {
         const int64_t middleNs = trace->range.startNs + trace->range.durationNs() / 3;
         std::vector<EventRef> parts = found(*trace, "gemm", PatternKind::Substring, {always.startNs, middleNs});
         QVERIFY(!parts.empty());
-        const std::vector<EventRef> behind = found(*trace, "gemm", PatternKind::Substring, {middleNs, always.endNs});
-        QVERIFY(trace->rangeOf(behind.front()).startNs >= middleNs);
+        const std::vector<EventRef> after = found(*trace, "gemm", PatternKind::Substring, {middleNs, always.endNs});
+        QVERIFY(trace->rangeOf(after.front()).startNs >= middleNs);
         QVERIFY(trace->rangeOf(parts.back()).startNs < middleNs);
-        parts.insert(parts.end(), behind.begin(), behind.end());
+        parts.insert(parts.end(), after.begin(), after.end());
         QCOMPARE(parts, found(*trace, "gemm"));
     }
 

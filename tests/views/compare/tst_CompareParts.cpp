@@ -171,12 +171,12 @@ class TestCompareParts : public QObject {
         QVERIFY(chart.plot().yAxis->range().lower > 0);
         QVERIFY(chart.plot().yAxis->label().contains("clipped at "));
         QVERIFY(chart.accessibleDescription().contains("the axis begins at "));
-        int cuts = 0;
+        int truncates = 0;
         for (int index = 0; index < chart.plot().itemCount(); ++index) {
             auto* line = qobject_cast<QCPItemLine*>(chart.plot().item(index));
-            cuts += line && line->pen().width() == 3 ? 1 : 0;
+            truncates += line && line->pen().width() == 3 ? 1 : 0;
         }
-        QCOMPARE(cuts, 4);  // two across the column of each run
+        QCOMPARE(truncates, 4);  // two across the column of each run
         const WorkerComparison large = pairWith(20'000'000, {{StepPart::Compute, 60'000'000}});
         chart.setPair(&large);
         QCOMPARE(chart.plot().yAxis->range().lower, 0.0);

@@ -21,11 +21,11 @@ class TestCompareView : public QObject {
   private slots:
     void showsTheWarningsOfItsSide() {
         // Not shared yet, so it may still change.
-        auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
+        auto uncertain = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
-        doubtful->health = {{Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
+        uncertain->health = {{Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
         sound->health.clear();
-        ShownComparison compared(doubtful, sound);
+        ShownComparison compared(uncertain, sound);
         QVERIFY(child<WarningBar>(compared.view.baseline()).isVisible());
         QCOMPARE(child<WarningBar>(compared.view.baseline()).text(), QString("Baseline: Records were dropped."));
         QVERIFY(!child<WarningBar>(compared.view.candidate()).isVisible());

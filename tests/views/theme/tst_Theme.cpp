@@ -153,8 +153,8 @@ void tst_Theme::familiesAreDistinctForColourBlindEyes() {
                 if (a < b) pairs.emplace_back(theme.colorOf(a), theme.colorOf(b));
         pairs.emplace_back(theme.faster, theme.slower);
         for (const auto& [a, b] : pairs) {
-            const double apart = distance(seen(a, deficiency), seen(b, deficiency));
-            QVERIFY2(apart >= 25, qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(apart)));
+            const double difference = distance(seen(a, deficiency), seen(b, deficiency));
+            QVERIFY2(difference >= 25, qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(difference)));
         }
     }
 }

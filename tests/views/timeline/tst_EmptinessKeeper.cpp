@@ -35,7 +35,7 @@ struct Shown {
                        timeline.places().trackAt(timeline.places().trackArea(track).center().y()) == track;
         return false;
     }
-    void look(int64_t fromMs, int64_t toMs) { timeline.state().range().axis().setRange({fromMs * ms, toMs * ms}); }
+    void showRange(int64_t fromMs, int64_t toMs) { timeline.state().range().axis().setRange({fromMs * ms, toMs * ms}); }
     bool waitForRest() {
         return QTest::qWaitFor([this] { return !timeline.emptyTracks().isWaiting(); });
     }
@@ -52,12 +52,12 @@ class TestEmptinessKeeper : public QObject {
         shown.timeline.emptyTracks().setOn(true);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
-        shown.look(0, 20);
+        shown.showRange(0, 20);
         QVERIFY(shown.timeline.emptyTracks().isWaiting());
         QVERIFY2(shown.isSeen(20), "rows stay while the view moves");
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && !shown.isSeen(20));
-        shown.look(80, 100);
+        shown.showRange(80, 100);
         QVERIFY(shown.waitForRest());
         QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
         shown.timeline.emptyTracks().setOn(false);
@@ -67,7 +67,7 @@ class TestEmptinessKeeper : public QObject {
     void entirelyEmptyViewKeepsAllTracks() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
-        shown.look(40, 60);
+        shown.showRange(40, 60);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
@@ -75,7 +75,7 @@ class TestEmptinessKeeper : public QObject {
     void revealedTrackIsShownAtOnce() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
-        shown.look(0, 20);
+        shown.showRange(0, 20);
         QVERIFY(shown.waitForRest());
         QVERIFY(!shown.isSeen(20));
         const EventRef last(EventKind::Kernel, shown.timeline.trace()->kernels.size() - 1);
@@ -88,7 +88,7 @@ class TestEmptinessKeeper : public QObject {
     void skippedEmptyTracksAreNoPartOfTheArrangement() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
-        shown.look(0, 20);
+        shown.showRange(0, 20);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.timeline.state().tracks().arrangement().isDefault());
     }
