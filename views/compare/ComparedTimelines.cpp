@@ -254,7 +254,7 @@ bool DifferenceLane::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const int at = stepAt(help->pos().x());
     if (at < 0) {
-        QToolTip::elideText();
+        QToolTip::hideText();
         return true;
     }
     const StepDifference& step = steps_[size_t(at)];

@@ -412,7 +412,7 @@ bool StepStrip::event(QEvent* event) {
         if (place)
             QToolTip::showText(help->globalPos(), plainToolTip(tipAt(*place)), this);
         else
-            QToolTip::elideText();
+            QToolTip::hideText();
         return true;
     }
     return QWidget::event(event);

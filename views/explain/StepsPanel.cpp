@@ -254,7 +254,7 @@ bool RankLens::event(QEvent* event) {
         if (const auto place = stepAt(help->pos()))
             QToolTip::showText(help->globalPos(), plainToolTip(tipAt(*place)), this);
         else
-            QToolTip::elideText();
+            QToolTip::hideText();
         return true;
     }
     return QWidget::event(event);

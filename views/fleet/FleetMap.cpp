@@ -365,7 +365,7 @@ bool FleetMap::event(QEvent* event) {
         if (const auto cell = cellAt(help->pos()))
             QToolTip::showText(help->globalPos(), plainToolTip(textOf(*cell)), this);
         else
-            QToolTip::elideText();
+            QToolTip::hideText();
         return true;
     }
     return QWidget::event(event);

@@ -198,7 +198,7 @@ void NameHistogram::mousePressEvent(QMouseEvent* event) {
 void NameHistogram::mouseMoveEvent(QMouseEvent* event) {
     const auto found = occurrenceAt(event->pos());
     setCursor(found ? Qt::PointingHandCursor : Qt::ArrowCursor);
-    if (!found) return QToolTip::elideText();
+    if (!found) return QToolTip::hideText();
     QToolTip::showText(event->globalPosition().toPoint(), textOf(*found), this);
 }
 

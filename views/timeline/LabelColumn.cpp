@@ -309,7 +309,7 @@ bool LabelColumn::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Place place = placeUnder(help->pos());
     if (!place.row) {
-        QToolTip::elideText();
+        QToolTip::hideText();
         return true;
     }
     const Trace& trace = *place.state->trace();
