@@ -137,9 +137,9 @@ const Rule longKernelRule{
     .finds =
         "One kernel takes at least a fifth of the step per launch, and at least ten times the mean of the many others.",
     .advice =
-        "Check what slows it down: atomic additions to the same addresses, few active blocks while the rest of the GPU "
-        "is idle, memory read out of order. Try another operation, layout or algorithm, or split it. A kernel profiler "
-        "shows more.",
+        "Check what slows it down: atomic additions one after the other to the same addresses, few blocks while the "
+        "rest of the GPU is idle, memory read out of order. Try another operation, layout or algorithm, or split it. A "
+        "kernel profiler shows more.",
     .sql =
         "SELECT s.value AS kernel, count(*) AS launches, max(k.end - k.start) AS longest_ns, "
         "k.gridX * k.gridY * k.gridZ AS blocks FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s "
