@@ -211,7 +211,7 @@ class bench_Close : public QObject {
 
     void makeTrace(int64_t wanted) {
         TrainingSimulation simulation(1);
-        auto writer = TraceFileWriter::create(source(), FileKind::Ours, simulation.names());
+        auto writer = TraceFileWriter::create(source(), FileKind::Native, simulation.names());
         QVERIFY(writer.has_value());
         StepRows step;
         for (int64_t count = 0; count < wanted; count += step.count()) {
