@@ -23,7 +23,7 @@ namespace lanescope::capture {
 namespace {
 
 constexpr size_t maxEntriesBytes = 32 * 1024;
-constexpr size_t maxEntries = 4;
+constexpr size_t maxEntries = 8;
 constexpr int firstSignalStatus = 128;
 
 /// Data that the child needs to execute the program, made before the fork.

@@ -34,7 +34,7 @@ class ChildProcess {
 
     pid_t pid() const { return pid_; }
     bool hasEnded() const { return pid_ < 0; }
-    /// Starts the program, with at most four more entries in its environment. Fails if the system
+    /// Starts the program, with at most eight more entries in its environment. Fails if the system
     /// cannot execute it. SIGPIPE is ignored by then, in case a signal has ended the child.
     Result<void, StartProblem> begin(const std::vector<std::string>& lastEntries);
     /// Waits until the program ends, and meanwhile reaps other ended processes of its tree. Returns
