@@ -48,6 +48,10 @@ class Files(SharedFolder):
         return lanescope("sql", trace or self.trace, "SELECT count(*) FROM NVTX_EVENTS", "-f", "csv", user=user)
 
     def test_index_of_another_user_is_not_used(self):
+        # Smaller traces are read without an index.
+        self.trace.unlink()
+        self.own(recording(self.trace, 30000), OWNER, 0o644)
+        self.assertGreater(self.trace.stat().st_size, 1 << 20)
         other = recording(self.folder / "other.sqlite", 7)
         for user in (OWNER, NEIGHBOUR):
             self.assertEqual(lanescope("index", self.trace, user=user).returncode, 0)
@@ -59,13 +63,19 @@ class Files(SharedFolder):
         forged[slice(*AT_SOURCE)] = own.read_bytes()[slice(*AT_SOURCE)]
         forged[AT_CHECKSUM:AT_CHECKSUM + 4] = struct.pack("<I", zlib.crc32(bytes(forged[:AT_CHECKSUM])))
         whole = lanescope("stats", self.trace, user=OWNER).stdout
-        # Of another user; of the reader, as from an archive; a link; writable by others.
+        self.assertIn("30", whole)
+        # Of another user; of the reader, as from an archive; writable by others.
         for name, user, mode in (("foreign", NEIGHBOUR, 0o644), ("unpacked", OWNER, 0o644), ("open", OWNER, 0o666)):
             with self.subTest(name):
                 own.unlink()
                 own.write_bytes(forged)
                 self.own(own, user, mode)
                 self.assertEqual(lanescope("stats", self.trace, user=OWNER).stdout, whole)
+        # Root could change the trace itself, so the forgery is whole.
+        own.unlink()
+        own.write_bytes(forged)
+        self.own(own, "root", 0o644)
+        self.assertNotEqual(lanescope("stats", self.trace, user=OWNER).stdout, whole)
 
     def test_foreign_journals_are_ignored(self):
         for ending, content in (("-journal", journal_of(self.trace)), ("-wal", b"x" * 40000), ("-shm", b"x" * 32768)):
