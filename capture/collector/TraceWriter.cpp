@@ -102,8 +102,13 @@ void TraceWriter::healthOfLog(Severity severity, std::string_view code, std::str
 }
 
 std::vector<std::string> TraceWriter::healthSentences() const {
-    std::vector<std::string> all = errors_;
-    all.insert(all.end(), warnings_.begin(), warnings_.end());
+    std::vector<std::string> all;
+    std::unordered_map<std::string_view, size_t> counts;
+    for (const std::vector<std::string>* list : {&errors_, &warnings_})
+        for (const std::string& sentence : *list)
+            if (++counts[sentence] == 1) all.push_back(sentence);
+    for (std::string& sentence : all)
+        if (const size_t count = counts[sentence]; count > 1) sentence = fmt::format("{} ({} times)", sentence, count);
     return all;
 }
 

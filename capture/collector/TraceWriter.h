@@ -107,6 +107,7 @@ class TraceWriter {
     void healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
                      std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
                      std::optional<int64_t> count = {});
+    /// Returns the errors, then the warnings, each text once and with its number.
     std::vector<std::string> healthSentences() const;
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
     void property(std::string_view name, std::string_view value, std::optional<int64_t> globalPid = {}) {
