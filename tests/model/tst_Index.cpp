@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "model/export/traceFile.h"
+#include "model/format/SipHash.h"
 #include "model/format/checksums.h"
+#include "model/format/files.h"
 #include "model/index/IndexFile.h"
 #include "model/index/openTrace.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -314,6 +316,38 @@ class tst_Index : public QObject {
         QVERIFY(read);
         QVERIFY(dumpOf(*read) == dumpOf(*trace));
         QVERIFY(read->locate({EventKind::PageFault, 0}).isValid());
+    }
+
+    /// Test vectors of the authors of SipHash.
+    void keyedHashMatchesItsTestVectors() {
+        const std::pair<int, const char*> vectors[]{{0, "a3817f04ba25a8e66df67214c7550293"},
+                                                    {1, "da87c1d86b99af44347659119b22fc45"},
+                                                    {8, "3b62a9ba6258f5610f83e264f31497b4"},
+                                                    {15, "5493e99933b0a8117e08ec0f97cfc3d9"},
+                                                    {63, "5150d1772f50834a503e069a973fbd7c"}};
+        SipHash::Key key;
+        std::array<std::byte, 64> bytes;
+        for (size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<std::byte>(at);
+        std::copy_n(bytes.begin(), key.size(), key.begin());
+        for (const auto& [size, expected] : vectors) {
+            const auto whole = std::span(bytes).first(static_cast<size_t>(size));
+            SipHash hash(key);
+            hash.add(whole.first(whole.size() / 3));
+            hash.add(whole.subspan(whole.size() / 3));
+            const SipHash::Value value = hash.value();
+            QCOMPARE(QByteArray(reinterpret_cast<const char*>(value.data()), 16).toHex(), QByteArray(expected));
+        }
+    }
+
+    void indexOfAnotherKeyIsNotUsed() {
+        QVERIFY(ensureIndex(path_).has_value());
+        QVERIFY(hasIndex(path_) || std::filesystem::file_size(path_) < OpenOptions().minBytes);
+        const auto source = sourceKeyOf(path_);
+        QVERIFY(source && readIndex(index_, *source, path_));
+        std::filesystem::remove(*cacheFolder("index") / "key");
+        QVERIFY(!readIndex(index_, *source, path_));
+        QVERIFY(openTrace(path_, always()).has_value());
+        QVERIFY(readIndex(index_, *source, path_));
     }
 
     void indexHasThePermissionsOfTheTrace() {
