@@ -60,24 +60,226 @@ class tst_LiveJournal : public QObject {
     }
     void cleanup() { writer_.reset(); }
 
-    void committedRowsAreReadable();
-    void readerDoesNotBlockTheWriter();
-    void lockedFileIsNotReadLive();
-    void finishedTraceIsOneFileWithoutLog();
-    void finishWaitsForAReader();
-    void idleReaderDoesNotBlockFinishing();
-    void persistentReaderKeepsItsSnapshot();
-    void symlinksAreNotFollowed();
-    void unreadableFileKeepsItsLog();
+    void committedRowsAreReadable() {
+        addRange(*writer_, 1, 2, "one");
+        Reader reader(path_);
+        QVERIFY(reader.run("SELECT 1 FROM NVTX_EVENTS"));
+        QVERIFY(writer_->commit().has_value());
+        const auto database = Database::openReadOnly(path_);
+        QVERIFY(database.has_value());
+        QCOMPARE(database->rowCount("NVTX_EVENTS"), int64_t(1));
+    }
 
-    void mirrorReadsNewRows();
-    void mirrorIsReadLikeATrace();
-    void mirrorPausesAtItsLimit();
-    void mirrorLetsTheWriterFinish();
-    void mirrorReportsErrors();
+    void readerDoesNotBlockTheWriter() {
+        Reader reader(path_);
+        QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
+        for (int round = 0; round < 50; ++round) {
+            for (int i = 0; i < 200; ++i) addRange(*writer_, i, i + 1, "range");
+            QVERIFY(writer_->commit().has_value());
+        }
+        QVERIFY(reader.run("COMMIT"));
+    }
 
-    void recordingStateIsReported();
-    void eventIsFoundAgain();
+    void lockedFileIsNotReadLive() {
+        const std::filesystem::path path = *folder_ / "busy.sqlite";
+        Result<Database> database = Database::create(path);
+        QVERIFY(database && database->execute("CREATE TABLE t (a)"));
+        QVERIFY(database->execute("PRAGMA locking_mode = NORMAL; SELECT count(*) FROM t"));
+        Reader reader(path);
+        QVERIFY(reader.run("BEGIN; SELECT count(*) FROM t"));
+        QVERIFY(!beginLiveJournal(*database));
+    }
+
+    void finishedTraceIsOneFileWithoutLog() {
+        for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
+        finish();
+        QCOMPARE(journalVersionOf(path_), 1);
+        QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
+        QVERIFY(!std::filesystem::exists(path_.string() + "-shm"));
+        QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(5000));
+    }
+
+    void finishWaitsForAReader() {
+        Reader reader(path_);
+        QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
+        addRange(*writer_, 1, 2, "after the reader's check");
+        std::atomic<bool> hasLetGo = false;
+        std::thread thread([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            hasLetGo = true;
+            sqlite3_close(std::exchange(reader.database, nullptr));
+        });
+        const auto finished = writer_->finish();
+        const bool hadLetGo = hasLetGo;
+        thread.join();
+        QVERIFY(finished.has_value());
+        QVERIFY(hadLetGo);
+    }
+
+    void idleReaderDoesNotBlockFinishing() {
+        Reader reader(path_);
+        QVERIFY(reader.run("SELECT count(*) FROM NVTX_EVENTS"));
+        for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
+        finish();
+        QCOMPARE(journalVersionOf(path_), 1);
+        QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
+        const std::filesystem::path finished = *folder_ / "out.sqlite";
+        std::filesystem::rename(path_, finished);
+        QCOMPARE(Database::openReadOnly(finished)->rowCount("NVTX_EVENTS"), int64_t(5000));
+    }
+
+    void persistentReaderKeepsItsSnapshot() {
+        Reader reader(path_);
+        QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
+        for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
+        QVERIFY(writer_->finish().has_value());
+        writer_.reset();
+        QVERIFY(!settleJournal(path_));
+        sqlite3_stmt* statement = nullptr;
+        QCOMPARE(sqlite3_prepare_v2(reader.database, "SELECT count(*) FROM NVTX_EVENTS", -1, &statement, nullptr),
+                 SQLITE_OK);
+        QCOMPARE(sqlite3_step(statement), SQLITE_ROW);
+        QCOMPARE(sqlite3_column_int64(statement, 0), sqlite3_int64(0));
+        sqlite3_finalize(statement);
+    }
+
+    /// In a folder writable by others, they may create a link at any predictable name.
+    void symlinksAreNotFollowed() {
+        const std::filesystem::path victim = *folder_ / "victim";
+        std::ofstream(victim) << "another file";
+        const auto isUnharmed = [&] {
+            std::ifstream file(victim);
+            std::string text;
+            std::getline(file, text);
+            return text == "another file" && std::filesystem::file_size(victim) == 8;
+        };
+        const std::filesystem::path other = *folder_ / "other.partial";
+        std::filesystem::create_symlink(victim, other);
+        QVERIFY(!TraceWriter::create(other));
+        QVERIFY(!settleJournal(other));
+        QVERIFY(!publishFile(other, *folder_ / "other.sqlite", IfExists::Replace));
+        QVERIFY(isUnharmed());
+        QVERIFY(!std::filesystem::exists(*folder_ / "other.sqlite"));
+    }
+
+    void unreadableFileKeepsItsLog() {
+        writer_.reset();
+        const std::filesystem::path log = path_.string() + "-wal";
+        std::ofstream(path_, std::ios::trunc) << "short";
+        std::ofstream(log) << "all of the trace";
+        const Result<void> settled = settleJournal(path_);
+        QVERIFY(!settled);
+        QVERIFY2(settled.error().sentence.find("cannot finish the trace") != std::string::npos,
+                 settled.error().sentence.c_str());
+        QVERIFY(std::filesystem::exists(log));
+        std::filesystem::remove(log);
+    }
+
+    void mirrorReadsNewRows() {
+        auto mirror = TraceMirror::create(path_);
+        QVERIFY2(mirror.has_value(), mirror ? "" : mirror.error().sentence.c_str());
+        addRange(*writer_, 1, 2, "one");
+        QVERIFY(writer_->commit().has_value());
+        const auto first = mirror->refresh();
+        QVERIFY2(first.has_value(), first ? "" : first.error().sentence.c_str());
+        QCOMPARE(*first, int64_t(2));  // the range and its name
+        QCOMPARE(*mirror->refresh(), int64_t(0));
+        addRange(*writer_, 3, 4, "one");
+        QCOMPARE(*mirror->refresh(), int64_t(0));
+        QVERIFY(writer_->commit().has_value());
+        QCOMPARE(*mirror->refresh(), int64_t(1));
+    }
+
+    void mirrorIsReadLikeATrace() {
+        auto mirror = TraceMirror::create(path_);
+        QVERIFY(mirror.has_value());
+        for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
+        QVERIFY(writer_->commit().has_value());
+        QVERIFY(mirror->refresh().has_value());
+        const auto trace = loadOpenTrace(mirror->descriptor(), path_);
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        QCOMPARE((*trace)->nvtx.size(), 1000u);
+        QCOMPARE((*trace)->nameOf(EventRef(EventKind::Nvtx, 3)), std::string("range"));
+        finish();
+        const auto finished = loadTrace(path_);
+        QVERIFY(finished.has_value());
+        QCOMPARE((*finished)->nvtx.size(), 1000u);
+        QCOMPARE((*finished)->range, (*trace)->range);
+    }
+
+    void mirrorPausesAtItsLimit() {
+        auto mirror = TraceMirror::create(path_);
+        for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
+        QVERIFY(writer_->commit().has_value());
+        int64_t all = 0;
+        for (int64_t rows = 1; rows > 0;) {
+            rows = *mirror->refresh(300);
+            QVERIFY(rows <= 300);
+            all += rows;
+        }
+        QCOMPARE(all, int64_t(1001));
+    }
+
+    void mirrorLetsTheWriterFinish() {
+        auto mirror = TraceMirror::create(path_);
+        addRange(*writer_, 1, 2, "one");
+        QVERIFY(writer_->commit().has_value());
+        QVERIFY(mirror->refresh().has_value());
+        // Nothing of it is open, so the writer has the file exclusively.
+        QVERIFY(writer_->finish().has_value());
+        QCOMPARE(journalVersionOf(path_), 1);
+        writer_.reset();
+        QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(1));
+    }
+
+    void mirrorReportsErrors() {
+        auto missing = TraceMirror::create(*folder_ / "missing.partial");
+        QVERIFY(missing.has_value());
+        QVERIFY(!missing->refresh().has_value());
+        std::ofstream(*folder_ / "bad.partial")
+            << "no database at all, but long enough to resemble one" << std::string(5000, 'x');
+        auto bad = TraceMirror::create(*folder_ / "bad.partial");
+        const auto rows = bad->refresh();
+        QVERIFY(!rows.has_value());
+        QVERIFY(rows.error().sentence.find("bad.partial") != std::string::npos);
+    }
+
+    void recordingStateIsReported() {
+        const auto byPartial = liveTraceAt(path_);
+        const auto byFinished = liveTraceAt(*folder_ / "out.sqlite");
+        QVERIFY(byPartial && byFinished);
+        QCOMPARE(byPartial->finished, *folder_ / "out.sqlite");
+        QCOMPARE(byFinished->partial, path_);
+        QVERIFY(!liveTraceAt(*folder_ / "other.sqlite"));
+        QCOMPARE(stateOf(*byPartial), LiveState::Abandoned);
+        finish();
+        std::filesystem::rename(path_, *folder_ / "out.sqlite");
+        QCOMPARE(stateOf(*byPartial), LiveState::Finished);
+        QVERIFY(!liveTraceAt(*folder_ / "out.sqlite"));
+    }
+
+    void eventIsFoundAgain() {
+        auto mirror = TraceMirror::create(path_);
+        addRange(*writer_, 100, 200, "b");
+        addRange(*writer_, 300, 400, "c");
+        QVERIFY(writer_->commit().has_value());
+        QVERIFY(mirror->refresh().has_value());
+        const auto before = loadOpenTrace(mirror->descriptor(), path_);
+        addRange(*writer_, 10, 20, "a");
+        addRange(*writer_, 100, 200, "x");
+        QVERIFY(writer_->commit().has_value());
+        QVERIFY(mirror->refresh().has_value());
+        const auto after = loadOpenTrace(mirror->descriptor(), path_);
+        QVERIFY(before.has_value() && after.has_value());
+        for (uint32_t row = 0; row < 2; ++row) {
+            const EventRef event(EventKind::Nvtx, row);
+            const EventRef found = sameEvent(**before, event, **after);
+            QCOMPARE((*after)->nameOf(found), (*before)->nameOf(event));
+            QCOMPARE((*after)->rangeOf(found), (*before)->rangeOf(event));
+        }
+        QVERIFY(!sameEvent(**before, {}, **after).isValid());
+        QVERIFY(!sameEvent(**after, EventRef(EventKind::Nvtx, 0), **before).isValid());
+    }
 
   private:
     void finish() {
@@ -91,227 +293,6 @@ class tst_LiveJournal : public QObject {
     std::filesystem::path path_;
     std::unique_ptr<TraceWriter> writer_;
 };
-
-void tst_LiveJournal::committedRowsAreReadable() {
-    addRange(*writer_, 1, 2, "one");
-    Reader reader(path_);
-    QVERIFY(reader.run("SELECT 1 FROM NVTX_EVENTS"));
-    QVERIFY(writer_->commit().has_value());
-    const auto database = Database::openReadOnly(path_);
-    QVERIFY(database.has_value());
-    QCOMPARE(database->rowCount("NVTX_EVENTS"), int64_t(1));
-}
-
-void tst_LiveJournal::readerDoesNotBlockTheWriter() {
-    Reader reader(path_);
-    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
-    for (int round = 0; round < 50; ++round) {
-        for (int i = 0; i < 200; ++i) addRange(*writer_, i, i + 1, "range");
-        QVERIFY(writer_->commit().has_value());
-    }
-    QVERIFY(reader.run("COMMIT"));
-}
-
-void tst_LiveJournal::lockedFileIsNotReadLive() {
-    const std::filesystem::path path = *folder_ / "busy.sqlite";
-    Result<Database> database = Database::create(path);
-    QVERIFY(database && database->execute("CREATE TABLE t (a)"));
-    QVERIFY(database->execute("PRAGMA locking_mode = NORMAL; SELECT count(*) FROM t"));
-    Reader reader(path);
-    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM t"));
-    QVERIFY(!beginLiveJournal(*database));
-}
-
-void tst_LiveJournal::finishedTraceIsOneFileWithoutLog() {
-    for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
-    finish();
-    QCOMPARE(journalVersionOf(path_), 1);
-    QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
-    QVERIFY(!std::filesystem::exists(path_.string() + "-shm"));
-    QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(5000));
-}
-
-void tst_LiveJournal::finishWaitsForAReader() {
-    Reader reader(path_);
-    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
-    addRange(*writer_, 1, 2, "after the reader's check");
-    std::atomic<bool> hasLetGo = false;
-    std::thread thread([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        hasLetGo = true;
-        sqlite3_close(std::exchange(reader.database, nullptr));
-    });
-    const auto finished = writer_->finish();
-    const bool hadLetGo = hasLetGo;
-    thread.join();
-    QVERIFY(finished.has_value());
-    QVERIFY(hadLetGo);
-}
-
-void tst_LiveJournal::idleReaderDoesNotBlockFinishing() {
-    Reader reader(path_);
-    QVERIFY(reader.run("SELECT count(*) FROM NVTX_EVENTS"));
-    for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
-    finish();
-    QCOMPARE(journalVersionOf(path_), 1);
-    QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
-    const std::filesystem::path finished = *folder_ / "out.sqlite";
-    std::filesystem::rename(path_, finished);
-    QCOMPARE(Database::openReadOnly(finished)->rowCount("NVTX_EVENTS"), int64_t(5000));
-}
-
-void tst_LiveJournal::persistentReaderKeepsItsSnapshot() {
-    Reader reader(path_);
-    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
-    for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
-    QVERIFY(writer_->finish().has_value());
-    writer_.reset();
-    QVERIFY(!settleJournal(path_));
-    sqlite3_stmt* statement = nullptr;
-    QCOMPARE(sqlite3_prepare_v2(reader.database, "SELECT count(*) FROM NVTX_EVENTS", -1, &statement, nullptr),
-             SQLITE_OK);
-    QCOMPARE(sqlite3_step(statement), SQLITE_ROW);
-    QCOMPARE(sqlite3_column_int64(statement, 0), sqlite3_int64(0));
-    sqlite3_finalize(statement);
-}
-
-/// In a folder writable by others, they may create a link at any predictable name.
-void tst_LiveJournal::symlinksAreNotFollowed() {
-    const std::filesystem::path victim = *folder_ / "victim";
-    std::ofstream(victim) << "another file";
-    const auto isUnharmed = [&] {
-        std::ifstream file(victim);
-        std::string text;
-        std::getline(file, text);
-        return text == "another file" && std::filesystem::file_size(victim) == 8;
-    };
-    const std::filesystem::path other = *folder_ / "other.partial";
-    std::filesystem::create_symlink(victim, other);
-    QVERIFY(!TraceWriter::create(other));
-    QVERIFY(!settleJournal(other));
-    QVERIFY(!publishFile(other, *folder_ / "other.sqlite", IfExists::Replace));
-    QVERIFY(isUnharmed());
-    QVERIFY(!std::filesystem::exists(*folder_ / "other.sqlite"));
-}
-
-void tst_LiveJournal::unreadableFileKeepsItsLog() {
-    writer_.reset();
-    const std::filesystem::path log = path_.string() + "-wal";
-    std::ofstream(path_, std::ios::trunc) << "short";
-    std::ofstream(log) << "all of the trace";
-    const Result<void> settled = settleJournal(path_);
-    QVERIFY(!settled);
-    QVERIFY2(settled.error().sentence.find("cannot finish the trace") != std::string::npos,
-             settled.error().sentence.c_str());
-    QVERIFY(std::filesystem::exists(log));
-    std::filesystem::remove(log);
-}
-
-void tst_LiveJournal::mirrorReadsNewRows() {
-    auto mirror = TraceMirror::create(path_);
-    QVERIFY2(mirror.has_value(), mirror ? "" : mirror.error().sentence.c_str());
-    addRange(*writer_, 1, 2, "one");
-    QVERIFY(writer_->commit().has_value());
-    const auto first = mirror->refresh();
-    QVERIFY2(first.has_value(), first ? "" : first.error().sentence.c_str());
-    QCOMPARE(*first, int64_t(2));  // the range and its name
-    QCOMPARE(*mirror->refresh(), int64_t(0));
-    addRange(*writer_, 3, 4, "one");
-    QCOMPARE(*mirror->refresh(), int64_t(0));
-    QVERIFY(writer_->commit().has_value());
-    QCOMPARE(*mirror->refresh(), int64_t(1));
-}
-
-void tst_LiveJournal::mirrorIsReadLikeATrace() {
-    auto mirror = TraceMirror::create(path_);
-    QVERIFY(mirror.has_value());
-    for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
-    QVERIFY(writer_->commit().has_value());
-    QVERIFY(mirror->refresh().has_value());
-    const auto trace = loadOpenTrace(mirror->descriptor(), path_);
-    QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-    QCOMPARE((*trace)->nvtx.size(), 1000u);
-    QCOMPARE((*trace)->nameOf(EventRef(EventKind::Nvtx, 3)), std::string("range"));
-    finish();
-    const auto finished = loadTrace(path_);
-    QVERIFY(finished.has_value());
-    QCOMPARE((*finished)->nvtx.size(), 1000u);
-    QCOMPARE((*finished)->range, (*trace)->range);
-}
-
-void tst_LiveJournal::mirrorPausesAtItsLimit() {
-    auto mirror = TraceMirror::create(path_);
-    for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
-    QVERIFY(writer_->commit().has_value());
-    int64_t all = 0;
-    for (int64_t rows = 1; rows > 0;) {
-        rows = *mirror->refresh(300);
-        QVERIFY(rows <= 300);
-        all += rows;
-    }
-    QCOMPARE(all, int64_t(1001));
-}
-
-void tst_LiveJournal::mirrorLetsTheWriterFinish() {
-    auto mirror = TraceMirror::create(path_);
-    addRange(*writer_, 1, 2, "one");
-    QVERIFY(writer_->commit().has_value());
-    QVERIFY(mirror->refresh().has_value());
-    // Nothing of it is open, so the writer has the file exclusively.
-    QVERIFY(writer_->finish().has_value());
-    QCOMPARE(journalVersionOf(path_), 1);
-    writer_.reset();
-    QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(1));
-}
-
-void tst_LiveJournal::mirrorReportsErrors() {
-    auto missing = TraceMirror::create(*folder_ / "missing.partial");
-    QVERIFY(missing.has_value());
-    QVERIFY(!missing->refresh().has_value());
-    std::ofstream(*folder_ / "bad.partial")
-        << "no database at all, but long enough to resemble one" << std::string(5000, 'x');
-    auto bad = TraceMirror::create(*folder_ / "bad.partial");
-    const auto rows = bad->refresh();
-    QVERIFY(!rows.has_value());
-    QVERIFY(rows.error().sentence.find("bad.partial") != std::string::npos);
-}
-
-void tst_LiveJournal::recordingStateIsReported() {
-    const auto byPartial = liveTraceAt(path_);
-    const auto byFinished = liveTraceAt(*folder_ / "out.sqlite");
-    QVERIFY(byPartial && byFinished);
-    QCOMPARE(byPartial->finished, *folder_ / "out.sqlite");
-    QCOMPARE(byFinished->partial, path_);
-    QVERIFY(!liveTraceAt(*folder_ / "other.sqlite"));
-    QCOMPARE(stateOf(*byPartial), LiveState::Abandoned);
-    finish();
-    std::filesystem::rename(path_, *folder_ / "out.sqlite");
-    QCOMPARE(stateOf(*byPartial), LiveState::Finished);
-    QVERIFY(!liveTraceAt(*folder_ / "out.sqlite"));
-}
-
-void tst_LiveJournal::eventIsFoundAgain() {
-    auto mirror = TraceMirror::create(path_);
-    addRange(*writer_, 100, 200, "b");
-    addRange(*writer_, 300, 400, "c");
-    QVERIFY(writer_->commit().has_value());
-    QVERIFY(mirror->refresh().has_value());
-    const auto before = loadOpenTrace(mirror->descriptor(), path_);
-    addRange(*writer_, 10, 20, "a");
-    addRange(*writer_, 100, 200, "x");
-    QVERIFY(writer_->commit().has_value());
-    QVERIFY(mirror->refresh().has_value());
-    const auto after = loadOpenTrace(mirror->descriptor(), path_);
-    QVERIFY(before.has_value() && after.has_value());
-    for (uint32_t row = 0; row < 2; ++row) {
-        const EventRef event(EventKind::Nvtx, row);
-        const EventRef found = sameEvent(**before, event, **after);
-        QCOMPARE((*after)->nameOf(found), (*before)->nameOf(event));
-        QCOMPARE((*after)->rangeOf(found), (*before)->rangeOf(event));
-    }
-    QVERIFY(!sameEvent(**before, {}, **after).isValid());
-    QVERIFY(!sameEvent(**after, EventRef(EventKind::Nvtx, 0), **before).isValid());
-}
 
 LANESCOPE_TEST(tst_LiveJournal, QCoreApplication)
 #include "tst_LiveJournal.moc"

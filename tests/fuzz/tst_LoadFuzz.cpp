@@ -47,9 +47,36 @@ class tst_LoadFuzz : public QObject {
     Q_OBJECT
 
   private slots:
-    void flippedBytesAreHarmless();
-    void overwrittenRangesAreHarmless();
-    void flippedBytesInRealExportsAreHarmless();
+    void flippedBytesAreHarmless() {
+        flip(simulated(), 1, 300);
+        // The fuzzing is useful only if both happen.
+        QVERIFY(opened_ > 20);
+        QVERIFY(refused_ > 20);
+    }
+
+    void overwrittenRangesAreHarmless() {
+        const std::string bytes = simulated();
+        std::mt19937 random(2);
+        std::uniform_int_distribution<size_t> position(100, bytes.size() - 1);
+        std::uniform_int_distribution<size_t> length(1, 6000);
+        for (int round = 0; round < 100; ++round) {
+            std::string broken = bytes;
+            // Copies a part of the file over another.
+            const size_t from = position(random);
+            const size_t to = position(random);
+            const size_t count = std::min({length(random), bytes.size() - from, bytes.size() - to});
+            broken.replace(to, count, bytes, from, count);
+            check(broken);
+            if (QTest::currentTestFailed()) qFatal("round %d", round);
+        }
+    }
+
+    void flippedBytesInRealExportsAreHarmless() {
+        const auto files = sampleExports();
+        if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
+        uint32_t seed = 100;
+        for (const auto& file : files) flip(contentOf(file), seed++, 40);
+    }
 
   private:
     void check(const std::string& bytes) {
@@ -90,37 +117,6 @@ class tst_LoadFuzz : public QObject {
     int opened_ = 0;
     int refused_ = 0;
 };
-
-void tst_LoadFuzz::flippedBytesAreHarmless() {
-    flip(simulated(), 1, 300);
-    // The fuzzing is useful only if both happen.
-    QVERIFY(opened_ > 20);
-    QVERIFY(refused_ > 20);
-}
-
-void tst_LoadFuzz::overwrittenRangesAreHarmless() {
-    const std::string bytes = simulated();
-    std::mt19937 random(2);
-    std::uniform_int_distribution<size_t> position(100, bytes.size() - 1);
-    std::uniform_int_distribution<size_t> length(1, 6000);
-    for (int round = 0; round < 100; ++round) {
-        std::string broken = bytes;
-        // Copies a part of the file over another.
-        const size_t from = position(random);
-        const size_t to = position(random);
-        const size_t count = std::min({length(random), bytes.size() - from, bytes.size() - to});
-        broken.replace(to, count, bytes, from, count);
-        check(broken);
-        if (QTest::currentTestFailed()) qFatal("round %d", round);
-    }
-}
-
-void tst_LoadFuzz::flippedBytesInRealExportsAreHarmless() {
-    const auto files = sampleExports();
-    if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
-    uint32_t seed = 100;
-    for (const auto& file : files) flip(contentOf(file), seed++, 40);
-}
 
 LANESCOPE_TEST(tst_LoadFuzz, NoApplication)
 #include "tst_LoadFuzz.moc"

@@ -16,218 +16,201 @@ class tst_JsonTraces : public QObject {
     Q_OBJECT
 
   private slots:
-    void decimalNumbersAreExact_data();
-    void decimalNumbersAreExact();
-    void torchProfileIsReadCompletely();
-    void ranksGpusAndTimesAreReadFromMetadata();
-    void timesOfNineteenDigitsAreExact();
-    void oldFilesReadTheSame();
-    void workOfSeveralProcessesIsLinkedToItsCall();
-    void collectivesAreReadAsNcclCalls();
-    void memoryEventsAreReadAsCounters();
-    void rangeEndsAreMatched();
-    void pythonFunctionsAreNoSteps();
-    void kernelOperatorIsFoundByTime();
-    void streamWithKernelsIsNoUnifiedMemory();
-    void inconsistentEventsAreCounted();
-};
+    void decimalNumbersAreExact_data() {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<bool>("isNumber");
+        QTest::addColumn<qint64>("value");
+        const auto row = [](const char* text, qint64 value) { QTest::newRow(text) << QString(text) << true << value; };
+        row("0", 0);
+        row("12", 12000);
+        row("12.5", 12500);
+        row("-0.001", -1);
+        row("1712195495502094.565", 1712195495502094565);
+        row("1e-06", 0);
+        row("1.5e+3", 1500000);
+        row("0.0004999", 0);
+        row("0.0005", 0);
+        row("0.00050000001", 1);
+        row("0.0015", 2);
+        row("0.0025", 2);
+        row("000000000000000000000000000000001.000", 1000);
+        row("0e999999999999999999999", 0);
+        for (const char* text : {"", "-", ".", "inf", "NaN", "null", "1.2.3", "1e", "0x10", "12 ",
+                                 "9223372036854775808", "1e30", "1e999999999999999999999"})
+            QTest::newRow(text) << QString(text) << false << qint64{0};
+    }
+    void decimalNumbersAreExact() {
+        QFETCH(QString, text);
+        QFETCH(bool, isNumber);
+        QFETCH(qint64, value);
+        const std::optional<int64_t> found = decimalOf(text.toStdString(), 3);
+        QCOMPARE(found.has_value(), isNumber);
+        if (found) QCOMPARE(*found, value);
+    }
 
-void tst_JsonTraces::decimalNumbersAreExact_data() {
-    QTest::addColumn<QString>("text");
-    QTest::addColumn<bool>("isNumber");
-    QTest::addColumn<qint64>("value");
-    const auto row = [](const char* text, qint64 value) { QTest::newRow(text) << QString(text) << true << value; };
-    row("0", 0);
-    row("12", 12000);
-    row("12.5", 12500);
-    row("-0.001", -1);
-    row("1712195495502094.565", 1712195495502094565);
-    row("1e-06", 0);
-    row("1.5e+3", 1500000);
-    row("0.0004999", 0);
-    row("0.0005", 0);
-    row("0.00050000001", 1);
-    row("0.0015", 2);
-    row("0.0025", 2);
-    row("000000000000000000000000000000001.000", 1000);
-    row("0e999999999999999999999", 0);
-    for (const char* text : {"", "-", ".", "inf", "NaN", "null", "1.2.3", "1e", "0x10", "12 ", "9223372036854775808",
-                             "1e30", "1e999999999999999999999"})
-        QTest::newRow(text) << QString(text) << false << qint64{0};
-}
+    void torchProfileIsReadCompletely() {
+        const TracePtr trace = loaded(traceOf(smallRun()));
+        QCOMPARE(trace->kernels.size(), 1u);
+        QCOMPARE(trace->kernels.startNs[0], int64_t{10'001});
+        QCOMPARE(trace->kernels.endNs[0], int64_t{40'001});
+        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
+        QCOMPARE(config.registersPerThread, 40u);
+        QCOMPARE(trace->strings.at(config.shortName), std::string_view("gemm"));
+        const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
+        QCOMPARE(trace->nameOf(call), std::string("cudaLaunchKernel"));
+        QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
+        QVERIFY(trace->memcpys.kind[0] == MemcpyKind::HtoD);
+        QVERIFY(trace->memcpys.sourceMemory[0] == MemoryKind::Pinned);
+        QVERIFY(trace->memsets.memory[0] == MemoryKind::Device);
+        const uint32_t step = rangeCalled(*trace, "ProfilerStep#1");
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[step]), annotationDomain);
+        const uint32_t op = rangeCalled(*trace, "aten::mm");
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[op]), operatorDomain);
+        QCOMPARE(trace->strings.at(trace->nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
+        QCOMPARE(trace->nvtx.endNs[op] - trace->nvtx.startNs[op], int64_t{20'002});
+        const uint32_t python = rangeCalled(*trace, "train.py(12): step");
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[python]), pythonDomain);
+        // Ranges that launch work are projected to the GPU; Python functions are not.
+        QCOMPARE(trace->projections.size(), 2u);
+        QVERIFY(!hasNote(*trace, HealthCode::JsonDamaged) && !hasNote(*trace, HealthCode::FileCut));
+        QCOMPARE(trace->producer, std::string("torch.profiler"));
+    }
 
-void tst_JsonTraces::decimalNumbersAreExact() {
-    QFETCH(QString, text);
-    QFETCH(bool, isNumber);
-    QFETCH(qint64, value);
-    const std::optional<int64_t> found = decimalOf(text.toStdString(), 3);
-    QCOMPARE(found.has_value(), isNumber);
-    if (found) QCOMPARE(*found, value);
-}
-
-void tst_JsonTraces::torchProfileIsReadCompletely() {
-    const TracePtr trace = loaded(traceOf(smallRun()));
-    QCOMPARE(trace->kernels.size(), 1u);
-    QCOMPARE(trace->kernels.startNs[0], int64_t{10'001});
-    QCOMPARE(trace->kernels.endNs[0], int64_t{40'001});
-    const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
-    QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
-    QCOMPARE(config.registersPerThread, 40u);
-    QCOMPARE(trace->strings.at(config.shortName), std::string_view("gemm"));
-    const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
-    QCOMPARE(trace->nameOf(call), std::string("cudaLaunchKernel"));
-    QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
-    QVERIFY(trace->memcpys.kind[0] == MemcpyKind::HtoD);
-    QVERIFY(trace->memcpys.sourceMemory[0] == MemoryKind::Pinned);
-    QVERIFY(trace->memsets.memory[0] == MemoryKind::Device);
-    const uint32_t step = rangeCalled(*trace, "ProfilerStep#1");
-    QCOMPARE(trace->strings.at(trace->nvtx.domain[step]), annotationDomain);
-    const uint32_t op = rangeCalled(*trace, "aten::mm");
-    QCOMPARE(trace->strings.at(trace->nvtx.domain[op]), operatorDomain);
-    QCOMPARE(trace->strings.at(trace->nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
-    QCOMPARE(trace->nvtx.endNs[op] - trace->nvtx.startNs[op], int64_t{20'002});
-    const uint32_t python = rangeCalled(*trace, "train.py(12): step");
-    QCOMPARE(trace->strings.at(trace->nvtx.domain[python]), pythonDomain);
-    // Ranges that launch work are projected to the GPU; Python functions are not.
-    QCOMPARE(trace->projections.size(), 2u);
-    QVERIFY(!hasNote(*trace, HealthCode::JsonDamaged) && !hasNote(*trace, HealthCode::FileCut));
-    QCOMPARE(trace->producer, std::string("torch.profiler"));
-}
-
-void tst_JsonTraces::ranksGpusAndTimesAreReadFromMetadata() {
-    const std::string before =
-        "  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA Test\", \"totalGlobalMem\": 1024, "
-        "\"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}],\n";
-    const std::string after =
-        ",\n  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8},\n"
-        "  \"baseTimeNanoseconds\": 1700000000000000000";
-    std::vector<std::string> events = smallRun();
-    events.push_back(
-        R"raw({"name": "thread_name", "ph": "M", "pid": 4000, "tid": 4001,
+    void ranksGpusAndTimesAreReadFromMetadata() {
+        const std::string before =
+            "  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA Test\", \"totalGlobalMem\": 1024, "
+            "\"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}],\n";
+        const std::string after =
+            ",\n  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8},\n"
+            "  \"baseTimeNanoseconds\": 1700000000000000000";
+        std::vector<std::string> events = smallRun();
+        events.push_back(
+            R"raw({"name": "thread_name", "ph": "M", "pid": 4000, "tid": 4001,
               "args": {"name": "thread 4001 (trainer)"}})raw");
-    events.push_back(R"({"name": "process_name", "ph": "M", "pid": 4000, "tid": 0, "args": {"name": "python3"}})");
-    const TracePtr trace = loaded(traceOf(events, before, after));
-    QCOMPARE(trace->processes.size(), size_t{1});
-    QCOMPARE(trace->processes[0].pid, 4000u);
-    QCOMPARE(trace->processes[0].name, std::string("python3"));
-    QCOMPARE(trace->processes[0].rank, std::optional<int>(3));
-    QCOMPARE(trace->processes[0].worldSize, std::optional<int>(8));
-    QCOMPARE(trace->threads[0].name, std::string("trainer"));
-    QCOMPARE(trace->gpus[0].name, std::string("NVIDIA Test"));
-    QCOMPARE(trace->gpus[0].smCount, 132);
-    QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'001'000'000});
-    QCOMPARE(loaded(traceOf(smallRun()), "job_rank-5.json")->processes[0].rank, std::optional<int>(5));
-}
+        events.push_back(R"({"name": "process_name", "ph": "M", "pid": 4000, "tid": 0, "args": {"name": "python3"}})");
+        const TracePtr trace = loaded(traceOf(events, before, after));
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QCOMPARE(trace->processes[0].pid, 4000u);
+        QCOMPARE(trace->processes[0].name, std::string("python3"));
+        QCOMPARE(trace->processes[0].rank, std::optional<int>(3));
+        QCOMPARE(trace->processes[0].worldSize, std::optional<int>(8));
+        QCOMPARE(trace->threads[0].name, std::string("trainer"));
+        QCOMPARE(trace->gpus[0].name, std::string("NVIDIA Test"));
+        QCOMPARE(trace->gpus[0].smCount, 132);
+        QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'001'000'000});
+        QCOMPARE(loaded(traceOf(smallRun()), "job_rank-5.json")->processes[0].rank, std::optional<int>(5));
+    }
 
-void tst_JsonTraces::timesOfNineteenDigitsAreExact() {
-    const TracePtr trace = loaded(traceOf({
-        slice("cpu_op", "first", "1", "1", "1712195495502094.565", "1.001"),
-        slice("cpu_op", "second", "1", "1", "1712195495502095.568", "0.002"),
-    }));
-    QCOMPARE(trace->nvtx.startNs[1] - trace->nvtx.startNs[0], int64_t{1003});
-    QCOMPARE(trace->nvtx.endNs[0], int64_t{1001});
-    QCOMPARE(trace->startUtcNs, int64_t{1'712'195'495'502'094'565});
-}
+    void timesOfNineteenDigitsAreExact() {
+        const TracePtr trace = loaded(traceOf({
+            slice("cpu_op", "first", "1", "1", "1712195495502094.565", "1.001"),
+            slice("cpu_op", "second", "1", "1", "1712195495502095.568", "0.002"),
+        }));
+        QCOMPARE(trace->nvtx.startNs[1] - trace->nvtx.startNs[0], int64_t{1003});
+        QCOMPARE(trace->nvtx.endNs[0], int64_t{1001});
+        QCOMPARE(trace->startUtcNs, int64_t{1'712'195'495'502'094'565});
+    }
 
-/// Format of versions 1.8 and 1.9: other categories, texts for threads, whole microseconds.
-void tst_JsonTraces::oldFilesReadTheSame() {
-    const TracePtr trace = loaded(traceOf({
-        slice("Operator", "ProfilerStep#5", "9", R"("9")", "1623142623460111", "90"),
-        slice("Operator", "aten::add", "9", R"("9")", "1623142623460112", "25",
-              R"("Call stack": "a.py(1): f;b.py(2): g")"),
-        slice("Runtime", "cudaLaunchKernel", "9", R"("9")", "1623142623460113", "2",
-              R"("correlation": 3, "external id": 1)"),
-        slice("Kernel", "add(int)", "0", R"("stream 7")", "1623142623460120", "2",
-              R"("device": 0, "context": 1, "stream": 7, "correlation": 3)"),
-        slice("Memcpy", "Memcpy DtoH (Device -> Pageable)", "0", R"("stream 7")", "1623142623460130", "2",
-              R"("bytes": 8, "context": 1, "correlation": 4)"),
-    }));
-    QCOMPARE(trace->kernels.size(), 1u);
-    QCOMPARE(trace->streams.size(), size_t{1});
-    QCOMPARE(trace->streams[0].streamId, int64_t{7});
-    QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
-    const uint32_t step = rangeCalled(*trace, "ProfilerStep#5");
-    QCOMPARE(trace->strings.at(trace->nvtx.domain[step]), annotationDomain);
-    QVERIFY(hasNote(*trace, HealthCode::CoarseTimes));
-    QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("1 call stacks") != std::string::npos);
-}
+    /// Format of versions 1.8 and 1.9: other categories, texts for threads, whole microseconds.
+    void oldFilesReadTheSame() {
+        const TracePtr trace = loaded(traceOf({
+            slice("Operator", "ProfilerStep#5", "9", R"("9")", "1623142623460111", "90"),
+            slice("Operator", "aten::add", "9", R"("9")", "1623142623460112", "25",
+                  R"("Call stack": "a.py(1): f;b.py(2): g")"),
+            slice("Runtime", "cudaLaunchKernel", "9", R"("9")", "1623142623460113", "2",
+                  R"("correlation": 3, "external id": 1)"),
+            slice("Kernel", "add(int)", "0", R"("stream 7")", "1623142623460120", "2",
+                  R"("device": 0, "context": 1, "stream": 7, "correlation": 3)"),
+            slice("Memcpy", "Memcpy DtoH (Device -> Pageable)", "0", R"("stream 7")", "1623142623460130", "2",
+                  R"("bytes": 8, "context": 1, "correlation": 4)"),
+        }));
+        QCOMPARE(trace->kernels.size(), 1u);
+        QCOMPARE(trace->streams.size(), size_t{1});
+        QCOMPARE(trace->streams[0].streamId, int64_t{7});
+        QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
+        const uint32_t step = rangeCalled(*trace, "ProfilerStep#5");
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[step]), annotationDomain);
+        QVERIFY(hasNote(*trace, HealthCode::CoarseTimes));
+        QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("1 call stacks") != std::string::npos);
+    }
 
-void tst_JsonTraces::workOfSeveralProcessesIsLinkedToItsCall() {
-    const TracePtr trace = loaded(traceOf({
-        slice("cuda_runtime", "cudaLaunchKernel", "0", "10", "1.0", "1.0", R"("correlation": 1)"),
-        slice("cuda_runtime", "cudaLaunchKernel", "0", "10", "3.0", "1.0", R"("correlation": 2)"),
-        slice("cuda_runtime", "cudaLaunchKernel", "1", "11", "5.0", "1.0", R"("correlation": 9)"),
-        slice("kernel", "k", "0", "7", "10.0", "1.0", R"("correlation": 9, "device": 0)"),
-        slice("kernel", "k", "1", "7", "12.0", "1.0", R"("correlation": 2, "device": 1)"),
-    }));
-    QCOMPARE(trace->processes.size(), size_t{2});
-    const auto pidOf = [&](uint32_t kernel) {
-        return trace->processes[trace->streams[trace->kernels.stream[kernel]].process].pid;
-    };
-    QCOMPARE(pidOf(0), 1u);
-    QCOMPARE(pidOf(1), 0u);
-}
+    void workOfSeveralProcessesIsLinkedToItsCall() {
+        const TracePtr trace = loaded(traceOf({
+            slice("cuda_runtime", "cudaLaunchKernel", "0", "10", "1.0", "1.0", R"("correlation": 1)"),
+            slice("cuda_runtime", "cudaLaunchKernel", "0", "10", "3.0", "1.0", R"("correlation": 2)"),
+            slice("cuda_runtime", "cudaLaunchKernel", "1", "11", "5.0", "1.0", R"("correlation": 9)"),
+            slice("kernel", "k", "0", "7", "10.0", "1.0", R"("correlation": 9, "device": 0)"),
+            slice("kernel", "k", "1", "7", "12.0", "1.0", R"("correlation": 2, "device": 1)"),
+        }));
+        QCOMPARE(trace->processes.size(), size_t{2});
+        const auto pidOf = [&](uint32_t kernel) {
+            return trace->processes[trace->streams[trace->kernels.stream[kernel]].process].pid;
+        };
+        QCOMPARE(pidOf(0), 1u);
+        QCOMPARE(pidOf(1), 0u);
+    }
 
-void tst_JsonTraces::collectivesAreReadAsNcclCalls() {
-    const std::string arguments =
-        R"("Collective name": "_allgather_base", "In msg nelems": 1000, "Out msg nelems": 4000,
+    void collectivesAreReadAsNcclCalls() {
+        const std::string arguments =
+            R"("Collective name": "_allgather_base", "In msg nelems": 1000, "Out msg nelems": 4000,
            "Group size": 4, "dtype": "BFloat16", "Process Group Name": "2", "Seq": 17,
            "Process Group Description": "tp", "Process Group Ranks": "[1, 3, 5, 7]")";
-    const std::string rank = ",\n \"distributedInfo\": {\"rank\": 5, \"world_size\": 8}";
-    const TracePtr trace = loaded(traceOf(
-        {
-            slice("cpu_op", "record_param_comms", "9", "9", "10.000", "20.000", arguments),
-            slice("cuda_runtime", "cudaLaunchKernelExC", "9", "9", "12.000", "3.000", R"("correlation": 4)"),
-            slice("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", "0", "20", "40.000", "8.000",
-                  R"("correlation": 4, "device": 0, "stream": 20)"),
-            slice("cpu_op", "record_param_comms", "9", "9", "60.000", "2.000",
-                  R"("Collective name": "wait", "In msg nelems": 1, "dtype": "Byte")"),
-        },
-        "", rank));
-    QCOMPARE(trace->nccl.size(), 1u);
-    const NcclFacts facts = trace->nccl.facts[0];
-    QCOMPARE(trace->strings.at(trace->nccl.operation[0]), std::string_view("AllGather"));
-    QCOMPARE(trace->nccl.bytes[0], int64_t{2000});
-    QCOMPARE(facts.count, int64_t{1000});
-    QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
-    QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("tp"));
-    QCOMPARE(facts.rank, 2);
-    QCOMPARE(facts.rankCount, 4);
-    QCOMPARE(facts.sequence, int64_t{17});
-    QCOMPARE(facts.operationCount, 1u);
-    QCOMPARE(facts.gpu.durationNs(), int64_t{8000});
-}
+        const std::string rank = ",\n \"distributedInfo\": {\"rank\": 5, \"world_size\": 8}";
+        const TracePtr trace = loaded(traceOf(
+            {
+                slice("cpu_op", "record_param_comms", "9", "9", "10.000", "20.000", arguments),
+                slice("cuda_runtime", "cudaLaunchKernelExC", "9", "9", "12.000", "3.000", R"("correlation": 4)"),
+                slice("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", "0", "20", "40.000", "8.000",
+                      R"("correlation": 4, "device": 0, "stream": 20)"),
+                slice("cpu_op", "record_param_comms", "9", "9", "60.000", "2.000",
+                      R"("Collective name": "wait", "In msg nelems": 1, "dtype": "Byte")"),
+            },
+            "", rank));
+        QCOMPARE(trace->nccl.size(), 1u);
+        const NcclFacts facts = trace->nccl.facts[0];
+        QCOMPARE(trace->strings.at(trace->nccl.operation[0]), std::string_view("AllGather"));
+        QCOMPARE(trace->nccl.bytes[0], int64_t{2000});
+        QCOMPARE(facts.count, int64_t{1000});
+        QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
+        QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("tp"));
+        QCOMPARE(facts.rank, 2);
+        QCOMPARE(facts.rankCount, 4);
+        QCOMPARE(facts.sequence, int64_t{17});
+        QCOMPARE(facts.operationCount, 1u);
+        QCOMPARE(facts.gpu.durationNs(), int64_t{8000});
+    }
 
-void tst_JsonTraces::memoryEventsAreReadAsCounters() {
-    std::vector<std::string> events = smallRun();
-    const auto memory = [&](const char* time, const char* arguments) {
-        events.push_back(std::string(R"({"ph": "i", "s": "t", "name": "[memory]", "pid": 4000, )") +
-                         R"("tid": 4001, "ts": )" + time + ", \"args\": {" + arguments + "}}");
-    };
-    memory("1001.000", R"("Device Type": 1, "Device Id": 0, "Bytes": 512, "Addr": 4096,
+    void memoryEventsAreReadAsCounters() {
+        std::vector<std::string> events = smallRun();
+        const auto memory = [&](const char* time, const char* arguments) {
+            events.push_back(std::string(R"({"ph": "i", "s": "t", "name": "[memory]", "pid": 4000, )") +
+                             R"("tid": 4001, "ts": )" + time + ", \"args\": {" + arguments + "}}");
+        };
+        memory("1001.000", R"("Device Type": 1, "Device Id": 0, "Bytes": 512, "Addr": 4096,
                           "Total Allocated": 1024, "Total Reserved": 4096)");
-    memory("1002.000", R"("Device Type": 1, "Device Id": 0, "Bytes": -512, "Addr": 4096,
+        memory("1002.000", R"("Device Type": 1, "Device Id": 0, "Bytes": -512, "Addr": 4096,
                           "Total Allocated": 512, "Total Reserved": 4096)");
-    memory("1003.000", R"("Device Type": 0, "Device Id": -1, "Bytes": 100)");
-    memory("1004.000", R"("Device Type": 0, "Device Id": -1, "Bytes": -60)");
-    events.push_back(R"({"ph": "C", "name": "queue", "pid": 4000, "tid": 1, "ts": 1000, "args": {"depth": 2.5}})");
-    const TracePtr trace = loaded(traceOf(events));
-    std::map<std::string, const CounterSeries*> byName;
-    for (const CounterSeries& each : trace->counters) byName[each.name] = &each;
-    const CounterSeries* const allocated = byName["Memory allocated by PyTorch"];
-    QVERIFY(allocated != nullptr);
-    QCOMPARE(allocated->gpu, 0u);
-    QCOMPARE(allocated->value(0), 1024.0);
-    QCOMPARE(allocated->value(1), 512.0);
-    QCOMPARE(byName["Memory reserved by PyTorch"]->value(0), 4096.0);
-    const CounterSeries* const change = byName["Memory allocated by PyTorch since the beginning on the CPU"];
-    QVERIFY(change != nullptr);
-    QCOMPARE(change->value(1), 40.0);
-    QCOMPARE(byName["queue: depth"]->value(0), 2.5);
-}
+        memory("1003.000", R"("Device Type": 0, "Device Id": -1, "Bytes": 100)");
+        memory("1004.000", R"("Device Type": 0, "Device Id": -1, "Bytes": -60)");
+        events.push_back(R"({"ph": "C", "name": "queue", "pid": 4000, "tid": 1, "ts": 1000, "args": {"depth": 2.5}})");
+        const TracePtr trace = loaded(traceOf(events));
+        std::map<std::string, const CounterSeries*> byName;
+        for (const CounterSeries& each : trace->counters) byName[each.name] = &each;
+        const CounterSeries* const allocated = byName["Memory allocated by PyTorch"];
+        QVERIFY(allocated != nullptr);
+        QCOMPARE(allocated->gpu, 0u);
+        QCOMPARE(allocated->value(0), 1024.0);
+        QCOMPARE(allocated->value(1), 512.0);
+        QCOMPARE(byName["Memory reserved by PyTorch"]->value(0), 4096.0);
+        const CounterSeries* const change = byName["Memory allocated by PyTorch since the beginning on the CPU"];
+        QVERIFY(change != nullptr);
+        QCOMPARE(change->value(1), 40.0);
+        QCOMPARE(byName["queue: depth"]->value(0), 2.5);
+    }
 
-void tst_JsonTraces::rangeEndsAreMatched() {
-    const TracePtr trace = loaded(R"([
+    void rangeEndsAreMatched() {
+        const TracePtr trace = loaded(R"([
         {"ph": "B", "name": "outer", "cat": "app", "pid": 1, "tid": "worker", "ts": 10},
         {"ph": "B", "name": "inner", "cat": "app", "pid": 1, "tid": "worker", "ts": 12},
         {"ph": "E", "pid": 1, "tid": "worker", "ts": 15},
@@ -240,96 +223,98 @@ void tst_JsonTraces::rangeEndsAreMatched() {
         {"ph": "X", "name": "odd", "cat": "mine", "pid": "main", "tid": -5, "ts": "42", "dur": 1},
         {"ph": "Q", "name": "unknown"}, {},
     ])");
-    const auto range = [&](std::string_view name) {
-        const uint32_t row = rangeCalled(*trace, name);
-        return TimeRange{trace->nvtx.startNs[row], trace->nvtx.endNs[row]};
-    };
-    QCOMPARE(range("outer"), (TimeRange{0, 10'000}));
-    QCOMPARE(range("inner"), (TimeRange{2'000, 5'000}));
-    QCOMPARE(range("request"), (TimeRange{1'000, 21'000}));
-    QVERIFY(trace->nvtx.style[rangeCalled(*trace, "request")] == NvtxStyle::StartEnd);
-    QVERIFY(trace->nvtx.isOpen[rangeCalled(*trace, "never closed")] != 0);
-    QVERIFY(trace->nvtx.style[rangeCalled(*trace, "here")] == NvtxStyle::Mark);
-    const uint32_t odd = rangeCalled(*trace, "odd");
-    QCOMPARE(trace->strings.at(trace->nvtx.domain[odd]), std::string_view("mine"));
-    const Thread& thread = trace->threads[trace->nvtx.thread[odd]];
-    QCOMPARE(thread.name, std::string("Thread -5"));
-    QCOMPARE(trace->processes[thread.process].name, std::string("main"));
-    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));  // an end without a beginning
-    QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("2 events") != std::string::npos);
-}
+        const auto range = [&](std::string_view name) {
+            const uint32_t row = rangeCalled(*trace, name);
+            return TimeRange{trace->nvtx.startNs[row], trace->nvtx.endNs[row]};
+        };
+        QCOMPARE(range("outer"), (TimeRange{0, 10'000}));
+        QCOMPARE(range("inner"), (TimeRange{2'000, 5'000}));
+        QCOMPARE(range("request"), (TimeRange{1'000, 21'000}));
+        QVERIFY(trace->nvtx.style[rangeCalled(*trace, "request")] == NvtxStyle::StartEnd);
+        QVERIFY(trace->nvtx.isOpen[rangeCalled(*trace, "never closed")] != 0);
+        QVERIFY(trace->nvtx.style[rangeCalled(*trace, "here")] == NvtxStyle::Mark);
+        const uint32_t odd = rangeCalled(*trace, "odd");
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[odd]), std::string_view("mine"));
+        const Thread& thread = trace->threads[trace->nvtx.thread[odd]];
+        QCOMPARE(thread.name, std::string("Thread -5"));
+        QCOMPARE(trace->processes[thread.process].name, std::string("main"));
+        QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));  // an end without a beginning
+        QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("2 events") != std::string::npos);
+    }
 
-void tst_JsonTraces::pythonFunctionsAreNoSteps() {
-    std::vector<std::string> events;
-    for (int step = 0; step < 6; ++step) {
-        const auto at = [step](int us) { return std::to_string(step * 1000 + us) + ".000"; };
-        const std::string number = std::to_string(step + 3);
-        const std::string call = std::to_string(step + 1);
-        events.push_back(slice("user_annotation", "ProfilerStep#" + number, "1", "1", at(10), "900.000"));
-        events.push_back(slice("cpu_op", "train_step", "1", "1", at(1), "950.000"));
-        events.push_back(slice("python_function", "a.py(1): step", "1", "1", at(1), "990.000"));
+    void pythonFunctionsAreNoSteps() {
+        std::vector<std::string> events;
+        for (int step = 0; step < 6; ++step) {
+            const auto at = [step](int us) { return std::to_string(step * 1000 + us) + ".000"; };
+            const std::string number = std::to_string(step + 3);
+            const std::string call = std::to_string(step + 1);
+            events.push_back(slice("user_annotation", "ProfilerStep#" + number, "1", "1", at(10), "900.000"));
+            events.push_back(slice("cpu_op", "train_step", "1", "1", at(1), "950.000"));
+            events.push_back(slice("python_function", "a.py(1): step", "1", "1", at(1), "990.000"));
+            events.push_back(
+                slice("cuda_runtime", "cudaLaunchKernel", "1", "1", at(100), "5.000", "\"correlation\": " + call));
+            events.push_back(
+                slice("kernel", "k", "0", "7", at(200), "300.000", "\"device\": 0, \"correlation\": " + call));
+        }
+        const TracePtr trace = loaded(traceOf(events));
+        const Result<RunSteps> steps = findSteps(*trace);
+        QVERIFY(steps);
+        QCOMPARE(steps->pattern, std::string("ProfilerStep##"));
+        // Named ranges are used.
+        StepSelection named;
+        named.rangeName = "train_step";
+        QVERIFY(findSteps(*trace, named));
+    }
+
+    /// Matched by time, because ids of older versions name other operators.
+    void kernelOperatorIsFoundByTime() {
+        std::vector<std::string> events = smallRun();
+        events.push_back(slice("cpu_op", "aten::inner", "4000", "4001", "1004.000", "6.000", R"("External id": 99)"));
+        events.push_back(slice("cpu_op", "aten::after", "4000", "4001", "1012.000", "6.000", R"("External id": 5)"));
+        const TracePtr trace = loaded(traceOf(events));
+        std::map<std::string, std::string> details;
+        for (const Property& line : describe(*trace, EventRef(EventKind::Kernel, 0))) details[line.name] = line.value;
+        QCOMPARE(details["Operator"], std::string("aten::inner"));
+        QCOMPARE(details["Python function"], std::string("train.py(12): step"));
+        QCOMPARE(details["Launched by"], std::string("cudaLaunchKernel"));
+    }
+
+    /// The number of AMD's first stream elsewhere denotes migrations of managed memory.
+    void streamWithKernelsIsNoUnifiedMemory() {
+        const TracePtr trace =
+            loaded(traceOf({slice("kernel", "k", "0", "0", "100.000", "300.000", R"("device": 0, "stream": 0)")}));
+        size_t streams = 0;
+        for (const Track& track : trace->tracks) {
+            if (track.kind != TrackKind::Stream) continue;
+            ++streams;
+            QVERIFY2(track.title.find("tream 0") != std::string::npos, track.title.c_str());
+        }
+        QCOMPARE(streams, size_t{1});
+    }
+
+    void inconsistentEventsAreCounted() {
+        std::vector<std::string> events = smallRun();
         events.push_back(
-            slice("cuda_runtime", "cudaLaunchKernel", "1", "1", at(100), "5.000", "\"correlation\": " + call));
-        events.push_back(slice("kernel", "k", "0", "7", at(200), "300.000", "\"device\": 0, \"correlation\": " + call));
+            slice("cuda_runtime", "cudaLaunchKernel", "4000", "4001", "1080.000", "1.000", R"("correlation": 500)"));
+        events.push_back(slice("kernel", "late(int)", "0", "7", "1039.001", "5.000",
+                               R"("device": 0, "context": 1, "stream": 7, "correlation": 600)"));
+        events.push_back(R"({"ph": "s", "id": 1, "pid": 1, "tid": 1, "ts": 1.5, "cat": "fwdbwd"})");
+        events.push_back(R"({"ph": "f", "id": 1, "pid": 1, "tid": 1, "ts": 2.5, "cat": "fwdbwd"})");
+        events.push_back(slice("overhead", "Buffer Flush", "-1", "0", "1020.000", "7.000"));
+        events.push_back(slice("cpu_op", "backwards", "4000", "4001", "1090.000", "-5.000"));
+        events.push_back(slice("cpu_op", "no time", "4000", "4001", "NaN", "5.000"));
+        const TracePtr trace = loaded(traceOf(events));
+        QVERIFY(sentenceOf(*trace, HealthCode::CallsWithoutWork).starts_with("1 calls"));
+        // The copy, the memset and the late kernel.
+        QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 GPU operations"));
+        QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") != std::string::npos);
+        QVERIFY(hasNote(*trace, HealthCode::ProfilerOverhead));
+        QVERIFY(hasNote(*trace, HealthCode::ValuesIgnored));
+        QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));
+        QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("2 ends"));
+        QCOMPARE(trace->kernels.size(), 2u);  // The second kernel is kept, in its own lane.
     }
-    const TracePtr trace = loaded(traceOf(events));
-    const Result<RunSteps> steps = findSteps(*trace);
-    QVERIFY(steps);
-    QCOMPARE(steps->pattern, std::string("ProfilerStep##"));
-    // Named ranges are used.
-    StepSelection named;
-    named.rangeName = "train_step";
-    QVERIFY(findSteps(*trace, named));
-}
-
-/// The number of AMD's first stream elsewhere denotes migrations of managed memory.
-void tst_JsonTraces::streamWithKernelsIsNoUnifiedMemory() {
-    const TracePtr trace =
-        loaded(traceOf({slice("kernel", "k", "0", "0", "100.000", "300.000", R"("device": 0, "stream": 0)")}));
-    size_t streams = 0;
-    for (const Track& track : trace->tracks) {
-        if (track.kind != TrackKind::Stream) continue;
-        ++streams;
-        QVERIFY2(track.title.find("tream 0") != std::string::npos, track.title.c_str());
-    }
-    QCOMPARE(streams, size_t{1});
-}
-
-/// Matched by time, because ids of older versions name other operators.
-void tst_JsonTraces::kernelOperatorIsFoundByTime() {
-    std::vector<std::string> events = smallRun();
-    events.push_back(slice("cpu_op", "aten::inner", "4000", "4001", "1004.000", "6.000", R"("External id": 99)"));
-    events.push_back(slice("cpu_op", "aten::after", "4000", "4001", "1012.000", "6.000", R"("External id": 5)"));
-    const TracePtr trace = loaded(traceOf(events));
-    std::map<std::string, std::string> details;
-    for (const Property& line : describe(*trace, EventRef(EventKind::Kernel, 0))) details[line.name] = line.value;
-    QCOMPARE(details["Operator"], std::string("aten::inner"));
-    QCOMPARE(details["Python function"], std::string("train.py(12): step"));
-    QCOMPARE(details["Launched by"], std::string("cudaLaunchKernel"));
-}
-
-void tst_JsonTraces::inconsistentEventsAreCounted() {
-    std::vector<std::string> events = smallRun();
-    events.push_back(
-        slice("cuda_runtime", "cudaLaunchKernel", "4000", "4001", "1080.000", "1.000", R"("correlation": 500)"));
-    events.push_back(slice("kernel", "late(int)", "0", "7", "1039.001", "5.000",
-                           R"("device": 0, "context": 1, "stream": 7, "correlation": 600)"));
-    events.push_back(R"({"ph": "s", "id": 1, "pid": 1, "tid": 1, "ts": 1.5, "cat": "fwdbwd"})");
-    events.push_back(R"({"ph": "f", "id": 1, "pid": 1, "tid": 1, "ts": 2.5, "cat": "fwdbwd"})");
-    events.push_back(slice("overhead", "Buffer Flush", "-1", "0", "1020.000", "7.000"));
-    events.push_back(slice("cpu_op", "backwards", "4000", "4001", "1090.000", "-5.000"));
-    events.push_back(slice("cpu_op", "no time", "4000", "4001", "NaN", "5.000"));
-    const TracePtr trace = loaded(traceOf(events));
-    QVERIFY(sentenceOf(*trace, HealthCode::CallsWithoutWork).starts_with("1 calls"));
-    // The copy, the memset and the late kernel.
-    QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 GPU operations"));
-    QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") != std::string::npos);
-    QVERIFY(hasNote(*trace, HealthCode::ProfilerOverhead));
-    QVERIFY(hasNote(*trace, HealthCode::ValuesIgnored));
-    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));
-    QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("2 ends"));
-    QCOMPARE(trace->kernels.size(), 2u);  // The second kernel is kept, in its own lane.
-}
+};
 
 LANESCOPE_TEST(tst_JsonTraces, NoApplication)
 #include "tst_JsonTraces.moc"

@@ -51,95 +51,88 @@ class tst_LaneBuilder : public QObject {
     Q_OBJECT
 
   private slots:
-    void keepsEverySliceAndOverlapsNone();
-    void usesNoMoreLanesThanOverlap();
-    void nestedSlicesAreBelowTheirParent();
-    void unionCoversAllSlices();
-    void endBeforeStartIsClampedToStart();
-    void tooDeepOverlapIsSkippedAndReported();
-};
-
-void tst_LaneBuilder::keepsEverySliceAndOverlapsNone() {
-    std::mt19937 random(3);
-    for (const Packing packing : {Packing::Compact, Packing::Nested}) {
-        const std::vector<Interval> intervals = randomIntervals(random, 500);
-        const std::vector<Lane> lanes = build(intervals, packing);
-        std::vector<bool> isSeen(intervals.size());
-        for (const Lane& lane : lanes) {
-            QVERIFY(isSound(lane));
-            for (uint32_t i = 0; i < lane.size(); ++i) {
-                const uint32_t row = lane.event[i].row();
-                QCOMPARE(lane.startNs[i], intervals[row].startNs);
-                QCOMPARE(lane.endNs(i), intervals[row].endNs);
-                QVERIFY(!isSeen[row]);
-                isSeen[row] = true;
+    void keepsEverySliceAndOverlapsNone() {
+        std::mt19937 random(3);
+        for (const Packing packing : {Packing::Compact, Packing::Nested}) {
+            const std::vector<Interval> intervals = randomIntervals(random, 500);
+            const std::vector<Lane> lanes = build(intervals, packing);
+            std::vector<bool> isSeen(intervals.size());
+            for (const Lane& lane : lanes) {
+                QVERIFY(isSound(lane));
+                for (uint32_t i = 0; i < lane.size(); ++i) {
+                    const uint32_t row = lane.event[i].row();
+                    QCOMPARE(lane.startNs[i], intervals[row].startNs);
+                    QCOMPARE(lane.endNs(i), intervals[row].endNs);
+                    QVERIFY(!isSeen[row]);
+                    isSeen[row] = true;
+                }
             }
+            QVERIFY(std::all_of(isSeen.begin(), isSeen.end(), [](bool seen) { return seen; }));
         }
-        QVERIFY(std::all_of(isSeen.begin(), isSeen.end(), [](bool seen) { return seen; }));
     }
-}
 
-void tst_LaneBuilder::usesNoMoreLanesThanOverlap() {
-    std::mt19937 random(5);
-    std::vector<Interval> intervals = randomIntervals(random, 300);
-    // Points share the place of the interval that starts with them, which would falsify the count.
-    std::erase_if(intervals, [](const Interval& i) { return i.startNs == i.endNs; });
-    size_t deepest = 0;
-    for (int64_t timeNs = 0; timeNs < 2100; ++timeNs)
-        deepest = std::max<size_t>(
-            deepest, static_cast<size_t>(std::count_if(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
+    void usesNoMoreLanesThanOverlap() {
+        std::mt19937 random(5);
+        std::vector<Interval> intervals = randomIntervals(random, 300);
+        // Points share the place of the interval that starts with them, which would falsify the count.
+        std::erase_if(intervals, [](const Interval& i) { return i.startNs == i.endNs; });
+        size_t deepest = 0;
+        for (int64_t timeNs = 0; timeNs < 2100; ++timeNs)
+            deepest = std::max<size_t>(deepest, static_cast<size_t>(std::count_if(
+                                                    intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
+                                                        return i.startNs <= timeNs && timeNs < i.endNs;
+                                                    })));
+        QCOMPARE(build(intervals, Packing::Compact).size(), deepest);
+    }
+
+    void nestedSlicesAreBelowTheirParent() {
+        std::mt19937 random(9);
+        const std::vector<Interval> intervals = randomIntervals(random, 200);
+        const std::vector<Lane> lanes = build(intervals, Packing::Nested);
+        std::vector<size_t> laneOf(intervals.size());
+        for (size_t lane = 0; lane < lanes.size(); ++lane)
+            for (const EventRef event : lanes[lane].event) laneOf[event.row()] = lane;
+        for (size_t outer = 0; outer < intervals.size(); ++outer)
+            for (size_t inner = 0; inner < intervals.size(); ++inner) {
+                const bool contains = intervals[outer].startNs < intervals[inner].startNs &&
+                                      intervals[outer].endNs > intervals[inner].endNs;
+                if (contains) QVERIFY(laneOf[inner] > laneOf[outer]);
+            }
+    }
+
+    void unionCoversAllSlices() {
+        std::mt19937 random(13);
+        const std::vector<Interval> intervals = randomIntervals(random, 40);
+        const std::vector<Lane> lanes = build(intervals, Packing::Compact);
+        std::vector<const Lane*> all;
+        for (const Lane& each : lanes) all.push_back(&each);
+        const Lane lane = unionOf(all, 0);
+        QVERIFY(isSound(lane));
+        for (int64_t timeNs = 0; timeNs < 2100; ++timeNs) {
+            const bool expected = std::any_of(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
                 return i.startNs <= timeNs && timeNs < i.endNs;
-            })));
-    QCOMPARE(build(intervals, Packing::Compact).size(), deepest);
-}
-
-void tst_LaneBuilder::nestedSlicesAreBelowTheirParent() {
-    std::mt19937 random(9);
-    const std::vector<Interval> intervals = randomIntervals(random, 200);
-    const std::vector<Lane> lanes = build(intervals, Packing::Nested);
-    std::vector<size_t> laneOf(intervals.size());
-    for (size_t lane = 0; lane < lanes.size(); ++lane)
-        for (const EventRef event : lanes[lane].event) laneOf[event.row()] = lane;
-    for (size_t outer = 0; outer < intervals.size(); ++outer)
-        for (size_t inner = 0; inner < intervals.size(); ++inner) {
-            const bool contains =
-                intervals[outer].startNs < intervals[inner].startNs && intervals[outer].endNs > intervals[inner].endNs;
-            if (contains) QVERIFY(laneOf[inner] > laneOf[outer]);
+            });
+            bool found = false;
+            for (uint32_t i = 0; i < lane.size(); ++i) found |= lane.startNs[i] <= timeNs && timeNs < lane.endNs(i);
+            QCOMPARE(found, expected);
         }
-}
-
-void tst_LaneBuilder::unionCoversAllSlices() {
-    std::mt19937 random(13);
-    const std::vector<Interval> intervals = randomIntervals(random, 40);
-    const std::vector<Lane> lanes = build(intervals, Packing::Compact);
-    std::vector<const Lane*> all;
-    for (const Lane& each : lanes) all.push_back(&each);
-    const Lane lane = unionOf(all, 0);
-    QVERIFY(isSound(lane));
-    for (int64_t timeNs = 0; timeNs < 2100; ++timeNs) {
-        const bool expected = std::any_of(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
-            return i.startNs <= timeNs && timeNs < i.endNs;
-        });
-        bool found = false;
-        for (uint32_t i = 0; i < lane.size(); ++i) found |= lane.startNs[i] <= timeNs && timeNs < lane.endNs(i);
-        QCOMPARE(found, expected);
     }
-}
 
-void tst_LaneBuilder::endBeforeStartIsClampedToStart() {
-    const std::vector<Lane> lanes = build({{100, 40}}, Packing::Compact);
-    QCOMPARE(lanes.size(), size_t{1});
-    QCOMPARE(lanes[0].startNs[0], int64_t{100});
-    QCOMPARE(lanes[0].endNs(0), int64_t{100});
-}
+    void endBeforeStartIsClampedToStart() {
+        const std::vector<Lane> lanes = build({{100, 40}}, Packing::Compact);
+        QCOMPARE(lanes.size(), size_t{1});
+        QCOMPARE(lanes[0].startNs[0], int64_t{100});
+        QCOMPARE(lanes[0].endNs(0), int64_t{100});
+    }
 
-void tst_LaneBuilder::tooDeepOverlapIsSkippedAndReported() {
-    LaneBuilder builder;
-    for (uint32_t i = 0; i < LanePacker::maxLanes + 10; ++i)
-        builder.add(i, 1000, 0, EventRef(EventKind::Kernel, i), SliceCategory::Kernel);
-    QCOMPARE(builder.build().size(), size_t{LanePacker::maxLanes});
-    QCOMPARE(builder.droppedCount(), 10u);
-}
+    void tooDeepOverlapIsSkippedAndReported() {
+        LaneBuilder builder;
+        for (uint32_t i = 0; i < LanePacker::maxLanes + 10; ++i)
+            builder.add(i, 1000, 0, EventRef(EventKind::Kernel, i), SliceCategory::Kernel);
+        QCOMPARE(builder.build().size(), size_t{LanePacker::maxLanes});
+        QCOMPARE(builder.droppedCount(), 10u);
+    }
+};
 
 LANESCOPE_TEST(tst_LaneBuilder, NoApplication)
 #include "tst_LaneBuilder.moc"

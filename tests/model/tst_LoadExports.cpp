@@ -39,13 +39,93 @@ class tst_LoadExports : public QObject {
 
   private slots:
     void everyRowIsLoaded_data() { addFiles(); }
-    void everyRowIsLoaded();
+    void everyRowIsLoaded() {
+        QFETCH(QString, file);
+        const TracePtr trace = load(file);
+        const auto database = Database::openReadOnly(file.toStdString());
+        QVERIFY(database);
+        const auto count = [&](const char* table) { return database->rowCount(table); };
+        const auto busyNs = [&](const std::string& table) {
+            return ask(*database, "SELECT sum(\"end\" - start) FROM " + table);
+        };
+        QCOMPARE(int64_t{trace->kernels.size()}, count("CUPTI_ACTIVITY_KIND_KERNEL"));
+        QCOMPARE(int64_t{trace->memcpys.size()}, count("CUPTI_ACTIVITY_KIND_MEMCPY"));
+        QCOMPARE(int64_t{trace->memsets.size()}, count("CUPTI_ACTIVITY_KIND_MEMSET"));
+        QCOMPARE(int64_t{trace->apiCalls.size()}, count("CUPTI_ACTIVITY_KIND_RUNTIME"));
+        QCOMPARE(int64_t{trace->syncs.size()}, count("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"));
+        QCOMPARE(int64_t{trace->nvtx.size()},
+                 ask(*database, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"));
+        QCOMPARE(busy(trace->kernels), busyNs("CUPTI_ACTIVITY_KIND_KERNEL"));
+        QCOMPARE(busy(trace->memcpys), busyNs("CUPTI_ACTIVITY_KIND_MEMCPY"));
+        QCOMPARE(busy(trace->apiCalls), busyNs("CUPTI_ACTIVITY_KIND_RUNTIME"));
+        QCOMPARE(sum(trace->memcpys.bytes), ask(*database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
+        for (int kind = 0; kind < memcpyKindCount; ++kind) {
+            const auto found =
+                std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(), static_cast<MemcpyKind>(kind));
+            QCOMPARE(int64_t{found},
+                     ask(*database,
+                         "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " + std::to_string(kind)));
+        }
+        for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
+    }
+
     void everyNameMatchesTheFile_data() { addFiles(); }
-    void everyNameMatchesTheFile();
+    void everyNameMatchesTheFile() {
+        QFETCH(QString, file);
+        const TracePtr trace = load(file);
+        const auto database = Database::openReadOnly(file.toStdString());
+        if (database->hasTable("CUPTI_ACTIVITY_KIND_KERNEL")) {
+            std::map<std::string, int64_t> found;
+            for (const uint32_t config : trace->kernels.config)
+                ++found[std::string(trace->strings.at(trace->launchConfigs[config].demangledName))];
+            auto names = database->prepare(
+                "SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"
+                " JOIN StringIds ON id = demangledName GROUP BY value");
+            QVERIFY(names);
+            size_t distinct = 0;
+            for (; *names->step(); ++distinct) QCOMPARE(found[std::string(names->text(0))], names->integer(1));
+            QCOMPARE(found.size(), distinct);
+        }
+        if (database->hasTable("NVTX_EVENTS")) {
+            auto texts = database->prepare(
+                "SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId"
+                " WHERE eventType IN (34, 59, 60) ORDER BY start, \"end\" - start DESC");
+            QVERIFY(texts);
+            for (uint32_t row = 0; *texts->step(); ++row)
+                QCOMPARE(trace->strings.at(trace->nvtx.text[row]), texts->text(0));
+        }
+    }
+
     void everySliceIsDrawn_data() { addFiles(); }
-    void everySliceIsDrawn();
+    void everySliceIsDrawn() {
+        QFETCH(QString, file);
+        const TracePtr trace = load(file);
+        size_t work = 0;
+        size_t calls = 0;
+        for (const Track& track : trace->tracks)
+            for (const Lane& lane : track.lanes) {
+                if (track.kind == TrackKind::Stream) work += lane.size();
+                if (track.kind == TrackKind::ThreadApi) calls += lane.size();
+                for (uint32_t i = 1; i < lane.size(); ++i) QVERIFY(lane.startNs[i] >= lane.endNs(i - 1));
+            }
+        // A graph recorded as a whole is also shown on its stream.
+        QCOMPARE(work,
+                 size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size() + trace->graphs.size());
+        QCOMPARE(calls, size_t{trace->apiCalls.size()});
+    }
+
     void callsAndWorkAreLinked_data() { addFiles(); }
-    void callsAndWorkAreLinked();
+    void callsAndWorkAreLinked() {
+        QFETCH(QString, file);
+        const TracePtr trace = load(file);
+        const auto database = Database::openReadOnly(file.toStdString());
+        int64_t linked = 0;
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row)
+            linked += trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid() ? 1 : 0;
+        QCOMPARE(linked, ask(*database,
+                             "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId IN"
+                             " (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)"));
+    }
 
   private:
     static void addFiles() {
@@ -60,90 +140,6 @@ class tst_LoadExports : public QObject {
         return *trace;
     }
 };
-
-void tst_LoadExports::everyRowIsLoaded() {
-    QFETCH(QString, file);
-    const TracePtr trace = load(file);
-    const auto database = Database::openReadOnly(file.toStdString());
-    QVERIFY(database);
-    const auto count = [&](const char* table) { return database->rowCount(table); };
-    const auto busyNs = [&](const std::string& table) {
-        return ask(*database, "SELECT sum(\"end\" - start) FROM " + table);
-    };
-    QCOMPARE(int64_t{trace->kernels.size()}, count("CUPTI_ACTIVITY_KIND_KERNEL"));
-    QCOMPARE(int64_t{trace->memcpys.size()}, count("CUPTI_ACTIVITY_KIND_MEMCPY"));
-    QCOMPARE(int64_t{trace->memsets.size()}, count("CUPTI_ACTIVITY_KIND_MEMSET"));
-    QCOMPARE(int64_t{trace->apiCalls.size()}, count("CUPTI_ACTIVITY_KIND_RUNTIME"));
-    QCOMPARE(int64_t{trace->syncs.size()}, count("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"));
-    QCOMPARE(int64_t{trace->nvtx.size()},
-             ask(*database, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"));
-    QCOMPARE(busy(trace->kernels), busyNs("CUPTI_ACTIVITY_KIND_KERNEL"));
-    QCOMPARE(busy(trace->memcpys), busyNs("CUPTI_ACTIVITY_KIND_MEMCPY"));
-    QCOMPARE(busy(trace->apiCalls), busyNs("CUPTI_ACTIVITY_KIND_RUNTIME"));
-    QCOMPARE(sum(trace->memcpys.bytes), ask(*database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
-    for (int kind = 0; kind < memcpyKindCount; ++kind) {
-        const auto found =
-            std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(), static_cast<MemcpyKind>(kind));
-        QCOMPARE(int64_t{found}, ask(*database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
-                                                    std::to_string(kind)));
-    }
-    for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
-}
-
-void tst_LoadExports::everyNameMatchesTheFile() {
-    QFETCH(QString, file);
-    const TracePtr trace = load(file);
-    const auto database = Database::openReadOnly(file.toStdString());
-    if (database->hasTable("CUPTI_ACTIVITY_KIND_KERNEL")) {
-        std::map<std::string, int64_t> found;
-        for (const uint32_t config : trace->kernels.config)
-            ++found[std::string(trace->strings.at(trace->launchConfigs[config].demangledName))];
-        auto names = database->prepare(
-            "SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"
-            " JOIN StringIds ON id = demangledName GROUP BY value");
-        QVERIFY(names);
-        size_t distinct = 0;
-        for (; *names->step(); ++distinct) QCOMPARE(found[std::string(names->text(0))], names->integer(1));
-        QCOMPARE(found.size(), distinct);
-    }
-    if (database->hasTable("NVTX_EVENTS")) {
-        auto texts = database->prepare(
-            "SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId"
-            " WHERE eventType IN (34, 59, 60) ORDER BY start, \"end\" - start DESC");
-        QVERIFY(texts);
-        for (uint32_t row = 0; *texts->step(); ++row)
-            QCOMPARE(trace->strings.at(trace->nvtx.text[row]), texts->text(0));
-    }
-}
-
-void tst_LoadExports::everySliceIsDrawn() {
-    QFETCH(QString, file);
-    const TracePtr trace = load(file);
-    size_t work = 0;
-    size_t calls = 0;
-    for (const Track& track : trace->tracks)
-        for (const Lane& lane : track.lanes) {
-            if (track.kind == TrackKind::Stream) work += lane.size();
-            if (track.kind == TrackKind::ThreadApi) calls += lane.size();
-            for (uint32_t i = 1; i < lane.size(); ++i) QVERIFY(lane.startNs[i] >= lane.endNs(i - 1));
-        }
-    // A graph recorded as a whole is also shown on its stream.
-    QCOMPARE(work,
-             size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size() + trace->graphs.size());
-    QCOMPARE(calls, size_t{trace->apiCalls.size()});
-}
-
-void tst_LoadExports::callsAndWorkAreLinked() {
-    QFETCH(QString, file);
-    const TracePtr trace = load(file);
-    const auto database = Database::openReadOnly(file.toStdString());
-    int64_t linked = 0;
-    for (uint32_t row = 0; row < trace->kernels.size(); ++row)
-        linked += trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid() ? 1 : 0;
-    QCOMPARE(linked, ask(*database,
-                         "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId IN"
-                         " (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)"));
-}
 
 LANESCOPE_TEST(tst_LoadExports, NoApplication)
 #include "tst_LoadExports.moc"

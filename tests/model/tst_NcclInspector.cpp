@@ -65,330 +65,315 @@ class tst_NcclInspector : public QObject {
     int files_ = 0;
 
   private slots:
-    void verboseLinesGiveKernelTimes();
-    void plainLinesArePlacedAtTheirWriteTime();
-    void bandwidthMatchesTheLog_data();
-    void bandwidthMatchesTheLog();
-    void messagesHavePeers();
-    void batchHeaderAppliesToItsLines();
-    void overwrittenRecordsAreCounted();
-    void jsonLayoutIsIrrelevant();
-    void rcclExtensionsAreReadOrCounted();
-    void callsWithoutKernelTimesAreKept();
-    void ranksAreMergedAndTheLateOneIsFound();
-    void writeTimesMakeNoRankLate();
-    void exportedProfileKeepsTheSizes();
-    void impossibleSizeIsExportedUnchanged();
-};
+    void verboseLinesGiveKernelTimes() {
+        const Rank rank{.rank = 2, .pid = 438776, .name = "DP Group 0"};
+        std::string text;
+        for (int64_t number = 0; number < 3; ++number)
+            text += lineOf(rank, {.number = number, .tookUs = 50, .kernelUs = dayUs + number * 1000});
+        const TracePtr loaded = load(text);
+        QVERIFY(loaded);
+        for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+            QVERIFY(trace);
+            QCOMPARE(trace->producer, std::string("NCCL Inspector"));
+            QCOMPARE(trace->startUtcNs, (dayUs - 10) * us);
+            QCOMPARE(trace->nccl.size(), 3u);
+            QCOMPARE(trace->processes.size(), size_t{1});
+            QCOMPARE(trace->processes[0].pid, 438776u);
+            QCOMPARE(trace->processes[0].rank, std::optional<int>(2));
+            QCOMPARE(trace->processes[0].worldSize, std::optional<int>(4));
+            QCOMPARE(trace->facts.host, std::string("node-1"));
+            for (uint32_t row = 0; row < 3; ++row) {
+                const NcclFacts facts = trace->nccl.facts[row];
+                QCOMPARE(operationAt(*trace, row), std::string_view("AllReduce"));
+                QCOMPARE(trace->nccl.communicator[row], uint64_t{0x7f8c496ae9f661});
+                QCOMPARE(trace->nccl.bytes[row], int64_t{1} << 20);
+                QCOMPARE(facts.sequence, int64_t{row});
+                // Exports accept NCCL calls in this form.
+                QVERIFY(trace->nvtx.style[trace->nccl.nvtx[row]] == NvtxStyle::PushPop);
+                QCOMPARE(facts.rank, 2);
+                QCOMPARE(facts.rankCount, 4);
+                QCOMPARE(facts.channels, int16_t{2});
+                QCOMPARE(trace->strings.at(facts.algorithm), std::string_view("RING"));
+                QCOMPARE(trace->strings.at(facts.protocol), std::string_view("LL"));
+                QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("DP Group 0"));
+                QCOMPARE(callAt(*trace, row), (TimeRange{row * 1000 * us, (row * 1000 + 5) * us}));
+                QCOMPARE(facts.operationCount, 1u);
+                QCOMPARE(facts.gpu, (TimeRange{(row * 1000 + 10) * us, (row * 1000 + 60) * us}));
+            }
+            QVERIFY(!hasNote(*trace, HealthCode::CoarseTimes, "write times"));
+        }
+    }
 
-void tst_NcclInspector::verboseLinesGiveKernelTimes() {
-    const Rank rank{.rank = 2, .pid = 438776, .name = "DP Group 0"};
-    std::string text;
-    for (int64_t number = 0; number < 3; ++number)
-        text += lineOf(rank, {.number = number, .tookUs = 50, .kernelUs = dayUs + number * 1000});
-    const TracePtr loaded = load(text);
-    QVERIFY(loaded);
-    for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+    void plainLinesArePlacedAtTheirWriteTime() {
+        const Rank rank;
+        std::string text;
+        // Three records written at once, out of order.
+        for (const int64_t number : {7, 5, 6})
+            text += line(context(rank, dayUs), collective({.number = number, .tookUs = 100}));
+        text += line(context(rank, dayUs + 1000), collective({.number = 8, .tookUs = 30}));
+        const TracePtr loaded = load(text);
+        QVERIFY(loaded);
+        QVERIFY(hasNote(*loaded, HealthCode::CoarseTimes, "The times of 4 NCCL operations are their write times"));
+        for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+            QVERIFY(trace);
+            QCOMPARE(trace->startUtcNs, (dayUs - 300) * us);
+            QCOMPARE(trace->nccl.size(), 4u);
+            const std::array<TimeRange, 4> expected{
+                {{0, 100 * us}, {100 * us, 200 * us}, {200 * us, 300 * us}, {1270 * us, 1300 * us}}};
+            for (uint32_t row = 0; row < 4; ++row) {
+                QCOMPARE(trace->nccl.facts[row].sequence, int64_t{5} + row);
+                QCOMPARE(trace->nccl.facts[row].gpu, expected[row]);
+            }
+        }
+    }
+
+    void bandwidthMatchesTheLog_data() {
+        QTest::addColumn<QString>("operation");
+        QTest::addColumn<int>("ranks");
+        QTest::addColumn<qint64>("bytes");
+        QTest::addColumn<qint64>("tookUs");
+        QTest::addColumn<double>("busGBps");
+        // Values from NCCL Inspector's documentation; rows without a value there by nccl-tests' formula.
+        QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974} << 485.119099;
+        QTest::newRow("ReduceScatter") << "ReduceScatter" << 8 << qint64{2147483648} << qint64{41057} << 366.134533;
+        QTest::newRow("of many") << "ReduceScatter" << 32 << qint64{65536} << qint64{110} << 18.469236;
+        QTest::newRow("of three") << "AllReduce" << 3 << qint64{2360832} << qint64{5663} << 0.555850;
+        QTest::newRow("Broadcast") << "Broadcast" << 8 << qint64{1000000} << qint64{10} << 100.0;
+    }
+    void bandwidthMatchesTheLog() {
+        QFETCH(QString, operation);
+        QFETCH(int, ranks);
+        QFETCH(qint64, bytes);
+        QFETCH(qint64, tookUs);
+        QFETCH(double, busGBps);
+        const Call call{.operation = operation.toStdString(), .bytes = bytes, .tookUs = tookUs, .busGBps = busGBps};
+        const TracePtr trace = load(lineOf({.ranks = ranks}, call));
         QVERIFY(trace);
-        QCOMPARE(trace->producer, std::string("NCCL Inspector"));
-        QCOMPARE(trace->startUtcNs, (dayUs - 10) * us);
+        const std::optional<NcclRate> rate = ncclRate(*trace, 0);
+        QVERIFY(rate);
+        // Lines have six decimals.
+        QVERIFY2(std::abs(rate->busGBps() - busGBps) < 1e-6, qPrintable(QString::number(rate->busGBps())));
+    }
+
+    void messagesHavePeers() {
+        const Rank rank;
+        std::string text;
+        for (int64_t number = 0; number < 4; ++number) {
+            const Call call{.operation = number % 2 == 0 ? "Send" : "Recv",
+                            .number = number,
+                            .bytes = 4096 * (number + 1),
+                            .kernelUs = dayUs};
+            text += line(context(rank, dayUs + 900), message(call, 1 + int(number)));
+        }
+        const TracePtr loaded = load(text);
+        QVERIFY(loaded);
+        // All operations of a group begin together; each keeps its own values.
+        for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+            QVERIFY(trace);
+            QCOMPARE(trace->nccl.size(), 4u);
+            std::set<int32_t> peers;
+            for (uint32_t row = 0; row < 4; ++row) {
+                const NcclFacts facts = trace->nccl.facts[row];
+                QCOMPARE(trace->nccl.bytes[row], int64_t{4096} * facts.peer);
+                QCOMPARE(operationAt(*trace, row), std::string_view(facts.peer % 2 == 1 ? "Send" : "Recv"));
+                QCOMPARE(facts.operationCount, 1u);
+                QCOMPARE(facts.sharedBy, 1u);
+                peers.insert(facts.peer);
+            }
+            QCOMPARE(peers.size(), size_t{4});
+        }
+    }
+
+    void batchHeaderAppliesToItsLines() {
+        const Rank first{.rank = 1, .id = "0xa"}, second{.rank = 3, .id = "0xb"};
+        const std::string orphan = line(collective({.number = 99}));
+        const std::string text =
+            line(context(first, dayUs, "v4.3"), stats(2, 1, 0, 0)) + line(collective({.number = 0})) +
+            line(collective({.number = 1})) + line(message({.operation = "Send"}, 2)) + orphan +
+            line(context(second, dayUs + 5000, "v4.3"), stats(1, 0, 0, 0)) + line(collective({.number = 0}));
+        const TracePtr trace = load(text);
+        QVERIFY(trace);
+        QCOMPARE(trace->nccl.size(), 4u);
+        std::map<uint64_t, int> of;
+        for (uint32_t row = 0; row < 4; ++row) {
+            ++of[trace->nccl.communicator[row]];
+            QCOMPARE(trace->nccl.facts[row].rank, trace->nccl.communicator[row] == 0xa ? 1 : 3);
+        }
+        QCOMPARE(of[0xa], 3);
+        QCOMPARE(of[0xb], 1);
+        QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first in line 5,"));
+        // A batch with a corrupt header is not attributed to the previous batch.
+        std::string damaged = line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
+        damaged += line(context(second, dayUs, "v4.3"), stats(1, 0, 0, 0)).replace(3, 1, "\"");
+        damaged += line(collective({.number = 0}));
+        const TracePtr rest = load(damaged);
+        QVERIFY(rest);
+        QCOMPARE(rest->nccl.size(), 1u);
+        QVERIFY(hasNote(*rest, HealthCode::FileDamaged, "the first in line 3"));
+    }
+
+    void overwrittenRecordsAreCounted() {
+        const Rank rank;
+        std::string text;
+        for (const int64_t lost : {512, 0, 30})
+            text += line(context(rank, dayUs, "v4.1"), stats(1, 0, lost, lost / 10)) +
+                    line(context(rank, dayUs, "v4.1"), collective({.number = lost}));
+        const TracePtr trace = load(text);
+        QVERIFY(trace);
         QCOMPARE(trace->nccl.size(), 3u);
-        QCOMPARE(trace->processes.size(), size_t{1});
-        QCOMPARE(trace->processes[0].pid, 438776u);
-        QCOMPARE(trace->processes[0].rank, std::optional<int>(2));
-        QCOMPARE(trace->processes[0].worldSize, std::optional<int>(4));
-        QCOMPARE(trace->facts.host, std::string("node-1"));
-        for (uint32_t row = 0; row < 3; ++row) {
-            const NcclFacts facts = trace->nccl.facts[row];
-            QCOMPARE(operationAt(*trace, row), std::string_view("AllReduce"));
-            QCOMPARE(trace->nccl.communicator[row], uint64_t{0x7f8c496ae9f661});
-            QCOMPARE(trace->nccl.bytes[row], int64_t{1} << 20);
-            QCOMPARE(facts.sequence, int64_t{row});
-            // Exports accept NCCL calls in this form.
-            QVERIFY(trace->nvtx.style[trace->nccl.nvtx[row]] == NvtxStyle::PushPop);
-            QCOMPARE(facts.rank, 2);
-            QCOMPARE(facts.rankCount, 4);
-            QCOMPARE(facts.channels, int16_t{2});
-            QCOMPARE(trace->strings.at(facts.algorithm), std::string_view("RING"));
-            QCOMPARE(trace->strings.at(facts.protocol), std::string_view("LL"));
-            QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("DP Group 0"));
-            QCOMPARE(callAt(*trace, row), (TimeRange{row * 1000 * us, (row * 1000 + 5) * us}));
-            QCOMPARE(facts.operationCount, 1u);
-            QCOMPARE(facts.gpu, (TimeRange{(row * 1000 + 10) * us, (row * 1000 + 60) * us}));
-        }
-        QVERIFY(!hasNote(*trace, HealthCode::CoarseTimes, "write times"));
+        QVERIFY(hasNote(*trace, HealthCode::EventsDropped, "542 collectives and 54 messages"));
     }
-}
 
-void tst_NcclInspector::plainLinesArePlacedAtTheirWriteTime() {
-    const Rank rank;
-    std::string text;
-    // Three records written at once, out of order.
-    for (const int64_t number : {7, 5, 6})
-        text += line(context(rank, dayUs), collective({.number = number, .tookUs = 100}));
-    text += line(context(rank, dayUs + 1000), collective({.number = 8, .tookUs = 30}));
-    const TracePtr loaded = load(text);
-    QVERIFY(loaded);
-    QVERIFY(hasNote(*loaded, HealthCode::CoarseTimes, "The times of 4 NCCL operations are their write times"));
-    for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+    void jsonLayoutIsIrrelevant() {
+        std::string lines, oneLine, pretty, list = "[";
+        for (int64_t number = 0; number < 4; ++number) {
+            const std::string each = lineOf({}, {.number = number, .kernelUs = dayUs + number * 100});
+            lines += each;
+            oneLine += each.substr(0, each.size() - 1);
+            list += (number == 0 ? "" : ",") + each;
+            for (const char c : each) {
+                pretty += c;
+                if (c == '{' || c == ',' || c == '[') pretty += "\n    ";
+                if (c == ':') pretty += ' ';
+            }
+        }
+        const TracePtr trace = load(lines);
         QVERIFY(trace);
-        QCOMPARE(trace->startUtcNs, (dayUs - 300) * us);
-        QCOMPARE(trace->nccl.size(), 4u);
-        const std::array<TimeRange, 4> expected{
-            {{0, 100 * us}, {100 * us, 200 * us}, {200 * us, 300 * us}, {1270 * us, 1300 * us}}};
-        for (uint32_t row = 0; row < 4; ++row) {
-            QCOMPARE(trace->nccl.facts[row].sequence, int64_t{5} + row);
-            QCOMPARE(trace->nccl.facts[row].gpu, expected[row]);
+        for (const std::string& text : {oneLine, pretty, list + "]\n"}) {
+            const TracePtr other = load(text);
+            QVERIFY(other);
+            QCOMPARE(other->nccl.size(), trace->nccl.size());
+            for (uint32_t row = 0; row < trace->nccl.size(); ++row)
+                QCOMPARE(other->nccl.facts[row].gpu, trace->nccl.facts[row].gpu);
+            QVERIFY(!hasNote(*other, HealthCode::FileDamaged, ""));
         }
     }
-}
 
-void tst_NcclInspector::bandwidthMatchesTheLog_data() {
-    QTest::addColumn<QString>("operation");
-    QTest::addColumn<int>("ranks");
-    QTest::addColumn<qint64>("bytes");
-    QTest::addColumn<qint64>("tookUs");
-    QTest::addColumn<double>("busGBps");
-    // Values from NCCL Inspector's documentation; rows without a value there by nccl-tests' formula.
-    QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974} << 485.119099;
-    QTest::newRow("ReduceScatter") << "ReduceScatter" << 8 << qint64{2147483648} << qint64{41057} << 366.134533;
-    QTest::newRow("of many") << "ReduceScatter" << 32 << qint64{65536} << qint64{110} << 18.469236;
-    QTest::newRow("of three") << "AllReduce" << 3 << qint64{2360832} << qint64{5663} << 0.555850;
-    QTest::newRow("Broadcast") << "Broadcast" << 8 << qint64{1000000} << qint64{10} << 100.0;
-}
-
-void tst_NcclInspector::bandwidthMatchesTheLog() {
-    QFETCH(QString, operation);
-    QFETCH(int, ranks);
-    QFETCH(qint64, bytes);
-    QFETCH(qint64, tookUs);
-    QFETCH(double, busGBps);
-    const Call call{.operation = operation.toStdString(), .bytes = bytes, .tookUs = tookUs, .busGBps = busGBps};
-    const TracePtr trace = load(lineOf({.ranks = ranks}, call));
-    QVERIFY(trace);
-    const std::optional<NcclRate> rate = ncclRate(*trace, 0);
-    QVERIFY(rate);
-    // Lines have six decimals.
-    QVERIFY2(std::abs(rate->busGBps() - busGBps) < 1e-6, qPrintable(QString::number(rate->busGBps())));
-}
-
-void tst_NcclInspector::messagesHavePeers() {
-    const Rank rank;
-    std::string text;
-    for (int64_t number = 0; number < 4; ++number) {
-        const Call call{.operation = number % 2 == 0 ? "Send" : "Recv",
-                        .number = number,
-                        .bytes = 4096 * (number + 1),
-                        .kernelUs = dayUs};
-        text += line(context(rank, dayUs + 900), message(call, 1 + int(number)));
-    }
-    const TracePtr loaded = load(text);
-    QVERIFY(loaded);
-    // All operations of a group begin together; each keeps its own values.
-    for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+    void rcclExtensionsAreReadOrCounted() {
+        const Rank rank;
+        const std::string channel = fmt::format(
+            R"({{"event_type":"KernelCh","channel_id":0,"event_trace_ts":{{"kernel_start_ts":{}}}}})", dayUs + 20);
+        const std::string proxy = R"({"event_type":"ProxyOp","proxy_id":17,"events":[{"event_type":"ProxyStep"}]})";
+        std::string call = collective({.operation = "All2All", .tookUs = 30});
+        call.pop_back();
+        call += fmt::format(R"(,"event_trace_ts":{{"coll_start_ts":{},"coll_stop_ts":{}}},)", dayUs + 1, dayUs + 6) +
+                "\"events\":[" + proxy + "," + channel + "]}";
+        const TracePtr trace =
+            load(line(context(rank, dayUs + 900, "v4.1"), call) +
+                 line(context(rank, dayUs + 900, "v4.1"), R"("coll_api":{"func":"AllReduce","start_ts":1})"));
         QVERIFY(trace);
-        QCOMPARE(trace->nccl.size(), 4u);
-        std::set<int32_t> peers;
-        for (uint32_t row = 0; row < 4; ++row) {
-            const NcclFacts facts = trace->nccl.facts[row];
-            QCOMPARE(trace->nccl.bytes[row], int64_t{4096} * facts.peer);
-            QCOMPARE(operationAt(*trace, row), std::string_view(facts.peer % 2 == 1 ? "Send" : "Recv"));
-            QCOMPARE(facts.operationCount, 1u);
-            QCOMPARE(facts.sharedBy, 1u);
-            peers.insert(facts.peer);
+        QCOMPARE(trace->nccl.size(), 1u);
+        QCOMPARE(operationAt(*trace, 0), std::string_view("AlltoAll"));
+        QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
+        QCOMPARE(trace->nccl.facts[0].gpu, (TimeRange{19 * us, 49 * us}));
+        QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 records of NCCL Inspector"));
+    }
+
+    void callsWithoutKernelTimesAreKept() {
+        const Rank rank;
+        const Call call{.timing = "collective_cpu", .kernelUs = dayUs, .channels = 0};
+        const TracePtr trace = load(lineOf(rank, call));
+        QVERIFY(trace);
+        QCOMPARE(trace->nccl.size(), 1u);
+        QCOMPARE(trace->kernels.size(), 0u);
+        QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
+        QVERIFY(hasNote(*trace, HealthCode::CoarseTimes, "For 1 NCCL operations only the call"));
+        bool isReported = false;
+        for (const Property& each : trace->facts.others)
+            isReported |= each.value.find("collective_cpu of 1") != std::string::npos;
+        QVERIFY(isReported);
+    }
+
+    void ranksAreMergedAndTheLateOneIsFound() {
+        std::vector<fs::path> files;
+        for (int rank = 0; rank < 4; ++rank) {
+            std::string text;
+            for (int64_t number = 0; number < 8; ++number) {
+                // Rank 2 arrives 300 us after the others, which wait for it.
+                const int64_t lateUs = rank == 2 ? 300 : rank;
+                text += lineOf({.rank = rank, .pid = 100 + rank},
+                               {.number = number, .tookUs = 400 - lateUs, .kernelUs = dayUs + number * 1000 + lateUs});
+            }
+            files.push_back(file(fmt::format("node-1-pid{}.log", 100 + rank), text));
         }
-        QCOMPARE(peers.size(), size_t{4});
-    }
-}
-
-void tst_NcclInspector::batchHeaderAppliesToItsLines() {
-    const Rank first{.rank = 1, .id = "0xa"}, second{.rank = 3, .id = "0xb"};
-    const std::string orphan = line(collective({.number = 99}));
-    const std::string text = line(context(first, dayUs, "v4.3"), stats(2, 1, 0, 0)) + line(collective({.number = 0})) +
-                             line(collective({.number = 1})) + line(message({.operation = "Send"}, 2)) + orphan +
-                             line(context(second, dayUs + 5000, "v4.3"), stats(1, 0, 0, 0)) +
-                             line(collective({.number = 0}));
-    const TracePtr trace = load(text);
-    QVERIFY(trace);
-    QCOMPARE(trace->nccl.size(), 4u);
-    std::map<uint64_t, int> of;
-    for (uint32_t row = 0; row < 4; ++row) {
-        ++of[trace->nccl.communicator[row]];
-        QCOMPARE(trace->nccl.facts[row].rank, trace->nccl.communicator[row] == 0xa ? 1 : 3);
-    }
-    QCOMPARE(of[0xa], 3);
-    QCOMPARE(of[0xb], 1);
-    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first in line 5,"));
-    // A batch with a corrupt header is not attributed to the previous batch.
-    std::string damaged = line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
-    damaged += line(context(second, dayUs, "v4.3"), stats(1, 0, 0, 0)).replace(3, 1, "\"");
-    damaged += line(collective({.number = 0}));
-    const TracePtr rest = load(damaged);
-    QVERIFY(rest);
-    QCOMPARE(rest->nccl.size(), 1u);
-    QVERIFY(hasNote(*rest, HealthCode::FileDamaged, "the first in line 3"));
-}
-
-void tst_NcclInspector::overwrittenRecordsAreCounted() {
-    const Rank rank;
-    std::string text;
-    for (const int64_t lost : {512, 0, 30})
-        text += line(context(rank, dayUs, "v4.1"), stats(1, 0, lost, lost / 10)) +
-                line(context(rank, dayUs, "v4.1"), collective({.number = lost}));
-    const TracePtr trace = load(text);
-    QVERIFY(trace);
-    QCOMPARE(trace->nccl.size(), 3u);
-    QVERIFY(hasNote(*trace, HealthCode::EventsDropped, "542 collectives and 54 messages"));
-}
-
-void tst_NcclInspector::jsonLayoutIsIrrelevant() {
-    std::string lines, oneLine, pretty, list = "[";
-    for (int64_t number = 0; number < 4; ++number) {
-        const std::string each = lineOf({}, {.number = number, .kernelUs = dayUs + number * 100});
-        lines += each;
-        oneLine += each.substr(0, each.size() - 1);
-        list += (number == 0 ? "" : ",") + each;
-        for (const char c : each) {
-            pretty += c;
-            if (c == '{' || c == ',' || c == '[') pretty += "\n    ";
-            if (c == ':') pretty += ' ';
-        }
-    }
-    const TracePtr trace = load(lines);
-    QVERIFY(trace);
-    for (const std::string& text : {oneLine, pretty, list + "]\n"}) {
-        const TracePtr other = load(text);
-        QVERIFY(other);
-        QCOMPARE(other->nccl.size(), trace->nccl.size());
-        for (uint32_t row = 0; row < trace->nccl.size(); ++row)
-            QCOMPARE(other->nccl.facts[row].gpu, trace->nccl.facts[row].gpu);
-        QVERIFY(!hasNote(*other, HealthCode::FileDamaged, ""));
-    }
-}
-
-void tst_NcclInspector::rcclExtensionsAreReadOrCounted() {
-    const Rank rank;
-    const std::string channel = fmt::format(
-        R"({{"event_type":"KernelCh","channel_id":0,"event_trace_ts":{{"kernel_start_ts":{}}}}})", dayUs + 20);
-    const std::string proxy = R"({"event_type":"ProxyOp","proxy_id":17,"events":[{"event_type":"ProxyStep"}]})";
-    std::string call = collective({.operation = "All2All", .tookUs = 30});
-    call.pop_back();
-    call += fmt::format(R"(,"event_trace_ts":{{"coll_start_ts":{},"coll_stop_ts":{}}},)", dayUs + 1, dayUs + 6) +
-            "\"events\":[" + proxy + "," + channel + "]}";
-    const TracePtr trace =
-        load(line(context(rank, dayUs + 900, "v4.1"), call) +
-             line(context(rank, dayUs + 900, "v4.1"), R"("coll_api":{"func":"AllReduce","start_ts":1})"));
-    QVERIFY(trace);
-    QCOMPARE(trace->nccl.size(), 1u);
-    QCOMPARE(operationAt(*trace, 0), std::string_view("AlltoAll"));
-    QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
-    QCOMPARE(trace->nccl.facts[0].gpu, (TimeRange{19 * us, 49 * us}));
-    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 records of NCCL Inspector"));
-}
-
-void tst_NcclInspector::callsWithoutKernelTimesAreKept() {
-    const Rank rank;
-    const Call call{.timing = "collective_cpu", .kernelUs = dayUs, .channels = 0};
-    const TracePtr trace = load(lineOf(rank, call));
-    QVERIFY(trace);
-    QCOMPARE(trace->nccl.size(), 1u);
-    QCOMPARE(trace->kernels.size(), 0u);
-    QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
-    QVERIFY(hasNote(*trace, HealthCode::CoarseTimes, "For 1 NCCL operations only the call"));
-    bool isReported = false;
-    for (const Property& each : trace->facts.others)
-        isReported |= each.value.find("collective_cpu of 1") != std::string::npos;
-    QVERIFY(isReported);
-}
-
-void tst_NcclInspector::ranksAreMergedAndTheLateOneIsFound() {
-    std::vector<fs::path> files;
-    for (int rank = 0; rank < 4; ++rank) {
-        std::string text;
-        for (int64_t number = 0; number < 8; ++number) {
-            // Rank 2 arrives 300 us after the others, which wait for it.
-            const int64_t lateUs = rank == 2 ? 300 : rank;
-            text += lineOf({.rank = rank, .pid = 100 + rank},
-                           {.number = number, .tookUs = 400 - lateUs, .kernelUs = dayUs + number * 1000 + lateUs});
-        }
-        files.push_back(file(fmt::format("node-1-pid{}.log", 100 + rank), text));
-    }
-    const fs::path merged = folder_ / "job.sqlite";
-    QVERIFY(mergeFiles(files, merged));
-    const Result<TracePtr> trace = loadTrace(merged);
-    QVERIFY(trace);
-    QCOMPARE((*trace)->processes.size(), size_t{4});
-    QCOMPARE((*trace)->gpus.size(), size_t{4});
-    const Result<ReportTable> late = makeReport(**trace, "nccl_lateness", std::nullopt);
-    QVERIFY(late);
-    QCOMPARE(late->rows.size(), size_t{4});
-    for (int64_t rank = 0; rank < 4; ++rank) {
-        const size_t row = rowOfRank(*late, rank);
-        QCOMPARE(whole(*late, row, 2), 100 + rank);
-        QCOMPARE(whole(*late, row, 3), int64_t{8});
-        QCOMPARE(whole(*late, row, 4), int64_t{rank == 2 ? 8 : 0});
-        QCOMPARE(whole(*late, row, 8), (rank == 2 ? 300 : rank) * us);
-    }
-    for (uint32_t row = 0; row < (*trace)->nccl.size(); ++row) {
-        const NcclFacts facts = (*trace)->nccl.facts[row];
-        QCOMPARE(facts.waitedNs, (facts.rank == 2 ? 0 : 300 - facts.rank) * us);
-    }
-}
-
-void tst_NcclInspector::writeTimesMakeNoRankLate() {
-    std::vector<fs::path> files;
-    for (int rank = 0; rank < 2; ++rank) {
-        std::string text;
-        for (int64_t number = 0; number < 8; ++number)
-            text += line(context({.rank = rank, .ranks = 2, .pid = 200 + rank}, dayUs + number * 1000 + rank * 300),
-                         collective({.number = number}));
-        files.push_back(file(fmt::format("node-1-pid{}.log", 200 + rank), text));
-    }
-    const fs::path merged = folder_ / "plain.sqlite";
-    QVERIFY(mergeFiles(files, merged));
-    const Result<TracePtr> trace = loadTrace(merged);
-    QVERIFY(trace);
-    QCOMPARE((*trace)->nccl.size(), 16u);
-    for (uint32_t row = 0; row < 16; ++row) {
-        QCOMPARE((*trace)->nccl.facts[row].waitedNs, int64_t{-1});
-        QVERIFY(ncclRate(**trace, row));
-    }
-    for (const char* name : {"nccl_lateness", "nccl_lateness:collective"}) {
-        const Result<ReportTable> late = makeReport(**trace, name, std::nullopt);
+        const fs::path merged = folder_ / "job.sqlite";
+        QVERIFY(mergeFiles(files, merged));
+        const Result<TracePtr> trace = loadTrace(merged);
+        QVERIFY(trace);
+        QCOMPARE((*trace)->processes.size(), size_t{4});
+        QCOMPARE((*trace)->gpus.size(), size_t{4});
+        const Result<ReportTable> late = makeReport(**trace, "nccl_lateness", std::nullopt);
         QVERIFY(late);
-        QCOMPARE(late->rows.size(), size_t{0});
-        QVERIFY(!late->notes.empty());
-        QVERIFY(late->notes.front().starts_with("16 calls of collectives were skipped"));
+        QCOMPARE(late->rows.size(), size_t{4});
+        for (int64_t rank = 0; rank < 4; ++rank) {
+            const size_t row = rowOfRank(*late, rank);
+            QCOMPARE(whole(*late, row, 2), 100 + rank);
+            QCOMPARE(whole(*late, row, 3), int64_t{8});
+            QCOMPARE(whole(*late, row, 4), int64_t{rank == 2 ? 8 : 0});
+            QCOMPARE(whole(*late, row, 8), (rank == 2 ? 300 : rank) * us);
+        }
+        for (uint32_t row = 0; row < (*trace)->nccl.size(); ++row) {
+            const NcclFacts facts = (*trace)->nccl.facts[row];
+            QCOMPARE(facts.waitedNs, (facts.rank == 2 ? 0 : 300 - facts.rank) * us);
+        }
     }
-}
 
-void tst_NcclInspector::exportedProfileKeepsTheSizes() {
-    const Rank rank{.rank = 0, .pid = 12, .name = "DP Group 0"};
-    const TracePtr trace = load(lineOf(rank, {.number = 3, .tookUs = 50, .kernelUs = dayUs}));
-    QVERIFY(trace);
-    std::string text;
-    writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    const Result<TracePtr> read = loadTrace(file("written.json", text));
-    QVERIFY(read);
-    QCOMPARE((*read)->nccl.size(), 1u);
-    QCOMPARE((*read)->nccl.bytes[0], int64_t{1} << 20);
-    QCOMPARE((*read)->nccl.communicator[0], trace->nccl.communicator[0]);
-    QCOMPARE((*read)->nccl.facts[0].sequence, int64_t{3});
-}
+    void writeTimesMakeNoRankLate() {
+        std::vector<fs::path> files;
+        for (int rank = 0; rank < 2; ++rank) {
+            std::string text;
+            for (int64_t number = 0; number < 8; ++number)
+                text += line(context({.rank = rank, .ranks = 2, .pid = 200 + rank}, dayUs + number * 1000 + rank * 300),
+                             collective({.number = number}));
+            files.push_back(file(fmt::format("node-1-pid{}.log", 200 + rank), text));
+        }
+        const fs::path merged = folder_ / "plain.sqlite";
+        QVERIFY(mergeFiles(files, merged));
+        const Result<TracePtr> trace = loadTrace(merged);
+        QVERIFY(trace);
+        QCOMPARE((*trace)->nccl.size(), 16u);
+        for (uint32_t row = 0; row < 16; ++row) {
+            QCOMPARE((*trace)->nccl.facts[row].waitedNs, int64_t{-1});
+            QVERIFY(ncclRate(**trace, row));
+        }
+        for (const char* name : {"nccl_lateness", "nccl_lateness:collective"}) {
+            const Result<ReportTable> late = makeReport(**trace, name, std::nullopt);
+            QVERIFY(late);
+            QCOMPARE(late->rows.size(), size_t{0});
+            QVERIFY(!late->notes.empty());
+            QVERIFY(late->notes.front().starts_with("16 calls of collectives were skipped"));
+        }
+    }
 
-void tst_NcclInspector::impossibleSizeIsExportedUnchanged() {
-    const TracePtr trace = load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
-    QVERIFY(trace);
-    std::string text;
-    writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    QVERIFY(text.find("\"In msg nelems\": 4611686018427387904,") != std::string::npos);
-}
+    void exportedProfileKeepsTheSizes() {
+        const Rank rank{.rank = 0, .pid = 12, .name = "DP Group 0"};
+        const TracePtr trace = load(lineOf(rank, {.number = 3, .tookUs = 50, .kernelUs = dayUs}));
+        QVERIFY(trace);
+        std::string text;
+        writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
+            text += piece;
+            return true;
+        });
+        const Result<TracePtr> read = loadTrace(file("written.json", text));
+        QVERIFY(read);
+        QCOMPARE((*read)->nccl.size(), 1u);
+        QCOMPARE((*read)->nccl.bytes[0], int64_t{1} << 20);
+        QCOMPARE((*read)->nccl.communicator[0], trace->nccl.communicator[0]);
+        QCOMPARE((*read)->nccl.facts[0].sequence, int64_t{3});
+    }
+
+    void impossibleSizeIsExportedUnchanged() {
+        const TracePtr trace =
+            load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
+        QVERIFY(trace);
+        std::string text;
+        writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
+            text += piece;
+            return true;
+        });
+        QVERIFY(text.find("\"In msg nelems\": 4611686018427387904,") != std::string::npos);
+    }
+};
 
 LANESCOPE_TEST(tst_NcclInspector, NoApplication)
 #include "tst_NcclInspector.moc"

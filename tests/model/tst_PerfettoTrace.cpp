@@ -79,48 +79,43 @@ class tst_PerfettoTrace : public QObject {
     Q_OBJECT
 
   private slots:
-    void perfettoExportRoundTrips();
-    void recordedRunRoundTrips();
-    void packetsAreReadableByOtherTools();
-    void exportStopsWhenTheSinkCloses();
-};
+    void perfettoExportRoundTrips() {
+        const TracePtr first = simulatedTraining();
+        const TracePtr second = readBack(written(*first));
+        sameEvents(*first, *second);
+        QCOMPARE(second->gpus.size(), first->gpus.size());
+        QCOMPARE(second->gpus[0].name, first->gpus[0].name);
+        QCOMPARE(second->producer, first->producer);
+        QVERIFY(!hasNote(*second, HealthCode::RowsLeftOut));
+    }
 
-void tst_PerfettoTrace::perfettoExportRoundTrips() {
-    const TracePtr first = simulatedTraining();
-    const TracePtr second = readBack(written(*first));
-    sameEvents(*first, *second);
-    QCOMPARE(second->gpus.size(), first->gpus.size());
-    QCOMPARE(second->gpus[0].name, first->gpus[0].name);
-    QCOMPARE(second->producer, first->producer);
-    QVERIFY(!hasNote(*second, HealthCode::RowsLeftOut));
-}
+    void recordedRunRoundTrips() {
+        const Result<TracePtr> first =
+            loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-no-p2p.sqlite.gz");
+        QVERIFY(first);
+        const TracePtr second = readBack(written(**first));
+        sameEvents(**first, *second);
+        // Waits of whole contexts have no track.
+        uint32_t ofStreams = 0;
+        for (uint32_t row = 0; row < (*first)->syncs.size(); ++row)
+            ofStreams += (*first)->syncs.stream[row] != noIndex ? 1 : 0;
+        QCOMPARE(second->syncs.size(), ofStreams);
+        QCOMPARE(second->startUtcNs - firstNs(*second) > 0, true);
+        uint64_t before = 0, after = 0;
+        for (const CounterSeries& counter : (*first)->counters)
+            for (uint32_t sample = 0; sample < counter.size(); ++sample)
+                before += counter.value(sample) == counter.value(sample) ? 1 : 0;
+        for (const CounterSeries& counter : second->counters) after += counter.size();
+        QCOMPARE(after, before);
+    }
 
-void tst_PerfettoTrace::recordedRunRoundTrips() {
-    const Result<TracePtr> first = loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-no-p2p.sqlite.gz");
-    QVERIFY(first);
-    const TracePtr second = readBack(written(**first));
-    sameEvents(**first, *second);
-    // Waits of whole contexts have no track.
-    uint32_t ofStreams = 0;
-    for (uint32_t row = 0; row < (*first)->syncs.size(); ++row)
-        ofStreams += (*first)->syncs.stream[row] != noIndex ? 1 : 0;
-    QCOMPARE(second->syncs.size(), ofStreams);
-    QCOMPARE(second->startUtcNs - firstNs(*second) > 0, true);
-    uint64_t before = 0, after = 0;
-    for (const CounterSeries& counter : (*first)->counters)
-        for (uint32_t sample = 0; sample < counter.size(); ++sample)
-            before += counter.value(sample) == counter.value(sample) ? 1 : 0;
-    for (const CounterSeries& counter : second->counters) after += counter.size();
-    QCOMPARE(after, before);
-}
-
-void tst_PerfettoTrace::packetsAreReadableByOtherTools() {
-    const TracePtr trace = simulatedTraining();
-    const TemporaryFolder folder;
-    const std::string bytes = written(*trace);
-    std::ofstream(folder / "run.pftrace", std::ios::binary)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    std::ofstream(folder / "count.py") << R"(
+    void packetsAreReadableByOtherTools() {
+        const TracePtr trace = simulatedTraining();
+        const TemporaryFolder folder;
+        const std::string bytes = written(*trace);
+        std::ofstream(folder / "run.pftrace", std::ios::binary)
+            .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        std::ofstream(folder / "count.py") << R"(
 import collections, sys
 try:
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
@@ -140,28 +135,29 @@ for packet in trace.packet:
 print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
       count["cuda_runtime"] + count["cuda_driver"], sum(count.values()) - 2 * count["ends"])
 )";
-    const QByteArray chosen = qgetenv("LANESCOPE_TEST_PYTHON");
-    QProcess python;
-    python.start(chosen.isEmpty() ? "python3" : QString::fromLocal8Bit(chosen),
-                 {(folder / "count.py").c_str(), (folder / "run.pftrace").c_str()});
-    if (!python.waitForStarted()) QSKIP("There is no Python.");
-    QVERIFY(python.waitForFinished(60'000));
-    if (python.exitCode() == 77) QSKIP("Perfetto's Python package is not installed.");
-    QCOMPARE(python.readAllStandardError(), QByteArray());
-    QCOMPARE(python.readAllStandardOutput().trimmed(),
-             QByteArray::fromStdString(
-                 std::to_string(trace->kernels.size()) + " " + std::to_string(trace->memcpys.size()) + " " +
-                 std::to_string(trace->memsets.size()) + " " + std::to_string(trace->apiCalls.size()) + " 0"));
-}
+        const QByteArray chosen = qgetenv("LANESCOPE_TEST_PYTHON");
+        QProcess python;
+        python.start(chosen.isEmpty() ? "python3" : QString::fromLocal8Bit(chosen),
+                     {(folder / "count.py").c_str(), (folder / "run.pftrace").c_str()});
+        if (!python.waitForStarted()) QSKIP("There is no Python.");
+        QVERIFY(python.waitForFinished(60'000));
+        if (python.exitCode() == 77) QSKIP("Perfetto's Python package is not installed.");
+        QCOMPARE(python.readAllStandardError(), QByteArray());
+        QCOMPARE(python.readAllStandardOutput().trimmed(),
+                 QByteArray::fromStdString(
+                     std::to_string(trace->kernels.size()) + " " + std::to_string(trace->memcpys.size()) + " " +
+                     std::to_string(trace->memsets.size()) + " " + std::to_string(trace->apiCalls.size()) + " 0"));
+    }
 
-void tst_PerfettoTrace::exportStopsWhenTheSinkCloses() {
-    int pieces = 0;
-    writePerfettoTrace(*simulatedTraining(), [&pieces](std::string_view) {
-        ++pieces;
-        return false;
-    });
-    QCOMPARE(pieces, 1);
-}
+    void exportStopsWhenTheSinkCloses() {
+        int pieces = 0;
+        writePerfettoTrace(*simulatedTraining(), [&pieces](std::string_view) {
+            ++pieces;
+            return false;
+        });
+        QCOMPARE(pieces, 1);
+    }
+};
 
 LANESCOPE_TEST(tst_PerfettoTrace, QCoreApplication)
 #include "tst_PerfettoTrace.moc"

@@ -103,163 +103,158 @@ class tst_RocmTraces : public QObject {
     Q_OBJECT
 
   private slots:
-    void rocpdFileIsRead();
-    void processesOfSeveralHostsAreDistinguished();
-    void hostileTableNamesAreNotQueried();
-    void rpdFileIsRead();
-    void realRocpdHasAllItsRows();
-    void realRpdHasAllItsRows();
+    void rocpdFileIsRead() {
+        const fs::path path = folder_ / "run.db";
+        makeDatabase(path, rocpdTables("00ab_12") + rocpdRows("00ab_12", 4000, 7, "node7") +
+                               "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
+        const TracePtr trace = loaded(path);
+        QCOMPARE(trace->producer, std::string("rocprofiler-sdk"));
+        QCOMPARE(trace->facts.host, std::string("node7"));
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QCOMPARE(trace->processes[0].pid, 4000u);
+        QCOMPARE(trace->processes[0].name, std::string("train"));
+        QCOMPARE(trace->gpus.size(), size_t{1});
+        QCOMPARE(trace->gpus[0].id, int64_t{1});
+        QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
+        QCOMPARE(trace->threads[0].name, std::string("main"));
+        // The first event is the marked range.
+        QCOMPARE(trace->range.startNs, int64_t{0});
+        QCOMPARE(trace->kernels.size(), 1u);
+        QCOMPARE(trace->kernels.startNs[0], int64_t{110});
+        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
+        QCOMPARE(config.grid, (std::array<uint32_t, 3>{4, 2, 1}));
+        QCOMPARE(config.block, (std::array<uint32_t, 3>{256, 1, 1}));
+        QCOMPARE(config.registersPerThread, 64u);
+        const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
+        QVERIFY(call.isValid());
+        QCOMPARE(trace->nameOf(call), std::string("hipLaunchKernel"));
+        QCOMPARE(describe(*trace, call).front().name, std::string("HIP runtime call"));
+        QVERIFY(std::ranges::any_of(trace->tracks, [](const Track& track) {
+            return track.kind == TrackKind::ThreadApi && track.title == "HIP API";
+        }));
+        QCOMPARE(trace->memcpys.size(), 1u);
+        QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
+        QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
+        QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))), std::string("hipMemcpy"));
+        QCOMPARE(trace->apiCalls.size(), 2u);
+        // The marker by its message; an event that is neither is a range of its category.
+        QCOMPARE(trace->nvtx.size(), 2u);
+        QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[1]), std::string_view("OTHER"));
+        QCOMPARE(trace->projections.size(), 1u);
+        QCOMPARE(trace->allocations.size(), 1u);
+        QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
+        const bool isShown = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
+            return note.code == HealthCode::NotShown && note.count == 1;
+        });
+        QVERIFY(isShown);
+    }
+
+    void processesOfSeveralHostsAreDistinguished() {
+        const fs::path path = folder_ / "two.db";
+        makeDatabase(path, rocpdTables("a") + rocpdTables("b") + rocpdRows("a", 4000, 7, "node7") +
+                               rocpdRows("b", 4000, 8, "node8"));
+        const TracePtr trace = loaded(path);
+        QCOMPARE(trace->processes.size(), size_t{2});
+        QVERIFY(hostOf(trace->processes[0].globalPid) != hostOf(trace->processes[1].globalPid));
+        QCOMPARE(trace->processes[1].facts->host, std::string("node8"));
+        QCOMPARE(trace->gpus.size(), size_t{2});
+        QCOMPARE(trace->kernels.size(), 2u);
+        for (uint32_t row = 0; row < 2; ++row)
+            QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
+    }
+
+    void hostileTableNamesAreNotQueried() {
+        const fs::path path = folder_ / "odd.db";
+        makeDatabase(path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
+        QCOMPARE(loaded(path)->kernels.size(), 1u);
+    }
+
+    void rpdFileIsRead() {
+        const fs::path path = folder_ / "run.rpd";
+        makeDatabase(path,
+                     "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
+                     "INSERT INTO rocpd_string VALUES "
+                     "(1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
+                     "(4,'UserMarker'),(5,'step 1'),(6,'KernelExecution'),(7,'CopyHostToDevice'),"
+                     "(8,'FillBuffer'),(9,'gemm'),(10,'hipMemcpy'),(11,'Odd');"
+                     "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,"
+                     " \"end\" INTEGER, apiName_id INTEGER, args_id INTEGER);"
+                     "INSERT INTO rocpd_api VALUES (1,50,51,1000,1010,2,1),(2,50,51,1020,1030,3,1),"
+                     "(3,50,51,990,1200,4,5),(4,50,51,1040,1050,10,1);"
+                     "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,"
+                     " start INTEGER, \"end\" INTEGER, description_id INTEGER, opType_id INTEGER);"
+                     "INSERT INTO rocpd_op VALUES (1,2,0,1100,1110,9,6),(2,2,0,1120,1130,9,6),"
+                     "(3,2,0,1140,1150,1,7),(4,2,0,1160,1165,1,8),(5,2,0,1170,1175,1,11);"
+                     "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);"
+                     "INSERT INTO rocpd_api_ops VALUES (1,1,1),(2,2,2),(3,4,3),(4,4,4);"
+                     "CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER, kind INTEGER,"
+                     " dstDevice INTEGER, srcDevice INTEGER);"
+                     "INSERT INTO rocpd_copyapi VALUES (4,777,1,0,0);"
+                     "CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INTEGER,"
+                     " gridY INTEGER, gridZ INTEGER, workgroupX INTEGER, workgroupY INTEGER, workgroupZ INTEGER,"
+                     " groupSegmentSize INTEGER, kernelName_id INTEGER);"
+                     "INSERT INTO rocpd_kernelapi VALUES (1,512,1,1,256,1,1,0,9),(2,512,1,1,256,1,1,0,9);"
+                     "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER,"
+                     " monitorType TEXT, start INTEGER, \"end\" INTEGER, value TEXT);"
+                     "INSERT INTO rocpd_monitor VALUES (1,'gpu',2,'sclk',1000,1100,'800'),"
+                     "(2,'gpu',2,'sclk',1100,1200,'1700')");
+        const TracePtr trace = loaded(path);
+        QCOMPARE(trace->producer, std::string("RPD"));
+        QCOMPARE(trace->kernels.size(), 2u);
+        // One call counts blocks, the other threads.
+        QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid[0], 512u);
+        QCOMPARE(trace->launchConfigs[trace->kernels.config[1]].grid[0], 2u);
+        QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
+        QCOMPARE(trace->memcpys.size(), 1u);
+        QCOMPARE(trace->memcpys.bytes[0], int64_t{777});
+        QCOMPARE(trace->memsets.size(), 1u);
+        QCOMPARE(trace->apiCalls.size(), 3u);
+        QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
+        QCOMPARE(trace->range, (TimeRange{0, 210}));
+        QCOMPARE(trace->gpus.size(), size_t{1});
+        QCOMPARE(trace->counters.size(), size_t{1});
+        QCOMPARE(trace->counters[0].unit, CounterUnit::Hertz);
+        QCOMPARE(trace->counters[0].value(1), 1.7e9);
+    }
+
+    void realRocpdHasAllItsRows() {
+        const fs::path path = realFile("rocpd-3.db");
+        if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/rocpd-3.db.");
+        const TracePtr trace = loaded(path);
+        const std::string id = "_00003fdc_92cb_72cb_9169_c7e541b1fcdf";
+        QCOMPARE(int64_t{trace->kernels.size()},
+                 answer(path, ("SELECT count(*) FROM rocpd_kernel_dispatch" + id).c_str()));
+        QCOMPARE(int64_t{trace->apiCalls.size()}, answer(path, ("SELECT count(*) FROM rocpd_region" + id).c_str()));
+        int64_t busyNs = 0;
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+            busyNs += trace->kernels.endNs[row] - trace->kernels.startNs[row];
+            QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
+        }
+        QCOMPARE(busyNs, answer(path, ("SELECT sum(\"end\" - start) FROM rocpd_kernel_dispatch" + id).c_str()));
+        QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
+    }
+
+    void realRpdHasAllItsRows() {
+        const fs::path path = realFile("matmul.rpd");
+        if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/matmul.rpd.");
+        const TracePtr trace = loaded(path);
+        QCOMPARE(int64_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size(),
+                 answer(path, "SELECT count(*) FROM rocpd_op"));
+        QCOMPARE(int64_t{trace->apiCalls.size()} + trace->nvtx.size(), answer(path, "SELECT count(*) FROM rocpd_api"));
+        QCOMPARE(trace->counters.size(), size_t{1});
+        int64_t bytes = 0;
+        for (uint32_t row = 0; row < trace->memcpys.size(); ++row) bytes += trace->memcpys.bytes[row];
+        QCOMPARE(bytes, answer(path,
+                               "SELECT sum(c.size) FROM rocpd_copyapi c JOIN rocpd_api_ops j ON "
+                               "j.api_id = c.api_ptr_id JOIN rocpd_op o ON o.id = j.op_id JOIN "
+                               "rocpd_string s ON s.id = o.opType_id WHERE s.string LIKE 'Copy%'"));
+    }
 
   private:
     TemporaryFolder folder_;
 };
-
-void tst_RocmTraces::rocpdFileIsRead() {
-    const fs::path path = folder_ / "run.db";
-    makeDatabase(path, rocpdTables("00ab_12") + rocpdRows("00ab_12", 4000, 7, "node7") +
-                           "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
-    const TracePtr trace = loaded(path);
-    QCOMPARE(trace->producer, std::string("rocprofiler-sdk"));
-    QCOMPARE(trace->facts.host, std::string("node7"));
-    QCOMPARE(trace->processes.size(), size_t{1});
-    QCOMPARE(trace->processes[0].pid, 4000u);
-    QCOMPARE(trace->processes[0].name, std::string("train"));
-    QCOMPARE(trace->gpus.size(), size_t{1});
-    QCOMPARE(trace->gpus[0].id, int64_t{1});
-    QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
-    QCOMPARE(trace->threads[0].name, std::string("main"));
-    // The first event is the marked range.
-    QCOMPARE(trace->range.startNs, int64_t{0});
-    QCOMPARE(trace->kernels.size(), 1u);
-    QCOMPARE(trace->kernels.startNs[0], int64_t{110});
-    const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
-    QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
-    QCOMPARE(config.grid, (std::array<uint32_t, 3>{4, 2, 1}));
-    QCOMPARE(config.block, (std::array<uint32_t, 3>{256, 1, 1}));
-    QCOMPARE(config.registersPerThread, 64u);
-    const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
-    QVERIFY(call.isValid());
-    QCOMPARE(trace->nameOf(call), std::string("hipLaunchKernel"));
-    QCOMPARE(describe(*trace, call).front().name, std::string("HIP runtime call"));
-    QVERIFY(std::ranges::any_of(trace->tracks, [](const Track& track) {
-        return track.kind == TrackKind::ThreadApi && track.title == "HIP API";
-    }));
-    QCOMPARE(trace->memcpys.size(), 1u);
-    QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
-    QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
-    QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))), std::string("hipMemcpy"));
-    QCOMPARE(trace->apiCalls.size(), 2u);
-    // The marker by its message; an event that is neither is a range of its category.
-    QCOMPARE(trace->nvtx.size(), 2u);
-    QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
-    QCOMPARE(trace->strings.at(trace->nvtx.domain[1]), std::string_view("OTHER"));
-    QCOMPARE(trace->projections.size(), 1u);
-    QCOMPARE(trace->allocations.size(), 1u);
-    QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
-    const bool isShown = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
-        return note.code == HealthCode::NotShown && note.count == 1;
-    });
-    QVERIFY(isShown);
-}
-
-void tst_RocmTraces::processesOfSeveralHostsAreDistinguished() {
-    const fs::path path = folder_ / "two.db";
-    makeDatabase(path, rocpdTables("a") + rocpdTables("b") + rocpdRows("a", 4000, 7, "node7") +
-                           rocpdRows("b", 4000, 8, "node8"));
-    const TracePtr trace = loaded(path);
-    QCOMPARE(trace->processes.size(), size_t{2});
-    QVERIFY(hostOf(trace->processes[0].globalPid) != hostOf(trace->processes[1].globalPid));
-    QCOMPARE(trace->processes[1].facts->host, std::string("node8"));
-    QCOMPARE(trace->gpus.size(), size_t{2});
-    QCOMPARE(trace->kernels.size(), 2u);
-    for (uint32_t row = 0; row < 2; ++row) QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
-}
-
-void tst_RocmTraces::hostileTableNamesAreNotQueried() {
-    const fs::path path = folder_ / "odd.db";
-    makeDatabase(path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
-    QCOMPARE(loaded(path)->kernels.size(), 1u);
-}
-
-void tst_RocmTraces::rpdFileIsRead() {
-    const fs::path path = folder_ / "run.rpd";
-    makeDatabase(path,
-                 "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
-                 "INSERT INTO rocpd_string VALUES "
-                 "(1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
-                 "(4,'UserMarker'),(5,'step 1'),(6,'KernelExecution'),(7,'CopyHostToDevice'),"
-                 "(8,'FillBuffer'),(9,'gemm'),(10,'hipMemcpy'),(11,'Odd');"
-                 "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,"
-                 " \"end\" INTEGER, apiName_id INTEGER, args_id INTEGER);"
-                 "INSERT INTO rocpd_api VALUES (1,50,51,1000,1010,2,1),(2,50,51,1020,1030,3,1),"
-                 "(3,50,51,990,1200,4,5),(4,50,51,1040,1050,10,1);"
-                 "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,"
-                 " start INTEGER, \"end\" INTEGER, description_id INTEGER, opType_id INTEGER);"
-                 "INSERT INTO rocpd_op VALUES (1,2,0,1100,1110,9,6),(2,2,0,1120,1130,9,6),"
-                 "(3,2,0,1140,1150,1,7),(4,2,0,1160,1165,1,8),(5,2,0,1170,1175,1,11);"
-                 "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);"
-                 "INSERT INTO rocpd_api_ops VALUES (1,1,1),(2,2,2),(3,4,3),(4,4,4);"
-                 "CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER, kind INTEGER,"
-                 " dstDevice INTEGER, srcDevice INTEGER);"
-                 "INSERT INTO rocpd_copyapi VALUES (4,777,1,0,0);"
-                 "CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INTEGER,"
-                 " gridY INTEGER, gridZ INTEGER, workgroupX INTEGER, workgroupY INTEGER, workgroupZ INTEGER,"
-                 " groupSegmentSize INTEGER, kernelName_id INTEGER);"
-                 "INSERT INTO rocpd_kernelapi VALUES (1,512,1,1,256,1,1,0,9),(2,512,1,1,256,1,1,0,9);"
-                 "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER,"
-                 " monitorType TEXT, start INTEGER, \"end\" INTEGER, value TEXT);"
-                 "INSERT INTO rocpd_monitor VALUES (1,'gpu',2,'sclk',1000,1100,'800'),"
-                 "(2,'gpu',2,'sclk',1100,1200,'1700')");
-    const TracePtr trace = loaded(path);
-    QCOMPARE(trace->producer, std::string("RPD"));
-    QCOMPARE(trace->kernels.size(), 2u);
-    // One call counts blocks, the other threads.
-    QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid[0], 512u);
-    QCOMPARE(trace->launchConfigs[trace->kernels.config[1]].grid[0], 2u);
-    QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
-    QCOMPARE(trace->memcpys.size(), 1u);
-    QCOMPARE(trace->memcpys.bytes[0], int64_t{777});
-    QCOMPARE(trace->memsets.size(), 1u);
-    QCOMPARE(trace->apiCalls.size(), 3u);
-    QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
-    QCOMPARE(trace->range, (TimeRange{0, 210}));
-    QCOMPARE(trace->gpus.size(), size_t{1});
-    QCOMPARE(trace->counters.size(), size_t{1});
-    QCOMPARE(trace->counters[0].unit, CounterUnit::Hertz);
-    QCOMPARE(trace->counters[0].value(1), 1.7e9);
-}
-
-void tst_RocmTraces::realRocpdHasAllItsRows() {
-    const fs::path path = realFile("rocpd-3.db");
-    if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/rocpd-3.db.");
-    const TracePtr trace = loaded(path);
-    const std::string id = "_00003fdc_92cb_72cb_9169_c7e541b1fcdf";
-    QCOMPARE(int64_t{trace->kernels.size()}, answer(path, ("SELECT count(*) FROM rocpd_kernel_dispatch" + id).c_str()));
-    QCOMPARE(int64_t{trace->apiCalls.size()}, answer(path, ("SELECT count(*) FROM rocpd_region" + id).c_str()));
-    int64_t busyNs = 0;
-    for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
-        busyNs += trace->kernels.endNs[row] - trace->kernels.startNs[row];
-        QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
-    }
-    QCOMPARE(busyNs, answer(path, ("SELECT sum(\"end\" - start) FROM rocpd_kernel_dispatch" + id).c_str()));
-    QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
-}
-
-void tst_RocmTraces::realRpdHasAllItsRows() {
-    const fs::path path = realFile("matmul.rpd");
-    if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/matmul.rpd.");
-    const TracePtr trace = loaded(path);
-    QCOMPARE(int64_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size(),
-             answer(path, "SELECT count(*) FROM rocpd_op"));
-    QCOMPARE(int64_t{trace->apiCalls.size()} + trace->nvtx.size(), answer(path, "SELECT count(*) FROM rocpd_api"));
-    QCOMPARE(trace->counters.size(), size_t{1});
-    int64_t bytes = 0;
-    for (uint32_t row = 0; row < trace->memcpys.size(); ++row) bytes += trace->memcpys.bytes[row];
-    QCOMPARE(bytes, answer(path,
-                           "SELECT sum(c.size) FROM rocpd_copyapi c JOIN rocpd_api_ops j ON "
-                           "j.api_id = c.api_ptr_id JOIN rocpd_op o ON o.id = j.op_id JOIN "
-                           "rocpd_string s ON s.id = o.opType_id WHERE s.string LIKE 'Copy%'"));
-}
 
 LANESCOPE_TEST(tst_RocmTraces, NoApplication)
 #include "tst_RocmTraces.moc"

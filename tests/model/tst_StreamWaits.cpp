@@ -84,149 +84,142 @@ class tst_StreamWaits : public QObject {
     Q_OBJECT
 
   private slots:
-    void nextWorkWaitsForTheLastBeforeTheRecord();
-    void lastRecordBeforeTheWaitCounts();
-    void eventIdsJoinWaitAndRecord();
-    void waitsWithoutEffectAreSkipped();
-    void flowsRunInBothDirections();
-    void waitsMatchPlainLoop();
-    void waitsAreReadFromAFile();
-};
-
-void tst_StreamWaits::nextWorkWaitsForTheLastBeforeTheRecord() {
-    Calls calls;
-    calls.launch(calls.compute);
-    const EventRef before = calls.launch(calls.compute);
-    calls.record(calls.compute, 3);
-    const EventRef unrelated = calls.launch(calls.compute);
-    const EventRef early = calls.launch(calls.copy);
-    calls.wait(calls.copy, 3);
-    const EventRef after = calls.launch(calls.copy);
-    const EventRef later = calls.launch(calls.copy);
-    const TracePtr trace = calls.builder.finish();
-    QCOMPARE(awaitedWork(*trace, after), Events{before});
-    QCOMPARE(waitingWork(*trace, before), Events{after});
-    for (const EventRef none : {unrelated, early, later}) {
-        QVERIFY(awaitedWork(*trace, none).empty());
-        QVERIFY(waitingWork(*trace, none).empty());
-    }
-    QCOMPARE(trace->eventRecords.size(), 0u);
-}
-
-void tst_StreamWaits::lastRecordBeforeTheWaitCounts() {
-    Calls calls;
-    calls.launch(calls.compute);
-    calls.record(calls.compute, 3);
-    const EventRef second = calls.launch(calls.compute);
-    calls.record(calls.compute, 3);
-    calls.wait(calls.copy, 3);
-    calls.launch(calls.compute);
-    calls.record(calls.compute, 3);
-    const EventRef after = calls.launch(calls.copy);
-    const TracePtr trace = calls.builder.finish();
-    QCOMPARE(awaitedWork(*trace, after), Events{second});
-}
-
-void tst_StreamWaits::eventIdsJoinWaitAndRecord() {
-    Calls calls;
-    const EventRef first = calls.launch(calls.compute);
-    calls.record(calls.compute, 3, 71);
-    calls.launch(calls.compute);
-    calls.record(calls.compute, 3, 72);
-    calls.wait(calls.copy, 3, 71);
-    const EventRef after = calls.launch(calls.copy);
-    const TracePtr trace = calls.builder.finish();
-    QCOMPARE(awaitedWork(*trace, after), Events{first});
-}
-
-void tst_StreamWaits::waitsWithoutEffectAreSkipped() {
-    Calls calls;
-    calls.launch(calls.compute);
-    calls.wait(calls.copy, 3);  // nothing was recorded yet
-    calls.record(calls.compute, 3);
-    calls.wait(calls.compute, 3);  // a stream runs its own work in order anyway
-    calls.wait(calls.copy, 4);     // that event was never recorded
-    const EventRef after = calls.launch(calls.copy);
-    const TracePtr trace = calls.builder.finish();
-    QCOMPARE(trace->streamWaits.size(), 0u);
-    QVERIFY(awaitedWork(*trace, after).empty());
-    QVERIFY(awaitedWork(*trace, EventRef(EventKind::Kernel, 500)).empty());
-    QVERIFY(waitingWork(*trace, EventRef()).empty());
-}
-
-void tst_StreamWaits::flowsRunInBothDirections() {
-    Calls calls;
-    const EventRef before = calls.launch(calls.compute);
-    calls.record(calls.compute, 3);
-    calls.wait(calls.copy, 3);
-    const EventRef after = calls.launch(calls.copy);
-    const TracePtr trace = calls.builder.finish();
-    const EventRef call = trace->launchingCall(after);
-    QCOMPARE(causesOf(*trace, after), (Events{call, before}));
-    QCOMPARE(causedBy(*trace, before), Events{after});
-    QCOMPARE(causedBy(*trace, call), Events{after});
-    QVERIFY(causesOf(*trace, call).empty());
-}
-
-void tst_StreamWaits::waitsMatchPlainLoop() {
-    std::mt19937 random(20);
-    for (int round = 0; round < 40; ++round) {
+    void nextWorkWaitsForTheLastBeforeTheRecord() {
         Calls calls;
-        const uint32_t streams[] = {calls.compute, calls.copy, calls.builder.addStream(0, calls.gpu, 21)};
-        for (int i = 0; i < 120; ++i) {
-            const uint32_t stream = streams[random() % 3];
-            const uint32_t event = random() % 4;
-            switch (random() % 4) {
-                case 0: calls.record(stream, event); break;
-                case 1: calls.wait(stream, event); break;
-                default: calls.launch(stream);
-            }
-        }
-        const auto expected = calls.plainLoop();
-        const auto work = calls.work;
+        calls.launch(calls.compute);
+        const EventRef before = calls.launch(calls.compute);
+        calls.record(calls.compute, 3);
+        const EventRef unrelated = calls.launch(calls.compute);
+        const EventRef early = calls.launch(calls.copy);
+        calls.wait(calls.copy, 3);
+        const EventRef after = calls.launch(calls.copy);
+        const EventRef later = calls.launch(calls.copy);
         const TracePtr trace = calls.builder.finish();
-        std::vector<std::pair<EventRef, EventRef>> forwards, backwards;
-        for (const auto& each : work) {
-            for (const EventRef after : waitingWork(*trace, each.event)) forwards.emplace_back(each.event, after);
-            for (const EventRef before : awaitedWork(*trace, each.event)) backwards.emplace_back(before, each.event);
+        QCOMPARE(awaitedWork(*trace, after), Events{before});
+        QCOMPARE(waitingWork(*trace, before), Events{after});
+        for (const EventRef none : {unrelated, early, later}) {
+            QVERIFY(awaitedWork(*trace, none).empty());
+            QVERIFY(waitingWork(*trace, none).empty());
         }
-        std::sort(forwards.begin(), forwards.end());
-        std::sort(backwards.begin(), backwards.end());
-        QVERIFY(!expected.empty());
-        QVERIFY(forwards == expected);
-        QVERIFY(backwards == expected);
+        QCOMPARE(trace->eventRecords.size(), 0u);
     }
-}
 
-void tst_StreamWaits::waitsAreReadFromAFile() {
-    const TemporaryFolder folder;
-    Calls calls;
-    const EventRef before = calls.launch(calls.compute);
-    calls.correlation = 10;
-    const EventRef after = calls.launch(calls.copy);
-    const TracePtr written = calls.builder.finish();
-    const auto path = folder / "waits.sqlite";
-    QVERIFY(writeTraceFile(*written, path));
-    {
-        auto database = openForWriting(path);
-        QVERIFY(database);
-        // Events without a row, which were skipped.
-        QVERIFY(database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
-        QVERIFY(
-            database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"
-                              " correlationId, globalPid, eventId) SELECT deviceId, contextId, streamId, 5,"
-                              " globalPid, 9 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 1"));
-        QVERIFY(
-            database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
-                              " contextId, streamId, correlationId, globalPid, syncType, eventId)"
-                              " SELECT start, start + 1, deviceId, contextId, streamId, 6, globalPid, 2, 9"
-                              " FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 11"));
+    void lastRecordBeforeTheWaitCounts() {
+        Calls calls;
+        calls.launch(calls.compute);
+        calls.record(calls.compute, 3);
+        const EventRef second = calls.launch(calls.compute);
+        calls.record(calls.compute, 3);
+        calls.wait(calls.copy, 3);
+        calls.launch(calls.compute);
+        calls.record(calls.compute, 3);
+        const EventRef after = calls.launch(calls.copy);
+        const TracePtr trace = calls.builder.finish();
+        QCOMPARE(awaitedWork(*trace, after), Events{second});
     }
-    const auto read = loadTrace(path);
-    QVERIFY(read);
-    QCOMPARE((*read)->streamWaits.size(), 1u);
-    QCOMPARE(awaitedWork(**read, after), Events{before});
-}
+
+    void eventIdsJoinWaitAndRecord() {
+        Calls calls;
+        const EventRef first = calls.launch(calls.compute);
+        calls.record(calls.compute, 3, 71);
+        calls.launch(calls.compute);
+        calls.record(calls.compute, 3, 72);
+        calls.wait(calls.copy, 3, 71);
+        const EventRef after = calls.launch(calls.copy);
+        const TracePtr trace = calls.builder.finish();
+        QCOMPARE(awaitedWork(*trace, after), Events{first});
+    }
+
+    void waitsWithoutEffectAreSkipped() {
+        Calls calls;
+        calls.launch(calls.compute);
+        calls.wait(calls.copy, 3);  // nothing was recorded yet
+        calls.record(calls.compute, 3);
+        calls.wait(calls.compute, 3);  // a stream runs its own work in order anyway
+        calls.wait(calls.copy, 4);     // that event was never recorded
+        const EventRef after = calls.launch(calls.copy);
+        const TracePtr trace = calls.builder.finish();
+        QCOMPARE(trace->streamWaits.size(), 0u);
+        QVERIFY(awaitedWork(*trace, after).empty());
+        QVERIFY(awaitedWork(*trace, EventRef(EventKind::Kernel, 500)).empty());
+        QVERIFY(waitingWork(*trace, EventRef()).empty());
+    }
+
+    void flowsRunInBothDirections() {
+        Calls calls;
+        const EventRef before = calls.launch(calls.compute);
+        calls.record(calls.compute, 3);
+        calls.wait(calls.copy, 3);
+        const EventRef after = calls.launch(calls.copy);
+        const TracePtr trace = calls.builder.finish();
+        const EventRef call = trace->launchingCall(after);
+        QCOMPARE(causesOf(*trace, after), (Events{call, before}));
+        QCOMPARE(causedBy(*trace, before), Events{after});
+        QCOMPARE(causedBy(*trace, call), Events{after});
+        QVERIFY(causesOf(*trace, call).empty());
+    }
+
+    void waitsMatchPlainLoop() {
+        std::mt19937 random(20);
+        for (int round = 0; round < 40; ++round) {
+            Calls calls;
+            const uint32_t streams[] = {calls.compute, calls.copy, calls.builder.addStream(0, calls.gpu, 21)};
+            for (int i = 0; i < 120; ++i) {
+                const uint32_t stream = streams[random() % 3];
+                const uint32_t event = random() % 4;
+                switch (random() % 4) {
+                    case 0: calls.record(stream, event); break;
+                    case 1: calls.wait(stream, event); break;
+                    default: calls.launch(stream);
+                }
+            }
+            const auto expected = calls.plainLoop();
+            const auto work = calls.work;
+            const TracePtr trace = calls.builder.finish();
+            std::vector<std::pair<EventRef, EventRef>> forwards, backwards;
+            for (const auto& each : work) {
+                for (const EventRef after : waitingWork(*trace, each.event)) forwards.emplace_back(each.event, after);
+                for (const EventRef before : awaitedWork(*trace, each.event))
+                    backwards.emplace_back(before, each.event);
+            }
+            std::sort(forwards.begin(), forwards.end());
+            std::sort(backwards.begin(), backwards.end());
+            QVERIFY(!expected.empty());
+            QVERIFY(forwards == expected);
+            QVERIFY(backwards == expected);
+        }
+    }
+
+    void waitsAreReadFromAFile() {
+        const TemporaryFolder folder;
+        Calls calls;
+        const EventRef before = calls.launch(calls.compute);
+        calls.correlation = 10;
+        const EventRef after = calls.launch(calls.copy);
+        const TracePtr written = calls.builder.finish();
+        const auto path = folder / "waits.sqlite";
+        QVERIFY(writeTraceFile(*written, path));
+        {
+            auto database = openForWriting(path);
+            QVERIFY(database);
+            // Events without a row, which were skipped.
+            QVERIFY(database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
+            QVERIFY(
+                database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"
+                                  " correlationId, globalPid, eventId) SELECT deviceId, contextId, streamId, 5,"
+                                  " globalPid, 9 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 1"));
+            QVERIFY(
+                database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
+                                  " contextId, streamId, correlationId, globalPid, syncType, eventId)"
+                                  " SELECT start, start + 1, deviceId, contextId, streamId, 6, globalPid, 2, 9"
+                                  " FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 11"));
+        }
+        const auto read = loadTrace(path);
+        QVERIFY(read);
+        QCOMPARE((*read)->streamWaits.size(), 1u);
+        QCOMPARE(awaitedWork(**read, after), Events{before});
+    }
+};
 
 LANESCOPE_TEST(tst_StreamWaits, NoApplication)
 #include "tst_StreamWaits.moc"

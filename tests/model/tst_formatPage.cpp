@@ -87,62 +87,58 @@ class tst_formatPage : public QObject {
     Q_OBJECT
 
   private slots:
-    void listsEveryTableAndColumn();
-    void namesOnlyExistingTables();
-    void everyColumnHasAMeaning();
-};
-
-void tst_formatPage::listsEveryTableAndColumn() {
-    const std::string text = contentOf(list);
-    const size_t begin = text.find(endOfIntroduction);
-    QVERIFY(begin != std::string::npos);
-    const size_t first = begin + endOfIntroduction.size();
-    const std::string stands = text.substr(first), expected = listOfTables();
-    if (stands == expected) return;
-    if (qEnvironmentVariableIntValue("LANESCOPE_UPDATE_GOLDEN") == 0)
-        QFAIL(
-            "The page does not say what the program does; run this test with "
-            "LANESCOPE_UPDATE_GOLDEN=1 and read what it wrote.");
-    std::ofstream(list) << text.substr(0, first) << expected;
-}
-
-void tst_formatPage::namesOnlyExistingTables() {
-    std::vector<std::string> known;
-    for (const tables::Table* table : everyTable()) known.emplace_back(table->tableName());
-    // A row of a table, a table of earlier versions, and names that the page calls absent.
-    known.insert(known.end(), {tables::producerName, tables::oldGraphNodes.tableName(), "CUDA_GRAPH_EVENTS",
-                               "TARGET_INFO_NVTX_CUDA_DEVICE"});
-    const std::string text = contentOf(prose) + contentOf(list);
-    // "*" or "..." may shorten a name.
-    static const std::regex name(
-        "((?:CUPTI|CUDA|NVTX|GPU|TARGET|META|ANALYSIS|DIAGNOSTIC|LANESCOPE|ENUM)_[A-Z_]*)(\\*|\\.{"
-        "3})?");
-    int names = 0;
-    for (std::sregex_iterator match(text.begin(), text.end(), name), last; match != last; ++match) {
-        const std::string found = (*match)[1];
-        const bool isCut = (*match)[2].matched;
-        const bool isKnown = std::ranges::any_of(
-            known, [&](const std::string& table) { return isCut ? table.starts_with(found) : table == found; });
-        QVERIFY2(isKnown, (found + " is no table").c_str());
-        ++names;
+    void listsEveryTableAndColumn() {
+        const std::string text = contentOf(list);
+        const size_t begin = text.find(endOfIntroduction);
+        QVERIFY(begin != std::string::npos);
+        const size_t first = begin + endOfIntroduction.size();
+        const std::string stands = text.substr(first), expected = listOfTables();
+        if (stands == expected) return;
+        if (qEnvironmentVariableIntValue("LANESCOPE_UPDATE_GOLDEN") == 0)
+            QFAIL(
+                "The page does not say what the program does; run this test with "
+                "LANESCOPE_UPDATE_GOLDEN=1 and read what it wrote.");
+        std::ofstream(list) << text.substr(0, first) << expected;
     }
-    QVERIFY(names > static_cast<int>(known.size()));
-}
 
-void tst_formatPage::everyColumnHasAMeaning() {
-    std::set<std::string_view> names;
-    for (const tables::Table* table : everyTable()) {
-        QVERIFY2(names.insert(table->tableName()).second, table->tableName());
-        QVERIFY2(!std::string_view(table->rowMeaning()).empty(), table->tableName());
-        std::set<std::string_view> columns;
-        for (const tables::ColumnInfo& column : table->columns()) {
-            QVERIFY2(columns.insert(column.name).second, column.name);
-            QVERIFY2(!std::string_view(column.meaning).empty(), column.name);
-            const std::string_view meaning(column.meaning), name(column.name);
-            if (name.ends_with("Ns")) QVERIFY2(meaning.find("ns") != std::string_view::npos, column.name);
+    void namesOnlyExistingTables() {
+        std::vector<std::string> known;
+        for (const tables::Table* table : everyTable()) known.emplace_back(table->tableName());
+        // A row of a table, a table of earlier versions, and names that the page calls absent.
+        known.insert(known.end(), {tables::producerName, tables::oldGraphNodes.tableName(), "CUDA_GRAPH_EVENTS",
+                                   "TARGET_INFO_NVTX_CUDA_DEVICE"});
+        const std::string text = contentOf(prose) + contentOf(list);
+        // "*" or "..." may shorten a name.
+        static const std::regex name(
+            "((?:CUPTI|CUDA|NVTX|GPU|TARGET|META|ANALYSIS|DIAGNOSTIC|LANESCOPE|ENUM)_[A-Z_]*)(\\*|\\.{"
+            "3})?");
+        int names = 0;
+        for (std::sregex_iterator match(text.begin(), text.end(), name), last; match != last; ++match) {
+            const std::string found = (*match)[1];
+            const bool isCut = (*match)[2].matched;
+            const bool isKnown = std::ranges::any_of(
+                known, [&](const std::string& table) { return isCut ? table.starts_with(found) : table == found; });
+            QVERIFY2(isKnown, (found + " is no table").c_str());
+            ++names;
+        }
+        QVERIFY(names > static_cast<int>(known.size()));
+    }
+
+    void everyColumnHasAMeaning() {
+        std::set<std::string_view> names;
+        for (const tables::Table* table : everyTable()) {
+            QVERIFY2(names.insert(table->tableName()).second, table->tableName());
+            QVERIFY2(!std::string_view(table->rowMeaning()).empty(), table->tableName());
+            std::set<std::string_view> columns;
+            for (const tables::ColumnInfo& column : table->columns()) {
+                QVERIFY2(columns.insert(column.name).second, column.name);
+                QVERIFY2(!std::string_view(column.meaning).empty(), column.name);
+                const std::string_view meaning(column.meaning), name(column.name);
+                if (name.ends_with("Ns")) QVERIFY2(meaning.find("ns") != std::string_view::npos, column.name);
+            }
         }
     }
-}
+};
 
 LANESCOPE_TEST(tst_formatPage, NoApplication)
 #include "tst_formatPage.moc"

@@ -123,57 +123,52 @@ class tst_mergeClocks : public QObject {
     Q_OBJECT
 
   private slots:
-    void clocksAreSynchronizedByMessages();
-    void bufferedMessagesDoNotSynchronize();
-    void changedClockIsRepairedAndReported_data();
-    void changedClockIsRepairedAndReported();
-};
-
-void tst_mergeClocks::clocksAreSynchronizedByMessages() {
-    for (const bool isNumbered : {true, false}) {
-        const TracePtr whole = merged(
-            {messages(0, "a", aheadBy(0), true, isNumbered), messages(1, "b", aheadBy(-6'543'210), true, isNumbered)});
-        QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
-        const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
-        const int64_t errorNs = clockErrorNs(whole->processes[1]);
-        QVERIFY(std::abs(offsetNs - 6'543'210) <= errorNs && errorNs < 5 * us);
-        QVERIFY(maxSpreadNs(*whole) <= 2 * us);
-        QVERIFY(isReported(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
+    void clocksAreSynchronizedByMessages() {
+        for (const bool isNumbered : {true, false}) {
+            const TracePtr whole = merged({messages(0, "a", aheadBy(0), true, isNumbered),
+                                           messages(1, "b", aheadBy(-6'543'210), true, isNumbered)});
+            QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
+            const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
+            const int64_t errorNs = clockErrorNs(whole->processes[1]);
+            QVERIFY(std::abs(offsetNs - 6'543'210) <= errorNs && errorNs < 5 * us);
+            QVERIFY(maxSpreadNs(*whole) <= 2 * us);
+            QVERIFY(isReported(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
+        }
     }
-}
 
-void tst_mergeClocks::bufferedMessagesDoNotSynchronize() {
-    const TracePtr whole =
-        merged({messages(0, "a", aheadBy(0), false, true), messages(1, "b", aheadBy(6 * ms), false, true)});
-    QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("base-time"));
-    QVERIFY(hasNote(*whole, HealthCode::ClocksNotAligned));
-}
+    void bufferedMessagesDoNotSynchronize() {
+        const TracePtr whole =
+            merged({messages(0, "a", aheadBy(0), false, true), messages(1, "b", aheadBy(6 * ms), false, true)});
+        QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("base-time"));
+        QVERIFY(hasNote(*whole, HealthCode::ClocksNotAligned));
+    }
 
-void tst_mergeClocks::changedClockIsRepairedAndReported_data() {
-    QTest::addColumn<int>("who");
-    QTest::addColumn<qint64>("byNs");
-    QTest::newRow("forward") << 1 << qint64{5 * ms};
-    QTest::newRow("back") << 1 << qint64{-3 * ms};
-}
-
-void tst_mergeClocks::changedClockIsRepairedAndReported() {
-    QFETCH(int, who);
-    QFETCH(qint64, byNs);
-    constexpr int64_t atNs = 811 * ms;
-    const TracePtr whole = merged({collectives(0, "a", aheadBy(0)), collectives(1, "b", setBy(byNs, atNs, 2 * ms))});
-    const Process& process = whole->processes[static_cast<size_t>(who)];
-    std::istringstream set(factOf(process, "clock.set"));
-    int64_t foundNs = 0, afterNs = 0, beforeNs = 0, offsetNs = 0;
-    QVERIFY(set >> foundNs >> afterNs >> beforeNs >> offsetNs);
-    QVERIFY(std::abs(foundNs - byNs) < 20 * us);
-    QVERIFY(afterNs < beforeNs && beforeNs - afterNs <= 25 * ms);
-    // No event runs during the change.
-    QVERIFY(maxSpreadNs(*whole) <= 10 * us);
-    QVERIFY(isReported(*whole, "The clock of b was set by " + std::string(byNs > 0 ? "+" : "-")));
-    QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
-    for (uint32_t row = 0; row < whole->kernels.size(); ++row)
-        QVERIFY(whole->kernels.startNs[row] <= whole->kernels.endNs[row]);
-}
+    void changedClockIsRepairedAndReported_data() {
+        QTest::addColumn<int>("who");
+        QTest::addColumn<qint64>("byNs");
+        QTest::newRow("forward") << 1 << qint64{5 * ms};
+        QTest::newRow("back") << 1 << qint64{-3 * ms};
+    }
+    void changedClockIsRepairedAndReported() {
+        QFETCH(int, who);
+        QFETCH(qint64, byNs);
+        constexpr int64_t atNs = 811 * ms;
+        const TracePtr whole =
+            merged({collectives(0, "a", aheadBy(0)), collectives(1, "b", setBy(byNs, atNs, 2 * ms))});
+        const Process& process = whole->processes[static_cast<size_t>(who)];
+        std::istringstream set(factOf(process, "clock.set"));
+        int64_t foundNs = 0, afterNs = 0, beforeNs = 0, offsetNs = 0;
+        QVERIFY(set >> foundNs >> afterNs >> beforeNs >> offsetNs);
+        QVERIFY(std::abs(foundNs - byNs) < 20 * us);
+        QVERIFY(afterNs < beforeNs && beforeNs - afterNs <= 25 * ms);
+        // No event runs during the change.
+        QVERIFY(maxSpreadNs(*whole) <= 10 * us);
+        QVERIFY(isReported(*whole, "The clock of b was set by " + std::string(byNs > 0 ? "+" : "-")));
+        QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
+        for (uint32_t row = 0; row < whole->kernels.size(); ++row)
+            QVERIFY(whole->kernels.startNs[row] <= whole->kernels.endNs[row]);
+    }
+};
 
 LANESCOPE_TEST(tst_mergeClocks, NoApplication)
 #include "tst_mergeClocks.moc"

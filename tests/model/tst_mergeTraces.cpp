@@ -105,379 +105,361 @@ class tst_mergeTraces : public QObject {
     Q_OBJECT
 
   private slots:
-    void mergeLosesNothingAndNamesHosts();
-    void clocksOfHostsAreSynchronizedByCollectives();
-    void equalClocksStayUnchanged();
-    void ranksOfOneHostShareItsClock();
-    void sharedStepsAreEnoughToMerge();
-    void filesOfDifferentDaysAreRefused();
-    void gpusAreEqualIfTheirUuidsAre();
-    void mergedFileIsANormalTrace();
-    void filesOfSeveralToolsAreMerged();
-    void equalLossesOfSeveralFilesAreAllReported();
-    void corruptProfilesEachReportTheirRows();
-    void folderAndPatternSelectTheirTraces();
-    void compressedDuplicatesAreSkipped();
-    void ranksOfOneJobAreRecognized();
-    void mergedCacheIsKept();
-    void threadStatesAreKept();
-    void realRanksAreMerged();
+    void mergeLosesNothingAndNamesHosts() {
+        const std::vector<TracePtr> parts{rankTrace(0, "a", 0), rankTrace(1, "b", 3 * ms)};
+        const TracePtr whole = merged(parts);
+        std::vector<uint32_t> expected = rowsOf(*parts[0]);
+        const std::vector<uint32_t> other = rowsOf(*parts[1]);
+        for (size_t table = 0; table < expected.size(); ++table) expected[table] += other[table];
+        QCOMPARE(rowsOf(*whole), expected);
+        QCOMPARE(whole->processes.size(), size_t{2});
+        QCOMPARE(hostOf(whole->processes[0].globalPid), 0u);
+        QCOMPARE(hostOf(whole->processes[1].globalPid), 1u);
+        QCOMPARE(whole->processes[1].pid, 4242u);
+        QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
+        QCOMPARE(whole->processes[1].facts->host, std::string("b"));
+        QCOMPARE(whole->processes[1].gaps.size(), size_t{1});
+        QCOMPARE(whole->facts.hosts.size(), size_t{2});
+        QCOMPARE(whole->facts.hosts[1].name, std::string("b"));
+        // Both have a GPU 0, on different hosts.
+        QCOMPARE(whole->gpus.size(), size_t{2});
+        QVERIFY(whole->gpus[0].id != whole->gpus[1].id);
+        for (uint32_t row = 0; row < whole->kernels.size(); ++row) {
+            const EventRef call = whole->launchingCall(EventRef(EventKind::Kernel, row));
+            QVERIFY(call.isValid());
+            QCOMPARE(whole->threads[whole->apiCalls.thread[call.row()]].process,
+                     whole->streams[whole->kernels.stream[row]].process);
+        }
+        for (uint32_t row = 0; row < whole->nccl.size(); ++row) QCOMPARE(whole->nccl.facts[row].operationCount, 1u);
+    }
+
+    void clocksOfHostsAreSynchronizedByCollectives() {
+        const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)});
+        QVERIFY2(maxSpreadNs(*whole) <= 100, qPrintable(QString::number(maxSpreadNs(*whole))));
+        QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
+        const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
+        const int64_t errorNs = clockErrorNs(whole->processes[1]);
+        QVERIFY(std::abs(offsetNs + 7'654'321) <= errorNs);
+        QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
+        QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
+        // With time of day requested, clocks stay unchanged.
+        const TracePtr asSet =
+            merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)}, {.method = ClockMethod::BaseTime});
+        QCOMPARE(maxSpreadNs(*asSet), int64_t{7'654'321});
+        QVERIFY(hasNote(*asSet, HealthCode::ClocksNotAligned));
+    }
+
+    void equalClocksStayUnchanged() {
+        const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 0)});
+        QCOMPARE(maxSpreadNs(*whole), int64_t{0});
+        QCOMPARE(factOf(whole->processes[1], "clock.offsetNs"), std::string("0"));
+        QVERIFY(sentenceOf(*whole, HealthCode::ClocksAligned).starts_with("The clock of b agrees"));
+    }
+
+    void ranksOfOneHostShareItsClock() {
+        const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "a", 5 * ms)});
+        // The distance is then real, and the equal PID is that of two containers.
+        QCOMPARE(maxSpreadNs(*whole), 5 * ms);
+        QCOMPARE(whole->processes.size(), size_t{2});
+        QVERIFY(whole->facts.hosts.empty());
+        QVERIFY(!hasNote(*whole, HealthCode::ClocksNotAligned));
+    }
+
+    void sharedStepsAreEnoughToMerge() {
+        const auto stepping = [](int rank, const char* host, int64_t offNs) {
+            SimulatedTrace sim;
+            sim.processes()[0].rank = rank;
+            sim.description().facts.host = host;
+            sim.description().startUtcNs = startUtcNs;
+            const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
+            for (int step = 0; step < 12; ++step) {
+                const int64_t atNs = step * 10 * ms + offNs;
+                sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
+                sim.launch(thread, stream, "gemm", atNs + us, atNs + 10 * us, atNs + 8 * ms);
+            }
+            return sim.finish();
+        };
+        const std::vector<TracePtr> traces{stepping(0, "a", 0), stepping(1, "b", 40 * ms)};
+        const TracePtr whole = merged(traces);
+        QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("steps"));
+        QVERIFY(maxSpreadNs(*whole) <= us);
+        const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
+        QVERIFY(!refused);
+        QVERIFY(refused.error().sentence.find("too few common collectives") != std::string::npos);
+        const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
+        QCOMPARE(maxSpreadNs(*byStart), int64_t{0});
+        QVERIFY(hasNote(*byStart, HealthCode::ClocksNotAligned));
+    }
+
+    void filesOfDifferentDaysAreRefused() {
+        SimulatedTrace sim;
+        sim.addKernel(sim.defaultStream(), "gemm", 0, 5);
+        sim.description().startUtcNs = startUtcNs + int64_t{3 * 86'400} * 1'000 * ms;
+        const std::vector<TracePtr> traces{rankTrace(0, "a", 0), sim.finish("old.sqlite")};
+        const Result<TraceBuilder> refused = mergeTraces(traces);
+        QVERIFY(!refused);
+        QVERIFY(refused.error().sentence.starts_with("old.sqlite was recorded 3 days after run0"));
+        QVERIFY(mergeTraces(traces, {.method = ClockMethod::Start}));
+        QVERIFY(!mergeTraces({}));
+    }
+
+    void gpusAreEqualIfTheirUuidsAre() {
+        const auto withGpus = [](uint32_t pid, std::vector<std::string> uuids, uint32_t used) {
+            SimulatedTrace sim;
+            const uint32_t process = sim.addProcess(pid, "rank");
+            sim.description().facts.host = "a";
+            sim.description().startUtcNs = startUtcNs;
+            for (const std::string& uuid : uuids) {
+                const uint32_t gpu = sim.addGpu();
+                sim.gpus()[gpu].uuid = uuid;
+            }
+            sim.addKernel(sim.addStream(process, used, 7), "gemm", 0, 5);
+            return sim.finish();
+        };
+        const TracePtr whole = merged({withGpus(10, {"u", "v"}, 0), withGpus(11, {"v"}, 0)});
+        QCOMPARE(whole->gpus.size(), size_t{2});
+        QCOMPARE(whole->gpus[whole->streams[1].gpu].uuid, std::string("v"));
+        // Without UUIDs, two files that both use GPU 0 have two GPUs.
+        QCOMPARE(merged({withGpus(10, {""}, 0), withGpus(11, {""}, 0)})->gpus.size(), size_t{2});
+        QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(), size_t{2});
+    }
+
+    void mergedFileIsANormalTrace() {
+        const std::vector<fs::path> files{folder_ / "rank0.sqlite", folder_ / "rank1.sqlite"};
+        QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), files[0]));
+        QVERIFY(writeTraceFile(*rankTrace(1, "b", 9 * ms), files[1]));
+        const fs::path output = folder_ / "whole.sqlite";
+        const auto notes = mergeFiles(files, output);
+        QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+        const TracePtr direct = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 9 * ms)});
+        const Result<TracePtr> opened = loadTrace(output);
+        QVERIFY(opened);
+        QCOMPARE(rowsOf(**opened), rowsOf(*direct));
+        QVERIFY(maxSpreadNs(**opened) <= 100);
+        QCOMPARE((*opened)->facts.hosts.size(), size_t{2});
+        QCOMPARE(hostOf((*opened)->processes[1].globalPid), 1u);
+        QCOMPARE((*opened)->gpus.size(), size_t{2});
+        const Result<ReportTable> lateness = makeReport(**opened, "nccl_lateness");
+        QVERIFY(lateness);
+        QCOMPARE(lateness->rows.size(), size_t{2});
+        // Never over another file, and never from a single one.
+        QVERIFY(!mergeFiles(files, output));
+        QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
+        QVERIFY(!fs::exists(folder_ / "one.sqlite"));
+        const auto cancelled =
+            mergeFiles(files, folder_ / "never.sqlite", {}, [](double, std::string_view) { return false; });
+        QVERIFY(!cancelled);
+        QVERIFY(!fs::exists(folder_ / "never.sqlite"));
+    }
+
+    void filesOfSeveralToolsAreMerged() {
+        const fs::path torch = folder_ / "tools" / "rank_1.json", native = folder_ / "tools" / "r.sqlite";
+        fs::create_directories(torch.parent_path());
+        put(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
+        QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), native));
+        const fs::path output = folder_ / "tools.sqlite";
+        QVERIFY(mergeFiles(std::vector{torch, native}, output));
+        const Result<TracePtr> whole = loadTrace(output);
+        QVERIFY(whole);
+        QCOMPARE((*whole)->processes.size(), size_t{2});
+        // The lower rank comes first.
+        QCOMPARE((*whole)->processes[0].rank, std::optional<int>(0));
+        QCOMPARE((*whole)->processes[1].rank, std::optional<int>(1));
+        QVERIFY((*whole)->producer.find("torch.profiler") != std::string::npos);
+        QVERIFY(rangeCalled(**whole, "aten::mm") != noIndex);
+    }
+
+    void equalLossesOfSeveralFilesAreAllReported() {
+        std::vector<fs::path> files;
+        for (const char* folder : {"x", "y"}) {
+            const int rank = *folder == 'x' ? 0 : 1;
+            const inspectorLog::Rank of{.rank = rank, .ranks = 2, .pid = 300 + rank};
+            const fs::path file = folder_ / "lost" / folder / "node-1.log";
+            fs::create_directories(file.parent_path());
+            put(file, inspectorLog::lineOf(of, {.kernelUs = inspectorLog::dayUs}) +
+                          inspectorLog::line(inspectorLog::context(of, inspectorLog::dayUs + 900),
+                                             inspectorLog::stats(1, 0, 7, 0)));
+            files.push_back(file);
+        }
+        const fs::path output = folder_ / "lost.sqlite";
+        QVERIFY(mergeFiles(files, output));
+        const Result<TracePtr> whole = loadTrace(output);
+        QVERIFY(whole);
+        int64_t lost = 0;
+        std::set<std::string> names;
+        for (const HealthNote& note : (*whole)->health) {
+            if (note.code != HealthCode::EventsDropped) continue;
+            lost += note.count.value_or(0);
+            names.insert(note.sentence.substr(0, note.sentence.find(": ")));
+        }
+        QCOMPARE(lost, int64_t{14});
+        // Files of one name also show their folder.
+        QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
+        // A fact of every such file is reported once.
+        QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence), &HealthNote::sentence),
+                 std::ptrdiff_t{1});
+    }
+
+    void corruptProfilesEachReportTheirRows() {
+        std::vector<fs::path> files;
+        for (const char* name : {"rank0.json", "rank1.json"}) {
+            std::vector<std::string> events = smallRun();
+            for (int each = 0; each < 3; ++each) events.push_back(R"({"ph": "E", "pid": 9, "tid": 9, "ts": 5})");
+            files.push_back(folder_ / "bad" / name);
+            fs::create_directories(files.back().parent_path());
+            put(files.back(), traceOf(events, "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
+        }
+        const fs::path output = folder_ / "bad.sqlite";
+        QVERIFY(mergeFiles(files, output));
+        const Result<TracePtr> whole = loadTrace(output);
+        QVERIFY(whole);
+        int64_t rows = 0;
+        size_t named = 0;
+        for (const HealthNote& note : (*whole)->health) {
+            if (note.code != HealthCode::RowsLeftOut) continue;
+            rows += note.count.value_or(0);
+            named += note.sentence.starts_with("rank0.json: ") ? 1 : 0;
+            named += note.sentence.starts_with("rank1.json: ") ? 1 : 0;
+        }
+        QCOMPARE(rows, int64_t{6});
+        QCOMPARE(named, size_t{2});
+    }
+
+    void folderAndPatternSelectTheirTraces() {
+        const fs::path folder = folder_ / "many";
+        fs::create_directories(folder);
+        for (const char* name :
+             {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt", ".hidden.json", "b.sqlite.gz"})
+            put(folder / name, "x");
+        const auto names = [](const Result<std::vector<fs::path>>& files) {
+            QStringList list;
+            if (files)
+                for (const fs::path& file : *files) list << QString::fromStdString(file.filename());
+            return list;
+        };
+        const auto meant = [&](std::vector<std::string> words) { return filesMeantBy(words); };
+        QCOMPARE(names(meant({folder.string()})), (QStringList{"b.sqlite.gz", "rank9.json", "rank10.json"}));
+        QCOMPARE(names(meant({(folder / "rank*.json").string()})), (QStringList{"rank9.json", "rank10.json"}));
+        QCOMPARE(names(meant({(folder / "b.sqlite.gz").string(), folder.string()})).size(), 3);
+        QVERIFY(!meant({(folder / "nothing*").string()}));
+        fs::create_directories(folder / "empty");
+        QVERIFY(!meant({(folder / "empty").string()}));
+        // The reader reports a missing file.
+        QCOMPARE(names(meant({"missing.json"})), QStringList{"missing.json"});
+    }
+
+    void compressedDuplicatesAreSkipped() {
+        const fs::path folder = folder_ / "twins";
+        fs::create_directories(folder);
+        for (const char* name : {"a.json", "a.json.gz", "b-pid1.log.gz", "node-1-pid7.log", "node-1-pid7.log.gz"})
+            put(folder / name, "x");
+        const auto names = [](const std::vector<fs::path>& files) {
+            QStringList list;
+            for (const fs::path& file : files) list << QString::fromStdString(file.filename());
+            return list;
+        };
+        std::vector<fs::path> twins;
+        const auto all = filesMeantBy(std::vector{folder.string()}, &twins);
+        QVERIFY(all);
+        QCOMPARE(names(*all), (QStringList{"a.json", "b-pid1.log.gz", "node-1-pid7.log"}));
+        QCOMPARE(names(twins), (QStringList{"a.json.gz", "node-1-pid7.log.gz"}));
+        const auto fitting = filesMeantBy(std::vector{(folder / "a*").string()});
+        QVERIFY(fitting);
+        QCOMPARE(names(*fitting), QStringList{"a.json"});
+        // A file named explicitly is included, and once.
+        twins.clear();
+        const auto named = filesMeantBy(
+            std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(), (folder / "a.json").string()},
+            &twins);
+        QVERIFY(named);
+        QCOMPARE(names(*named), (QStringList{"a.json", "a.json.gz"}));
+        QVERIFY(twins.empty());
+        QVERIFY(filesMeantBy(std::vector{folder.string(), (folder / "a.json.gz").string()}, &twins));
+        QCOMPARE(names(twins), QStringList{"node-1-pid7.log.gz"});
+    }
+
+    void ranksOfOneJobAreRecognized() {
+        const std::vector<TracePtr> job{rankTrace(0, "a", 0, 1), rankTrace(1, "b", 0, 1)};
+        QVERIFY(seemRanksOfOneJob(job));
+        QVERIFY(!seemRanksOfOneJob(std::vector{job[0]}));
+        QVERIFY(!seemRanksOfOneJob(std::vector{job[0], rankTrace(0, "b", 0, 1)}));
+        SimulatedTrace single;
+        single.addKernel(single.defaultStream(), "gemm", 0, 5);
+        QVERIFY(!seemRanksOfOneJob(std::vector{job[0], single.finish()}));
+    }
+
+    void mergedCacheIsKept() {
+        qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
+        const std::vector<fs::path> files{folder_ / "k0.sqlite", folder_ / "k1.sqlite"};
+        QVERIFY(writeTraceFile(*rankTrace(0, "a", 0, 2), files[0]));
+        QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 2), files[1]));
+        const auto first = openableMerge(files);
+        QVERIFY2(first, first ? "" : first.error().sentence.c_str());
+        QVERIFY(first->filename().string().ends_with(", 2 traces.sqlite"));
+        const auto writtenAt = fs::last_write_time(*first);
+        const auto second = openableMerge(files);
+        QVERIFY(second);
+        QCOMPARE(*second, *first);
+        QCOMPARE(fs::last_write_time(*second), writtenAt);
+        // A changed file is merged again, and of many the newest stay.
+        const fs::path kept = first->parent_path().parent_path();
+        for (int age = 0; age < 12; ++age) fs::create_directories(kept / std::to_string(age));
+        fs::remove(files[1]);
+        QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 3), files[1]));
+        const auto third = openableMerge(files);
+        QVERIFY(third);
+        QVERIFY(*third != *first);
+        QCOMPARE(std::distance(fs::directory_iterator(kept), fs::directory_iterator()), ptrdiff_t{8});
+        fs::remove(files[1]);
+        QVERIFY(!openableMerge(files));
+    }
+
+    /// Sampled thread states are in the written file and in its source trace.
+    void threadStatesAreKept() {
+        SimulatedTrace sim;
+        const uint32_t line = sim.stack(noIndex, sim.intern("load"), sim.intern("data.py"), 88);
+        sim.addApi(sim.defaultThread(), "cudaMalloc", 0, ms);
+        kinds::CpuState::Row row;
+        row.thread = sim.defaultThread();
+        row.startNs = 2 * ms;
+        row.endNs = 60 * ms;
+        row.state = ThreadState::Poll;
+        row.cpuNs = ms;
+        row.stack = line;
+        sim.add<kinds::CpuState>(row);
+        const fs::path file = folder_ / "states.sqlite";
+        QVERIFY(writeTraceFile(*sim.finish(), file));
+        const Result<TracePtr> kept = loadTrace(file);
+        QVERIFY(kept);
+        const CpuStateTable& states = (*kept)->cpuStates;
+        QCOMPARE(states.size(), 1U);
+        QCOMPARE(states.startNs[0], row.startNs);
+        QCOMPARE(states.endNs[0], row.endNs);
+        QCOMPARE(states.state[0], row.state);
+        QCOMPARE(states.cpuNs[0], row.cpuNs);
+        QCOMPARE((*kept)->stacks.line[states.stack[0]], 88U);
+    }
+
+    /// torch.profiler files that are not part of the project.
+    void realRanksAreMerged() {
+        const fs::path data = qgetenv("LANESCOPE_TEST_DATA").toStdString();
+        const std::vector<fs::path> files{data / "kineto" / "hta-rank0.json.gz", data / "kineto" / "hta-rank1.json.gz"};
+        if (data.empty() || !fs::exists(files[0]))
+            QSKIP("LANESCOPE_TEST_DATA names no folder with kineto/hta-rank0.json.gz.");
+        const fs::path output = folder_ / "real.sqlite";
+        const auto notes = mergeFiles(files, output);
+        QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+        const Result<TracePtr> whole = loadTrace(output);
+        QVERIFY(whole);
+        size_t events = 0;
+        for (const fs::path& file : files) events += eventsIn(**loadTrace(file));
+        QCOMPARE(eventsIn(**whole), events);
+        QCOMPARE((*whole)->processes.size(), size_t{2});
+    }
 
   private:
     TemporaryFolder folder_;
 };
-
-void tst_mergeTraces::mergeLosesNothingAndNamesHosts() {
-    const std::vector<TracePtr> parts{rankTrace(0, "a", 0), rankTrace(1, "b", 3 * ms)};
-    const TracePtr whole = merged(parts);
-    std::vector<uint32_t> expected = rowsOf(*parts[0]);
-    const std::vector<uint32_t> other = rowsOf(*parts[1]);
-    for (size_t table = 0; table < expected.size(); ++table) expected[table] += other[table];
-    QCOMPARE(rowsOf(*whole), expected);
-    QCOMPARE(whole->processes.size(), size_t{2});
-    QCOMPARE(hostOf(whole->processes[0].globalPid), 0u);
-    QCOMPARE(hostOf(whole->processes[1].globalPid), 1u);
-    QCOMPARE(whole->processes[1].pid, 4242u);
-    QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
-    QCOMPARE(whole->processes[1].facts->host, std::string("b"));
-    QCOMPARE(whole->processes[1].gaps.size(), size_t{1});
-    QCOMPARE(whole->facts.hosts.size(), size_t{2});
-    QCOMPARE(whole->facts.hosts[1].name, std::string("b"));
-    // Both have a GPU 0, on different hosts.
-    QCOMPARE(whole->gpus.size(), size_t{2});
-    QVERIFY(whole->gpus[0].id != whole->gpus[1].id);
-    for (uint32_t row = 0; row < whole->kernels.size(); ++row) {
-        const EventRef call = whole->launchingCall(EventRef(EventKind::Kernel, row));
-        QVERIFY(call.isValid());
-        QCOMPARE(whole->threads[whole->apiCalls.thread[call.row()]].process,
-                 whole->streams[whole->kernels.stream[row]].process);
-    }
-    for (uint32_t row = 0; row < whole->nccl.size(); ++row) QCOMPARE(whole->nccl.facts[row].operationCount, 1u);
-}
-
-void tst_mergeTraces::clocksOfHostsAreSynchronizedByCollectives() {
-    const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)});
-    QVERIFY2(maxSpreadNs(*whole) <= 100, qPrintable(QString::number(maxSpreadNs(*whole))));
-    QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
-    const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
-    const int64_t errorNs = clockErrorNs(whole->processes[1]);
-    QVERIFY(std::abs(offsetNs + 7'654'321) <= errorNs);
-    QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
-    QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
-    // With time of day requested, clocks stay unchanged.
-    const TracePtr asSet =
-        merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)}, {.method = ClockMethod::BaseTime});
-    QCOMPARE(maxSpreadNs(*asSet), int64_t{7'654'321});
-    QVERIFY(hasNote(*asSet, HealthCode::ClocksNotAligned));
-}
-
-void tst_mergeTraces::equalClocksStayUnchanged() {
-    const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 0)});
-    QCOMPARE(maxSpreadNs(*whole), int64_t{0});
-    QCOMPARE(factOf(whole->processes[1], "clock.offsetNs"), std::string("0"));
-    QVERIFY(sentenceOf(*whole, HealthCode::ClocksAligned).starts_with("The clock of b agrees"));
-}
-
-void tst_mergeTraces::ranksOfOneHostShareItsClock() {
-    const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "a", 5 * ms)});
-    // The distance is then real, and the equal PID is that of two containers.
-    QCOMPARE(maxSpreadNs(*whole), 5 * ms);
-    QCOMPARE(whole->processes.size(), size_t{2});
-    QVERIFY(whole->facts.hosts.empty());
-    QVERIFY(!hasNote(*whole, HealthCode::ClocksNotAligned));
-}
-
-void tst_mergeTraces::sharedStepsAreEnoughToMerge() {
-    const auto stepping = [](int rank, const char* host, int64_t offNs) {
-        SimulatedTrace sim;
-        sim.processes()[0].rank = rank;
-        sim.description().facts.host = host;
-        sim.description().startUtcNs = startUtcNs;
-        const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
-        for (int step = 0; step < 12; ++step) {
-            const int64_t atNs = step * 10 * ms + offNs;
-            sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
-            sim.launch(thread, stream, "gemm", atNs + us, atNs + 10 * us, atNs + 8 * ms);
-        }
-        return sim.finish();
-    };
-    const std::vector<TracePtr> traces{stepping(0, "a", 0), stepping(1, "b", 40 * ms)};
-    const TracePtr whole = merged(traces);
-    QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("steps"));
-    QVERIFY(maxSpreadNs(*whole) <= us);
-    const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
-    QVERIFY(!refused);
-    QVERIFY(refused.error().sentence.find("too few common collectives") != std::string::npos);
-    const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
-    QCOMPARE(maxSpreadNs(*byStart), int64_t{0});
-    QVERIFY(hasNote(*byStart, HealthCode::ClocksNotAligned));
-}
-
-void tst_mergeTraces::filesOfDifferentDaysAreRefused() {
-    SimulatedTrace sim;
-    sim.addKernel(sim.defaultStream(), "gemm", 0, 5);
-    sim.description().startUtcNs = startUtcNs + int64_t{3 * 86'400} * 1'000 * ms;
-    const std::vector<TracePtr> traces{rankTrace(0, "a", 0), sim.finish("old.sqlite")};
-    const Result<TraceBuilder> refused = mergeTraces(traces);
-    QVERIFY(!refused);
-    QVERIFY(refused.error().sentence.starts_with("old.sqlite was recorded 3 days after run0"));
-    QVERIFY(mergeTraces(traces, {.method = ClockMethod::Start}));
-    QVERIFY(!mergeTraces({}));
-}
-
-void tst_mergeTraces::gpusAreEqualIfTheirUuidsAre() {
-    const auto withGpus = [](uint32_t pid, std::vector<std::string> uuids, uint32_t used) {
-        SimulatedTrace sim;
-        const uint32_t process = sim.addProcess(pid, "rank");
-        sim.description().facts.host = "a";
-        sim.description().startUtcNs = startUtcNs;
-        for (const std::string& uuid : uuids) {
-            const uint32_t gpu = sim.addGpu();
-            sim.gpus()[gpu].uuid = uuid;
-        }
-        sim.addKernel(sim.addStream(process, used, 7), "gemm", 0, 5);
-        return sim.finish();
-    };
-    const TracePtr whole = merged({withGpus(10, {"u", "v"}, 0), withGpus(11, {"v"}, 0)});
-    QCOMPARE(whole->gpus.size(), size_t{2});
-    QCOMPARE(whole->gpus[whole->streams[1].gpu].uuid, std::string("v"));
-    // Without UUIDs, two files that both use GPU 0 have two GPUs.
-    QCOMPARE(merged({withGpus(10, {""}, 0), withGpus(11, {""}, 0)})->gpus.size(), size_t{2});
-    QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(), size_t{2});
-}
-
-void tst_mergeTraces::mergedFileIsANormalTrace() {
-    const std::vector<fs::path> files{folder_ / "rank0.sqlite", folder_ / "rank1.sqlite"};
-    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), files[0]));
-    QVERIFY(writeTraceFile(*rankTrace(1, "b", 9 * ms), files[1]));
-    const fs::path output = folder_ / "whole.sqlite";
-    const auto notes = mergeFiles(files, output);
-    QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
-    const TracePtr direct = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 9 * ms)});
-    const Result<TracePtr> opened = loadTrace(output);
-    QVERIFY(opened);
-    QCOMPARE(rowsOf(**opened), rowsOf(*direct));
-    QVERIFY(maxSpreadNs(**opened) <= 100);
-    QCOMPARE((*opened)->facts.hosts.size(), size_t{2});
-    QCOMPARE(hostOf((*opened)->processes[1].globalPid), 1u);
-    QCOMPARE((*opened)->gpus.size(), size_t{2});
-    const Result<ReportTable> lateness = makeReport(**opened, "nccl_lateness");
-    QVERIFY(lateness);
-    QCOMPARE(lateness->rows.size(), size_t{2});
-    // Never over another file, and never from a single one.
-    QVERIFY(!mergeFiles(files, output));
-    QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
-    QVERIFY(!fs::exists(folder_ / "one.sqlite"));
-    const auto cancelled =
-        mergeFiles(files, folder_ / "never.sqlite", {}, [](double, std::string_view) { return false; });
-    QVERIFY(!cancelled);
-    QVERIFY(!fs::exists(folder_ / "never.sqlite"));
-}
-
-void tst_mergeTraces::filesOfSeveralToolsAreMerged() {
-    const fs::path torch = folder_ / "tools" / "rank_1.json", native = folder_ / "tools" / "r.sqlite";
-    fs::create_directories(torch.parent_path());
-    put(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
-    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), native));
-    const fs::path output = folder_ / "tools.sqlite";
-    QVERIFY(mergeFiles(std::vector{torch, native}, output));
-    const Result<TracePtr> whole = loadTrace(output);
-    QVERIFY(whole);
-    QCOMPARE((*whole)->processes.size(), size_t{2});
-    // The lower rank comes first.
-    QCOMPARE((*whole)->processes[0].rank, std::optional<int>(0));
-    QCOMPARE((*whole)->processes[1].rank, std::optional<int>(1));
-    QVERIFY((*whole)->producer.find("torch.profiler") != std::string::npos);
-    QVERIFY(rangeCalled(**whole, "aten::mm") != noIndex);
-}
-
-void tst_mergeTraces::equalLossesOfSeveralFilesAreAllReported() {
-    std::vector<fs::path> files;
-    for (const char* folder : {"x", "y"}) {
-        const int rank = *folder == 'x' ? 0 : 1;
-        const inspectorLog::Rank of{.rank = rank, .ranks = 2, .pid = 300 + rank};
-        const fs::path file = folder_ / "lost" / folder / "node-1.log";
-        fs::create_directories(file.parent_path());
-        put(file, inspectorLog::lineOf(of, {.kernelUs = inspectorLog::dayUs}) +
-                      inspectorLog::line(inspectorLog::context(of, inspectorLog::dayUs + 900),
-                                         inspectorLog::stats(1, 0, 7, 0)));
-        files.push_back(file);
-    }
-    const fs::path output = folder_ / "lost.sqlite";
-    QVERIFY(mergeFiles(files, output));
-    const Result<TracePtr> whole = loadTrace(output);
-    QVERIFY(whole);
-    int64_t lost = 0;
-    std::set<std::string> names;
-    for (const HealthNote& note : (*whole)->health) {
-        if (note.code != HealthCode::EventsDropped) continue;
-        lost += note.count.value_or(0);
-        names.insert(note.sentence.substr(0, note.sentence.find(": ")));
-    }
-    QCOMPARE(lost, int64_t{14});
-    // Files of one name also show their folder.
-    QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
-    // A fact of every such file is reported once.
-    QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence), &HealthNote::sentence),
-             std::ptrdiff_t{1});
-}
-
-void tst_mergeTraces::corruptProfilesEachReportTheirRows() {
-    std::vector<fs::path> files;
-    for (const char* name : {"rank0.json", "rank1.json"}) {
-        std::vector<std::string> events = smallRun();
-        for (int each = 0; each < 3; ++each) events.push_back(R"({"ph": "E", "pid": 9, "tid": 9, "ts": 5})");
-        files.push_back(folder_ / "bad" / name);
-        fs::create_directories(files.back().parent_path());
-        put(files.back(), traceOf(events, "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
-    }
-    const fs::path output = folder_ / "bad.sqlite";
-    QVERIFY(mergeFiles(files, output));
-    const Result<TracePtr> whole = loadTrace(output);
-    QVERIFY(whole);
-    int64_t rows = 0;
-    size_t named = 0;
-    for (const HealthNote& note : (*whole)->health) {
-        if (note.code != HealthCode::RowsLeftOut) continue;
-        rows += note.count.value_or(0);
-        named += note.sentence.starts_with("rank0.json: ") ? 1 : 0;
-        named += note.sentence.starts_with("rank1.json: ") ? 1 : 0;
-    }
-    QCOMPARE(rows, int64_t{6});
-    QCOMPARE(named, size_t{2});
-}
-
-void tst_mergeTraces::compressedDuplicatesAreSkipped() {
-    const fs::path folder = folder_ / "twins";
-    fs::create_directories(folder);
-    for (const char* name : {"a.json", "a.json.gz", "b-pid1.log.gz", "node-1-pid7.log", "node-1-pid7.log.gz"})
-        put(folder / name, "x");
-    const auto names = [](const std::vector<fs::path>& files) {
-        QStringList list;
-        for (const fs::path& file : files) list << QString::fromStdString(file.filename());
-        return list;
-    };
-    std::vector<fs::path> twins;
-    const auto all = filesMeantBy(std::vector{folder.string()}, &twins);
-    QVERIFY(all);
-    QCOMPARE(names(*all), (QStringList{"a.json", "b-pid1.log.gz", "node-1-pid7.log"}));
-    QCOMPARE(names(twins), (QStringList{"a.json.gz", "node-1-pid7.log.gz"}));
-    const auto fitting = filesMeantBy(std::vector{(folder / "a*").string()});
-    QVERIFY(fitting);
-    QCOMPARE(names(*fitting), QStringList{"a.json"});
-    // A file named explicitly is included, and once.
-    twins.clear();
-    const auto named = filesMeantBy(
-        std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(), (folder / "a.json").string()},
-        &twins);
-    QVERIFY(named);
-    QCOMPARE(names(*named), (QStringList{"a.json", "a.json.gz"}));
-    QVERIFY(twins.empty());
-    QVERIFY(filesMeantBy(std::vector{folder.string(), (folder / "a.json.gz").string()}, &twins));
-    QCOMPARE(names(twins), QStringList{"node-1-pid7.log.gz"});
-}
-
-void tst_mergeTraces::folderAndPatternSelectTheirTraces() {
-    const fs::path folder = folder_ / "many";
-    fs::create_directories(folder);
-    for (const char* name :
-         {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt", ".hidden.json", "b.sqlite.gz"})
-        put(folder / name, "x");
-    const auto names = [](const Result<std::vector<fs::path>>& files) {
-        QStringList list;
-        if (files)
-            for (const fs::path& file : *files) list << QString::fromStdString(file.filename());
-        return list;
-    };
-    const auto meant = [&](std::vector<std::string> words) { return filesMeantBy(words); };
-    QCOMPARE(names(meant({folder.string()})), (QStringList{"b.sqlite.gz", "rank9.json", "rank10.json"}));
-    QCOMPARE(names(meant({(folder / "rank*.json").string()})), (QStringList{"rank9.json", "rank10.json"}));
-    QCOMPARE(names(meant({(folder / "b.sqlite.gz").string(), folder.string()})).size(), 3);
-    QVERIFY(!meant({(folder / "nothing*").string()}));
-    fs::create_directories(folder / "empty");
-    QVERIFY(!meant({(folder / "empty").string()}));
-    // The reader reports a missing file.
-    QCOMPARE(names(meant({"missing.json"})), QStringList{"missing.json"});
-}
-
-void tst_mergeTraces::ranksOfOneJobAreRecognized() {
-    const std::vector<TracePtr> job{rankTrace(0, "a", 0, 1), rankTrace(1, "b", 0, 1)};
-    QVERIFY(seemRanksOfOneJob(job));
-    QVERIFY(!seemRanksOfOneJob(std::vector{job[0]}));
-    QVERIFY(!seemRanksOfOneJob(std::vector{job[0], rankTrace(0, "b", 0, 1)}));
-    SimulatedTrace single;
-    single.addKernel(single.defaultStream(), "gemm", 0, 5);
-    QVERIFY(!seemRanksOfOneJob(std::vector{job[0], single.finish()}));
-}
-
-void tst_mergeTraces::mergedCacheIsKept() {
-    qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
-    const std::vector<fs::path> files{folder_ / "k0.sqlite", folder_ / "k1.sqlite"};
-    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0, 2), files[0]));
-    QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 2), files[1]));
-    const auto first = openableMerge(files);
-    QVERIFY2(first, first ? "" : first.error().sentence.c_str());
-    QVERIFY(first->filename().string().ends_with(", 2 traces.sqlite"));
-    const auto writtenAt = fs::last_write_time(*first);
-    const auto second = openableMerge(files);
-    QVERIFY(second);
-    QCOMPARE(*second, *first);
-    QCOMPARE(fs::last_write_time(*second), writtenAt);
-    // A changed file is merged again, and of many the newest stay.
-    const fs::path kept = first->parent_path().parent_path();
-    for (int age = 0; age < 12; ++age) fs::create_directories(kept / std::to_string(age));
-    fs::remove(files[1]);
-    QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 3), files[1]));
-    const auto third = openableMerge(files);
-    QVERIFY(third);
-    QVERIFY(*third != *first);
-    QCOMPARE(std::distance(fs::directory_iterator(kept), fs::directory_iterator()), ptrdiff_t{8});
-    fs::remove(files[1]);
-    QVERIFY(!openableMerge(files));
-}
-
-/// Sampled thread states are in the written file and in its source trace.
-void tst_mergeTraces::threadStatesAreKept() {
-    SimulatedTrace sim;
-    const uint32_t line = sim.stack(noIndex, sim.intern("load"), sim.intern("data.py"), 88);
-    sim.addApi(sim.defaultThread(), "cudaMalloc", 0, ms);
-    kinds::CpuState::Row row;
-    row.thread = sim.defaultThread();
-    row.startNs = 2 * ms;
-    row.endNs = 60 * ms;
-    row.state = ThreadState::Poll;
-    row.cpuNs = ms;
-    row.stack = line;
-    sim.add<kinds::CpuState>(row);
-    const fs::path file = folder_ / "states.sqlite";
-    QVERIFY(writeTraceFile(*sim.finish(), file));
-    const Result<TracePtr> kept = loadTrace(file);
-    QVERIFY(kept);
-    const CpuStateTable& states = (*kept)->cpuStates;
-    QCOMPARE(states.size(), 1U);
-    QCOMPARE(states.startNs[0], row.startNs);
-    QCOMPARE(states.endNs[0], row.endNs);
-    QCOMPARE(states.state[0], row.state);
-    QCOMPARE(states.cpuNs[0], row.cpuNs);
-    QCOMPARE((*kept)->stacks.line[states.stack[0]], 88U);
-}
-
-/// torch.profiler files that are not part of the project.
-void tst_mergeTraces::realRanksAreMerged() {
-    const fs::path data = qgetenv("LANESCOPE_TEST_DATA").toStdString();
-    const std::vector<fs::path> files{data / "kineto" / "hta-rank0.json.gz", data / "kineto" / "hta-rank1.json.gz"};
-    if (data.empty() || !fs::exists(files[0]))
-        QSKIP("LANESCOPE_TEST_DATA names no folder with kineto/hta-rank0.json.gz.");
-    const fs::path output = folder_ / "real.sqlite";
-    const auto notes = mergeFiles(files, output);
-    QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
-    const Result<TracePtr> whole = loadTrace(output);
-    QVERIFY(whole);
-    size_t events = 0;
-    for (const fs::path& file : files) events += eventsIn(**loadTrace(file));
-    QCOMPARE(eventsIn(**whole), events);
-    QCOMPARE((*whole)->processes.size(), size_t{2});
-}
 
 LANESCOPE_TEST(tst_mergeTraces, NoApplication)
 #include "tst_mergeTraces.moc"

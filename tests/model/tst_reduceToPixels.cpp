@@ -149,217 +149,202 @@ class tst_reduceToPixels : public QObject {
     Q_OBJECT
 
   private slots:
-    void reductionMatchesPlainLoop_data();
-    void reductionMatchesPlainLoop();
-    void reductionWithTilesMatchesPlainLoop();
-    void extremeTimesAreHarmless();
-    void unsortedTilesGiveOnlyExistingSlices();
-    void widestSliceOfARunIsFound();
-    void pixelsShareANanosecond();
-    void coverageIsTheBusyShare();
-    void wideSliceIsDrawnFromEdgeToEdge();
-    void sliceOfOneNanosecondInADayIsMarked();
-    void emptyLaneDrawsNothing();
-    void millionsOfSlicesAreFast();
-    void sliceAtATimeIsFound_data();
-    void sliceAtATimeIsFound();
-};
-
-void tst_reduceToPixels::reductionMatchesPlainLoop_data() {
-    QTest::addColumn<int>("slices");
-    QTest::addColumn<qint64>("maxSliceNs");
-    QTest::addColumn<qint64>("maxGapNs");
-    QTest::newRow("dense") << 2000 << qint64{50} << qint64{3};
-    QTest::newRow("abutting") << 500 << qint64{400} << qint64{0};
-    QTest::newRow("points") << 500 << qint64{0} << qint64{100};
-    QTest::newRow("sparse and tiny") << 300 << qint64{2} << qint64{100'000};
-    QTest::newRow("wide") << 40 << qint64{1'000'000} << qint64{300'000};
-    QTest::newRow("about a pixel") << 400 << qint64{1500} << qint64{500};
-}
-
-void tst_reduceToPixels::reductionMatchesPlainLoop() {
-    QFETCH(int, slices);
-    QFETCH(qint64, maxSliceNs);
-    QFETCH(qint64, maxGapNs);
-    std::mt19937 random(7);
-    for (int round = 0; round < 60; ++round) {
-        const Lane lane = randomLane(random, {slices, maxSliceNs, maxGapNs});
-        const int64_t lastNs = lane.endNs(lane.size() - 1) + 2;
-        std::uniform_int_distribution<int64_t> time(lane.startNs.front() - 5, lastNs);
-        TimeRange range{time(random), time(random)};
-        if (range.startNs > range.endNs) std::swap(range.startNs, range.endNs);
-        if (range.isEmpty()) continue;
-        const int64_t widest = std::min<int64_t>(400, range.durationNs());
-        const auto width = static_cast<int>(std::uniform_int_distribution<int64_t>(1, widest)(random));
-        const QString fault = faultOf(lane, range, width);
-        QVERIFY2(fault.isEmpty(), qPrintable(fault));
+    void reductionMatchesPlainLoop_data() {
+        QTest::addColumn<int>("slices");
+        QTest::addColumn<qint64>("maxSliceNs");
+        QTest::addColumn<qint64>("maxGapNs");
+        QTest::newRow("dense") << 2000 << qint64{50} << qint64{3};
+        QTest::newRow("abutting") << 500 << qint64{400} << qint64{0};
+        QTest::newRow("points") << 500 << qint64{0} << qint64{100};
+        QTest::newRow("sparse and tiny") << 300 << qint64{2} << qint64{100'000};
+        QTest::newRow("wide") << 40 << qint64{1'000'000} << qint64{300'000};
+        QTest::newRow("about a pixel") << 400 << qint64{1500} << qint64{500};
     }
-}
+    void reductionMatchesPlainLoop() {
+        QFETCH(int, slices);
+        QFETCH(qint64, maxSliceNs);
+        QFETCH(qint64, maxGapNs);
+        std::mt19937 random(7);
+        for (int round = 0; round < 60; ++round) {
+            const Lane lane = randomLane(random, {slices, maxSliceNs, maxGapNs});
+            const int64_t lastNs = lane.endNs(lane.size() - 1) + 2;
+            std::uniform_int_distribution<int64_t> time(lane.startNs.front() - 5, lastNs);
+            TimeRange range{time(random), time(random)};
+            if (range.startNs > range.endNs) std::swap(range.startNs, range.endNs);
+            if (range.isEmpty()) continue;
+            const int64_t widest = std::min<int64_t>(400, range.durationNs());
+            const auto width = static_cast<int>(std::uniform_int_distribution<int64_t>(1, widest)(random));
+            const QString fault = faultOf(lane, range, width);
+            QVERIFY2(fault.isEmpty(), qPrintable(fault));
+        }
+    }
 
-void tst_reduceToPixels::reductionWithTilesMatchesPlainLoop() {
-    std::mt19937 random(17);
-    for (int round = 0; round < 12; ++round) {
-        Lane lane = burstyLane(random, 5000 + round * 500);
+    void reductionWithTilesMatchesPlainLoop() {
+        std::mt19937 random(17);
+        for (int round = 0; round < 12; ++round) {
+            Lane lane = burstyLane(random, 5000 + round * 500);
+            lane.tiles = buildLaneTiles(lane);
+            QVERIFY(!lane.tiles->levels.empty());
+            const int64_t firstNs = lane.startNs.front();
+            const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
+            for (int zoom = 0; zoom < 20; ++zoom) {
+                const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
+                const int64_t startNs =
+                    firstNs - durationNs / 4 + std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
+                const QString fault = faultOf(lane, {startNs, startNs + durationNs}, 300);
+                QVERIFY2(fault.isEmpty(), qPrintable(QString("zoom %1: %2").arg(zoom).arg(fault)));
+            }
+            const QString fault = faultOf(lane, {firstNs, firstNs + wholeNs + 1}, 1000);
+            QVERIFY2(fault.isEmpty(), qPrintable(fault));
+        }
+    }
+
+    void extremeTimesAreHarmless() {
+        Lane lane;
+        constexpr int64_t farNs = int64_t{1} << 61;
+        appendSlice(lane, -farNs, -farNs + 5, 1, EventRef(), SliceCategory::Kernel);
+        for (int64_t i = 0; i < 5000; ++i)
+            appendSlice(lane, i * 10, i * 10 + i % 7, 2, EventRef(), SliceCategory::Kernel);
+        appendSlice(lane, farNs - 1, farNs, 3, EventRef(), SliceCategory::Kernel);
         lane.tiles = buildLaneTiles(lane);
-        QVERIFY(!lane.tiles->levels.empty());
-        const int64_t firstNs = lane.startNs.front();
-        const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
-        for (int zoom = 0; zoom < 20; ++zoom) {
-            const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
-            const int64_t startNs =
-                firstNs - durationNs / 4 + std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
-            const QString fault = faultOf(lane, {startNs, startNs + durationNs}, 300);
-            QVERIFY2(fault.isEmpty(), qPrintable(QString("zoom %1: %2").arg(zoom).arg(fault)));
-        }
-        const QString fault = faultOf(lane, {firstNs, firstNs + wholeNs + 1}, 1000);
-        QVERIFY2(fault.isEmpty(), qPrintable(fault));
-    }
-}
-
-void tst_reduceToPixels::extremeTimesAreHarmless() {
-    Lane lane;
-    constexpr int64_t farNs = int64_t{1} << 61;
-    appendSlice(lane, -farNs, -farNs + 5, 1, EventRef(), SliceCategory::Kernel);
-    for (int64_t i = 0; i < 5000; ++i) appendSlice(lane, i * 10, i * 10 + i % 7, 2, EventRef(), SliceCategory::Kernel);
-    appendSlice(lane, farNs - 1, farNs, 3, EventRef(), SliceCategory::Kernel);
-    lane.tiles = buildLaneTiles(lane);
-    for (const TimeRange range : {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000}, TimeRange{farNs - 1000, farNs}}) {
-        const QString fault = faultOf(lane, range, 500);
-        QVERIFY2(fault.isEmpty(), qPrintable(fault));
-    }
-}
-
-void tst_reduceToPixels::unsortedTilesGiveOnlyExistingSlices() {
-    std::mt19937 random(29);
-    Lane lane = burstyLane(random, 20'000);
-    lane.tiles = buildLaneTiles(lane);
-    // Content of a corrupt index.
-    for (LaneTiles::Level& level : lane.tiles.edit().levels)
-        for (size_t edge = 0; edge < level.slice.size(); ++edge) {
-            level.slice.set(edge, edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
-            level.overhangNs.set(edge, 1);
-        }
-    const TimeRange whole{lane.startNs.front(), lane.endNs(lane.size() - 1)};
-    for (const int width : {10, 100, 1000})
-        for (const PixelSlice& each : reduceToPixels(lane, whole, width)) {
-            QVERIFY(each.sliceCount > 0 && each.sliceCount <= lane.size());
-            QVERIFY(each.firstSlice <= lane.size() - each.sliceCount);
-        }
-}
-
-void tst_reduceToPixels::widestSliceOfARunIsFound() {
-    std::mt19937 random(23);
-    Lane lane = burstyLane(random, 30'000);
-    for (const bool hasTiles : {false, true}) {
-        if (hasTiles) lane.tiles = buildLaneTiles(lane);
-        for (int round = 0; round < 200; ++round) {
-            uint32_t first = static_cast<uint32_t>(random()) % lane.size();
-            uint32_t end = static_cast<uint32_t>(random()) % lane.size();
-            if (first > end) std::swap(first, end);
-            if (first == end) continue;
-            uint32_t longest = first;
-            for (uint32_t i = first; i < end; ++i)
-                if (lane.endNs(i) - lane.startNs[i] > lane.endNs(longest) - lane.startNs[longest]) longest = i;
-            QCOMPARE(longestSlice(lane, first, end), longest);
+        for (const TimeRange range :
+             {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000}, TimeRange{farNs - 1000, farNs}}) {
+            const QString fault = faultOf(lane, range, 500);
+            QVERIFY2(fault.isEmpty(), qPrintable(fault));
         }
     }
-}
 
-void tst_reduceToPixels::coverageIsTheBusyShare() {
-    Lane lane;
-    for (int64_t i = 0; i < 10; ++i) appendSlice(lane, i * 100, i * 100 + 25, 0, EventRef(), SliceCategory::Kernel);
-    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1024}, 1);
-    QCOMPARE(pixels.size(), size_t{1});
-    QCOMPARE(pixels[0].sliceCount, 10u);
-    QCOMPARE(pixels[0].coverage, 250.0f / 1024);
-    QCOMPARE(pixels[0].category, SliceCategory::Kernel);
-}
+    void unsortedTilesGiveOnlyExistingSlices() {
+        std::mt19937 random(29);
+        Lane lane = burstyLane(random, 20'000);
+        lane.tiles = buildLaneTiles(lane);
+        // Content of a corrupt index.
+        for (LaneTiles::Level& level : lane.tiles.edit().levels)
+            for (size_t edge = 0; edge < level.slice.size(); ++edge) {
+                level.slice.set(edge, edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
+                level.overhangNs.set(edge, 1);
+            }
+        const TimeRange whole{lane.startNs.front(), lane.endNs(lane.size() - 1)};
+        for (const int width : {10, 100, 1000})
+            for (const PixelSlice& each : reduceToPixels(lane, whole, width)) {
+                QVERIFY(each.sliceCount > 0 && each.sliceCount <= lane.size());
+                QVERIFY(each.firstSlice <= lane.size() - each.sliceCount);
+            }
+    }
 
-void tst_reduceToPixels::wideSliceIsDrawnFromEdgeToEdge() {
-    Lane lane;
-    appendSlice(lane, -500, 500, 0, EventRef(), SliceCategory::MemcpyHtoD);
-    appendSlice(lane, 500, 2500, 0, EventRef(), SliceCategory::Kernel);
-    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1000}, 100);
-    QCOMPARE(pixels.size(), size_t{2});
-    QCOMPARE(pixels[0].left, 0.0f);
-    QCOMPARE(pixels[0].right, 50.0f);
-    QCOMPARE(pixels[0].category, SliceCategory::MemcpyHtoD);
-    QCOMPARE(pixels[1].left, 50.0f);
-    QCOMPARE(pixels[1].right, 100.0f);
-    QCOMPARE(pixels[1].sliceCount, 1u);
-}
-
-void tst_reduceToPixels::pixelsShareANanosecond() {
-    Lane lane;
-    appendSlice(lane, 1, 3, 0, EventRef(), SliceCategory::Kernel);
-    appendSlice(lane, 4, 4, 0, EventRef(), SliceCategory::Kernel);
-    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 5}, 50);
-    QCOMPARE(pixels.size(), size_t{2});
-    QCOMPARE(pixels[0].left, 10.0f);
-    QCOMPARE(pixels[0].right, 30.0f);
-    QCOMPARE(pixels[0].coverage, 1.0f);
-    QCOMPARE(pixels[1].left, 40.0f);
-    QCOMPARE(pixels[1].right, 41.0f);
-}
-
-void tst_reduceToPixels::sliceOfOneNanosecondInADayIsMarked() {
-    constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
-    Lane lane;
-    constexpr int64_t timeNs = dayNs / 2 + dayNs / 2000;  // the middle of a pixel
-    appendSlice(lane, timeNs, timeNs + 1, 0, EventRef(), SliceCategory::Kernel);
-    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, dayNs}, 1000);
-    QCOMPARE(pixels.size(), size_t{1});
-    QCOMPARE(pixels[0].left, 500.0f);
-    QCOMPARE(pixels[0].right, 501.0f);
-    QVERIFY(pixels[0].coverage > 0);
-}
-
-void tst_reduceToPixels::emptyLaneDrawsNothing() {
-    Lane lane;
-    QVERIFY(reduceToPixels(lane, {0, 100}, 100).empty());
-    appendSlice(lane, 0, 10, 0, EventRef(), SliceCategory::Kernel);
-    QVERIFY(reduceToPixels(lane, {0, 100}, 0).empty());
-    QVERIFY(reduceToPixels(lane, {50, 50}, 100).empty());
-    QVERIFY(reduceToPixels(lane, {10, 100}, 100).empty());
-}
-
-void tst_reduceToPixels::millionsOfSlicesAreFast() {
-    Lane lane;
-    constexpr int64_t count = 4'000'000;
-    for (int64_t i = 0; i < count; ++i) appendSlice(lane, i * 3, i * 3 + 2, 0, EventRef(), SliceCategory::Kernel);
-    QElapsedTimer timer;
-    timer.start();
-    lane.tiles = buildLaneTiles(lane);
-    timer.start();
-    for (int i = 0; i < 20; ++i) QCOMPARE(reduceToPixels(lane, {0, count * 3}, 2000).size(), size_t{2000});
-    // A linear pass would take some hundred times as long, so the limit is far from both.
-    QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
-}
-
-void tst_reduceToPixels::sliceAtATimeIsFound_data() {
-    QTest::addColumn<qint64>("toleranceNs");
-    QTest::newRow("exact") << qint64{0};
-    QTest::newRow("near") << qint64{7};
-    QTest::newRow("far") << qint64{100'000};
-}
-
-void tst_reduceToPixels::sliceAtATimeIsFound() {
-    QFETCH(qint64, toleranceNs);
-    std::mt19937 random(11);
-    for (int round = 0; round < 40; ++round) {
-        const Lane lane = randomLane(random, {60, round % 2 == 0 ? 0 : 30, 25});
-        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs(lane.size() - 1) + 20; ++timeNs) {
-            const uint32_t found = sliceAt(lane, timeNs, toleranceNs);
-            const uint32_t expected = plainSliceAt(lane, timeNs, toleranceNs);
-            // Slices of no length may share a place; any of them is correct.
-            if (found < lane.size() && expected < lane.size())
-                QVERIFY(found == expected || lane.endNs(found) == lane.endNs(expected) ||
-                        lane.startNs[found] == lane.startNs[expected]);
-            else
-                QCOMPARE(found, expected);
+    void widestSliceOfARunIsFound() {
+        std::mt19937 random(23);
+        Lane lane = burstyLane(random, 30'000);
+        for (const bool hasTiles : {false, true}) {
+            if (hasTiles) lane.tiles = buildLaneTiles(lane);
+            for (int round = 0; round < 200; ++round) {
+                uint32_t first = static_cast<uint32_t>(random()) % lane.size();
+                uint32_t end = static_cast<uint32_t>(random()) % lane.size();
+                if (first > end) std::swap(first, end);
+                if (first == end) continue;
+                uint32_t longest = first;
+                for (uint32_t i = first; i < end; ++i)
+                    if (lane.endNs(i) - lane.startNs[i] > lane.endNs(longest) - lane.startNs[longest]) longest = i;
+                QCOMPARE(longestSlice(lane, first, end), longest);
+            }
         }
     }
-}
+
+    void pixelsShareANanosecond() {
+        Lane lane;
+        appendSlice(lane, 1, 3, 0, EventRef(), SliceCategory::Kernel);
+        appendSlice(lane, 4, 4, 0, EventRef(), SliceCategory::Kernel);
+        const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 5}, 50);
+        QCOMPARE(pixels.size(), size_t{2});
+        QCOMPARE(pixels[0].left, 10.0f);
+        QCOMPARE(pixels[0].right, 30.0f);
+        QCOMPARE(pixels[0].coverage, 1.0f);
+        QCOMPARE(pixels[1].left, 40.0f);
+        QCOMPARE(pixels[1].right, 41.0f);
+    }
+
+    void coverageIsTheBusyShare() {
+        Lane lane;
+        for (int64_t i = 0; i < 10; ++i) appendSlice(lane, i * 100, i * 100 + 25, 0, EventRef(), SliceCategory::Kernel);
+        const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1024}, 1);
+        QCOMPARE(pixels.size(), size_t{1});
+        QCOMPARE(pixels[0].sliceCount, 10u);
+        QCOMPARE(pixels[0].coverage, 250.0f / 1024);
+        QCOMPARE(pixels[0].category, SliceCategory::Kernel);
+    }
+
+    void wideSliceIsDrawnFromEdgeToEdge() {
+        Lane lane;
+        appendSlice(lane, -500, 500, 0, EventRef(), SliceCategory::MemcpyHtoD);
+        appendSlice(lane, 500, 2500, 0, EventRef(), SliceCategory::Kernel);
+        const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1000}, 100);
+        QCOMPARE(pixels.size(), size_t{2});
+        QCOMPARE(pixels[0].left, 0.0f);
+        QCOMPARE(pixels[0].right, 50.0f);
+        QCOMPARE(pixels[0].category, SliceCategory::MemcpyHtoD);
+        QCOMPARE(pixels[1].left, 50.0f);
+        QCOMPARE(pixels[1].right, 100.0f);
+        QCOMPARE(pixels[1].sliceCount, 1u);
+    }
+
+    void sliceOfOneNanosecondInADayIsMarked() {
+        constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
+        Lane lane;
+        constexpr int64_t timeNs = dayNs / 2 + dayNs / 2000;  // the middle of a pixel
+        appendSlice(lane, timeNs, timeNs + 1, 0, EventRef(), SliceCategory::Kernel);
+        const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, dayNs}, 1000);
+        QCOMPARE(pixels.size(), size_t{1});
+        QCOMPARE(pixels[0].left, 500.0f);
+        QCOMPARE(pixels[0].right, 501.0f);
+        QVERIFY(pixels[0].coverage > 0);
+    }
+
+    void emptyLaneDrawsNothing() {
+        Lane lane;
+        QVERIFY(reduceToPixels(lane, {0, 100}, 100).empty());
+        appendSlice(lane, 0, 10, 0, EventRef(), SliceCategory::Kernel);
+        QVERIFY(reduceToPixels(lane, {0, 100}, 0).empty());
+        QVERIFY(reduceToPixels(lane, {50, 50}, 100).empty());
+        QVERIFY(reduceToPixels(lane, {10, 100}, 100).empty());
+    }
+
+    void millionsOfSlicesAreFast() {
+        Lane lane;
+        constexpr int64_t count = 4'000'000;
+        for (int64_t i = 0; i < count; ++i) appendSlice(lane, i * 3, i * 3 + 2, 0, EventRef(), SliceCategory::Kernel);
+        QElapsedTimer timer;
+        timer.start();
+        lane.tiles = buildLaneTiles(lane);
+        timer.start();
+        for (int i = 0; i < 20; ++i) QCOMPARE(reduceToPixels(lane, {0, count * 3}, 2000).size(), size_t{2000});
+        // A linear pass would take some hundred times as long, so the limit is far from both.
+        QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void sliceAtATimeIsFound_data() {
+        QTest::addColumn<qint64>("toleranceNs");
+        QTest::newRow("exact") << qint64{0};
+        QTest::newRow("near") << qint64{7};
+        QTest::newRow("far") << qint64{100'000};
+    }
+    void sliceAtATimeIsFound() {
+        QFETCH(qint64, toleranceNs);
+        std::mt19937 random(11);
+        for (int round = 0; round < 40; ++round) {
+            const Lane lane = randomLane(random, {60, round % 2 == 0 ? 0 : 30, 25});
+            for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs(lane.size() - 1) + 20; ++timeNs) {
+                const uint32_t found = sliceAt(lane, timeNs, toleranceNs);
+                const uint32_t expected = plainSliceAt(lane, timeNs, toleranceNs);
+                // Slices of no length may share a place; any of them is correct.
+                if (found < lane.size() && expected < lane.size())
+                    QVERIFY(found == expected || lane.endNs(found) == lane.endNs(expected) ||
+                            lane.startNs[found] == lane.startNs[expected]);
+                else
+                    QCOMPARE(found, expected);
+            }
+        }
+    }
+};
 
 LANESCOPE_TEST(tst_reduceToPixels, NoApplication)
 #include "tst_reduceToPixels.moc"

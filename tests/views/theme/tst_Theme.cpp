@@ -11,97 +11,6 @@
 using namespace lanescope;
 using namespace lanescope::views;
 
-class tst_Theme : public QObject {
-    Q_OBJECT
-
-  private slots:
-    void textIsReadableOnEveryFill_data() { themes(); }
-    void textIsReadableOnEveryFill();
-    void textIsReadableOnEverySurface_data() { themes(); }
-    void textIsReadableOnEverySurface();
-    void nameKeepsItsColour();
-    void numbersInRangeNamesDoNotChangeTheColour();
-    void copiesNcclAndKernelsAreDistinct_data() { themes(); }
-    void copiesNcclAndKernelsAreDistinct();
-    void unknownCategoriesHaveAColour();
-    void familiesAreDistinctForColourBlindEyes_data();
-    void familiesAreDistinctForColourBlindEyes();
-
-  private:
-    static void themes() {
-        QTest::addColumn<bool>("isDark");
-        QTest::addColumn<Palette>("palette");
-        QTest::newRow("light") << false << Palette::Standard;
-        QTest::newRow("dark") << true << Palette::Standard;
-        QTest::newRow("light, colour-blind safe") << false << Palette::ColorBlindSafe;
-        QTest::newRow("dark, colour-blind safe") << true << Palette::ColorBlindSafe;
-    }
-    static Theme theme() {
-        QFETCH(bool, isDark);
-        QFETCH(Palette, palette);
-        return isDark ? Theme::dark(palette) : Theme::light(palette);
-    }
-};
-
-void tst_Theme::textIsReadableOnEveryFill() {
-    const Theme theme = tst_Theme::theme();
-    std::vector<QColor> fills(theme.categories.begin(), theme.categories.end());
-    fills.insert(fills.end(), theme.kernels.begin(), theme.kernels.end());
-    fills.insert(fills.end(), theme.ranges.begin(), theme.ranges.end());
-    for (const QColor& fill : fills) {
-        const double contrast = Theme::contrast(fill, theme.textOn(fill));
-        QVERIFY2(contrast >= 4.5, qPrintable(QString("%1: %2").arg(fill.name()).arg(contrast)));
-    }
-}
-
-void tst_Theme::textIsReadableOnEverySurface() {
-    const Theme theme = tst_Theme::theme();
-    for (const QColor& surface : {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
-        for (const QColor& ink :
-             {theme.text, theme.mutedText, theme.information, theme.warning, theme.error, theme.faster, theme.slower}) {
-            const double contrast = Theme::contrast(surface, ink);
-            QVERIFY2(contrast >= 4.2,
-                     qPrintable(QString("%1 on %2: %3").arg(ink.name(), surface.name()).arg(contrast)));
-        }
-    }
-    QVERIFY(Theme::contrast(theme.accent, theme.accentText) >= 4.5);
-}
-
-void tst_Theme::nameKeepsItsColour() {
-    const Theme theme = Theme::light();
-    const char* const name = "sm90_xmma_gemm_bf16";
-    QCOMPARE(theme.colorOf(SliceCategory::Kernel, name), Theme::light().colorOf(SliceCategory::Kernel, name));
-    // A fixed value: another hash would recolour every shared picture.
-    const auto at = std::find(theme.kernels.begin(), theme.kernels.end(), theme.colorOf(SliceCategory::Kernel, name));
-    const Theme dark = Theme::dark();
-    QCOMPARE(dark.colorOf(SliceCategory::Kernel, name), dark.kernels[at - theme.kernels.begin()]);
-    std::set<QRgb> used;
-    for (int i = 0; i < 200; ++i) {
-        used.insert(theme.colorOf(SliceCategory::Kernel, "kernel" + std::to_string(i)).rgb());
-    }
-    QCOMPARE(used.size(), theme.kernels.size());
-}
-
-void tst_Theme::numbersInRangeNamesDoNotChangeTheColour() {
-    const Theme theme = Theme::dark();
-    QCOMPARE(theme.colorOf(SliceCategory::Nvtx, "step 1"), theme.colorOf(SliceCategory::Nvtx, "step 27"));
-}
-
-void tst_Theme::copiesNcclAndKernelsAreDistinct() {
-    const Theme theme = tst_Theme::theme();
-    std::set<QRgb> colors;
-    const auto categories = {SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD, SliceCategory::MemcpyDtoH,
-                             SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP, SliceCategory::MemcpyOther,
-                             SliceCategory::Memset};
-    for (const SliceCategory category : categories) colors.insert(theme.colorOf(category).rgb());
-    for (const QColor& kernel : theme.kernels) colors.insert(kernel.rgb());
-    QCOMPARE(colors.size(), categories.size() + theme.kernels.size());
-}
-
-void tst_Theme::unknownCategoriesHaveAColour() {
-    QVERIFY(Theme::light().colorOf(static_cast<SliceCategory>(200)).isValid());
-}
-
 namespace {
 
 /// Returns a colour as seen without one kind of cone, after Machado, Oliveira and Fernandes (2009),
@@ -131,33 +40,113 @@ using Matrix = std::array<double, 9>;
 
 Q_DECLARE_METATYPE(Matrix)
 
-void tst_Theme::familiesAreDistinctForColourBlindEyes_data() {
-    QTest::addColumn<Matrix>("deficiency");
-    QTest::newRow("none") << Matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
-    QTest::newRow("protanopia") << Matrix{0.152286, 1.052583,  -0.204868, 0.114503, 0.786281,
-                                          0.099216, -0.003882, -0.048116, 1.051998};
-    QTest::newRow("deuteranopia") << Matrix{0.367322, 0.860646,  -0.227968, 0.280085, 0.672501,
-                                            0.047413, -0.011820, 0.042940,  0.968881};
-    QTest::newRow("tritanopia") << Matrix{1.255528, -0.076749, -0.178779, -0.078411, 0.930809,
-                                          0.147602, 0.004733,  0.691367,  0.303900};
-}
+class tst_Theme : public QObject {
+    Q_OBJECT
 
-void tst_Theme::familiesAreDistinctForColourBlindEyes() {
-    QFETCH(Matrix, deficiency);
-    for (const Theme& theme : {Theme::light(Palette::ColorBlindSafe), Theme::dark(Palette::ColorBlindSafe)}) {
-        std::vector<std::pair<QColor, QColor>> pairs;
-        const auto families = {SliceCategory::Kernel,     SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD,
-                               SliceCategory::MemcpyDtoH, SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP};
-        for (const SliceCategory a : families)
-            for (const SliceCategory b : families)
-                if (a < b) pairs.emplace_back(theme.colorOf(a), theme.colorOf(b));
-        pairs.emplace_back(theme.faster, theme.slower);
-        for (const auto& [a, b] : pairs) {
-            const double difference = distance(seen(a, deficiency), seen(b, deficiency));
-            QVERIFY2(difference >= 25, qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(difference)));
+  private slots:
+    void textIsReadableOnEveryFill_data() { themes(); }
+    void textIsReadableOnEveryFill() {
+        const Theme theme = tst_Theme::theme();
+        std::vector<QColor> fills(theme.categories.begin(), theme.categories.end());
+        fills.insert(fills.end(), theme.kernels.begin(), theme.kernels.end());
+        fills.insert(fills.end(), theme.ranges.begin(), theme.ranges.end());
+        for (const QColor& fill : fills) {
+            const double contrast = Theme::contrast(fill, theme.textOn(fill));
+            QVERIFY2(contrast >= 4.5, qPrintable(QString("%1: %2").arg(fill.name()).arg(contrast)));
         }
     }
-}
+
+    void textIsReadableOnEverySurface_data() { themes(); }
+    void textIsReadableOnEverySurface() {
+        const Theme theme = tst_Theme::theme();
+        for (const QColor& surface : {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
+            for (const QColor& ink : {theme.text, theme.mutedText, theme.information, theme.warning, theme.error,
+                                      theme.faster, theme.slower}) {
+                const double contrast = Theme::contrast(surface, ink);
+                QVERIFY2(contrast >= 4.2,
+                         qPrintable(QString("%1 on %2: %3").arg(ink.name(), surface.name()).arg(contrast)));
+            }
+        }
+        QVERIFY(Theme::contrast(theme.accent, theme.accentText) >= 4.5);
+    }
+
+    void nameKeepsItsColour() {
+        const Theme theme = Theme::light();
+        const char* const name = "sm90_xmma_gemm_bf16";
+        QCOMPARE(theme.colorOf(SliceCategory::Kernel, name), Theme::light().colorOf(SliceCategory::Kernel, name));
+        // A fixed value: another hash would recolour every shared picture.
+        const auto at =
+            std::find(theme.kernels.begin(), theme.kernels.end(), theme.colorOf(SliceCategory::Kernel, name));
+        const Theme dark = Theme::dark();
+        QCOMPARE(dark.colorOf(SliceCategory::Kernel, name), dark.kernels[at - theme.kernels.begin()]);
+        std::set<QRgb> used;
+        for (int i = 0; i < 200; ++i) {
+            used.insert(theme.colorOf(SliceCategory::Kernel, "kernel" + std::to_string(i)).rgb());
+        }
+        QCOMPARE(used.size(), theme.kernels.size());
+    }
+
+    void numbersInRangeNamesDoNotChangeTheColour() {
+        const Theme theme = Theme::dark();
+        QCOMPARE(theme.colorOf(SliceCategory::Nvtx, "step 1"), theme.colorOf(SliceCategory::Nvtx, "step 27"));
+    }
+
+    void copiesNcclAndKernelsAreDistinct_data() { themes(); }
+    void copiesNcclAndKernelsAreDistinct() {
+        const Theme theme = tst_Theme::theme();
+        std::set<QRgb> colors;
+        const auto categories = {SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD, SliceCategory::MemcpyDtoH,
+                                 SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP, SliceCategory::MemcpyOther,
+                                 SliceCategory::Memset};
+        for (const SliceCategory category : categories) colors.insert(theme.colorOf(category).rgb());
+        for (const QColor& kernel : theme.kernels) colors.insert(kernel.rgb());
+        QCOMPARE(colors.size(), categories.size() + theme.kernels.size());
+    }
+
+    void unknownCategoriesHaveAColour() { QVERIFY(Theme::light().colorOf(static_cast<SliceCategory>(200)).isValid()); }
+
+    void familiesAreDistinctForColourBlindEyes_data() {
+        QTest::addColumn<Matrix>("deficiency");
+        QTest::newRow("none") << Matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
+        QTest::newRow("protanopia") << Matrix{0.152286, 1.052583,  -0.204868, 0.114503, 0.786281,
+                                              0.099216, -0.003882, -0.048116, 1.051998};
+        QTest::newRow("deuteranopia") << Matrix{0.367322, 0.860646,  -0.227968, 0.280085, 0.672501,
+                                                0.047413, -0.011820, 0.042940,  0.968881};
+        QTest::newRow("tritanopia") << Matrix{1.255528, -0.076749, -0.178779, -0.078411, 0.930809,
+                                              0.147602, 0.004733,  0.691367,  0.303900};
+    }
+    void familiesAreDistinctForColourBlindEyes() {
+        QFETCH(Matrix, deficiency);
+        for (const Theme& theme : {Theme::light(Palette::ColorBlindSafe), Theme::dark(Palette::ColorBlindSafe)}) {
+            std::vector<std::pair<QColor, QColor>> pairs;
+            const auto families = {SliceCategory::Kernel,     SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD,
+                                   SliceCategory::MemcpyDtoH, SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP};
+            for (const SliceCategory a : families)
+                for (const SliceCategory b : families)
+                    if (a < b) pairs.emplace_back(theme.colorOf(a), theme.colorOf(b));
+            pairs.emplace_back(theme.faster, theme.slower);
+            for (const auto& [a, b] : pairs) {
+                const double difference = distance(seen(a, deficiency), seen(b, deficiency));
+                QVERIFY2(difference >= 25, qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(difference)));
+            }
+        }
+    }
+
+  private:
+    static void themes() {
+        QTest::addColumn<bool>("isDark");
+        QTest::addColumn<Palette>("palette");
+        QTest::newRow("light") << false << Palette::Standard;
+        QTest::newRow("dark") << true << Palette::Standard;
+        QTest::newRow("light, colour-blind safe") << false << Palette::ColorBlindSafe;
+        QTest::newRow("dark, colour-blind safe") << true << Palette::ColorBlindSafe;
+    }
+    static Theme theme() {
+        QFETCH(bool, isDark);
+        QFETCH(Palette, palette);
+        return isDark ? Theme::dark(palette) : Theme::light(palette);
+    }
+};
 
 LANESCOPE_TEST(tst_Theme, NoApplication)
 #include "tst_Theme.moc"
