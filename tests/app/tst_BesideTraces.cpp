@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QFile>
-#include <QProcess>
-#include <QtTest>
-#include <memory>
-
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"

@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QRegularExpression>
-#include <QTemporaryDir>
-#include <QtTest>
-
 #include "model/format/version.h"
 #include "model/importers/loadTrace.h"
 #include "model/reports/describeTrace.h"

@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QRegularExpression>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <cmath>
-
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"

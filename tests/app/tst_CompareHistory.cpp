@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QJsonArray>
-#include <QJsonObject>
-#include <QTemporaryDir>
-#include <QtTest>
-
 #include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/format/checksums.h"

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QtTest>
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/export/perfettoTrace.h"

@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <cmath>
-
 #include "model/explain/Rule.h"
 #include "model/export/traceFile.h"
 #include "tests/support/SampleCopies.h"

@@ -2,13 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <QDir>
-#include <QFile>
-#include <QProcess>
-#include <QtTest>
-#include <memory>
-#include <string>
-
 #include "model/format/Sqlite.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/TemporaryFolder.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QFile>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <string>
-
 #include "model/export/traceFile.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QElapsedTimer>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-
 #include "tests/app/sampleTrace.h"
 #include "tests/support/runTest.h"
 

@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QProcess>
-#include <QProcessEnvironment>
-#include <QRegularExpression>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-#include <map>
-#include <string>
-
 #include "model/text/formatValue.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/Terminal.h"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/TraceClosing.h"
 
-#include <QFile>
-#include <QProcess>
-#include <QtTest>
-#include <fstream>
-#include <optional>
-
 #include "model/analysis/storedSummary.h"
 #include "model/assemble/TraceBuilder.h"
 #include "model/export/traceFile.h"

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QProcess>
-#include <QRegularExpression>
-#include <QtTest>
 #include <cstdio>
-#include <string>
 
 #include "model/format/text.h"
 #include "tests/support/TemporaryFolder.h"

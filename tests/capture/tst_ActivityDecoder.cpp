@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
 #include <cstddef>
-#include <cstring>
-#include <memory>
 #include <type_traits>
 
 #include "capture/cupti/ActivityDecoder.h"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <QDir>
-#include <QProcess>
-#include <QtTest>
-#include <algorithm>
-
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

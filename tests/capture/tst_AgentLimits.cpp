@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
-#include <QDir>
-#include <QtTest>
-#include <set>
-
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 

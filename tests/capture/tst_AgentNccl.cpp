@@ -1,14 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-#include <map>
-#include <set>
-
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

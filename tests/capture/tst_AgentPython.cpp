@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QProcess>
-#include <QtTest>
-
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QtTest>
 #include <csignal>
-#include <filesystem>
 
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"

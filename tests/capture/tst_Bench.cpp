@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QElapsedTimer>
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
 #include <csignal>
 
 #include "tests/support/runTest.h"

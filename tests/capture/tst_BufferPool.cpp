@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
-
-#include <QDeadlineTimer>
-#include <QtTest>
-#include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <mutex>
-#include <set>
-#include <thread>
 
 #include "capture/cupti/BufferPool.h"
 #include "tests/support/runTest.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/importers/loadTrace.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"

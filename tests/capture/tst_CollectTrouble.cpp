@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/runTest.h"
 

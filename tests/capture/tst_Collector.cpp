@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <QElapsedTimer>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-
 #include "model/format/factNames.h"
 #include "model/importers/loadTrace.h"
 #include "model/live/TraceMirror.h"

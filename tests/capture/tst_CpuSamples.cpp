@@ -5,19 +5,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <QDir>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QStandardPaths>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
-#include <functional>
 
 #include "capture/collector/PerfImporter.h"
 #include "capture/log/clocks.h"

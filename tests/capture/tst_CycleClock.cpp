@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cstdlib>
-#include <thread>
-#include <vector>
-
 #include "capture/agent/CycleClock.h"
 #include "tests/support/runTest.h"
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
 #include <deque>
-#include <random>
-#include <string>
-#include <thread>
 
 #include "capture/agent/EventRing.h"
 #include "tests/support/runTest.h"

@@ -1,14 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QScopeGuard>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <chrono>
-
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <array>
-#include <cstring>
-#include <random>
-#include <tuple>
-#include <vector>
-
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
 #include "tests/support/runTest.h"

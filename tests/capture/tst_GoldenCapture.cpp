@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
-
-#include <QFile>
-#include <QtTest>
-#include <cmath>
 #include <ctime>
-#include <fstream>
-#include <map>
-#include <optional>
-#include <set>
-#include <sstream>
-#include <vector>
 
 #include "capture/collector/Collector.h"
 #include "model/format/GlobalId.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-
 #include "capture/sample/SampleLog.h"
 #include "model/importers/loadTrace.h"
 #include "model/reports/describeTrace.h"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sqlite3.h>
 
-#include <QtTest>
-#include <atomic>
-#include <fstream>
-#include <thread>
-
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/liveJournal.h"
 #include "model/format/OutputFile.h"

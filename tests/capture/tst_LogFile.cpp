@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/resource.h>
-
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
-
-#include <QDir>
-#include <QTemporaryDir>
-#include <QtTest>
 #include <csignal>
 
 #include "capture/agent/DiskReserve.h"

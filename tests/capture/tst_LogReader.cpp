@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <random>
-
 #include "capture/log/LogReader.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"

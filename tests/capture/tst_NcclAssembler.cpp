@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
-
 #include "capture/collector/NcclPluginImporter.h"
 #include "tests/support/runTest.h"
 

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <atomic>
-#include <set>
-#include <thread>
-
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/log/LogFile.h"

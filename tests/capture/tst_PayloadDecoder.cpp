@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "capture/collector/PayloadDecoder.h"
 #include "tests/support/runTest.h"

@@ -4,11 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <QElapsedTimer>
-#include <QtTest>
-#include <array>
-#include <chrono>
-
 #include "capture/perf/PerfEvents.h"
 #include "tests/support/runTest.h"
 

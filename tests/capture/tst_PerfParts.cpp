@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
-
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "capture/perf/AddressSpaces.h"
 #include "capture/perf/ElfFile.h"

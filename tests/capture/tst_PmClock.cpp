@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "capture/cupti/PmClock.h"
 #include "tests/support/runTest.h"
 

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QFile>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-
 #include "capture/sample/runSampler.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/runTest.h"

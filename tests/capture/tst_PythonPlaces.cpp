@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QFile>
-#include <QtTest>
-#include <map>
-
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

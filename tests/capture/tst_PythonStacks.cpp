@@ -1,14 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QStandardPaths>
-#include <QtTest>
-#include <map>
-
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <QDir>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <filesystem>
-
 #include "model/format/Sqlite.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
-#include <QDir>
-#include <QElapsedTimer>
-#include <QProcess>
-#include <QStandardPaths>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-
 #include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-
 #include "capture/collector/LogImporter.h"
 #include "capture/log/launcherRank.h"
 #include "capture/record/OutputName.h"

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <chrono>
-#include <csignal>
-#include <optional>
-#include <random>
-#include <set>
-#include <thread>
-
 #include <fmt/format.h>
+#include <csignal>
 
 #include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"

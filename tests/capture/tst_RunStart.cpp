@@ -2,13 +2,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <QTemporaryDir>
-#include <QtTest>
-#include <atomic>
-#include <filesystem>
-#include <optional>
-#include <thread>
-
 #include "capture/record/ChildProcess.h"
 #include "capture/record/RunFolder.h"
 #include "tests/support/runTest.h"

@@ -3,16 +3,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <QDir>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <atomic>
-#include <cstring>
 #include <ctime>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "capture/collector/Collector.h"
 #include "capture/log/LogFormat.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <memory>
 #include <new>
 
 #include "capture/collector/Collector.h"

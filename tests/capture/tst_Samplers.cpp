@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-
-#include <QDir>
-#include <QFile>
-#include <QRegularExpression>
-#include <QtTest>
-#include <cmath>
 #include <csignal>
-#include <map>
 
 #include "capture/sample/NvmlSampler.h"
 #include "tests/capture/SamplerRun.h"

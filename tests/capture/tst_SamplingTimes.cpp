@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QProcess>
-#include <QtTest>
-
 #include "tests/capture/SamplerRun.h"
 #include "tests/support/runTest.h"
 

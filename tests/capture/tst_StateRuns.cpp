@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/syscall.h>
 
-#include <QTemporaryDir>
-#include <QtTest>
-#include <functional>
-#include <random>
-#include <vector>
-
 #include "capture/log/LogReader.h"
 #include "capture/threads/StateRuns.h"
 #include "tests/support/runTest.h"

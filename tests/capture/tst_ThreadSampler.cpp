@@ -4,19 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QStandardPaths>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <map>
-#include <random>
-#include <vector>
 
 #include "capture/log/LogReader.h"
 #include "capture/threads/PythonProcess.h"

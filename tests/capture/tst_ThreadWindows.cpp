@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonDocument>
-#include <QProcess>
-#include <QStandardPaths>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/trimToWindows.h"
 #include "model/format/GlobalId.h"

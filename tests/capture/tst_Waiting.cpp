@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <thread>
-
 #include "capture/agent/ownThreads.h"
 #include "capture/log/MonotonicCondition.h"
 #include "tests/support/runTest.h"

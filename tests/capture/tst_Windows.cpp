@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <random>
-#include <thread>
-
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/Windows.h"
 #include "capture/cupti/LaunchWindows.h"

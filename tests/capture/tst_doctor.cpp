@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <QDir>
-#include <QTemporaryDir>
-#include <QtTest>
 #include <csignal>
 
 #include "capture/collector/RunInfo.h"

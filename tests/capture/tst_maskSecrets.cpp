@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <string>
-#include <vector>
-
 #include "capture/log/maskSecrets.h"
 #include "tests/support/runTest.h"
 

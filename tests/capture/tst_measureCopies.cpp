@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-
 #include "capture/doctor/measureCopies.h"
 #include "capture/machine/MeasuredPeaks.h"
 #include "tests/capture/TestLog.h"

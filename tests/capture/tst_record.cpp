@@ -3,15 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <QDir>
-#include <QProcess>
-#include <QTemporaryDir>
-#include <QtTest>
-#include <filesystem>
-#include <fstream>
-
-#include "capture/record/OutputName.h"
 #include "capture/log/LogFormat.h"
+#include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/Sqlite.h"
 #include "tests/capture/TestLog.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include <QtTest>
-#include <algorithm>
-#include <fstream>
-
 #include "model/importers/loadTrace.h"
 #include "tests/extend/toyFormat.h"
 #include "tests/support/TemporaryFolder.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QLabel>
-#include <QTabBar>
-#include <QTest>
-#include <QVBoxLayout>
+#include <QtWidgets>
 
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"

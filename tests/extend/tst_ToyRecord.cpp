@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <span>
 
 #include "capture/log/dispatchRecord.h"
 #include "model/format/tables/TableWriter.h"

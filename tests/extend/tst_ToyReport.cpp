@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/reports/reports.h"
 #include "tests/extend/toyReport.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <QtTest>
-#include <vector>
-
 #include "model/explain/FindingText.h"
 #include "model/explain/RuleCondition.h"
 #include "model/explain/RunFindings.h"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include <QFile>
-#include <QtTest>
-#include <algorithm>
-#include <filesystem>
-
 #include "model/export/traceFile.h"
 #include "model/format/checksums.h"
 #include "model/index/openTrace.h"

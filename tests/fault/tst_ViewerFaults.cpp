@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QFile>
-#include <QtTest>
-
 #include "model/export/traceFile.h"
 #include "model/format/checksums.h"
 #include "model/index/openTrace.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <QtTest>
-#include <cstdlib>
-#include <random>
-
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"

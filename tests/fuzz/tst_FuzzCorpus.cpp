@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "tests/fuzz/targets/targets.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <random>
-
 #include "model/index/IndexFile.h"
 #include "tests/fuzz/sealIndex.h"
 #include "tests/fuzz/useTrace.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
-
 #include "model/export/traceFile.h"
 #include "model/importers/loadTrace.h"
 #include "model/lod/reduceToPixels.h"

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <array>
-#include <filesystem>
-#include <random>
-
 #include "capture/collector/Collector.h"
 #include "capture/log/dispatchRecord.h"
 #include "model/importers/loadTrace.h"

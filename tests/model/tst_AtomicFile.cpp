@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <QtTest>
-#include <iterator>
-
 #include "model/events/listEvents.h"
 #include "model/format/OutputFile.h"
 #include "model/notes/NotesFile.h"

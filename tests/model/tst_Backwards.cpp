@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-#include <random>
-#include <set>
-
 #include "model/importers/events/emitBackwards.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/runTest.h"

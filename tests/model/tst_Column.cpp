@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
-#include <algorithm>
-#include <limits>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "model/trace/Column.h"
 #include "tests/support/runTest.h"
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <filesystem>
-
 #include "model/compare/RunComparison.h"
 #include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"

@@ -1,14 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QCryptographicHash>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QRegularExpression>
-#include <QSet>
-#include <QXmlStreamReader>
-#include <QtTest>
-#include <random>
-
 #include "model/analysis/shownNumbers.h"
 #include "model/format/GlobalId.h"
 #include "model/pages/ComparisonReport.h"

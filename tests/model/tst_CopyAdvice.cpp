@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <set>
-
 #include "model/bandwidth/CopyIndex.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <map>
-#include <random>
-#include <set>
-
 #include "model/bandwidth/copyCharts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <random>
-#include <set>
-#include <tuple>
-
 #include "model/analysis/CopyRangeTable.h"
 #include "model/bandwidth/CopyGroupSums.h"
 #include "model/bandwidth/CopyIndex.h"

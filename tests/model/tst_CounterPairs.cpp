@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <set>
-
 #include "model/trace/counterReadings.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"

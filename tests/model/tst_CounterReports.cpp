@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QTest>
-
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"

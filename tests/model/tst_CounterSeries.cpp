@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "model/trace/CounterSeries.h"
 #include "tests/support/runTest.h"
 

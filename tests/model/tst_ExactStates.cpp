@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "model/export/traceFile.h"
 #include "model/importers/loadTrace.h"
 #include "model/importers/sqlite/readThreadStates.h"

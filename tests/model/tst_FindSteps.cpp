@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/analysis/RunContext.h"
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkerLaunches.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <QXmlStreamReader>
-#include <algorithm>
-
 #include "model/flame/FlameTree.h"
 #include "model/flame/makeFlame.h"
 #include "model/trace/kinds/Api.h"

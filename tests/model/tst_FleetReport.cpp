@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/fleet/FleetReport.h"

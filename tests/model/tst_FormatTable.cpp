@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QtTest>
-
 #include "model/text/formatTable.h"
 #include "tests/support/runTest.h"
 

@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <set>
-
 #include "model/compare/RunComparison.h"
 #include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"

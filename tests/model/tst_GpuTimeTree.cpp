@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <set>
 
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/rangePattern.h"

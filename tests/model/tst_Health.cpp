@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QFile>
-#include <QTest>
-#include <set>
-
 #include "model/format/factNames.h"
 #include "model/format/health.h"
 #include "model/reports/describeTrace.h"

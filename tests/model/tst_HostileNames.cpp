@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QElapsedTimer>
-#include <QtTest>
-#include <fstream>
-#include <functional>
-
 #include "model/analysis/RunSummary.h"
 #include "model/export/ProtoWriter.h"
 #include "model/format/GlobalId.h"

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QElapsedTimer>
-#include <QtTest>
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <set>
 #include <unordered_map>
 
 #include "model/export/traceFile.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-#include <random>
-
 #include "model/analysis/IdleGaps.h"
 #include "model/analysis/RunSummary.h"
 #include "tests/support/PlainStepParts.h"

@@ -2,12 +2,6 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include <QtTest>
-#include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <thread>
-
 #include "model/export/traceFile.h"
 #include "model/format/SipHash.h"
 #include "model/format/checksums.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
 #include <concepts>
 
 #include "model/format/Inserter.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include <QtTest>
-#include <fstream>
-
 #include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
-
-#include <QtTest>
-#include <array>
 #include <ctime>
-#include <fstream>
-#include <random>
 
 #include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"

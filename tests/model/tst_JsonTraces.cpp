@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-
 #include "model/analysis/StepSelection.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/trace/kinds/eventFacts.h"

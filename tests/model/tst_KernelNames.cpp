@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <fstream>
-#include <random>
-
 #include "model/reports/reports.h"
 #include "model/text/kernelNames.h"
 #include "model/text/knownRangeName.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
 #include <nlohmann/json.hpp>
 
 #include "model/export/kinetoTrace.h"

@@ -3,12 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <QtTest>
-#include <algorithm>
-#include <cstring>
-#include <numeric>
-#include <random>
-
 #include "model/trace/Column.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

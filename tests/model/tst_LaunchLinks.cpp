@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <random>
-#include <tuple>
-
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
 #include "model/trace/LaunchLinks.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/counterIntegral.h"

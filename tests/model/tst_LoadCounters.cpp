@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-#include <memory>
-#include <set>
-
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/bandwidth/linkPeaks.h"
 #include "model/compare/counterDifferences.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-
 #include "model/format/Sqlite.h"
 #include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"

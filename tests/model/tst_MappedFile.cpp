@@ -3,11 +3,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <QtTest>
-#include <atomic>
 #include <csignal>
-#include <cstring>
 
 #include "model/export/traceFile.h"
 #include "model/index/MappedFile.h"

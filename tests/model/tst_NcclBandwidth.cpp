@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/format/ncclFunctions.h"
 #include "model/trace/collectives.h"
 #include "tests/support/runTest.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <fstream>
-
 #include "model/export/kinetoTrace.h"
 #include "model/export/traceFile.h"
 #include "model/importers/loadTrace.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <random>
-
 #include "model/reports/reports.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/notes.h"

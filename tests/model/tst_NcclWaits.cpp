@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <array>
-#include <random>
-#include <set>
-#include <string>
-
 #include "model/analysis/RunSummary.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/reports/reports.h"

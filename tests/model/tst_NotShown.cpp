@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/importers/loadTrace.h"

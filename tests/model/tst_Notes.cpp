@@ -3,13 +3,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <QtTest>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <thread>
 
 #include "model/notes/Mark.h"
 #include "model/notes/NotesFile.h"

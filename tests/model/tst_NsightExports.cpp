@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QDir>
-#include <QtTest>
-#include <map>
-
 #include "model/format/Sqlite.h"
 #include "model/importers/loadTrace.h"
 #include "model/reports/reports.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QtTest>
-
 #include "model/compare/RunComparison.h"
 #include "model/compare/cautions.h"
 #include "model/pages/ComparisonReport.h"

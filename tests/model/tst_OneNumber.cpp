@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QRegularExpression>
-#include <QtTest>
-#include <filesystem>
-#include <random>
-
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/ComparisonView.h"
 #include "model/importers/loadTrace.h"

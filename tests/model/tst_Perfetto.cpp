@@ -2,10 +2,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <QElapsedTimer>
-#include <QtTest>
-#include <random>
-
 #include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/notes.h"

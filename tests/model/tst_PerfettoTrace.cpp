@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QProcess>
-#include <QtTest>
-#include <fstream>
-
 #include "model/export/perfettoTrace.h"
 #include "model/importers/loadTrace.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"

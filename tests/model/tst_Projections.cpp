@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
-#include <algorithm>
-#include <random>
-
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
-
 #include "model/export/ProtoWriter.h"
 #include "model/importers/events/ProtoCursor.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"

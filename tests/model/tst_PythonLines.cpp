@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-#include <random>
-
 #include "model/flame/makeFlame.h"
 #include "model/reports/reports.h"
 #include "model/trace/kinds/Api.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/fleet/RankDetails.h"
 
-#include <QtTest>
-#include <map>
-#include <set>
-
 #include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Stored.h"

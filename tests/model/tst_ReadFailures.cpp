@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sqlite3.h>
 #include <unistd.h>
-
-#include <QtTest>
-#include <atomic>
 #include <cerrno>
 
 #include "model/export/traceFile.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-
 #include "model/reports/reports.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

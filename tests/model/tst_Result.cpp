@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <memory>
-#include <string>
-
 #include "model/format/Result.h"
 #include "tests/support/runTest.h"
 

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <map>
-#include <random>
-
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/matchContributors.h"

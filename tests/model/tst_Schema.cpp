@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <fstream>
-#include <sstream>
-
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-#include <random>
-
 #include "model/lod/SelectionStatistics.h"
 #include "model/lod/SumTable.h"
 #include "model/lod/traceSums.h"

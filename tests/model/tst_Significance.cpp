@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <random>
-
 #include "model/analysis/RunSummary.h"
 #include "model/compare/judgeRuns.h"
 #include "model/numbers/Statistics.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <QtTest>
-
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"

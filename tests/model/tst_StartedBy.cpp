@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <string>
-
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
 #include "model/trace/processes.h"

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "model/numbers/Statistics.h"
 #include "model/reports/GroupedValues.h"
 #include "tests/support/runTest.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/analysis/StepSelection.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
-
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingPlace.h"
 #include "model/explain/rules.h"

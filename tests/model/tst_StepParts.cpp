@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-#include <random>
-#include <set>
-
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/WorkerTimeline.h"

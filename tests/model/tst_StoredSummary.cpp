@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
 #include <variant>
 
 #include "model/analysis/storedSummary.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <random>
-
 #include "model/export/traceFile.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <QtTest>
 #include <cerrno>
 #include <csignal>
 

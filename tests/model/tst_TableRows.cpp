@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-
-#include <QtTest>
-#include <array>
 #include <bit>
-#include <fstream>
-#include <random>
 
 #include "model/format/Sqlite.h"
 #include "model/importers/sqlite/TableRows.h"

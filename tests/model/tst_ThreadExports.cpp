@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/export/perfettoTrace.h"
 #include "model/flame/makeFlame.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"

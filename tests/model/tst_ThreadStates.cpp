@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTemporaryDir>
-#include <QtTest>
-#include <random>
-
 #include "model/analysis/IdleGaps.h"
 #include "model/analysis/ThreadActivities.h"
 #include "model/format/GlobalId.h"

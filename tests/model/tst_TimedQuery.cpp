@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/export/traceFile.h"
 #include "model/query/TimedQuery.h"
 #include "tests/support/TemporaryFolder.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/trace/gpuNames.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"

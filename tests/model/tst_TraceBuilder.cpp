@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <functional>
-#include <random>
-
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
 #include "model/trace/kinds/MemoryEvent.h"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <QtTest>
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
-
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include <QtTest>
-#include <map>
-
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"

@@ -2,10 +2,6 @@
 #include <sqlite3.h>
 #include <zlib.h>
 
-#include <QtTest>
-#include <fstream>
-#include <iterator>
-
 #include "model/export/traceFile.h"
 #include "model/query/TraceQuery.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "model/analysis/RunSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/trace/WorkRows.h"

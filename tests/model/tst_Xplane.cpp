@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-
 #include "model/importers/loadTrace.h"
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/importers/xplane/xplaneWork.h"

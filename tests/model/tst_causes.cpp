@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "model/compare/RunComparison.h"
 #include "tests/support/idleCauses.h"
 #include "tests/support/runTest.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-#include <functional>
-#include <random>
-
 #include "model/compare/changePoint.h"
 #include "model/compare/judgeRuns.h"
 #include "tests/support/runTest.h"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <QtTest>
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <random>
-
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"

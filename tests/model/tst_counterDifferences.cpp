@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <limits>
-
 #include "model/compare/counterDifferences.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

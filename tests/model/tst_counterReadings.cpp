@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "model/bandwidth/counterIntegral.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/runTest.h"

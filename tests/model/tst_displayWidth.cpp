@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "model/pages/TextGrid.h"
 #include "model/text/formatValue.h"
 #include "tests/support/runTest.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <QtTest>
-
 #include "model/analysis/RunSummary.h"
 #include "model/compare/Condition.h"
 #include "model/compare/evaluateCondition.h"

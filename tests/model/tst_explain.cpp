@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "model/explain/RuleCondition.h"

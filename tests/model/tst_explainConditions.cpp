@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <functional>
-
 #include "model/analysis/runConditions.h"
 #include "model/analysis/storedSummary.h"
 #include "model/explain/clockLoss.h"

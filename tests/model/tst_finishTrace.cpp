@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <latch>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <random>
-#include <thread>
 
 #include "model/assemble/TraceBuilder.h"
 #include "model/assemble/sortTables.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <cmath>
-#include <random>
-
 #include "model/merge/fitClocks.h"
 #include "tests/support/runTest.h"
 

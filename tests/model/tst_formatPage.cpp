@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-
-#include <QtTest>
-#include <algorithm>
-#include <fstream>
 #include <regex>
-#include <set>
-#include <sstream>
 
 #include "model/format/Table.h"
 #include "model/format/tables/Schema.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "model/explain/Explanation.h"
 #include "model/explain/hostTime.h"
 #include "model/trace/kinds/Api.h"

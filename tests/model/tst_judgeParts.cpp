@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-#include <random>
-
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <map>
-
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/RunComparison.h"
 #include "model/trace/kinds/Api.h"

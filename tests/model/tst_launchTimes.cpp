@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "model/analysis/WorkPlaces.h"
 #include "model/analysis/hostThreads.h"
 #include "model/explain/Explanation.h"

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/hostThreads.h"
 #include "model/explain/Explanation.h"

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <random>
-#include <sstream>
-
 #include "model/merge/mergeTraces.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"

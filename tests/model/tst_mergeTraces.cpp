@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <algorithm>
-#include <map>
-#include <random>
-#include <set>
-
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/importers/loadTrace.h"

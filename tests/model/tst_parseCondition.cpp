@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <random>
-#include <string>
-
 #include "model/compare/Condition.h"
 #include "tests/support/runTest.h"
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <limits>
-
 #include "model/format/optionValues.h"
 #include "tests/support/runTest.h"
 

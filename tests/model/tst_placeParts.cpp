@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/format/GlobalId.h"
 #include "model/format/factNames.h"
 #include "model/merge/mergeTraces.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
-#include <cmath>
-#include <random>
-
 #include "model/assemble/LaneBuilder.h"
 #include "model/lod/reduceToPixels.h"
 #include "tests/support/runTest.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <random>
-
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"

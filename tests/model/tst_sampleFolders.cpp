@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include <QDir>
-#include <QtTest>
-#include <cstring>
-#include <span>
-#include <string>
-
 #include "model/format/checksums.h"
 #include "tests/support/runTest.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
 #include <nlohmann/json.hpp>
 
 #include "model/format/threadStates.h"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
-#include <functional>
-#include <random>
-
 #include "model/analysis/stepPatterns.h"
 #include "model/compare/RunComparison.h"
 #include "tests/support/idleCauses.h"

@@ -2,11 +2,6 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include <QtTest>
-#include <algorithm>
-#include <fstream>
-#include <random>
-
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"

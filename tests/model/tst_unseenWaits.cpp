@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include "model/analysis/ThreadActivities.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-
 #include "model/compare/counterDifferences.h"
 #include "model/compare/worstInstance.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-
 #include "tests/model/madeSteps.h"
 #include "tests/support/runTest.h"
 

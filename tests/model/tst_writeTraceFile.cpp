@@ -2,12 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <QtTest>
-#include <atomic>
-#include <fstream>
-#include <string>
-#include <thread>
-
 #include "model/export/traceFile.h"
 #include "model/importers/loadTrace.h"
 #include "model/trace/kinds/Graph.h"

@@ -2,10 +2,6 @@
 #include "tests/support/runTest.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <string>
 
 namespace lanescope::test {
 

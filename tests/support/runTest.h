@@ -1,7 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QTest>
+// Tests include this alone for Qt Test, Qt Core and the standard headers that many of them use.
+#include <QtTest>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace lanescope::test {
 

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAction>
-#include <QApplication>
-#include <QFile>
-#include <QLabel>
-#include <QMenu>
-#include <QMenuBar>
-#include <QRegularExpression>
-#include <QScrollArea>
-#include <QScrollBar>
-#include <QSettings>
-#include <QTabWidget>
-#include <QTest>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/FinderEntry.h"

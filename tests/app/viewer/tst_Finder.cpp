@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QFile>
-#include <QLineEdit>
-#include <QListView>
-#include <QTabWidget>
-#include <QTemporaryDir>
-#include <QTest>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"

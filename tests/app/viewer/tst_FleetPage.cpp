@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QFile>
-#include <QPushButton>
-#include <QTest>
+#include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentPage.h"

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QClipboard>
-#include <QLineEdit>
-#include <QMenu>
-#include <QPushButton>
-#include <QTest>
-#include <algorithm>
-#include <fstream>
+#include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QComboBox>
-#include <QFile>
-#include <QMenu>
-#include <QTabBar>
-#include <QTabWidget>
-#include <QTableView>
-#include <QTemporaryDir>
-#include <QTest>
-#include <filesystem>
-#include <memory>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"

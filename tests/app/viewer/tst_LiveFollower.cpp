@@ -2,14 +2,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
-
 #include <QApplication>
-#include <QSignalSpy>
-#include <QTest>
-#include <chrono>
 #include <ctime>
-#include <memory>
-#include <utility>
 
 #include "app/viewer/LiveFollower.h"
 #include "model/export/traceFile.h"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QLabel>
-#include <QProcess>
-#include <QPushButton>
-#include <QTemporaryDir>
-#include <QTest>
+#include <QtWidgets>
 #include <csignal>
-#include <vector>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LiveFollower.h"

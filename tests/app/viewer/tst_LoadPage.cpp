@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/LoadPage.h"
 
-#include <QApplication>
-#include <QLabel>
-#include <QProgressBar>
-#include <QPushButton>
-#include <QSignalSpy>
-#include <QTest>
-#include <fstream>
+#include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"

@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAction>
-#include <QApplication>
-#include <QDropEvent>
-#include <QFile>
-#include <QFileDialog>
-#include <QLineEdit>
-#include <QMimeData>
-#include <QPushButton>
-#include <QSplitter>
-#include <QStatusBar>
-#include <QTabWidget>
-#include <QTemporaryDir>
-#include <QTest>
-#include <QTimer>
-#include <fstream>
+#include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentPage.h"

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QDir>
-#include <QLineEdit>
-#include <QListWidget>
-#include <QTemporaryDir>
-#include <QTest>
-#include <QTextBlock>
-#include <QTextBrowser>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/helpWindows.h"

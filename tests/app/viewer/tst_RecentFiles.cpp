@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QDir>
-#include <QMenu>
-#include <QSignalSpy>
-#include <QTemporaryDir>
-#include <QTest>
+#include <QtWidgets>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/StartPage.h"

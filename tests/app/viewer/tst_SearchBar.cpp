@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAction>
-#include <QApplication>
-#include <QLineEdit>
-#include <QSignalSpy>
-#include <QTest>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/SearchBar.h"

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAction>
-#include <QApplication>
-#include <QLineEdit>
-#include <QProcess>
-#include <QPushButton>
-#include <QScrollBar>
-#include <QTabBar>
-#include <QTest>
-#include <QToolBar>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentPage.h"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAbstractItemView>
-#include <QApplication>
-#include <QComboBox>
-#include <QTabBar>
-#include <QTest>
-#include <algorithm>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"

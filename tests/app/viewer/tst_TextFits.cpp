@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAccessible>
-#include <QApplication>
-#include <QCheckBox>
-#include <QComboBox>
-#include <QHeaderView>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
-#include <QScrollBar>
-#include <QStackedWidget>
-#include <QTabBar>
-#include <QTableView>
-#include <QTest>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QElapsedTimer>
-#include <QFile>
-#include <QProgressBar>
-#include <QPushButton>
-#include <QSemaphore>
-#include <QSignalSpy>
-#include <QTest>
-#include <QThreadPool>
-#include <fstream>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAction>
-#include <QApplication>
-#include <QLabel>
-#include <QLineEdit>
-#include <QMenu>
-#include <QMenuBar>
-#include <QPlainTextEdit>
-#include <QTabWidget>
-#include <QTableView>
-#include <QTemporaryDir>
-#include <QTest>
-#include <fstream>
+#include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-
 #include "app/viewer/ViewerOptions.h"
 #include "tests/support/runTest.h"
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QCoreApplication>
 #include <QImage>
-#include <QProcess>
-#include <QTest>
-#include <fstream>
-#include <iterator>
-#include <string>
 
 #include "model/export/traceFile.h"
 #include "model/format/version.h"

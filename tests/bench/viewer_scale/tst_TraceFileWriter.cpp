@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-
 #include "model/importers/loadTrace.h"
 #include "tests/bench/viewer_scale/TraceFileWriter.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-
 #include "model/search/NamePattern.h"
 #include "tests/support/runTest.h"
 

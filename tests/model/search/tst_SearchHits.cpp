@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <set>
-
 #include "model/search/SearchHits.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

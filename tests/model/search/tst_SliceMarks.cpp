@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <random>
-
 #include "model/search/SearchHits.h"
 #include "tests/support/runTest.h"
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <limits>
-
 #include "model/lod/SelectionStatistics.h"
 #include "model/reports/reports.h"
 #include "model/search/findEvents.h"

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <qcustomplot.h>
-
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QClipboard>
-#include <QComboBox>
-#include <QLabel>
-#include <QLineEdit>
-#include <QSignalSpy>
-#include <QTabWidget>
-#include <QTableView>
-#include <QTest>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"

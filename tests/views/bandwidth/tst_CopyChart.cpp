@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <qcustomplot.h>
-
 #include <QApplication>
-#include <QSignalSpy>
-#include <QTest>
 
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Tests of aligning both runs at a step, and of stepping through them.
-#include <QApplication>
-#include <QComboBox>
-#include <QLineEdit>
-#include <QSignalSpy>
-#include <QSpinBox>
-#include <QTableView>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/runTest.h"
 #include "tests/views/compare/ShownComparison.h"

@@ -3,11 +3,7 @@
 // Tests that the sentence of a comparison leads to its evidence, and that several runs per side are
 // one comparison.
 #include <qcustomplot.h>
-#include <QApplication>
-#include <QComboBox>
-#include <QLabel>
-#include <QSignalSpy>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

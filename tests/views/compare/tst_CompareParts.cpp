@@ -2,12 +2,7 @@
 //
 // Tests of the single parts of the comparison page.
 #include <qcustomplot.h>
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QLabel>
-#include <QPushButton>
-#include <QSignalSpy>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/child.h"
 #include "tests/support/runTest.h"

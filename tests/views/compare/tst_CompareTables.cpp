@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Tests of the tables and the waterfall of the comparison page.
-#include <QApplication>
-#include <QClipboard>
-#include <QLineEdit>
-#include <QRegularExpression>
-#include <QTableView>
-#include <QTest>
+#include <QtWidgets>
 
 #include "model/pages/ComparisonReport.h"
 #include "tests/support/child.h"

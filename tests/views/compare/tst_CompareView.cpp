@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QComboBox>
-#include <QTableView>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"

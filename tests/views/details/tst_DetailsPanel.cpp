@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QClipboard>
-#include <QSignalSpy>
-#include <QTest>
-#include <QTextBlock>
-#include <QTextLayout>
+#include <QtWidgets>
 
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QSignalSpy>
-#include <QTest>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"

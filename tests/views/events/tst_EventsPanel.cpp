@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QClipboard>
-#include <QHeaderView>
-#include <QLineEdit>
-#include <QMenu>
-#include <QPushButton>
-#include <QSignalSpy>
-#include <QTableView>
-#include <QTest>
-#include <QTimer>
-#include <fstream>
+#include <QtWidgets>
 
 #include "model/events/listEvents.h"
 #include "tests/support/TemporaryFolder.h"

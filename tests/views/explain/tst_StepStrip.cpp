@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QSignalSpy>
-#include <QTest>
 
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QComboBox>
-#include <QSignalSpy>
-#include <QTableView>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/child.h"
 #include "tests/support/doubleClick.h"

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QClipboard>
-#include <QComboBox>
-#include <QContextMenuEvent>
-#include <QElapsedTimer>
-#include <QLineEdit>
-#include <QMenu>
-#include <QScrollBar>
-#include <QSignalSpy>
-#include <QTest>
-#include <QToolButton>
-#include <random>
+#include <QtWidgets>
 
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QClipboard>
-#include <QComboBox>
-#include <QGuiApplication>
-#include <QPushButton>
-#include <QSignalSpy>
-#include <QTest>
+#include <QtWidgets>
 
 #include "model/fleet/FleetReport.h"
 #include "tests/support/TemporaryFolder.h"

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QSignalSpy>
-#include <QTest>
-#include <numeric>
-#include <random>
 
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"

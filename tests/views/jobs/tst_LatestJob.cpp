@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QCoreApplication>
-#include <QSemaphore>
-#include <QSignalSpy>
-#include <QTest>
-#include <QThread>
-
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "views/jobs/LatestJob.h"

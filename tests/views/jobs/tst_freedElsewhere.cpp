@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QtTest>
-#include <atomic>
-
 #include "tests/support/runTest.h"
 #include "views/jobs/LatestJob.h"
 

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAbstractButton>
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QClipboard>
-#include <QLineEdit>
-#include <QPainter>
-#include <QSignalSpy>
-#include <QTableView>
-#include <QTest>
-#include <QUndoStack>
-#include <algorithm>
-#include <cmath>
+#include <QtWidgets>
 
 #include "model/notes/Mark.h"
 #include "tests/support/SimulatedTrace.h"

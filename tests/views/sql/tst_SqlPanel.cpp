@@ -1,17 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAction>
-#include <QApplication>
-#include <QClipboard>
-#include <QElapsedTimer>
-#include <QLabel>
-#include <QMenu>
-#include <QPlainTextEdit>
-#include <QPushButton>
-#include <QSignalSpy>
-#include <QTableView>
-#include <QTest>
-#include <QThreadPool>
-#include <QTreeWidget>
+#include <QtWidgets>
 
 #include "model/export/traceFile.h"
 #include "tests/support/TemporaryFolder.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QLabel>
-#include <QSignalSpy>
-#include <QTest>
+#include <QtWidgets>
 
 #include "model/lod/SelectionStatistics.h"
 #include "model/reports/reports.h"

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QClipboard>
-#include <QHeaderView>
-#include <QLineEdit>
-#include <QSignalSpy>
-#include <QTableView>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/child.h"
 #include "tests/support/runTest.h"

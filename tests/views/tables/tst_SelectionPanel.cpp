@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QMenu>
-#include <QTableView>
-#include <QTest>
-#include <QThreadPool>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "model/lod/SelectionStatistics.h"
 #include "model/lod/traceSums.h"

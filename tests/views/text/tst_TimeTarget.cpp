@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-#include <random>
-
 #include "tests/support/runTest.h"
 #include "views/text/typedText.h"
 

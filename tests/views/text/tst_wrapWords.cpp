@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QTest>
 
 #include "tests/support/runTest.h"
 #include "views/text/shownText.h"

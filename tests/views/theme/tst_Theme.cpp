@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <set>
-
 #include "tests/support/runTest.h"
 #include "views/theme/Theme.h"
 

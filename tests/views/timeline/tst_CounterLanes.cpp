@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QImage>
-#include <QPainter>
-#include <QSignalSpy>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <span>
+#include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"

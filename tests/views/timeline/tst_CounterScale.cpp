@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QImage>
-#include <array>
+#include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QClipboard>
-#include <QContextMenuEvent>
-#include <QMenu>
-#include <QMimeData>
-#include <QSignalSpy>
-#include <QTest>
+#include <QtWidgets>
 
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QImage>
-#include <QPainter>
-#include <QTest>
-#include <random>
+#include <QtWidgets>
 
 #include "tests/support/runTest.h"
 #include "views/timeline/OpaqueFill.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <memory>
 
 #include "model/lod/reduceToPixels.h"
 #include "tests/support/runTest.h"

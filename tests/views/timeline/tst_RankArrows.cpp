@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedRanks.h"

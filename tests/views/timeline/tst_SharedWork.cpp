@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QtTest>
-#include <array>
-#include <atomic>
-#include <memory>
 #include <new>
 #include <stdexcept>
-#include <vector>
 
 #include "model/assemble/LaneBuilder.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QScrollBar>
-#include <QSignalSpy>
+#include <QtWidgets>
 
 #include "model/trace/kinds/flows.h"
 #include "model/trace/rangeDomains.h"

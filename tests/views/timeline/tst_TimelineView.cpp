@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAccessible>
-#include <QApplication>
-#include <QSignalSpy>
+#include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-#include <algorithm>
-#include <random>
-
 #include "tests/support/runTest.h"
 #include "views/timeline/TrackLayout.h"
 

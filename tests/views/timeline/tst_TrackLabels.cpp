@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QLineEdit>
-#include <QMenu>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "model/lod/reduceToPixels.h"
 #include "tests/support/runTest.h"

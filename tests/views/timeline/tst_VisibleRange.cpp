@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QSignalSpy>
-#include <QTest>
-#include <limits>
-
 #include "tests/support/runTest.h"
 #include "views/timeline/VisibleRange.h"
 

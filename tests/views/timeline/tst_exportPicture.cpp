@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QApplication>
-#include <QDir>
-#include <QFile>
-#include <QImage>
 #include <QSvgRenderer>
-#include <QTemporaryDir>
+#include <QtWidgets>
 
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

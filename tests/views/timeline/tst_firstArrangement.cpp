@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-#include <algorithm>
-
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"

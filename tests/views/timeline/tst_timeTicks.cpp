@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QTest>
-
 #include "tests/support/runTest.h"
 #include "views/timeline/scales.h"
 

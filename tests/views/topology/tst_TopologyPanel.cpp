@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QAbstractItemModelTester>
-#include <QApplication>
-#include <QSignalSpy>
-#include <QTableView>
-#include <QTest>
-#include <QToolButton>
+#include <QtWidgets>
 
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
