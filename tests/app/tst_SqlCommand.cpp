@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/explain/Rule.h"
+#include "model/export/traceFile.h"
 #include "tests/app/sampleTrace.h"
+#include "tests/support/SampleCopies.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::explain;
 
 namespace {
 
@@ -14,8 +19,41 @@ struct Outcome {
 
 }  // namespace
 
-class TestSqlCommand : public QObject {
+/// Tests of `lanescope explain` from the command line, on the two shipped recordings.
+class tst_SqlCommand : public QObject {
     Q_OBJECT
+
+    Outcome sql(const QStringList& arguments, const QByteArray& input = {}) const {
+        QProcess process;
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"sql", trace_} + arguments);
+        process.write(input);
+        process.closeWriteChannel();
+        if (!process.waitForFinished(60'000)) return {};
+        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    }
+
+    QTemporaryDir folder_;
+    QString trace_;
+    const SampleCopies sample_;
+    const QString used_ = sample_("nvlink");
+    const QString unused_ = sample_("no-p2p");
+
+    Outcome run(const QStringList& arguments) const {
+        QProcess process;
+        process.setWorkingDirectory(folder_.path());
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+        if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
+        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    }
+    Outcome explained(const QStringList& arguments) const { return run(QStringList{"explain"} + arguments); }
+    QJsonObject document(const QStringList& arguments) const {
+        return QJsonDocument::fromJson(explained(arguments + QStringList{"-f", "json"}).output).object();
+    }
+    static QStringList rulesIn(const QJsonObject& document) {
+        QStringList rules;
+        for (const QJsonValue& each : document["findings"].toArray()) rules += each.toObject()["rule"].toString();
+        return rules;
+    }
 
   private slots:
     void initTestCase() {
@@ -148,19 +186,164 @@ class TestSqlCommand : public QObject {
         QCOMPARE(sql({"SELECT count(*) AS n FROM NVTX_EVENTS"}).exitCode, 0);
     }
 
-  private:
-    Outcome sql(const QStringList& arguments, const QByteArray& input = {}) const {
-        QProcess process;
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"sql", trace_} + arguments);
-        process.write(input);
-        process.closeWriteChannel();
-        if (!process.waitForFinished(60'000)) return {};
-        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    void unusedNvlinkComesFirst() {
+        const QJsonObject unused = document({unused_});
+        QCOMPARE(rulesIn(unused).value(0), QString("nvlink_unused"));
+        QVERIFY(!rulesIn(document({used_})).contains("nvlink_unused"));
+        for (const QJsonValue& worker : unused["workers"].toArray()) {
+            qint64 sum = 0;
+            for (const QJsonValue& part : worker.toObject()["partsNs"].toObject()) sum += part.toInteger();
+            QCOMPARE(sum, worker.toObject()["meanStepNs"].toInteger());
+        }
+        const Outcome text = explained({unused_});
+        QVERIFY(text.output.startsWith("GPUs compute "));
+        QVERIFY(text.output.contains("1. nvlink_unused, up to "));
     }
 
-    QTemporaryDir folder_;
-    QString trace_;
+    void conditionsDecideTheStatus() {
+        const Outcome met = explained({unused_, "--fail-if", "nvlink_unused"});
+        QCOMPARE(met.exitCode, 1);
+        QVERIFY2(met.errors.contains("nvlink_unused holds: NVLink connects"), qPrintable(met.errors));
+        QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).exitCode, 0);
+        QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).exitCode, 0);
+        QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).exitCode, 2);
+        QCOMPARE(explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"}).exitCode, 0);
+    }
+
+    void unexplainableTraceIsOneSentence() {
+        const Outcome missing = explained({"missing.sqlite"});
+        QCOMPARE(missing.exitCode, 1);
+        QCOMPARE(explained({"nowhere.sqlite", "--fail-if", "any"}).exitCode, 3);
+        QCOMPARE(missing.errors.count('\n'), 1);
+        QVERIFY(missing.errors.contains("missing.sqlite"));
+        const Outcome nothing = explained({});
+        QCOMPARE(nothing.exitCode, 2);
+        QCOMPARE(nothing.errors.count('\n'), 1);
+        QCOMPARE(explained({used_, "--steps", "900-901"}).exitCode, 1);
+    }
+
+    /// A file of another tool, truncated before its first GPU work.
+    void missingDataIsReportedAndDecidesNothing() {
+        const QString path = folder_.filePath("truncated.json");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(
+            "{\"schemaVersion\": 1, \"traceEvents\": [\n"
+            "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, "
+            "\"tid\": 1, \"ts\": 10, \"dur\": 5},\n"
+            "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"na");
+        file.close();
+        const Outcome judged = explained({path, "--fail-if", "any > 10%"});
+        QCOMPARE(judged.exitCode, 3);
+        QVERIFY2(judged.errors.contains("no GPU work to explain"), qPrintable(judged.errors));
+        QCOMPARE(judged.errors.count('\n'), 1);
+        QVERIFY2(judged.output.startsWith("Caution: "), judged.output.constData());
+        QVERIFY(judged.output.contains("is truncated"));
+        QCOMPARE(explained({path}).exitCode, 0);
+        const Outcome checked = run({"check", path});
+        QCOMPARE(checked.exitCode, 1);
+        QVERIFY2(checked.output.contains("BAD  The file is truncated"), checked.output.constData());
+        QVERIFY(!checked.output.contains("Every event in it can be read"));
+    }
+
+    void requestedStepsAndFilesAreExplained() {
+        const QJsonObject three = document({used_, "--steps", "3-5"});
+        QCOMPARE(three["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
+        const Outcome written = explained({used_, "-f", "html", "-o", "page.html"});
+        QVERIFY2(written.exitCode == 0 && written.output.isEmpty(), qPrintable(written.errors));
+        QFile page(folder_.filePath("page.html"));
+        QVERIFY(page.open(QIODevice::ReadOnly));
+        QVERIFY(page.readAll().contains("What to change first"));
+    }
+
+    void rulesAreListedAndTheirQueriesRun() {
+        const Outcome rules = explained({"--rules"});
+        QCOMPARE(rules.exitCode, 0);
+        for (const Rule* rule : allRules()) {
+            QVERIFY(rules.output.contains(std::string(rule->id).c_str()));
+            if (rule->sql.empty()) continue;
+            const Outcome asked =
+                run({"sql", used_, QString::fromUtf8(rule->sql.data(), static_cast<int>(rule->sql.size()))});
+            QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
+        }
+    }
+
+    /// From the counters of a file to the exit status. Simulated: at half of its clock from the
+    /// second of twenty steps on.
+    void hotGpuDecidesTheStatus() {
+        SimulatedTrace builder;
+        constexpr int64_t stepNs = 10'000'000, steps = 20;
+        for (int64_t step = 0; step < steps; ++step) {
+            const int64_t at = step * stepNs;
+            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), at, at + stepNs);
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", at, at + 5'000, at + stepNs);
+        }
+        const auto addCounter = [&](const char* key, CounterUnit unit, double first, double then) {
+            CounterSeries series;
+            series.name = series.key = key;
+            series.source = "nvml";
+            series.unit = unit;
+            series.gpu = 0;
+            series.intervalNs = stepNs;
+            LargeVector<int64_t> timesNs;
+            LargeVector<double> values;
+            for (const double value : {first, then}) {
+                timesNs.push_back(static_cast<int64_t>(values.size()) * stepNs);
+                values.push_back(value);
+            }
+            series.set(timesNs, values, steps * stepNs);
+            builder.counter(std::move(series));
+        };
+        addCounter("clock.sm", CounterUnit::Hertz, 1980e6, 990e6);
+        addCounter("throttle.reasons", CounterUnit::Flags, 0, 0x40);
+        const QString path = folder_.filePath("hot.sqlite");
+        QVERIFY(writeTraceFile(*builder.finish(), path.toStdString()));
+
+        const QJsonObject explanation = document({path});
+        QCOMPARE(rulesIn(explanation), QStringList{"gpu_throttled"});
+        const QJsonObject finding = explanation["findings"].toArray()[0].toObject();
+        QVERIFY2(std::abs(finding["share"].toDouble() - 0.475) < 0.01, qPrintable(finding["sentence"].toString()));
+        QCOMPARE(finding["atNs"].toInteger(), qint64(stepNs));
+        const Outcome met = explained({path, "--fail-if", "gpu_throttled > 10%"});
+        QCOMPARE(met.exitCode, 1);
+        QVERIFY2(met.errors.contains("hardware thermal: it is too hot"), qPrintable(met.errors));
+        QCOMPARE(explained({path, "--fail-if", "gpu_throttled > 50%"}).exitCode, 0);
+        QCOMPARE(explained({path, "--mute", "gpu_throttled", "--fail-if", "any"}).exitCode, 0);
+        const Outcome asked = run({"sql", path, finding["sql"].toString(), "--format", "csv"});
+        QVERIFY2(asked.exitCode == 0 && asked.output.count('\n') > 4, qPrintable(asked.errors));
+    }
+
+    /// Also with unusual step names.
+    void queriesOfFindingsReturnTheirRows() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        const uint32_t stream = builder.defaultStream();
+        constexpr int64_t us = 1'000;
+        int64_t at = 0;
+        for (int number = 0; number < 60; ++number) {
+            const int64_t lengthUs = number % 3 == 0 ? 9'000 : 5'000;
+            builder.addNvtx(thread, "iter's " + std::to_string(number), at, at + lengthUs * us);
+            // The batch takes longer: longer compute alone may be caused by another size.
+            const int64_t readyUs = lengthUs - 3'000;
+            builder.addNvtx(thread, "next_batch", at, at + readyUs * us);
+            builder.launch(thread, stream, "gemm", at + (readyUs + 10) * us, at + (readyUs + 20) * us,
+                           at + (lengthUs - 1'000) * us);
+            at += lengthUs * us;
+        }
+        const QString path = folder_.filePath("named.sqlite");
+        QVERIFY(writeTraceFile(*builder.finish(), path.toStdString()));
+        const QJsonObject explanation = document({path});
+        const QStringList rules = rulesIn(explanation);
+        QVERIFY2(rules.contains("step_pattern") && rules.contains("input_data"), qPrintable(rules.join(' ')));
+        for (const QJsonValue& each : explanation["findings"].toArray()) {
+            const QString sql = each["sql"].toString();
+            if (sql.isEmpty()) continue;
+            const Outcome asked = run({"sql", path, sql, "--format", "csv"});
+            QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
+            QVERIFY2(asked.output.count('\n') > 1, qPrintable(sql));
+        }
+    }
 };
 
-LANESCOPE_TEST(TestSqlCommand, QCoreApplication)
+LANESCOPE_TEST(tst_SqlCommand, QCoreApplication)
 #include "tst_SqlCommand.moc"

@@ -12,14 +12,66 @@ using namespace lanescope::capture;
 using namespace lanescope::log;
 using namespace lanescope::test;
 
+namespace {
+
+struct Nccl {
+    TestLog& log;
+
+    NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t atNs, uint64_t parent = 0) {
+        NcclOperationRecord record{};
+        record.event = event;
+        record.id = id;
+        record.parent = parent;
+        record.timestampNs = startNs + atNs;
+        record.threadId = 4242;
+        record.communicator = 0xabc;
+        record.sequence = record.root = record.peer = -1;
+        record.rank = 1;
+        return record;
+    }
+    NcclOperationRecord asked(NcclOperationRecord record, const char* function, const char* type, uint64_t count) {
+        record.function = log.string(function);
+        record.datatype = log.string(type);
+        record.count = count;
+        return record;
+    }
+    NcclOperationRecord done(NcclOperationRecord record) {
+        record.algorithm = log.string("NVLS");
+        record.protocol = log.string("SIMPLE");
+        record.channels = 24;
+        record.warps = 16;
+        record.sequence = 3;
+        record.root = 0;
+        return record;
+    }
+    void add(const NcclOperationRecord& record) { log.add(record); }
+    void stop(uint64_t id, int64_t atNs) {
+        NcclStopRecord record{};
+        record.id = id;
+        record.timestampNs = startNs + atNs;
+        record.threadId = 4242;
+        log.add(record);
+    }
+};
+
+}  // namespace
+
 class tst_Collector : public QObject {
     Q_OBJECT
+
     std::unique_ptr<CollectorFixture> fixture_;
 
     std::string in(const std::string& name) const { return fixture_->in(name); }
     std::string logPath(const std::string& name) const { return fixture_->logPath(name); }
     CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const { return fixture_->collect(mainProcess); }
     std::string row(const char* sql) const { return fixture_->row(sql); }
+
+    CollectedRun collect(TestLog& log) {
+        log.end(startNs + 1000);
+        log.flush(startNs, startNs + 1000);
+        log.writeTo(fixture_->logPath("box.1.4242.log"));
+        return fixture_->collect();
+    }
 
   private slots:
     void init() { fixture_ = std::make_unique<CollectorFixture>(); }
@@ -422,6 +474,211 @@ class tst_Collector : public QObject {
         timer.start();
         QCOMPARE(collect().counts.events(), 2 * pairs);
         qInfo("%.0f rows a second", 2e9 * pairs / static_cast<double>(timer.nsecsElapsed()));
+    }
+
+    /// Other programs' readers refuse a whole table for one such byte.
+    void repairsInvalidUtf8() {
+        TestLog log;
+        log.property("program", "/opt/\xff/python");
+        log.add(nvtx(NvtxEvent::Push, 100, 0,
+                     log.string("a\xff\xfe"
+                                "b")));
+        log.add(nvtx(NvtxEvent::Pop, 200, 0, 0));
+        log.add(nvtx(NvtxEvent::Push, 300, 0,
+                     log.string("a\xfd\xfe"
+                                "b")));
+        log.add(nvtx(NvtxEvent::Pop, 400, 0, 0));
+        log.end(startNs + 1000);
+        log.flush(startNs + 100, startNs + 400);
+        log.writeTo(logPath("box.-.4242.log"));
+        collect();
+        QCOMPARE(row("SELECT count(*) FROM StringIds WHERE value = 'a\xef\xbf\xbd\xef\xbf\xbd' || 'b'"), "1");
+        QCOMPARE(row("SELECT count(DISTINCT textId) FROM NVTX_EVENTS WHERE eventType = 59"), "1");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'program'"), "/opt/\xef\xbf\xbd/python");
+    }
+
+    void execIsNoAbnormalEnd() {
+        for (const int64_t begunNs : {int64_t{0}, int64_t{5000}}) {
+            TestLog log(4242, startNs + begunNs);
+            log.add(nvtx(NvtxEvent::Mark, begunNs + 100, 0, log.string("here")));
+            if (begunNs > 0) log.end(startNs + begunNs + 500);
+            log.flush(startNs + begunNs + 100, startNs + begunNs + 100);
+            log.writeTo(logPath(begunNs > 0 ? "box.-.4242.2.log" : "box.-.4242.log"));
+        }
+        const CollectedRun run = collect();
+        QVERIFY2(run.warnings.empty(), run.warnings.empty() ? "" : run.warnings[0].c_str());
+        QCOMPARE(run.processesTruncated, 0);
+        QCOMPARE(row("SELECT code, severity FROM LANESCOPE_HEALTH"), "process-became-another|0");
+    }
+
+    void reportsProcessesThatCouldNotWriteALog() {
+        std::filesystem::create_directories(in("run"));
+        std::filesystem::create_symlink("13 /usr/bin/python3", logPath("box.-.77.lost"));
+        std::filesystem::create_symlink("nonsense", logPath("box.-.78.lost"));
+        const CollectedRun run = collect();
+        QCOMPARE(run.processesWithoutLog, 2u);
+        QCOMPARE(fixture_->rows("SELECT sentence FROM LANESCOPE_HEALTH ORDER BY sentence"),
+                 "Process 77 (python3): used NVTX or CUDA, but could not write its log: Permission "
+                 "denied., Process 78 (-): used NVTX or CUDA, but could not write its log: Success.");
+    }
+
+    void readsLogsOfANewerAgent() {
+        TestLog log;
+        log.property("agentVersion", "0.0.9");
+        log.add(nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
+        // Records and fields that only a newer agent writes.
+        log.add(static_cast<RecordKind>(999), nvtx(NvtxEvent::Mark, 150, 0, 0));
+        const uint64_t more[2] = {1, 2};
+        log.add(ClockRecord{}, more, sizeof more);
+        log.end(startNs + 500);
+        log.flush(startNs + 100, startNs + 150);
+        log.writeTo(logPath("box.-.4242.log"));
+        RunInfo info = runInfo();
+        info.version = "0.1.0";
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+        QVERIFY(collector);
+        const auto run = (*collector)->finish({}, false);
+        QVERIFY(run && run->warnings.empty());
+        QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS"), "1");
+        QCOMPARE(fixture_->rows("SELECT code, severity FROM LANESCOPE_HEALTH"), "versions-differ|0");
+        QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH").starts_with("The agent has version 0.0.9, and"));
+    }
+
+    void reportsAClockChangeOnce() {
+        for (const uint32_t pid : {4242u, 4243u}) {
+            TestLog log(pid);
+            log.add(nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
+            for (int second = 1; second <= 5; ++second) {
+                ClockRecord clock{};
+                clock.monotonicNs = 5'000'000 + second * int64_t{1'000'000'000};
+                clock.realtimeNs = startNs + second * int64_t{1'000'000'000} + 400'000 * second;
+                if (second >= 4) clock.realtimeNs -= 20'000'000'000;
+                log.add(clock);
+            }
+            log.end(startNs + 5'000'000'000);
+            log.flush(startNs + 100, startNs + 100);
+            log.writeTo(logPath("box.-." + std::to_string(pid) + ".log"));
+        }
+        collect();
+        QCOMPARE(fixture_->rows("SELECT code, severity, timestamp FROM LANESCOPE_HEALTH"), "clock-set|0|4000000000");
+        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH"),
+                 "The clock of box was set 20.000 s back at 4.0 s. Times in this trace are not "
+                 "affected.");
+    }
+
+    void writesOperationsAndCommunicators() {
+        TestLog log;
+        Nccl nccl{log};
+        NcclCommunicatorRecord made{};
+        made.hash = 0xabc;
+        made.name = log.string("data parallel");
+        made.rank = 1;
+        made.rankCount = 8;
+        made.nodeCount = 2;
+        made.interfaceVersion = 5;
+        log.add(made);
+        log.add(made);  // Repeated, as in a log's next file.
+        // NCCL gathers bytes, whatever the program's type.
+        nccl.add(nccl.asked(nccl.start(NcclEvent::Call, 1, 10), "AllGather", "ncclBfloat16", 512));
+        nccl.stop(1, 12);
+        nccl.add(nccl.start(NcclEvent::Launch, 2, 13));
+        nccl.stop(2, 17);
+        nccl.add(nccl.done(nccl.asked(nccl.start(NcclEvent::Task, 3, 18, 1), "AllGather", "ncclInt8", 1024)));
+        nccl.stop(3, 19);
+        const CollectedRun run = collect(log);
+        QCOMPARE(run.counts.of(ImportedKind::Nccl), 1);
+        const int64_t tid = globalTid(4242, 4242);
+        QCOMPARE(row("SELECT operation, datatype, count, bytes, communicator, rank, root, peer, "
+                     "sequence, algorithm, protocol, channels, warps, isCaptured "
+                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+                 "AllGather|bfloat16|512|1024|2748|1|NULL|NULL|3|NVLS|SIMPLE|24|16|0");
+        QCOMPARE(row("SELECT globalTid, start, \"end\", enqueueGlobalTid, enqueueStart, enqueueEnd, "
+                     "launchGlobalTid, launchStart, launchEnd "
+                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+                 fmt::format("{0}|10|12|{0}|18|19|{0}|13|17", tid));
+        QCOMPARE(row("SELECT communicator, rank, rankCount, cudaDevice, nodeCount, name "
+                     "FROM LANESCOPE_NCCL_COMMUNICATORS"),
+                 "2748|1|8|NULL|2|data parallel");
+        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_NCCL_COMMUNICATORS"), "1");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'ncclProfilerInterface'"), "5");
+    }
+
+    void omitsFieldsThatOldNcclLacks() {
+        TestLog log;
+        Nccl nccl{log};
+        NcclOperationRecord task =
+            nccl.done(nccl.asked(nccl.start(NcclEvent::Task, 1, 10), "Broadcast", "ncclInt8", 1024));
+        task.root = 5;
+        nccl.add(task);
+        nccl.stop(1, 11);
+        collect(log);
+        QCOMPARE(row("SELECT datatype, count, bytes, root, start, isCaptured, launchStart "
+                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+                 "NULL|NULL|1024|5|NULL|NULL|NULL");
+    }
+
+    void keepsUnfinishedOperations() {
+        TestLog log;
+        Nccl nccl{log};
+        nccl.add(nccl.asked(nccl.start(NcclEvent::Call, 1, 10), "Send", "ncclFloat8e4m3", 7));
+        nccl.add(nccl.start(NcclEvent::Task, 2, 20, 1));
+        collect(log);
+        QCOMPARE(row("SELECT operation, datatype, bytes, start, \"end\", enqueueStart, enqueueEnd "
+                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+                 "Send|float8e4m3|7|10|NULL|20|NULL");
+    }
+
+    void survivesBadRecords() {
+        TestLog log;
+        Nccl nccl{log};
+        NcclOperationRecord odd = nccl.start(static_cast<NcclEvent>(77), 1, 10);
+        nccl.add(odd);
+        odd = nccl.start(NcclEvent::Task, 0, INT64_MIN);
+        odd.function = odd.datatype = odd.algorithm = 999;  // lost
+        odd.count = UINT64_MAX;
+        odd.rank = INT32_MIN;
+        odd.sequence = INT64_MIN;
+        nccl.add(odd);
+        nccl.stop(0, 5);
+        nccl.stop(UINT64_MAX, 5);
+        nccl.add(nccl.asked(nccl.start(NcclEvent::Task, 5, 10), "AllReduce", "ncclFloat64", UINT64_MAX / 2));
+        NvtxDomainRecord tooShort{};
+        log.add(RecordKind::NcclOperation, tooShort);
+        log.add(RecordKind::NcclStop, ThreadNameRecord{});
+        log.add(RecordKind::NcclCommunicator, ThreadNameRecord{});
+        const CollectedRun run = collect(log);
+        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"), "2");
+        QCOMPARE(row("SELECT operation, rank, sequence, bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
+                     "WHERE operation IS NULL"),
+                 "NULL|NULL|NULL|NULL");
+        QCOMPARE(row("SELECT bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
+                     "WHERE operation = 'AllReduce'"),
+                 "NULL");
+        QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'log-odd-records'"), "3");
+        QCOMPARE(run.counts.of(ImportedKind::Nccl), 2);
+    }
+
+    void reportsMissingNcclRanges() {
+        for (const bool nvtxIsOff : {false, true}) {
+            init();
+            TestLog log;
+            if (nvtxIsOff) log.property("nvtx", "off");
+            Nccl nccl{log};
+            nccl.add(nccl.start(NcclEvent::Task, 1, 10));
+            collect(log);
+            QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'nccl-nvtx-off'"), nvtxIsOff ? "0" : "1");
+        }
+    }
+
+    void reportsDroppedRecords() {
+        TestLog log;
+        DroppedRecord dropped{};
+        dropped.what = Loss::NcclEvents;
+        dropped.count = 12;
+        log.add(dropped);
+        collect(log);
+        QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'events-dropped'").find("12 NCCL events") !=
+                std::string::npos);
     }
 };
 

@@ -3,14 +3,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <csignal>
+#include <deque>
 
+#include "capture/agent/CycleClock.h"
 #include "capture/agent/DiskReserve.h"
+#include "capture/agent/EventRing.h"
+#include "capture/agent/ownThreads.h"
 #include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
+#include "capture/log/MonotonicCondition.h"
+#include "capture/options/AgentOptions.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
+using namespace lanescope::agent;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -63,10 +71,82 @@ class FullDisk {
     void (*previous_)(int);
 };
 
+AgentOptions read(const char* text) {
+    AgentOptions options;
+    readOptionText(text, options);
+    return options;
+}
+
+}  // namespace
+
+Q_DECLARE_METATYPE(lanescope::agent::AgentOptions)
+
+namespace {
+
+constexpr int64_t shortNs = 20'000'000;
+constexpr int64_t longNs = 60'000'000'000;  // no test takes that long
+
+/// Duration of a call.
+template <typename Call>
+int64_t timeOf(Call call) {
+    const int64_t begunNs = log::monotonicNs();
+    call();
+    return log::monotonicNs() - begunNs;
+}
+
+struct ClockReading {
+    int64_t beforeNs;
+    uint64_t ticks;
+    int64_t afterNs;
+};
+
+ClockReading now() {
+    ClockReading moment;
+    moment.beforeNs = log::eventTimeNs();
+    moment.ticks = CycleClock::now();
+    moment.afterNs = log::eventTimeNs();
+    return moment;
+}
+
+// Maximum distance of two clocks read one after the other, one of them slewed.
+constexpr int64_t allowedNs = 20'000;
+
+void compare(const CycleClock& clock, const std::vector<ClockReading>& moments) {
+    for (const ClockReading& moment : moments) {
+        const int64_t ns = clock.eventNs(moment.ticks);
+        QVERIFY2(ns > moment.beforeNs - allowedNs, qPrintable(QString::number(ns - moment.beforeNs)));
+        QVERIFY2(ns < moment.afterNs + allowedNs, qPrintable(QString::number(ns - moment.afterNs)));
+    }
+}
+
+bool put(EventRing& ring, const std::string& text) {
+    void* room = ring.reserve(text.size());
+    if (!room) return false;
+    std::memcpy(room, text.data(), text.size());
+    ring.commit();
+    return true;
+}
+
+/// Entries are padded to the ring's alignment, so the text carries its own length.
+std::string entry(uint64_t number, size_t length) {
+    std::string text(16 + length, static_cast<char>('a' + number % 26));
+    const uint64_t head[2] = {number, length};
+    std::memcpy(text.data(), head, sizeof head);
+    return text;
+}
+
+std::string read(const void* memory, size_t bytes) {
+    uint64_t head[2];
+    std::memcpy(head, memory, sizeof head);
+    if (16 + head[1] > bytes) return "entry longer than its room";
+    return std::string(static_cast<const char*>(memory), 16 + head[1]);
+}
+
 }  // namespace
 
 class tst_LogFile : public QObject {
     Q_OBJECT
+
     QTemporaryDir folder_;
     std::string base(const char* name) const { return folder_.filePath(name).toStdString(); }
     QString path(const char* name) const { return folder_.filePath(QString(name) + ".log"); }
@@ -285,6 +365,364 @@ class tst_LogFile : public QObject {
         QFile::remove(path("own") + ".1");
         QVERIFY(QFile::copy(path("own"), path("own") + ".1"));  // claims to be the first part
         QCOMPARE(read(path("own")).properties.size(), size_t{1});
+    }
+
+    void readsRecordingOptions() {
+        const AgentOptions plain = read("");
+        QVERIFY(plain.recordCuda && plain.recordNvtx && !plain.recordMemory && !plain.yieldCupti);
+        QCOMPARE(plain.apiCalls, ApiCalls::Filtered);
+        QCOMPARE(plain.windows.trigger, WindowTrigger::None);
+        const AgentOptions full =
+            read("cuda=0,nvtx=0,yield=1,memory=1,um=1,api=launch,graphs=whole,max-log-mb=7,part-mb=3");
+        QVERIFY(!full.recordCuda && !full.recordNvtx && full.yieldCupti);
+        QVERIFY(full.recordMemory && full.recordUnifiedMemory);
+        QCOMPARE(full.apiCalls, ApiCalls::Launch);
+        QCOMPARE(full.graphs, GraphDetail::Whole);
+        QCOMPARE(full.maxLogBytes, uint64_t{7} << 20);
+        QCOMPARE(full.maxPartBytes, uint64_t{3} << 20);
+        QCOMPARE(read("api=none").apiCalls, ApiCalls::None);
+    }
+
+    void ignoresUnknownOptions() {
+        const AgentOptions o = read(
+            ",,=,api,=x,fancy=1,api=quick,part-mb=0,max-log-mb=-1,max-log-mb=9999999999999999999,"
+            "steps=5-3,steps=-2,steps=a,delay-ms=,duration-ms=1x,range=else,range=nvtx:,%");
+        QCOMPARE(o.apiCalls, ApiCalls::Filtered);
+        QCOMPARE(o.windows.trigger, WindowTrigger::None);
+        QCOMPARE(o.maxLogBytes, uint64_t{0});
+        QCOMPARE(o.maxPartBytes, uint64_t{1} << 30);
+    }
+
+    void readsWindows() {
+        const WindowOptions time = read("delay-ms=1500,duration-ms=20,base-ns=1700000000000000000,repeat=3").windows;
+        QCOMPARE(time.trigger, WindowTrigger::Time);
+        QCOMPARE(time.delayNs, 1'500'000'000);
+        QCOMPARE(time.durationNs, 20'000'000);
+        QCOMPARE(time.baseNs, 1'700'000'000'000'000'000);
+        QCOMPARE(time.repeat, 3);
+        QCOMPARE(read("range=cudaProfilerApi").windows.trigger, WindowTrigger::CudaProfilerCalls);
+        const WindowOptions range = read("delay-ms=5,range=nvtx:my%2Crange%40x@dom%25ain").windows;
+        QCOMPARE(range.trigger, WindowTrigger::NvtxRange);
+        QCOMPARE(range.rangeName, std::string("my,range@x"));
+        QCOMPARE(range.rangeDomain, std::string("dom%ain"));
+        QVERIFY(!range.anyDomain);
+        QVERIFY(read("range=nvtx:a").windows.anyDomain);
+        const WindowOptions steps = read("steps=10-12,step-range=Iter*@,duration-ms=9").windows;
+        QCOMPARE(steps.trigger, WindowTrigger::Steps);
+        QCOMPARE(steps.steps, (StepRange{10, 12}));
+        QCOMPARE(steps.rangeName, std::string("Iter*"));
+        QVERIFY(!steps.anyDomain && steps.rangeDomain.empty());
+        QCOMPARE(read("steps=4").windows.steps.last, 4);
+    }
+
+    /// Every option round trips, alone and with all compatible ones.
+    void optionsRoundTrip_data() {
+        QTest::addColumn<AgentOptions>("options");
+        QTest::addColumn<QString>("text");
+        const auto row = [](const char* text, const auto& change) {
+            AgentOptions options;
+            change(options);
+            const QByteArray all = QByteArray("cuda=1,nvtx=1,") + text;
+            QTest::newRow(text) << options << QString(all);
+        };
+        QTest::newRow("nothing") << AgentOptions() << "cuda=1,nvtx=1";
+        AgentOptions none;
+        none.recordCuda = none.recordNvtx = false;
+        QTest::newRow("neither") << none << "cuda=0,nvtx=0";
+        row("api=all", [](auto& o) { o.apiCalls = ApiCalls::All; });
+        row("api=launch", [](auto& o) { o.apiCalls = ApiCalls::Launch; });
+        row("api=none", [](auto& o) { o.apiCalls = ApiCalls::None; });
+        row("graphs=whole", [](auto& o) { o.graphs = GraphDetail::Whole; });
+        row("python=0", [](auto& o) { o.recordPython = false; });
+        row("memset=0", [](auto& o) { o.recordMemsets = false; });
+        row("memory=1", [](auto& o) { o.recordMemory = true; });
+        row("um=1", [](auto& o) { o.recordUnifiedMemory = true; });
+        row("yield=1", [](auto& o) { o.yieldCupti = true; });
+        row("only=a%3Ab%2C:python*:50%25%20%C3%A4", [](auto& o) { o.only = {"a:b,", "python*", "50% \u00e4"}; });
+        row("max-log-mb=7", [](auto& o) { o.maxLogBytes = uint64_t{7} << 20; });
+        row("part-mb=3", [](auto& o) { o.maxPartBytes = uint64_t{3} << 20; });
+        row("reserve-mb=0", [](auto& o) { o.diskReserveBytes = 0; });
+        row("reserve-mb=5", [](auto& o) { o.diskReserveBytes = uint64_t{5} << 20; });
+        row("keep-command-line=1", [](auto& o) { o.keepsCommandLine = true; });
+        row("sample-at=epoch*%40%3D", [](auto& o) { o.sampleAt = "epoch*@="; });
+        row("delay-ms=1500,base-ns=1700000000000000000", [](auto& o) {
+            o.windows.trigger = WindowTrigger::Time;
+            o.windows.delayNs = 1'500'000'000;
+            o.windows.baseNs = 1'700'000'000'000'000'000;
+        });
+        row("duration-ms=20,repeat=0", [](auto& o) {
+            o.windows.trigger = WindowTrigger::Time;
+            o.windows.durationNs = 20'000'000;
+            o.windows.repeat = 0;
+        });
+        row("range=cudaProfilerApi,repeat=3", [](auto& o) {
+            o.windows.trigger = WindowTrigger::CudaProfilerCalls;
+            o.windows.repeat = 3;
+        });
+        row("delay-ms=5,range=nvtx:a%40b%2C@c%40d", [](auto& o) {
+            o.windows.trigger = WindowTrigger::NvtxRange;
+            o.windows.delayNs = 5'000'000;
+            o.windows.rangeName = "a@b,";
+            o.windows.rangeDomain = "c@d";
+            o.windows.anyDomain = false;
+        });
+        row("range=nvtx:a@", [](auto& o) {
+            o.windows.trigger = WindowTrigger::NvtxRange;
+            o.windows.rangeName = "a";
+            o.windows.anyDomain = false;
+        });
+        row("steps=0-12", [](auto& o) {
+            o.windows.trigger = WindowTrigger::Steps;
+            o.windows.steps = {0, 12};
+        });
+        row("duration-ms=9,steps=7-7,step-range=Iter*@ml", [](auto& o) {
+            o.windows.trigger = WindowTrigger::Steps;
+            o.windows.steps = {7, 7};
+            o.windows.durationNs = 9'000'000;
+            o.windows.rangeName = "Iter*";
+            o.windows.rangeDomain = "ml";
+            o.windows.anyDomain = false;
+        });
+    }
+    void optionsRoundTrip() {
+        QFETCH(AgentOptions, options);
+        QFETCH(QString, text);
+        const std::string written = optionText(options);
+        QCOMPARE(QString::fromStdString(written), text);
+        AgentOptions back;
+        readOptionText(written, back);
+        QVERIFY(back == options);
+    }
+
+    /// The rows above contain every option, and so does the page.
+    void everyOptionIsTestedAndDescribed() {
+        QFile source(LANESCOPE_SOURCE_DIR "/tests/capture/tst_AgentOptions.cpp");
+        QFile page(LANESCOPE_SOURCE_DIR "/capture/options/README.md");
+        QVERIFY(source.open(QIODevice::ReadOnly) && page.open(QIODevice::ReadOnly));
+        const QByteArray rows = source.readAll(), table = page.readAll();
+        for (const std::string_view name : optionNames()) {
+            const QByteArray option = QByteArray(name.data(), int(name.size())) + "=";
+            QVERIFY2(rows.contains("row(\"" + option) || rows.contains("," + option) || rows.contains("\"" + option),
+                     option);
+            QVERIFY2(table.contains("`" + option), option);
+        }
+    }
+
+    void countsTheWindowsToCome() {
+        WindowOptions windows;
+        QVERIFY(windows.isEverything() && !windows.count());
+        windows.trigger = WindowTrigger::Time;
+        windows.delayNs = 5;
+        QVERIFY(!windows.isEverything() && !windows.areInsideProgram() && !windows.count());
+        windows.durationNs = 5;
+        QCOMPARE(windows.count().value_or(0), 1);
+        windows.trigger = WindowTrigger::CudaProfilerCalls;
+        windows.repeat = 3;
+        QCOMPARE(windows.count().value_or(0), 3);
+        QVERIFY(windows.areInsideProgram());
+        windows.repeat = 0;
+        QVERIFY(!windows.count());
+    }
+
+    void selectsPrograms() {
+        QVERIFY(matchesProgram({}, "/usr/bin/python3", "python"));
+        QVERIFY(matchesProgram(read("only=bash:python*").only, "/usr/bin/python3.11", "x"));
+        QVERIFY(matchesProgram({"trainer"}, "/usr/bin/python3.11", "./trainer"));
+        QVERIFY(matchesProgram({"*/bin/*"}, "/usr/bin/python3.11", "x"));
+        QVERIFY(!matchesProgram({"python"}, "/usr/bin/python3.11", "x"));
+        QCOMPARE(read("only=a%3Ab:c%2C").only, (std::vector<std::string>{"a:b", "c,"}));
+    }
+
+    void wakesAtTheEndOfItsTime() {
+        agent::WakeUp wake;
+        QVERIFY(timeOf([&] { wake.waitFor(shortNs); }) >= shortNs);
+    }
+    void remembersAnEarlierWake() {
+        agent::WakeUp wake;
+        wake.request();
+        wake.request();
+        QVERIFY(timeOf([&] { wake.waitFor(longNs); }) < longNs);
+        QVERIFY(timeOf([&] { wake.waitFor(shortNs); }) >= shortNs);  // once, not twice
+    }
+    void wakesOnRequest() {
+        agent::WakeUp wake;
+        std::thread other([&] {
+            std::this_thread::sleep_for(5ms);
+            wake.request();
+        });
+        QVERIFY(timeOf([&] { wake.waitFor(longNs); }) < longNs);
+        other.join();
+    }
+
+    void endsInTimeIfNotHeld() {
+        log::MonotonicCondition condition;
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        QVERIFY(timeOf([&] {
+                    QVERIFY(!condition.wait_for(lock, std::chrono::nanoseconds(shortNs), [] { return false; }));
+                }) >= shortNs);
+        QVERIFY(!condition.wait_for(lock, -1s, [] { return false; }));
+        QVERIFY(condition.wait_for(lock, -1s, [] { return true; }));
+        QVERIFY(lock.owns_lock());
+    }
+    void endsWhenTheHoldIsReported() {
+        log::MonotonicCondition condition;
+        std::mutex mutex;
+        bool holds = false;
+        std::thread other([&] {
+            std::this_thread::sleep_for(5ms);
+            const std::lock_guard lock(mutex);
+            holds = true;
+            condition.notify_all();
+        });
+        std::unique_lock lock(mutex);
+        QVERIFY(condition.wait_for(lock, 60s, [&] { return holds; }));
+        lock.unlock();
+        other.join();
+    }
+
+    void convertsEarlierTimes() {
+        CycleClock clock;
+        for (int round = 0; round < 10; ++round) {
+            std::vector<ClockReading> moments;
+            for (int i = 0; i < 1000; ++i) moments.push_back(now());
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+            clock.calibrate();
+            compare(clock, moments);
+        }
+    }
+
+    void convertsBeforeTheSecondReading() {
+        CycleClock clock;
+        const std::vector<ClockReading> moments = {now()};
+        clock.calibrate();
+        compare(clock, moments);
+    }
+
+    void keepsTheOrderOfTimes() {
+        CycleClock clock;
+        int64_t lastNs = 0;
+        for (int round = 0; round < 20; ++round) {
+            std::vector<uint64_t> ticks;
+            for (int i = 0; i < 100; ++i) ticks.push_back(CycleClock::now());
+            clock.calibrate();
+            for (size_t i = 1; i < ticks.size(); ++i) QVERIFY(clock.eventNs(ticks[i]) >= clock.eventNs(ticks[i - 1]));
+            lastNs = clock.eventNs(ticks.back());
+        }
+        QVERIFY(lastNs > 0);
+    }
+
+    void agreesOnAllThreads() {
+        CycleClock clock;
+        std::vector<ClockReading> moments(8);
+        std::vector<std::thread> threads;
+        for (ClockReading& moment : moments) threads.emplace_back([&moment] { moment = now(); });
+        for (std::thread& thread : threads) thread.join();
+        clock.calibrate();
+        compare(clock, moments);
+    }
+
+    void refusesEverythingWithoutMemory() {
+        EventRing ring;
+        QVERIFY(!put(ring, "x"));
+        QCOMPARE(ring.takeRefused(), 1u);
+        QCOMPARE(ring.takeRefused(), 0u);
+    }
+
+    void matchesAPlainQueue() {
+        EventRing ring;
+        QVERIFY(ring.create());
+        std::deque<std::string> queue;
+        std::mt19937 random(1);
+        uint64_t number = 0, refused = 0, taken = 0;
+        for (int round = 0; round < 4000; ++round) {
+            const int puts = static_cast<int>(random() % 40);
+            for (int i = 0; i < puts; ++i) {
+                const std::string text = entry(number++, random() % (random() % 20 == 0 ? 9000 : 200));
+                if (put(ring, text)) {
+                    queue.push_back(text);
+                } else {
+                    ++refused;
+                }
+            }
+            if (random() % 4) continue;
+            ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
+                QVERIFY(!queue.empty());
+                QCOMPARE(read(memory, bytes), queue.front());
+                QCOMPARE(reinterpret_cast<uintptr_t>(memory) % 8, uintptr_t{0});
+                queue.pop_front();
+                ++taken;
+            });
+            QVERIFY(queue.empty());
+        }
+        QCOMPARE(ring.takeRefused(), refused);
+        QVERIFY(taken > 10'000);
+    }
+
+    void acceptsTheLongestEntryAtAnyPosition() {
+        EventRing ring;
+        QVERIFY(ring.create());
+        for (size_t shift = 0; shift < 3000; ++shift) {
+            QVERIFY(put(ring, entry(shift, shift % 97)));
+            QVERIFY(put(ring, entry(shift, EventRing::maxEntryBytes - 64)));
+            int count = 0;
+            ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
+                QVERIFY(read(memory, bytes).size() >= 16);
+                ++count;
+            });
+            QCOMPARE(count, 2);
+        }
+        QCOMPARE(ring.reserve(EventRing::maxEntryBytes), nullptr);
+        QCOMPARE(ring.takeRefused(), 1u);
+    }
+
+    void refusesNewEntriesWhenFull() {
+        EventRing ring;
+        QVERIFY(ring.create());
+        uint64_t kept = 0;
+        while (put(ring, entry(kept, 1000))) ++kept;
+        QVERIFY(kept > 900 && ring.isHalfFull());
+        uint64_t next = 0;
+        ring.drain(ring.committed(),
+                   [&](const void* memory, size_t bytes) { QCOMPARE(read(memory, bytes), entry(next++, 1000)); });
+        QCOMPARE(next, kept);
+        QVERIFY(!ring.isHalfFull());
+        QVERIFY(put(ring, "again"));
+    }
+
+    void passesEntriesBetweenThreads() {
+        EventRing ring;
+        QVERIFY(ring.create());
+        constexpr uint64_t total = 300'000;
+        std::atomic<uint64_t> refused{0};
+        std::atomic<bool> done{false};
+        std::thread producer([&] {
+            std::mt19937 random(3);
+            for (uint64_t number = 0; number < total; ++number) {
+                if (!put(ring, entry(number, random() % 300))) refused.fetch_add(1);
+            }
+            done.store(true);
+        });
+        uint64_t taken = 0, last = 0;
+        bool inOrder = true, whole = true;
+        const auto drain = [&] {
+            ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
+                uint64_t number;
+                std::memcpy(&number, memory, sizeof number);
+                inOrder = inOrder && (taken == 0 || number > last);
+                last = number;
+                const std::string text = read(memory, bytes);
+                whole = whole && text == entry(number, text.size() - 16);
+                ++taken;
+            });
+        };
+        while (!done.load()) drain();
+        producer.join();
+        drain();
+        QVERIFY(inOrder);
+        QVERIFY(whole);
+        QCOMPARE(taken + refused.load(), total);
+        QCOMPARE(ring.takeRefused(), refused.load());
     }
 };
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cerrno>
 
 #include "capture/perf/AddressSpaces.h"
@@ -14,6 +18,8 @@
 
 using namespace lanescope;
 using namespace lanescope::capture;
+using namespace std::chrono_literals;
+
 using lanescope::test::PerfBytes;
 
 namespace {
@@ -61,11 +67,30 @@ PerfMapping mapped(uint32_t process, int64_t timeNs, uint64_t from, uint64_t unt
     return {{process, process, 0, timeNs}, from, until - from, offset, file};
 }
 
+/// A child that waits to be ended.
+class Child {
+  public:
+    Child() : pid_(::fork()) {
+        while (pid_ == 0) ::pause();
+    }
+    ~Child() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    pid_t pid() const { return pid_; }
+
+  private:
+    pid_t pid_;
+};
+
 }  // namespace
 
-class TestPerfParts : public QObject {
+class tst_PerfParts : public QObject {
     Q_OBJECT
+
   private slots:
+    void initTestCase() { ::signal(SIGPIPE, SIG_IGN); }
+
     void recordsAreRead() {
         const PerfBytes made = everything();
         Reported read;
@@ -448,7 +473,46 @@ class TestPerfParts : public QObject {
         for (const int error : {EACCES, EPERM, ENOSYS, EMFILE})
             for (const bool isFiltered : {true, false}) QVERIFY(perfRefusal(error, "2", isFiltered).ends_with("."));
     }
+
+    /// A pipe without a reader simulates a disk that does not respond.
+    void doesNotWaitForADiskForever() {
+        if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        std::array<int, 2> pipe{};
+        QCOMPARE(::pipe2(pipe.data(), O_CLOEXEC), 0);
+        auto log = PerfLog::into(pipe[1], {}, 1 << 20);
+        QVERIFY(log);
+        // Full.
+        QCOMPARE(::fcntl(pipe[1], F_SETFL, O_NONBLOCK), 0);
+        const std::array<char, 4096> some{};
+        while (::write(pipe[1], some.data(), some.size()) > 0) {
+        }
+        QCOMPARE(::fcntl(pipe[1], F_SETFL, 0), 0);
+        const Child child;
+        auto events = PerfEvents::open(child.pid(), {});
+        QVERIFY2(events, events ? "" : events.error().sentence.c_str());
+        PerfDrain drain(std::move(*events), std::move(*log));
+        QVERIFY(drain.start());
+        QElapsedTimer clock;
+        clock.start();
+        QVERIFY(!drain.end(100ms));
+        QVERIFY(clock.elapsed() < 5'000);
+        QVERIFY(drain.end(100ms));  // nothing more to wait for
+        // The thread ends when it can.
+        ::close(pipe[0]);
+    }
+
+    void endsAtOnceOtherwise() {
+        if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        const Child child;
+        auto events = PerfEvents::open(child.pid(), {});
+        QVERIFY2(events, events ? "" : events.error().sentence.c_str());
+        auto log = PerfLog::into(::open("/dev/null", O_WRONLY | O_CLOEXEC), {}, 1 << 20);
+        QVERIFY(log);
+        PerfDrain drain(std::move(*events), std::move(*log));
+        QVERIFY(drain.start());
+        QVERIFY(drain.end());
+    }
 };
 
-LANESCOPE_TEST(TestPerfParts, NoApplication)
+LANESCOPE_TEST(tst_PerfParts, NoApplication)
 #include "tst_PerfParts.moc"

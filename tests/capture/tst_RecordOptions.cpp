@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "capture/collector/LogImporter.h"
+#include "capture/collector/symbolNames.h"
 #include "capture/log/launcherRank.h"
+#include "capture/log/maskSecrets.h"
+#include "capture/record/ChildProcess.h"
 #include "capture/record/OutputName.h"
+#include "capture/record/RunFolder.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"
 
@@ -29,8 +36,10 @@ void clearLauncherVariables() {
 }  // namespace
 
 /// Tests of the agent options that `record` sets, of trace names, and of errors on wrong options and names.
+/// Tests of the command line stored in a trace. The secrets here are invented.
 class tst_RecordOptions : public QObject {
     Q_OBJECT
+
     std::unique_ptr<QTemporaryDir> folder_;
 
     Ended lanescope(const QStringList& arguments) const {
@@ -47,12 +56,21 @@ class tst_RecordOptions : public QObject {
             .out.trimmed();
     }
 
+    static QStringList masked(const QStringList& words) {
+        std::vector<std::string> given;
+        for (const QString& word : words) given.push_back(word.toStdString());
+        QStringList result;
+        for (const std::string& word : maskSecrets(given)) result.append(QString::fromStdString(word));
+        return result;
+    }
+
   private slots:
     void init() {
         clearLauncherVariables();
         folder_ = std::make_unique<QTemporaryDir>();
         test::TestLog::write(folder_->filePath("agent.so").toStdString(), test::fakeAgent());
     }
+
     void cleanup() { clearLauncherVariables(); }
 
     void optionsSelectEventsForTheAgent() {
@@ -230,6 +248,189 @@ class tst_RecordOptions : public QObject {
         // Inconsistent values give no sentence.
         QCOMPARE(sentence({{7, 4, {}, "a"}, {0, -1, {}, "a"}, {0, 1, {}, "a"}}), QString());
         QVERIFY(sentence({{5, 1'000'000, {}, "a"}}).size() < 300);
+    }
+
+    /// Its status is that of the signal, as for a started program.
+    void signalMayComeBeforeTheProgram() {
+        ::signal(SIGPIPE, SIG_IGN);
+        for (const int signal : {SIGUSR1, SIGKILL}) {
+            auto child = ChildProcess::fork("/bin/true", {"true"}, {});
+            QVERIFY(child);
+            ::kill(child->pid(), signal);
+            // Its end of the gate closes when it exits.
+            siginfo_t info{};
+            ::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT);
+            const Result<void, StartProblem> begun = child->begin({"A=b"});
+            QVERIFY(!begun);
+            QCOMPARE(begun.error().signal, signal);
+            QVERIFY(child->hasEnded());
+        }
+        ::signal(SIGPIPE, SIG_DFL);
+    }
+
+    /// A simultaneous second recording is refused and names the first, and no earlier recording.
+    void simultaneousRecordsDetectEachOther() {
+        const QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath(".at-once.run").toStdString();
+        for (int round = 0; round < 100; ++round) {
+            std::optional<Result<RunFolder>> made[2];
+            std::atomic<int> ready{0}, done{0};
+            const auto make = [&](int number) {
+                ++ready;
+                while (ready < 2) {
+                }
+                made[number].emplace(RunFolder::create(path, RunInfo{}));
+                ++done;
+            };
+            std::thread other([&] { make(1); });
+            make(0);
+            other.join();
+            QVERIFY(made[0]->has_value() != made[1]->has_value());
+            const int winner = made[0]->has_value() ? 0 : 1;
+            const std::string& sentence = made[1 - winner]->error().sentence;
+            QVERIFY2(sentence.find("being recorded by another") != std::string::npos, sentence.c_str());
+            (*made[winner])->remove();
+        }
+        QVERIFY(!std::filesystem::exists(path));
+    }
+
+    void secretsAreMasked_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QStringList>("expected");
+        const auto row = [](const char* name, const QStringList& words, const QStringList& expected) {
+            QTest::newRow(name) << words << expected;
+        };
+        row("option and value", {"train", "--api-key", "abc", "--lr", "1"}, {"train", "--api-key", "***", "--lr", "1"});
+        row("option with sign", {"--hf-token=abc"}, {"--hf-token=***"});
+        row("capitals inside", {"--hfToken=abc", "--wandbApiKey", "abc"}, {"--hfToken=***", "--wandbApiKey", "***"});
+        row("setting of the environment", {"env", "WANDB_API_KEY=abc", "python"},
+            {"env", "WANDB_API_KEY=***", "python"});
+        row("dotted", {"logger.password=abc"}, {"logger.password=***"});
+        row("password of an address", {"postgres://me:abc@host/base"}, {"postgres://me:***@host/base"});
+        row("query of an address", {"https://host/?a=1&token=abc&b=2"}, {"https://host/?a=1&token=***&b=2"});
+        row("header", {"-H", "Authorization: Bearer abc.def"}, {"-H", "Authorization: Bearer ***"});
+        row("script", {"sh", "-c", "export HF_TOKEN='a b'; python train.py --token abc --lr 1"},
+            {"sh", "-c", "export HF_TOKEN='***'; python train.py --token *** --lr 1"});
+        row("JSON", {R"({"secret": "abc", "lr": 1})"}, {R"({"secret": "***", "lr": 1})"});
+        row("known beginnings", {"hf_abcdefghijklmnopqrstuvwx", "ghp_0123456789abcdefghijklmn"}, {"***", "***"});
+        row("empty value", {"--token="}, {"--token="});
+    }
+    void secretsAreMasked() {
+        QFETCH(QStringList, words);
+        QFETCH(QStringList, expected);
+        QCOMPARE(masked(words), expected);
+    }
+
+    void otherWordsAreKept() {
+        const QStringList words{"python",
+                                "train.py",
+                                "--tokenizer",
+                                "gpt2",
+                                "--max-tokens=100",
+                                "--tokenizer-path=/a/b",
+                                "--num-key-value-heads",
+                                "8",
+                                "--keyframes=3",
+                                "--author",
+                                "somebody",
+                                "http://host:80/a@b",
+                                "--token",
+                                "--verbose",
+                                "tokens.txt",
+                                "skate-park",
+                                "hf_short",
+                                ""};
+        QCOMPARE(masked(words), words);
+    }
+
+    void everyTruncationIsSafe() {
+        const QString word = "a=b --token 'x y' https://u:p@h/?key=\"v\"&auth: Bearer z; {\"pwd\":";
+        for (int from = 0; from <= word.size(); ++from)
+            for (int length = 0; from + length <= word.size(); ++length)
+                QCOMPARE(masked({word.mid(from, length)}).size(), 1);
+    }
+
+    void demanglesNames() {
+        QCOMPARE(demangled("_ZN2at6native4fillIfEEvi"), "void at::native::fill<float>(int)");
+        QCOMPARE(demangled("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
+        QCOMPARE(demangled("_Znonsense"), "_Znonsense");
+        QCOMPARE(demangled(""), "");
+    }
+
+    /// Each back reference may double the length; names that may exceed 1 MiB are not demangled.
+    void namesWithManyBackReferencesStayMangled() {
+        std::string name = "_Z1fN1a1bE";
+        for (int parameter = 0; parameter < 30; ++parameter) name += "S0_";
+        QCOMPARE(demangled(name), name);
+    }
+
+    /// Each template argument is the previous one, twice: 24 of them are a gigabyte, 40 never end.
+    void hugeExpansionStaysMangled_data() {
+        QTest::addColumn<int>("depth");
+        for (const int depth : {14, 24, 40}) QTest::addRow("%d", depth) << depth;
+    }
+    void hugeExpansionStaysMangled() {
+        QFETCH(int, depth);
+        // f(a<b, b>, a<S, S>, a<S1, S1>, ...), with substitutions for earlier parts.
+        const auto reference = [](int number) {
+            static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+            std::string text;
+            for (int rest = number - 1; number > 0; rest = rest / 36 - 1) {
+                text.insert(text.begin(), digits[rest % 36]);
+                if (rest < 36) break;
+            }
+            return "S" + text + "_";
+        };
+        std::string name = "_Z1f1aI1bS0_E";  // candidates: a, b, a<b, b>
+        for (int level = 1; level < depth; ++level)
+            name += reference(0) + "I" + reference(level + 1) + reference(level + 1) + "E";
+        const std::string text = demangled(name);
+        QCOMPARE(text, name);
+    }
+
+    void shortensNames_data() {
+        QTest::addColumn<QString>("full");
+        QTest::addColumn<QString>("brief");
+        QTest::newRow("plain") << "gemm"
+                               << "gemm";
+        QTest::newRow("parameters") << "saxpy(int, float*)"
+                                    << "saxpy";
+        QTest::newRow("template") << "void at::native::fill<4, std::array<char*, 1ul> >(int)"
+                                  << "fill";
+        QTest::newRow("anonymous") << "void (anonymous namespace)::kernel<float>(float)"
+                                   << "kernel";
+        QTest::newRow("inner anonymous")
+            << "void at::native::(anonymous namespace)::softmax<8>(int, (anonymous namespace)::T)"
+            << "softmax";
+        QTest::newRow("call operator") << "void Functor::operator()<int>(int) const"
+                                       << "operator()";
+        QTest::newRow("shift operator") << "Stream& operator<<<int>(Stream&, int)"
+                                        << "operator<<";
+        QTest::newRow("clone") << "foo(int) [clone .kd]"
+                               << "foo";
+        QTest::newRow("scoped template") << "Outer<a::B>::run<c::D>(e::F)"
+                                         << "run";
+        QTest::newRow("empty") << ""
+                               << "";
+        QTest::newRow("unbalanced") << "foo<bar("
+                                    << "foo";
+    }
+    void shortensNames() {
+        QFETCH(QString, full);
+        QFETCH(QString, brief);
+        const std::string name = full.toStdString();
+        QCOMPARE(QString::fromStdString(std::string(shortFunctionName(name))), brief);
+    }
+
+    void everyTruncationOfANameIsSafe() {
+        const std::string name =
+            "void at::(anonymous namespace)::f<4, "
+            "x>::operator()<int>(int)::{lambda(a<b>)#1}::run(c)";
+        for (size_t from = 0; from <= name.size(); ++from)
+            for (size_t length = 0; from + length <= name.size(); ++length) {
+                const std::string part = name.substr(from, length);
+                QVERIFY(shortFunctionName(part).size() <= part.size());
+            }
     }
 };
 

@@ -5,6 +5,8 @@
 
 #include "capture/collector/RunInfo.h"
 #include "capture/doctor/diagnose.h"
+#include "capture/doctor/measureCopies.h"
+#include "capture/machine/MeasuredPeaks.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/files.h"
@@ -13,12 +15,31 @@
 using namespace lanescope;
 using namespace lanescope::capture;
 
+namespace {
+
+constexpr const char* library = LANESCOPE_BINARY_DIR "/lib/standin/libcuda-standin.so";
+
+int64_t rateOf(const Measurement& measured, const char* kind, const char* direction, const char* memory) {
+    for (const MeasuredPeak& peak : measured.peaks)
+        if (peak.kind == kind && peak.direction == direction && peak.memory == memory) return peak.bytesPerSecond;
+    return 0;
+}
+
+bool isAbout(int64_t rate, double gigabytesPerSecond) {
+    return std::abs(double(rate) / 1e9 - gigabytesPerSecond) < 0.05 * gigabytesPerSecond;
+}
+
+}  // namespace
+
 class tst_doctor : public QObject {
     Q_OBJECT
+
     QTemporaryDir folder_;
     std::string in(const char* name) const { return folder_.filePath(name).toStdString(); }
 
   private slots:
+    void init() { qunsetenv("STANDIN_CUDA"); }
+
     void otherProfilersAreFound() {
         QDir(folder_.path()).mkpath("proc/123");
         QDir(folder_.path()).mkpath("proc/not-a-process");
@@ -131,6 +152,121 @@ class tst_doctor : public QObject {
         QCOMPARE(::mkfifo(in("pipe.json").c_str(), 0600), 0);
         QVERIFY(
             !RunInfo::load(folderOf(in("kept.json")), "pipe.json").has_value());  // Instead of waiting for a writer.
+    }
+
+    void everyKindOfCopyIsMeasured() {
+        const auto driver = CudaDriver::open(library);
+        QVERIFY2(driver, driver ? "" : driver.error().sentence.c_str());
+        QStringList said;
+        MeasureOptions options;
+        options.progress = [&](const std::string& what) {
+            said << QString::fromStdString(what);
+            return true;
+        };
+        const Result<Measurement> measured = measureCopies(**driver, options);
+        QVERIFY(measured);
+        QCOMPARE(measured->gpus.size(), size_t{2});
+        QCOMPARE(measured->gpus[0].uuid, std::string("GPU-01010101-0101-0101-0101-010101010101"));
+        QCOMPARE(measured->gpus[0].nominalMemoryBytesPerSecond, int64_t{1'024'000'000'000});
+        QVERIFY(measured->gpus[0].refusal.empty());
+        // For each GPU four kinds with the host, one within, one to the other.
+        QCOMPARE(measured->peaks.size(), size_t{12});
+        QVERIFY(isAbout(rateOf(*measured, "host-copy", "rx", "pinned"), 50));
+        QVERIFY(isAbout(rateOf(*measured, "host-copy", "tx", "pageable"), 40));
+        QVERIFY(isAbout(rateOf(*measured, "dram", "", ""), 800));  // read and written
+        QVERIFY(isAbout(rateOf(*measured, "nvlink", "tx", ""), 200));
+        QVERIFY(said.contains("GPU 1: HtoD pinned"));
+    }
+
+    void busyGpusAreSkipped() {
+        const auto driver = CudaDriver::open(library);
+        MeasureOptions options;
+        options.utilization = [](const std::string& uuid) -> std::optional<unsigned> {
+            return uuid.starts_with("GPU-01") ? 80u : 0u;
+        };
+        Result<Measurement> measured = measureCopies(**driver, options);
+        QVERIFY(measured->gpus[0].refusal.find("80 % busy") != std::string::npos);
+        for (const MeasuredPeak& peak : measured->peaks) {
+            QVERIFY(peak.gpuUuid.starts_with("GPU-02"));
+            QVERIFY(peak.peerUuid.empty());  // that would disturb the other one
+        }
+        options.isForced = true;
+        measured = measureCopies(**driver, options);
+        QCOMPARE(measured->peaks.size(), size_t{12});
+    }
+
+    void endsOnRequest() {
+        const auto driver = CudaDriver::open(library);
+        MeasureOptions options;
+        options.progress = [](const std::string&) { return false; };
+        const Result<Measurement> measured = measureCopies(**driver, options);
+        QVERIFY(measured->peaks.empty());
+        QVERIFY(!measured->gpus[1].refusal.empty());
+    }
+
+    void missingPartsAreReported() {
+        QVERIFY(!CudaDriver::open("libdoes-not-exist.so"));
+        QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("is too old to measure") != std::string::npos);
+        qputenv("STANDIN_CUDA", "broken");
+        QVERIFY(CudaDriver::open(library).error().sentence.find("cuInit 100") != std::string::npos);
+        qputenv("STANDIN_CUDA", "none");
+        QVERIFY(!measureCopies(**CudaDriver::open(library), {}));
+        qputenv("STANDIN_CUDA", "full");
+        const auto full = measureCopies(**CudaDriver::open(library), {});
+        QVERIFY(full->gpus[0].refusal.find("too little free memory") != std::string::npos);
+    }
+
+    void frozenClockGivesNoRate() {
+        qputenv("STANDIN_CUDA", "frozen");
+        QVERIFY(measureCopies(**CudaDriver::open(library), {})->peaks.empty());
+    }
+
+    void peaksStayWhenTheDiskIsFull() {
+        const std::string file = in("full/peaks.json");
+        MeasuredPeaks peaks;
+        peaks.peaks = {{"dram", "GPU-a", "", "", "", 7}};
+        QVERIFY(peaks.save(file));
+        MeasuredPeaks more = peaks;
+        more.peaks.resize(1000, peaks.peaks[0]);
+        {
+            const FullDisk full(4096);
+            QVERIFY(!more.save(file));
+        }
+        QVERIFY(MeasuredPeaks::load(file)->peaks == peaks.peaks);
+    }
+
+    void peaksAreStoredByGpu() {
+        const std::string file = in("state/lanescope/peaks.json");
+        MeasuredPeaks peaks;
+        peaks.measuredAtUtcNs = 5;
+        peaks.peaks = {{"host-copy", "GPU-a", "", "rx", "pinned", 55}, {"dram", "GPU-b", "", "", "", 7}};
+        QVERIFY(peaks.save(file));
+        Result<MeasuredPeaks> read = MeasuredPeaks::load(file);
+        QVERIFY(read);
+        QVERIFY(read->peaks == peaks.peaks);
+        MeasuredPeaks newer;
+        newer.peaks = {{"dram", "GPU-b", "", "", "", 9}};
+        read->merge(newer);
+        QCOMPARE(read->peaks.size(), size_t{2});
+        QCOMPARE(read->peaks[1].bytesPerSecond, int64_t{9});
+        QVERIFY(!MeasuredPeaks::load(in("missing.json")));
+        for (const char* text : {"", "[]", "{\"version\": 1}", "{\"version\": 2, \"peaks\": []}"}) {
+            test::TestLog::write(in("odd.json"), text);
+            QVERIFY(!MeasuredPeaks::load(in("odd.json")));
+        }
+        test::TestLog::write(in("odd.json"),
+                             "{\"version\": 1, \"peaks\": [3, {\"kind\": 5}, {\"kind\": \"dram\","
+                             " \"gpuUuid\": \"GPU-a\", \"bytesPerSecond\": -4}]}");
+        QVERIFY(MeasuredPeaks::load(in("odd.json"))->peaks.empty());
+    }
+
+    void stateFolderIsPrivate() {
+        qputenv("XDG_STATE_HOME", "/somewhere");
+        QCOMPARE(MeasuredPeaks::defaultFile()->string(), std::string("/somewhere/lanescope/peaks.json"));
+        qunsetenv("XDG_STATE_HOME");
+        qputenv("HOME", "/home/someone");
+        QCOMPARE(MeasuredPeaks::defaultFile()->string(),
+                 std::string("/home/someone/.local/state/lanescope/peaks.json"));
     }
 };
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/shownNumbers.h"
+#include "model/analysis/storedSummary.h"
+#include "model/compare/RunComparison.h"
+#include "model/compare/cautions.h"
+#include "model/fleet/RankDetails.h"
 #include "model/format/GlobalId.h"
+#include "model/format/Sqlite.h"
+#include "model/format/tables/Stored.h"
+#include "model/importers/loadTrace.h"
 #include "model/pages/ComparisonReport.h"
 #include "model/pages/ReportGroup.h"
 #include "model/pages/TextGrid.h"
@@ -9,6 +16,7 @@
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -16,6 +24,7 @@ using namespace lanescope;
 using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::report;
+using namespace lanescope::fleet;
 
 namespace {
 
@@ -56,12 +65,49 @@ void verifyIsXml(const std::string& xml) {
     QVERIFY2(!reader.hasError(), qPrintable(reader.errorString() + "\n" + xml.c_str()));
 }
 
+using Use = NvlinkVerdict::Use;
+
+constexpr int64_t mib = 1 << 20;
+
+RunSummary run(Use use, LinkEvidence evidence, std::optional<int64_t> bytesPerStep, int64_t bestBytesPerSecond = 0,
+               size_t gpus = 2) {
+    RunSummary summary;
+    summary.source = StepSource::NvtxRange;
+    summary.facts.gpuNames.assign(gpus, "Simulated H200");
+    summary.nvlink = {use, evidence, bytesPerStep, evidence, bestBytesPerSecond};
+    return summary;
+}
+
+QString sentence(const RunSummary& baseline, const RunSummary& candidate) {
+    return QString::fromStdString(nvlinkSentence(baseline, candidate));
+}
+
+int64_t numberIn(const Database& database, const char* sql) {
+    auto statement = database.prepare(sql);
+    const auto row = statement ? statement->step() : Result<bool>(false);
+    return row && *row ? statement->integer(0) : -1;
+}
+
 }  // namespace
 
-class TestComparisonReport : public QObject {
+class tst_ComparisonReport : public QObject {
     Q_OBJECT
 
+    TracePtr trace_;
+    RunSummary run_;
+    RankDetails details_;
+
   private slots:
+    void initTestCase() {
+        trace_ = simulatedTraining({.steps = 12, .ncclPlugin = true});
+        Result<RunSummary> run = summarizeRun(*trace_);
+        QVERIFY(run.has_value());
+        run_ = std::move(*run);
+        Result<RankDetails> details = rankDetails(*trace_, run_);
+        QVERIFY(details.has_value());
+        details_ = std::move(*details);
+    }
+
     void timesOfATableShareOneUnit() {
         QCOMPARE(DurationScale::fitting(2'000'000).number(1'234'567), std::string("1.235"));
         QCOMPARE(DurationScale::fitting(5'000'000'000).number(1'234'567'890), std::string("1.235"));
@@ -396,7 +442,162 @@ class TestComparisonReport : public QObject {
         for (const char* odd : {"", "(", ")", "<", ">", "f<(", "a b<c>::", ")))((("})
             QVERIFY(kernelBaseName(odd).size() <= strlen(odd));
     }
+
+    void countersDescribeBothRuns() {
+        const RunSummary used = run(Use::Used, LinkEvidence::Counters, 222 * mib, 91'000'000'000);
+        const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, 0);
+        QCOMPARE(sentence(used, idle),
+                 "NVLink, from each GPU in a step: baseline 222.00 MiB (used; by its counters); "
+                 "candidate 0 B (not used; by its counters).");
+        QVERIFY(isNvlinkUseOther(used, idle));
+        QVERIFY(isNvlinkUseOther(idle, used));
+    }
+
+    void computedValuesAreReportedAsComputed() {
+        const RunSummary nccl = run(Use::Used, LinkEvidence::Collectives, 5 * mib);
+        const RunSummary copies = run(Use::Used, LinkEvidence::Copies, 5 * mib);
+        QCOMPARE(sentence(nccl, copies),
+                 "NVLink, from each GPU in a step: baseline 5.00 MiB (used; computed from NCCL); "
+                 "candidate 5.00 MiB (used; computed from copies).");
+        QVERIFY(!isNvlinkUseOther(nccl, copies));
+        QVERIFY(isNvlinkUseOther(nccl, run(Use::Used, LinkEvidence::Copies, 6 * mib)));
+        QCOMPARE(sentence(nccl, run(Use::NotSeen, LinkEvidence::Collectives, 5 * mib, 21'340'000'000))
+                     .section("candidate ", 1),
+                 "not seen in use (5.00 MiB at up to 21.3 GB/s, as PCIe can; computed from NCCL).");
+    }
+
+    /// Counters read every few seconds show use, not the bytes of a step.
+    void bytesPerStepNameTheirSource() {
+        RunSummary used = run(Use::Used, LinkEvidence::Counters, 432 * mib);
+        used.nvlink.stepEvidence = LinkEvidence::Collectives;
+        const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, std::nullopt);
+        QCOMPARE(sentence(used, idle),
+                 "NVLink, from each GPU in a step: baseline 432.00 MiB (computed from NCCL; used, "
+                 "by its counters); candidate not used, by its counters.");
+    }
+
+    void unknownUseIsReportedAsUnknown() {
+        const RunSummary used = run(Use::Used, LinkEvidence::Counters, std::nullopt);
+        const RunSummary unknown = run(Use::Unknown, LinkEvidence::None, std::nullopt);
+        QCOMPARE(sentence(used, unknown),
+                 "NVLink, from each GPU in a step: baseline an unknown amount (used; by its "
+                 "counters); candidate unknown (no link counters, and no transfer between GPUs that shows it).");
+        QVERIFY(!isNvlinkUseOther(used, used));
+        QVERIFY(sentence(used, run(Use::Absent, LinkEvidence::None, 5 * mib))
+                    .endsWith("candidate none (no NVLink connects its GPUs)."));
+    }
+
+    void singleGpuRunsHaveNoNvlinkSentence() {
+        const RunSummary one = run(Use::Unknown, LinkEvidence::None, std::nullopt, 0, 1);
+        QVERIFY(sentence(one, one).isEmpty());
+        QVERIFY(sentence(RunSummary{}, RunSummary{}).isEmpty());
+        QVERIFY(!sentence(one, run(Use::Used, LinkEvidence::Counters, mib)).isEmpty());
+    }
+
+    void runWithoutStepsIsOneStep() {
+        RunSummary whole = run(Use::Used, LinkEvidence::Counters, mib);
+        whole.source = StepSource::WholeRun;
+        QVERIFY(sentence(whole, whole).startsWith("NVLink, from each GPU: baseline 1.00 MiB"));
+    }
+
+    void jsonDistinguishesUnknownFromNone() {
+        ComparisonReport report;
+        report.baseline = run(Use::Used, LinkEvidence::Counters, 0, 5);
+        ComparedCandidate candidate{run(Use::Unknown, LinkEvidence::None, std::nullopt), {}, {}};
+        report.candidates.push_back(std::move(candidate));
+        const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).object();
+        const QJsonObject used = json["baseline"].toObject()["nvlinkTraffic"].toObject();
+        QCOMPARE(used["use"].toString(), "used");
+        QCOMPARE(used["evidence"].toString(), "counters");
+        QCOMPARE(used["bytesPerStep"].toInt(-1), 0);
+        QCOMPARE(used["bestBytesPerSecond"].toInt(), 5);
+        const QJsonObject unknown = json["candidates"][0]["run"]["nvlinkTraffic"].toObject();
+        QCOMPARE(unknown["use"].toString(), "unknown");
+        QVERIFY(unknown["bytesPerStep"].isNull());
+        QVERIFY(unknown["bestBytesPerSecond"].isNull());
+    }
+
+    void kernelSumsMatchPlainLoop() {
+        const Result<RunSteps> steps = findSteps(*trace_);
+        QVERIFY(steps.has_value());
+        std::map<std::tuple<uint32_t, std::string, uint32_t>, std::pair<int64_t, int64_t>> loop;
+        for (uint32_t row = 0; row < trace_->kernels.size(); ++row) {
+            const Stream& stream = trace_->streams[trace_->kernels.stream[row]];
+            for (const WorkerSteps& worker : steps->workers) {
+                if (worker.process != stream.process || worker.gpu != stream.gpu) continue;
+                const EventRef call = trace_->launchingCall({EventKind::Kernel, row});
+                QVERIFY(call.isValid());
+                const uint32_t step = worker.stepOf(trace_->kernels.startNs[row], trace_->apiCalls.startNs[call.row()]);
+                if (step == noIndex) continue;
+                const StringIndex name = trace_->launchConfigs[trace_->kernels.config[row]].shortName;
+                auto& [count, totalNs] = loop[{workerOf(run_, *trace_, worker.process, worker.gpu),
+                                               std::string(trace_->strings.at(name)), step}];
+                ++count;
+                totalNs += trace_->kernels.endNs[row] - trace_->kernels.startNs[row];
+            }
+        }
+        QVERIFY(loop.size() > 20);
+        QCOMPARE(details_.kernels.size(), loop.size());
+        for (const StepKernels& each : details_.kernels) {
+            QCOMPARE(each.steps, 1u);
+            const auto [count, totalNs] = loop.at({each.worker, each.name, each.step});
+            QCOMPARE(each.count, count);
+            QCOMPARE(each.totalNs, totalNs);
+            QVERIFY(each.maxNs * each.count >= each.totalNs);
+        }
+    }
+
+    void ncclCallsAreNumberedAsInAllRanks() {
+        QVERIFY(trace_->nccl.size() > 0);
+        QCOMPARE(details_.collectives.size(), size_t{trace_->nccl.size()});
+        std::map<std::pair<uint64_t, int64_t>, std::set<uint32_t>> workers;
+        std::map<std::pair<uint32_t, uint64_t>, int64_t> places;
+        for (const RankCollective& each : details_.collectives) {
+            QCOMPARE(each.place, (places[{each.worker, each.communicator}]++));
+            QVERIFY(each.gpu.has_value() && each.gpu->endNs >= each.gpu->startNs);
+            workers[{each.communicator, each.place}].insert(each.worker);
+        }
+        for (const auto& [collective, who] : workers) QCOMPARE(who.size(), run_.workers.size());
+        for (const RankCommunicator& each : details_.communicators)
+            QCOMPARE(each.calls, (places[{each.worker, each.id}]));
+    }
+
+    void everyWorkerHasItsPlace() {
+        QCOMPARE(details_.places.size(), run_.workers.size());
+        for (uint32_t worker = 0; worker < details_.places.size(); ++worker) {
+            QCOMPARE(details_.places[worker].worker, worker);
+            QVERIFY(!details_.places[worker].range.isEmpty());
+        }
+    }
+
+    void storedDetailsAreCompleteAndNoTrace() {
+        const TemporaryFolder folder;
+        const std::filesystem::path path = folder / "a.lanescope-summary";
+        QVERIFY(writeSummaryFile(path, *trace_, run_, details_, false).has_value());
+        // Again, over the existing file.
+        QVERIFY(writeSummaryFile(path, *trace_, run_, details_, true).has_value());
+        const Result<Database> database = Database::openReadOnly(path);
+        QVERIFY(database.has_value());
+        const std::optional<RunSummary> stored = readRunSummary(*database);
+        QVERIFY(stored.has_value());
+        QVERIFY(stored->workers == run_.workers);
+        QCOMPARE(database->rowCount(tables::storedCollectives.tableName()),
+                 static_cast<int64_t>(details_.collectives.size()));
+        QCOMPARE(database->rowCount(tables::storedKernels.tableName()), static_cast<int64_t>(details_.kernels.size()));
+        int64_t totalNs = 0;
+        for (const StepKernels& each : details_.kernels) totalNs += each.totalNs;
+        QCOMPARE(numberIn(*database, "SELECT sum(totalNs) FROM LANESCOPE_STORED_KERNELS"), totalNs);
+        QCOMPARE(numberIn(*database, "SELECT count(*) FROM LANESCOPE_STORED_PLACES"),
+                 static_cast<int64_t>(run_.workers.size()));
+        QVERIFY(!loadTrace(path).has_value());
+        QCOMPARE(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+    }
+
+    void storedFileIsNamedAfterItsTrace() {
+        QCOMPARE(summaryName("/x/run.0.sqlite"), std::filesystem::path("run.0.lanescope-summary"));
+        QCOMPARE(summaryName("run.sqlite.gz"), std::filesystem::path("run.lanescope-summary"));
+    }
 };
 
-LANESCOPE_TEST(TestComparisonReport, NoApplication)
+LANESCOPE_TEST(tst_ComparisonReport, NoApplication)
 #include "tst_ComparisonReport.moc"

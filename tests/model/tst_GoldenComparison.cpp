@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/shownNumbers.h"
+#include "model/compare/ComparisonView.h"
 #include "model/compare/RunComparison.h"
 #include "model/importers/loadTrace.h"
+#include "model/pages/ComparisonReport.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
 using namespace lanescope::compare;
+using namespace lanescope::report;
 
 namespace {
 
@@ -38,12 +43,316 @@ constexpr std::array pairNames{std::pair("resnet152-nvlink", "resnet152-no-p2p")
                                std::pair("same4", "same5"),
                                std::pair("same5", "same6")};
 
+using Rows = QList<QStringList>;
+
+RunSummary summaryOf(const TracePtr& trace) {
+    const Result<RunSummary> summary = summarizeRun(*trace);
+    if (!summary) qFatal("%s", summary.error().sentence.c_str());
+    return *summary;
+}
+
+RunSummary sample(const char* name) {
+    const Result<TracePtr> trace = loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / name);
+    if (!trace) qFatal("%s", trace.error().sentence.c_str());
+    return summaryOf(*trace);
+}
+
+ComparisonReport reportOf(const RunSummary& baseline, const RunSummary& candidate) {
+    ComparisonReport report{baseline, {{candidate, {}, {}}}, {}, 0};
+    report.lineWidth = 1000;  // Names are neither truncated nor wrapped.
+    report.candidates[0].comparison =
+        compareRuns(BaselineRun{report.baseline}, CandidateRun{report.candidates[0].summary});
+    return report;
+}
+
+/// Cells of the text table below the line that begins with `heading`, without headings, units and rules.
+Rows textRows(const QString& text, const QString& heading, bool hasTitle) {
+    Rows rows;
+    const QStringList lines = text.split('\n');
+    qsizetype line = 0;
+    while (line < lines.size() && !lines[line].startsWith(heading)) ++line;
+    line += hasTitle ? 5 : 3;
+    for (; line < lines.size() && !lines[line].isEmpty(); ++line)
+        if (!lines[line].startsWith("---")) rows << lines[line].trimmed().split(QRegularExpression("\\s{2,}"));
+    return rows;
+}
+
+/// Cells of the first table of the page after a text, as displayed.
+Rows pageRows(const QString& html, const QString& after) {
+    Rows rows;
+    const qsizetype from = html.indexOf("<tbody>", html.indexOf(after));
+    const QString table = html.mid(from, html.indexOf("</table>", from) - from);
+    static const QRegularExpression row("<tr>(.*?)</tr>", QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression cell("<t[dh][^>]*>(.*?)</t[dh]>");
+    static const QRegularExpression tag("<[^>]*>");
+    if (html.indexOf(after) < 0) return rows;
+    for (auto found = row.globalMatch(table); found.hasNext();) {
+        QStringList& cells = rows.emplaceBack();
+        for (auto each = cell.globalMatch(found.next().captured(1)); each.hasNext();)
+            cells << each.next().captured(1).remove(tag).replace(QChar(0x2013), "-");
+    }
+    return rows;
+}
+
+/// Fields of a CSV table by column; names of these runs have commas and quotes only inside quotes.
+QList<QMap<QString, QString>> csvRows(const ComparisonReport& report, const std::string& table) {
+    const Result<std::string> csv = comparisonAsCsv(report, {table});
+    if (!csv) qFatal("%s", csv.error().sentence.c_str());
+    QList<QMap<QString, QString>> rows;
+    QStringList header;
+    for (const QString& line : QString::fromStdString(*csv).split("\r\n", Qt::SkipEmptyParts)) {
+        QStringList fields{QString()};
+        bool isQuoted = false;
+        for (const QChar letter : line) {
+            if (letter == '"')
+                isQuoted = !isQuoted;
+            else if (letter == ',' && !isQuoted)
+                fields << QString();
+            else
+                fields.last() += letter;
+        }
+        if (header.isEmpty()) {
+            header = fields;
+            continue;
+        }
+        QMap<QString, QString>& row = rows.emplaceBack();
+        for (qsizetype column = 0; column < header.size(); ++column) row[header[column]] = fields.value(column);
+    }
+    return rows;
+}
+
+QString qt(const std::string& text) { return QString::fromStdString(text); }
+
+/// One fact in all places of a report that show it.
+class Places {
+  public:
+    explicit Places(const ComparisonReport& report)
+        : report_(report),
+          comparison_(report.candidates[0].comparison),
+          pair_(*comparison_.criticalPair()),
+          text_(qt(comparisonAsText(report))),
+          html_(qt(comparisonAsHtml(report))),
+          json_(QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report)))
+                    .object()["candidates"]
+                    .toArray()[0]
+                    .toObject()["workers"]
+                    .toArray()[int(comparison_.critical)]
+                    .toObject()) {}
+
+    void checkParts() const {
+        const Rows text = textRows(text_, "Mean step", false);
+        const Rows page = pageRows(html_, "Part of the mean step");
+        QVERIFY(text.size() > 2);
+        QCOMPARE(text, page);
+        int checked = 0;
+        for (const QMap<QString, QString>& row : csvRows(report_, "parts")) {
+            if (row["Worker"] != qt(pair_.candidateLabel)) continue;
+            const auto part = std::find_if(pair_.parts.begin(), pair_.parts.end(), [&](const PartDifference& each) {
+                return qt(std::string(identifier(each.part))) == row["Part"];
+            });
+            const QStringList cells = rowCalled(text, qt(std::string(name(part->part))));
+            if (cells.isEmpty()) continue;
+            ++checked;
+            QCOMPARE(time(row["Baseline (ns)"]), cells[1]);
+            QCOMPARE(time(row["Candidate Time (ns)"]), cells[2]);
+            QCOMPARE(loss(row["Lost (ns)"]), cells[3]);
+            const QJsonObject json = json_["parts"].toArray()[int(part - pair_.parts.begin())].toObject();
+            QCOMPARE(json["lostNs"].toInteger(), row["Lost (ns)"].toLongLong());
+            QCOMPARE(json["baselineNs"].toInteger(), row["Baseline (ns)"].toLongLong());
+        }
+        QCOMPARE(checked, int(text.size()) - 1);
+        QCOMPARE(time(QString::number(json_["baselineSteps"].toObject()["meanNs"].toInteger())), text.last()[1]);
+    }
+
+    /// A change that no part's cause explains has the number of its contributor.
+    void checkChange(const Cause& cause, const QString& words, const QString& unit, const Rows& contributors) const {
+        const QString lost = loss(QString::number(cause.lostNs));
+        QVERIFY2(words.startsWith(lost + unit + " "), qPrintable(words));
+        QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const auto& each) {
+            return each[0] == lost && each.last() == qt(cause.main->name().text());
+        }));
+    }
+
+    void checkSentence() const {
+        const Rows text = textRows(text_, "Mean step", false);
+        const Rows contributors = csvContributors();
+        for (const Cause& cause : comparison_.answer.causes) {
+            const QStringList row = rowCalled(text, qt(std::string(name(cause.part))));
+            const QString words = qt(cause.text);
+            const QString unit = " " + qt(std::string(pair_.scale.unit));
+            QVERIFY(qt(comparison_.answer.sentence).contains(words));
+            if (!cause.isOfWholePart) {
+                checkChange(cause, words, unit, contributors);
+                continue;
+            }
+            QVERIFY2(words.startsWith(row.value(3) + unit + " "), qPrintable(words));
+            QVERIFY2(html_.contains(">" + row.value(3) + unit + "</text>"), qPrintable(words));
+            if (!cause.main || cause.main->kind == ContributorKind::Collective) continue;
+            const QString lost = loss(QString::number(cause.main->lostNs()));
+            QVERIFY2(words.contains(", " + lost + unit + " "), qPrintable(words));
+            QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const QStringList& each) {
+                return each[0] == lost && each.last() == qt(cause.main->name().text());
+            }));
+        }
+        const QString means =
+            QString("means %1 against %2.")
+                .arg(qt(pair_.scale.text(pair_.candidate.meanNs)), qt(pair_.scale.text(pair_.baseline.meanNs)));
+        QVERIFY(std::any_of(comparison_.answer.details.begin(), comparison_.answer.details.end(),
+                            [&](const std::string& each) { return qt(each).endsWith(means); }));
+        QCOMPARE(text.last()[1], qt(pair_.scale.number(pair_.baseline.meanNs)));
+    }
+
+    void checkContributors() const {
+        Rows listed;
+        for (size_t group = 0; group < partGroupCount; ++group) {
+            const QString title = qt(std::string(name(static_cast<PartGroup>(group))));
+            const Rows text = textRows(text_, title + ": time", true);
+            const Rows page = pageRows(html_, "<h3>" + title + "</h3>");
+            QCOMPARE(text.size(), page.size());
+            const bool hasRates = hasBandwidth(static_cast<PartGroup>(group));
+            for (qsizetype row = 0; row < text.size(); ++row) {
+                const qsizetype numbers = hasRates ? 5 : 3;
+                QCOMPARE(text[row].mid(0, numbers), page[row].mid(0, numbers));
+                listed << text[row].mid(0, 3);
+            }
+        }
+        Rows csv;
+        for (const QStringList& row : csvContributors()) csv << row.mid(0, 3);
+        std::sort(listed.begin(), listed.end());
+        std::sort(csv.begin(), csv.end());
+        QVERIFY(!csv.isEmpty());
+        QCOMPARE(listed, csv);
+    }
+
+    void checkMedians() const {
+        const QMap<QString, QString> row = csvRows(report_, "summary").front();
+        for (const auto& [column, ns] : {std::pair("Baseline Median (ns)", pair_.baseline.medianNs),
+                                         std::pair("Candidate Median (ns)", pair_.candidate.medianNs)}) {
+            const QString shown = qt(timeText(row[column].toDouble()));
+            QCOMPARE(row[column].toDouble(), ns);
+            QVERIFY(text_.contains("median " + shown));
+            QVERIFY(html_.contains("<b>" + shown + "</b>"));
+            QVERIFY(html_.contains("median " + shown + "</text>"));
+        }
+        const QString percent = qt(percentText(std::abs(pair_.claim.percent))) + " %";
+        QCOMPARE(qt(percentText(std::abs(row["Change (%)"].toDouble()))) + " %", percent);
+        if (comparison_.answer.outcome != Outcome::TooFewSteps)
+            QVERIFY(html_.contains("<b>" + qt(pValueEquation(pair_.claim.pValue)).replace("<", "&lt;") + "</b>"));
+        const bool isTimes = pair_.claim.percent >= 100;  // "2.3 times as long"
+        if (comparison_.answer.outcome == Outcome::Longer && !isTimes)
+            QVERIFY(qt(comparison_.answer.sentence).contains(" " + percent + " longer"));
+    }
+
+  private:
+    QString time(const QString& ns) const { return ns.isEmpty() ? "-" : qt(pair_.scale.number(ns.toLongLong())); }
+    QString loss(const QString& ns) const { return ns.isEmpty() ? "-" : qt(pair_.scale.difference(ns.toLongLong())); }
+    /// Loss, baseline, candidate and name.
+    Rows csvContributors() const {
+        Rows rows;
+        for (const QMap<QString, QString>& row : csvRows(report_, "contributors")) {
+            if (row["Worker"] != qt(pair_.candidateLabel)) continue;
+            if (!row["Baseline (ns)"].isEmpty())
+                [&] { QCOMPARE(row["Baseline (ns)"].toLongLong() % pair_.scale.quantumNs(), 0); }();
+            const QString& name = row["Candidate Name"];
+            rows << QStringList{loss(row["Lost (ns)"]), time(row["Baseline (ns)"]), time(row["Candidate Time (ns)"]),
+                                name.isEmpty() ? row["Baseline Name"] : name};
+        }
+        return rows;
+    }
+    static QStringList rowCalled(const Rows& rows, const QString& title) {
+        for (const QStringList& row : rows)
+            if (row.first() == title) return row;
+        return {};
+    }
+
+    const ComparisonReport& report_;
+    const RunComparison& comparison_;
+    const WorkerComparison& pair_;
+    QString text_, html_;
+    QJsonObject json_;
+};
+
 }  // namespace
 
 /// Tests "Why is run B slower?" on pairs of recordings from a real GPU that differ in one known
 /// way. Plain loops over the events of the compared steps give the expected answer.
-class TestGoldenComparison : public QObject {
+/// Tests on the two sample recordings of the project: the same training over NVLink and, with peer
+/// access disabled, through host memory.
+/// Tests that a number is the same in the sentence, the text, the page, CSV and JSON.
+class tst_GoldenComparison : public QObject {
     Q_OBJECT
+
+    struct Run {
+        TracePtr trace;
+        RunSummary summary;
+        const WorkerSummary& worker() const { return summary.workers.at(0); }
+    };
+    /// Predicate: the row of a table counts.
+    using Counts = std::function<bool(const Trace&, uint32_t row)>;
+
+    const Run& run(const std::string& name) { return runs_.at(name); }
+
+    RunComparison compared(const std::string& baseline, const std::string& candidate) {
+        return compareRuns(BaselineRun{run(baseline).summary}, CandidateRun{run(candidate).summary});
+    }
+
+    /// Summed durations per step of the counted rows that start in the compared steps.
+    template <class Table>
+    static double perStepNs(const Run& run, const Table& table, const Counts& counts) {
+        int64_t sum = 0;
+        for (const StepSummary& step : run.worker().steps)
+            for (uint32_t row = 0; row < table.size(); ++row)
+                if (table.startNs[row] >= step.startNs && table.startNs[row] < step.startNs + step.wallNs &&
+                    counts(*run.trace, row))
+                    sum += table.endNs[row] - table.startNs[row];
+        return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
+    }
+
+    static std::string kernelName(const Trace& trace, uint32_t row) {
+        const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
+        return std::string(trace.strings.at(config.demangledName));
+    }
+
+    static std::set<std::string> kernelNames(const Run& run) {
+        std::set<std::string> names;
+        for (uint32_t row = 0; row < run.trace->kernels.size(); ++row) names.insert(kernelName(*run.trace, row));
+        return names;
+    }
+
+    /// Total duration of the NVTX ranges with that text that start in a step.
+    static int64_t rangeNs(const Run& run, const StepSummary& step, std::string_view text) {
+        const NvtxTable& nvtx = run.trace->nvtx;
+        int64_t sum = 0;
+        for (uint32_t row = 0; row < nvtx.size(); ++row)
+            if (run.trace->strings.at(nvtx.text[row]) == text && nvtx.startNs[row] >= step.startNs &&
+                nvtx.startNs[row] < step.startNs + step.wallNs)
+                sum += nvtx.endNs[row] - nvtx.startNs[row];
+        return sum;
+    }
+
+    /// Mean time over the steps from the end of the GPU work to its next batch copy.
+    static double waitForBatchNs(const Run& run) {
+        const Trace& trace = *run.trace;
+        int64_t sum = 0;
+        for (const StepSummary& step : run.worker().steps) {
+            int64_t copyNs = INT64_MAX;
+            for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
+                if (trace.memcpys.kind[row] == MemcpyKind::HtoD && trace.memcpys.bytes[row] > 1'000'000 &&
+                    trace.memcpys.startNs[row] >= step.startNs)
+                    copyNs = std::min(copyNs, trace.memcpys.startNs[row]);
+            int64_t doneNs = 0;
+            for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+                if (trace.kernels.endNs[row] <= copyNs) doneNs = std::max(doneNs, trace.kernels.endNs[row]);
+            sum += copyNs - doneNs;
+        }
+        return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
+    }
+
+    std::map<std::string, Run> runs_;
+
+    RunSummary nvlink_, noPeers_;
+
+    std::vector<ComparisonReport> reports_;
 
   private slots:
     void initTestCase() {
@@ -61,6 +370,31 @@ class TestGoldenComparison : public QObject {
                 QVERIFY2(!summary->isEmpty(), name.c_str());
                 runs_[name] = {*trace, *summary};
             }
+        }
+        const std::filesystem::path folder = LANESCOPE_SAMPLES;
+        for (auto& [name, summary] :
+             {std::pair("resnet152-nvlink.sqlite.gz", &nvlink_), std::pair("resnet152-no-p2p.sqlite.gz", &noPeers_)}) {
+            const Result<TracePtr> trace = loadTrace(folder / name);
+            QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+            const Result<RunSummary> made = summarizeRun(**trace);
+            QVERIFY(made.has_value());
+            *summary = *made;
+        }
+        reports_.push_back(reportOf(sample("resnet152-nvlink.sqlite.gz"), sample("resnet152-no-p2p.sqlite.gz")));
+        reports_.push_back(reportOf(sample("resnet152-no-p2p.sqlite.gz"), sample("resnet152-nvlink.sqlite.gz")));
+        std::mt19937 random(17);
+        for (int round = 0; round < 12; ++round) {
+            const auto training = [&random](double scale) {
+                SimulatedTraining options;
+                options.steps = 3 + static_cast<int>(random() % 8);
+                options.layers = 1 + static_cast<int>(random() % 4);
+                options.kernelScale = scale * (0.7 + static_cast<double>(random() % 900) / 1000);
+                options.copiesFromPageableMemory = random() % 2 == 0;
+                return summaryOf(simulatedTraining(options));
+            };
+            // From steps of microseconds to steps of minutes.
+            const double scale = std::array{0.01, 1.0, 100.0, 20'000.0}[random() % 4];
+            reports_.push_back(reportOf(training(scale), training(scale)));
         }
     }
 
@@ -245,75 +579,116 @@ class TestGoldenComparison : public QObject {
         QVERIFY(found >= convolutions.size());
     }
 
-  private:
-    struct Run {
-        TracePtr trace;
-        RunSummary summary;
-        const WorkerSummary& worker() const { return summary.workers.at(0); }
-    };
-    /// Predicate: the row of a table counts.
-    using Counts = std::function<bool(const Trace&, uint32_t row)>;
-
-    const Run& run(const std::string& name) { return runs_.at(name); }
-
-    RunComparison compared(const std::string& baseline, const std::string& candidate) {
-        return compareRuns(BaselineRun{run(baseline).summary}, CandidateRun{run(candidate).summary});
-    }
-
-    /// Summed durations per step of the counted rows that start in the compared steps.
-    template <class Table>
-    static double perStepNs(const Run& run, const Table& table, const Counts& counts) {
-        int64_t sum = 0;
-        for (const StepSummary& step : run.worker().steps)
-            for (uint32_t row = 0; row < table.size(); ++row)
-                if (table.startNs[row] >= step.startNs && table.startNs[row] < step.startNs + step.wallNs &&
-                    counts(*run.trace, row))
-                    sum += table.endNs[row] - table.startNs[row];
-        return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
-    }
-
-    static std::string kernelName(const Trace& trace, uint32_t row) {
-        const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
-        return std::string(trace.strings.at(config.demangledName));
-    }
-
-    static std::set<std::string> kernelNames(const Run& run) {
-        std::set<std::string> names;
-        for (uint32_t row = 0; row < run.trace->kernels.size(); ++row) names.insert(kernelName(*run.trace, row));
-        return names;
-    }
-
-    /// Total duration of the NVTX ranges with that text that start in a step.
-    static int64_t rangeNs(const Run& run, const StepSummary& step, std::string_view text) {
-        const NvtxTable& nvtx = run.trace->nvtx;
-        int64_t sum = 0;
-        for (uint32_t row = 0; row < nvtx.size(); ++row)
-            if (run.trace->strings.at(nvtx.text[row]) == text && nvtx.startNs[row] >= step.startNs &&
-                nvtx.startNs[row] < step.startNs + step.wallNs)
-                sum += nvtx.endNs[row] - nvtx.startNs[row];
-        return sum;
-    }
-
-    /// Mean time over the steps from the end of the GPU work to its next batch copy.
-    static double waitForBatchNs(const Run& run) {
-        const Trace& trace = *run.trace;
-        int64_t sum = 0;
-        for (const StepSummary& step : run.worker().steps) {
-            int64_t copyNs = INT64_MAX;
-            for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
-                if (trace.memcpys.kind[row] == MemcpyKind::HtoD && trace.memcpys.bytes[row] > 1'000'000 &&
-                    trace.memcpys.startNs[row] >= step.startNs)
-                    copyNs = std::min(copyNs, trace.memcpys.startNs[row]);
-            int64_t doneNs = 0;
-            for (uint32_t row = 0; row < trace.kernels.size(); ++row)
-                if (trace.kernels.endNs[row] <= copyNs) doneNs = std::max(doneNs, trace.kernels.endNs[row]);
-            sum += copyNs - doneNs;
+    void stepsAndWarmUpAreFound() {
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            QCOMPARE(run->pattern, std::string("step #"));
+            QCOMPARE(run->workers.size(), size_t{2});
+            for (const WorkerSummary& worker : run->workers) {
+                QCOMPARE(worker.foundSteps, int64_t{10});
+                QCOMPARE(worker.warmUpSteps, int64_t{1});
+                QCOMPARE(worker.steps.size(), size_t{9});
+            }
         }
-        return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
     }
 
-    std::map<std::string, Run> runs_;
+    void partsAndContributorsSumToTheSteps() {
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            for (const WorkerSummary& worker : run->workers) {
+                for (const StepSummary& step : worker.steps) QCOMPARE(step.parts.sum(), step.wallNs);
+                StepParts sums;
+                for (const Contributor& each : worker.contributors) sums[each.part] += each.exposedNs;
+                QCOMPARE(sums, worker.totalParts());
+            }
+        }
+    }
+
+    void lossIsExposedCommunication() {
+        const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
+        const Answer& answer = comparison.answer;
+        QCOMPARE(answer.outcome, Outcome::Longer);
+        QVERIFY(answer.cautions.empty());
+        QCOMPARE(answer.causes.size(), size_t{2});
+        QCOMPARE(answer.causes[0].part, StepPart::ExposedCommunication);
+        // The collectives are slower, and the ranks wait less for each other before them.
+        QCOMPARE(answer.causes[1].part, StepPart::WaitingForRanks);
+        QVERIFY(answer.causes[1].lostNs < 0);
+        QVERIFY(answer.causes[0].main);
+        const ContributorDifference& main = *answer.causes[0].main;
+        QCOMPARE(main.name().text(), std::string("AllReduce"));
+        QCOMPARE(main.path, std::string("backward"));
+        // Without the time that one rank waited for the other.
+        QCOMPARE(qRound(main.baseline.gigabytesPerSecond * 10), 2243);
+        QCOMPARE(qRound(main.candidate.gigabytesPerSecond * 10), 278);
+        const QString sentence = QString::fromStdString(answer.sentence);
+        QVERIFY2(sentence.startsWith("In these two runs the candidate's median step is 9.9 % longer: +"),
+                 qPrintable(sentence));
+        QVERIFY2(sentence.endsWith("One run per side: run-to-run spread unknown."), qPrintable(sentence));
+        QVERIFY(
+            sentence.contains("+7.074 ms exposed communication in the mean step, +7.053 ms in NCCL AllReduce, bus "
+                              "bandwidth 224.3 → 27.8 GB/s"));
+        QVERIFY(sentence.contains("no longer over the NVLink that connects these GPUs"));
+        QVERIFY2(sentence.contains("; offset by -2.871 ms waiting for ranks in the mean step, -2.871 "
+                                   "ms in NCCL AllReduce. "),
+                 qPrintable(sentence));
+    }
+
+    void answerReportsNvlinkUseOfBothRuns() {
+        QCOMPARE(nvlink_.nvlink.use, NvlinkVerdict::Use::Used);
+        QCOMPARE(noPeers_.nvlink.use, NvlinkVerdict::Use::NotSeen);
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) QCOMPARE(run->nvlink.evidence, LinkEvidence::Counters);
+        const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
+        // The fact comes first, because the rest may be truncated.
+        const QString sentence = QString::fromStdString(comparison.answer.details.front());
+        QCOMPARE(sentence, QString("NVLink, from each GPU in a step: baseline 222.46 MiB (used; by its "
+                                   "counters); candidate 0 B (not used; by its counters)."));
+    }
+
+    void deltasSumToTheDifferenceOfTheMeans() {
+        const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
+        QCOMPARE(comparison.workers.size(), size_t{2});
+        for (const WorkerComparison& pair : comparison.workers) {
+            int64_t parts = 0, contributors = 0, ranges = 0;
+            for (const PartDifference& part : pair.parts) parts += part.lostNs();
+            for (const ContributorDifference& each : pair.contributors) contributors += each.lostNs();
+            for (const RangeDifference& range : pair.ranges) ranges += range.lostNs();
+            QCOMPARE(parts, pair.lostNs());
+            QCOMPARE(contributors, pair.lostNs());
+            QCOMPARE(ranges, pair.lostNs());
+            QVERIFY(pair.parts[1].lostNs() > pair.lostNs() * 8 / 10);
+        }
+    }
+
+    void identicalFilesAreWithinNoise() {
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            const RunComparison comparison = compareRuns(BaselineRun{*run}, CandidateRun{*run});
+            QCOMPARE(comparison.answer.outcome, Outcome::Alike);
+            QCOMPARE(comparison.answer.cautions, std::vector<std::string>{"Both sides are the same recording."});
+            for (const WorkerComparison& pair : comparison.workers)
+                for (const ContributorDifference& each : pair.contributors)
+                    QVERIFY(each.lostNs() == 0 && each.match == MatchKind::SameName);
+        }
+    }
+
+    void swappedRunsAreFaster() {
+        const RunComparison comparison = compareRuns(BaselineRun{noPeers_}, CandidateRun{nvlink_});
+        QCOMPARE(comparison.answer.outcome, Outcome::Shorter);
+        QCOMPARE(comparison.answer.causes.at(0).part, StepPart::ExposedCommunication);
+        QVERIFY(comparison.answer.causes[0].lostNs < 0);
+    }
+
+    void partsAreEqualInAllFormats() {
+        for (const ComparisonReport& report : reports_) Places(report).checkParts();
+    }
+    void sentenceNumbersAreEqualInAllFormats() {
+        for (const ComparisonReport& report : reports_) Places(report).checkSentence();
+    }
+    void contributorsAreEqualInAllFormats() {
+        for (const ComparisonReport& report : reports_) Places(report).checkContributors();
+    }
+    void mediansAreEqualInAllFormats() {
+        for (const ComparisonReport& report : reports_) Places(report).checkMedians();
+    }
 };
 
-LANESCOPE_TEST(TestGoldenComparison, NoApplication)
+LANESCOPE_TEST(tst_GoldenComparison, NoApplication)
 #include "tst_GoldenComparison.moc"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/RunComparison.h"
+#include "model/compare/counterDifferences.h"
 #include "model/compare/matchContributors.h"
+#include "model/compare/trackPairs.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -123,9 +126,83 @@ Contributor kernel(const std::string& name, const std::string& path, int64_t cou
     return contributor;
 }
 
+/// One GPU with a stream for each id, each with a kernel.
+TracePtr withStreams(std::initializer_list<int64_t> streamIds) {
+    SimulatedTrace builder;
+    const uint32_t gpu = builder.addGpu();
+    int64_t nowNs = 0;
+    for (const int64_t id : streamIds) {
+        builder.addKernel(builder.addStream(0, gpu, id), "gemm", nowNs, nowNs + 100);
+        nowNs += 200;
+    }
+    return builder.finish();
+}
+
+std::string titleOf(const Trace& trace, uint32_t track) { return track == noIndex ? "-" : trace.tracks[track].title; }
+
+std::vector<std::string> titles(const Trace& baseline, const Trace& candidate) {
+    std::vector<std::string> lines;
+    for (const TrackPair& pair : pairTracks(baseline, candidate)) {
+        lines.push_back(titleOf(baseline, pair.baseline) + " = " + titleOf(candidate, pair.candidate));
+    }
+    return lines;
+}
+
+bool contains(const std::vector<std::string>& lines, const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+/// Checks that every track occurs once, in order on both sides.
+void checkOrder(const Trace& baseline, const Trace& candidate) {
+    uint32_t nextBaseline = 0, nextCandidate = 0;
+    for (const TrackPair& pair : pairTracks(baseline, candidate)) {
+        if (pair.baseline != noIndex) QCOMPARE(pair.baseline, nextBaseline++);
+        if (pair.candidate != noIndex) QCOMPARE(pair.candidate, nextCandidate++);
+    }
+    QCOMPARE(size_t{nextBaseline}, baseline.tracks.size());
+    QCOMPARE(size_t{nextCandidate}, candidate.tracks.size());
+}
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+CounterSeries counter(std::string name, uint32_t gpu, const LargeVector<int64_t>& timesNs,
+                      const LargeVector<double>& values, int64_t endNs) {
+    CounterSeries series;
+    series.name = std::move(name);
+    series.gpu = gpu;
+    series.set(timesNs, values, endNs);
+    return series;
+}
+
+TracePtr traceWith(std::vector<CounterSeries> counters) {
+    SimulatedTrace builder;
+    builder.addGpu();
+    builder.addGpu();
+    for (CounterSeries& counter : counters) builder.counter(std::move(counter));
+    return builder.finish();
+}
+
+/// A run with steps of that time, all in one kernel.
+RunSummary runOf(int64_t stepNs) {
+    SimulatedTrace builder;
+    const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
+    for (int step = 0; step < 20; ++step) {
+        const int64_t at = step * stepNs;
+        builder.addNvtx(thread, "step " + std::to_string(step), at, at + stepNs - 1'000);
+        builder.launch(thread, stream, "gemm", at + 1'000, at + 10'000, at + stepNs - 20'000 - step % 5 * 1'000);
+    }
+    const Result<RunSummary> summary = summarizeRun(*builder.finish());
+    if (!summary) qFatal("%s", summary.error().sentence.c_str());
+    return *summary;
+}
+
+QString sentenceOf(const RunSummary& before, const RunSummary& after) {
+    return QString::fromStdString(compareRuns({before}, {after}).answer.sentence);
+}
+
 }  // namespace
 
-class TestRunComparison : public QObject {
+class tst_RunComparison : public QObject {
     Q_OBJECT
 
   private slots:
@@ -453,7 +530,213 @@ class TestRunComparison : public QObject {
         QCOMPARE(first.answer.sentence, second.answer.sentence);
         QCOMPARE(first.answer.details, second.answer.details);
     }
+
+    void traceIsPairedWithItself() {
+        const TracePtr trace = simulatedTraining({.steps = 2});
+        for (const TrackPair& pair : pairTracks(*trace, *trace)) QCOMPARE(pair.baseline, pair.candidate);
+        checkOrder(*trace, *trace);
+    }
+
+    void extraGpusAreUnpaired() {
+        const TracePtr one = simulatedTraining({.steps = 2, .gpuCount = 1});
+        const TracePtr two = simulatedTraining({.steps = 2, .gpuCount = 2});
+        checkOrder(*one, *two);
+        checkOrder(*two, *one);
+        QVERIFY(contains(titles(*one, *two), "GPU 0 = GPU 0"));
+        QVERIFY(contains(titles(*one, *two), "- = GPU 1"));
+    }
+
+    void streamsArePairedByNumberAndThenByPlace() {
+        const TracePtr a = withStreams({7, 13, 20});
+        const TracePtr b = withStreams({7, 14, 20});
+        checkOrder(*a, *b);
+        const auto lines = titles(*a, *b);
+        QVERIFY(contains(lines, "Compute, stream 7 = Compute, stream 7"));
+        QVERIFY(contains(lines, "Compute, stream 20 = Compute, stream 20"));
+        QVERIFY(contains(lines, "Compute, stream 13 = Compute, stream 14"));
+    }
+
+    void streamOfOneRunIsUnpaired() {
+        const auto lines = titles(*withStreams({7, 20}), *withStreams({7, 13, 20}));
+        QVERIFY(contains(lines, "- = Compute, stream 13"));
+        QVERIFY(contains(lines, "Compute, stream 20 = Compute, stream 20"));
+    }
+
+    void emptyTraceHasNoPairs() {
+        const TracePtr empty = SimulatedTrace().finish();
+        const TracePtr some = withStreams({7});
+        checkOrder(*empty, *some);
+        checkOrder(*some, *empty);
+    }
+
+    void meansAreWeightedByDuration() {
+        const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, 20, 90}, 1'000)});
+        const TracePtr b = traceWith({counter("memory", 0, {0, 150}, {30, 50}, 1'000)});
+        const auto all = counterDifferences(*a, {50, 200}, *b, {100, 200});
+        QCOMPARE(all.size(), size_t{1});
+        QCOMPARE(all[0].baseline.mean, (10.0 * 50 + 20.0 * 100) / 150);
+        QCOMPARE(all[0].baseline.maximum, 20.0);
+        QCOMPARE(all[0].baseline.minimum, 10.0);
+        QCOMPARE(all[0].candidate.mean, 40.0);
+        QCOMPARE(all[0].owner, std::string("GPU 0"));
+        QVERIFY(all[0].changePercent() > 100);
+    }
+
+    void unknownTimesDoNotCount() {
+        const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, unknown, 30}, 300)});
+        const auto all = counterDifferences(*a, {0, 300}, *a, {0, 300});
+        QCOMPARE(all[0].baseline.mean, 20.0);
+        QCOMPARE(all[0].changePercent(), 0.0);
+    }
+
+    void countersArePairedByGpuAndNameLargestChangeFirst() {
+        const TracePtr a = traceWith({counter("memory", 0, {0}, {10}, 100), counter("memory", 1, {0}, {10}, 100),
+                                      counter("only here", 0, {0}, {10}, 100)});
+        const TracePtr b = traceWith({counter("memory", 1, {0}, {30}, 100), counter("memory", 0, {0}, {11}, 100)});
+        const auto all = counterDifferences(*a, {0, 100}, *b, {0, 100});
+        QCOMPARE(all.size(), size_t{2});
+        QCOMPARE(all[0].owner, std::string("GPU 1"));
+        QCOMPARE(all[0].changePercent(), 200.0);
+        QCOMPARE(all[1].owner, std::string("GPU 0"));
+    }
+
+    void rangesOutsideTheTraceHaveNoValue() {
+        const TracePtr a = traceWith({counter("memory", 0, {0}, {10}, 100)});
+        QVERIFY(counterDifferences(*a, {500, 600}, *a, {0, 100}).empty());
+        QVERIFY(counterDifferences(*a, {}, *a, {}).empty());
+    }
+
+    void runAgainstItselfHasNoChange() {
+        const TracePtr trace = simulatedMemory();
+        const auto all = counterDifferences(*trace, trace->range, *trace, trace->range);
+        QVERIFY(!all.empty());
+        for (const CounterDifference& each : all) {
+            QCOMPARE(each.changePercent(), 0.0);
+            QVERIFY(trace->rangeOf(each.baseline.highest).overlaps(trace->range));
+        }
+    }
+
+    void clocksAndOtherProcessesAreReadFromATrace() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
+        builder.launch(thread, stream, "gemm", 0, 1'000'000, 2'000'000);
+        builder.launch(thread, stream, "gemm", 10'000, 2'000'000, 5'000'000);
+        CounterSeries clock;
+        clock.key = "clock.sm";
+        clock.gpu = 0;
+        LargeVector<int64_t> times;
+        LargeVector<double> values;
+        // Half of the time each; time before the first kernel and after the last does not count.
+        for (const auto& [ns, hertz] :
+             {std::pair(0, 345e6), std::pair(1'000'000, 2e9), std::pair(3'000'000, 1e9), std::pair(5'000'000, 345e6)}) {
+            times.push_back(ns);
+            values.push_back(hertz);
+        }
+        clock.set(times, values, 9'000'000);
+        builder.counter(std::move(clock));
+        std::vector<GpuProcessUse>& uses = builder.description().interconnect.gpuProcesses;
+        const auto use = [&](int64_t gpu, int64_t pid, const char* name) {
+            uses.push_back({1'000'000, gpu, pid, name, 1 << 20, -1});
+        };
+        use(0, 4242, "the run's own");
+        use(0, 77, "inference");
+        use(0, 77, "inference");
+        use(0, 78, "");  // Invisible process: possibly the run's own under another number.
+        use(5, 79, "on another GPU");
+        const TracePtr trace = builder.finish();
+        QCOMPARE(trace->processes.front().pid, 4242u);
+        const Result<RunSummary> summary = summarizeRun(*trace);
+        QVERIFY(summary);
+        QCOMPARE(summary->facts.smClockHz, 1'500'000'000);
+        QCOMPARE(summary->facts.otherGpuProcesses, std::vector<std::string>{"inference"});
+    }
+
+    void machineDifferencesPrecedeTheVerdict() {
+        RunSummary before = runOf(50'000'000), after = runOf(60'000'000);
+        QVERIFY(sentenceOf(before, after).startsWith("In these two runs"));
+        before.facts.driver = "550.1";
+        after.facts.driver = "560.2";
+        before.facts.smClockHz = 1'980'000'000;
+        after.facts.smClockHz = 1'410'000'000;
+        after.facts.otherGpuProcesses = {"inference"};
+        const QString sentence = sentenceOf(before, after);
+        QVERIFY2(sentence.startsWith("The machines differ (driver, SM clock, other processes on "
+                                     "the GPUs). In these two runs"),
+                 qPrintable(sentence));
+        const RunComparison comparison = compareRuns({before}, {after});
+        QVERIFY(hasCaution(comparison,
+                           "Mean SM clock of the GPUs: 1,980 MHz in the baseline, "
+                           "1,410 MHz in the candidate."));
+        QVERIFY(hasCaution(comparison,
+                           "Other processes held memory of the candidate's GPUs while it ran: "
+                           "inference."));
+    }
+
+    void equalOrUnknownFactsAreNotReported() {
+        RunSummary before = runOf(50'000'000), after = runOf(60'000'000);
+        before.facts.smClockHz = 1'980'000'000;
+        QVERIFY(sentenceOf(before, after).startsWith("In these two runs"));
+        after.facts.smClockHz = 1'970'000'000;
+        before.facts.host = "gpu1";
+        QVERIFY(sentenceOf(before, after).startsWith("In these two runs"));
+        after.facts.host = "gpu2";
+        QVERIFY(sentenceOf(before, after).startsWith("The machines differ (host). "));
+    }
+
+    /// The clock of an idle GPU rises with its first kernel, and the next reading comes later.
+    void clockUsesReadingsAmongTheKernels() {
+        SimulatedTrace builder;
+        constexpr int64_t ms = 1'000'000;
+        builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'300 * ms, 1'310 * ms, 1'900 * ms);
+        CounterSeries clock;
+        clock.key = "clock.sm";
+        clock.gpu = 0;
+        clock.intervalNs = 500 * ms;
+        LargeVector<int64_t> times;
+        LargeVector<double> values;
+        // Read every 500 ms; unchanged readings were not stored.
+        for (const auto& [atMs, hertz] : {std::pair(0, 345e6), std::pair(1'500, 2e9)}) {
+            times.push_back(atMs * ms);
+            values.push_back(hertz);
+        }
+        clock.set(times, values, 2'000 * ms);
+        builder.counter(std::move(clock));
+        const Result<RunSummary> summary = summarizeRun(*builder.finish());
+        QVERIFY(summary);
+        QCOMPARE(summary->facts.smClockHz, 2'000'000'000);
+    }
+
+    void clockOfSeveralRunsIsTheirMean() {
+        std::vector<RunSummary> before{runOf(50'000'000), runOf(50'100'000)};
+        std::vector<RunSummary> after{runOf(50'200'000), runOf(50'300'000)};
+        uint64_t hash = 0;
+        for (std::vector<RunSummary>* runs : {&before, &after})
+            for (RunSummary& run : *runs) run.facts.contentHash = ++hash;
+        before[0].facts.smClockHz = 1'000'000'000;
+        before[1].facts.smClockHz = 2'000'000'000;
+        const auto compared = comparePrograms(before, after);
+        QVERIFY(compared);
+        QCOMPARE(compared->baseline.facts.smClockHz, 1'500'000'000);
+        QCOMPARE(compared->candidate.facts.smClockHz, 0);
+    }
+
+    void ratiosReferToTheStepTime_data() {
+        QTest::addColumn<int>("before");
+        QTest::addColumn<int>("after");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("longer") << 50 << 60 << "20.0 % longer";
+        QTest::newRow("shorter") << 50 << 40 << "20.0 % shorter";
+        QTest::newRow("twice") << 40 << 110 << "2.75 times as long";
+        QTest::newRow("half") << 110 << 40 << "2.75 times as fast";
+    }
+    void ratiosReferToTheStepTime() {
+        QFETCH(int, before);
+        QFETCH(int, after);
+        QFETCH(QString, said);
+        const QString sentence = sentenceOf(runOf(before * 1'000'000LL), runOf(after * 1'000'000LL));
+        QVERIFY2(sentence.contains(said), qPrintable(sentence));
+    }
 };
 
-LANESCOPE_TEST(TestRunComparison, NoApplication)
+LANESCOPE_TEST(tst_RunComparison, NoApplication)
 #include "tst_RunComparison.moc"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunSummary.h"
+#include "model/compare/changePoint.h"
 #include "model/compare/judgeRuns.h"
 #include "model/numbers/Statistics.h"
+#include "model/reports/GroupedValues.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -66,9 +68,55 @@ Interval plainInterval(const Values& first, const Values& second) {
     return {differences[50], differences[1949]};
 }
 
+/// The same values in the slow, obvious way.
+Statistics plainly(std::vector<int64_t> values) {
+    Statistics result;
+    if (values.empty()) return result;
+    std::sort(values.begin(), values.end());
+    long double sum = 0, squares = 0;
+    for (const int64_t value : values) {
+        sum += value;
+        result.total += value;
+    }
+    const long double mean = sum / values.size();
+    for (const int64_t value : values) squares += (value - mean) * (value - mean);
+    result.count = static_cast<int64_t>(values.size());
+    result.average = static_cast<double>(mean);
+    const size_t half = values.size() / 2;
+    result.median = values.size() % 2 == 1 ? static_cast<double>(values[half])
+                                           : static_cast<double>((values[half - 1] + values[half]) / 2.0L);
+    result.minimum = values.front();
+    result.maximum = values.back();
+    if (values.size() > 1) result.standardDeviation = static_cast<double>(std::sqrt(squares / (values.size() - 1)));
+    return result;
+}
+
+bool isRelativelyNear(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b)); }
+
+/// Logarithm of the median step of one simulated run.
+using Draw = std::function<double(std::mt19937&)>;
+
+Draw normal(double spread) {
+    return [spread](std::mt19937& random) { return std::normal_distribution<double>(0, spread)(random); };
+}
+
+double twoModes(std::mt19937& random) {
+    return (random() % 2 == 0 ? 0 : 0.1) + std::normal_distribution<double>(0, 0.01)(random);
+}
+
+double heavyTails(std::mt19937& random) { return 0.02 * std::student_t_distribution<double>(3)(random); }
+
+/// Simulated runs, of which the last `after` take longer by `shift`.
+std::vector<double> series(const Draw& draw, std::mt19937& random, size_t runs, size_t after, double shift) {
+    std::vector<double> medians;
+    for (size_t run = 0; run < runs; ++run)
+        medians.push_back(50e6 * std::exp(draw(random) + (run + after >= runs ? shift : 0)));
+    return medians;
+}
+
 }  // namespace
 
-class TestSignificance : public QObject {
+class tst_Significance : public QObject {
     Q_OBJECT
 
   private slots:
@@ -247,7 +295,193 @@ class TestSignificance : public QObject {
                 QVERIFY(shares[index] == values[index] / count || shares[index] == values[index] / count + 1);
         }
     }
+
+    void statisticsMatchPlainLoop() {
+        std::mt19937_64 random(7);
+        for (int round = 0; round < 300; ++round) {
+            // Few distinct numbers in odd rounds, so that equal ones meet around the median.
+            const int64_t limit = round % 2 ? 5 : int64_t{10'000'000'000};
+            std::vector<int64_t> values(random() % 60);
+            for (int64_t& value : values) value = static_cast<int64_t>(random() % limit);
+            const Statistics expected = plainly(values);
+            const Statistics actual = statisticsOf(values);
+            QCOMPARE(actual.count, expected.count);
+            QCOMPARE(actual.total, expected.total);
+            QCOMPARE(actual.minimum, expected.minimum);
+            QCOMPARE(actual.maximum, expected.maximum);
+            QVERIFY(isRelativelyNear(actual.average, expected.average));
+            QVERIFY(isRelativelyNear(actual.median, expected.median));
+            QVERIFY(isRelativelyNear(actual.standardDeviation, expected.standardDeviation));
+        }
+    }
+
+    void medianOfAnEvenCountIsAveraged() {
+        std::vector<int64_t> values{40, 10, 30, 20};
+        QCOMPARE(medianOf(values), 25.0);
+    }
+
+    void singleNumberHasNoDeviation() {
+        std::vector<int64_t> values{42};
+        const Statistics figures = statisticsOf(values);
+        QCOMPARE(figures.standardDeviation, 0.0);
+        QCOMPARE(figures.median, 42.0);
+    }
+
+    void smallDifferencesOfLargeNumbersAreKept() {
+        const int64_t base = 4'000'000'000'000'000'000;
+        std::vector<int64_t> values{base, base + 1024};
+        QCOMPARE(medianOf(values), static_cast<double>(base + 512));
+    }
+
+    void sumsNeverOverflow() {
+        const int64_t most = std::numeric_limits<int64_t>::max();
+        std::vector<int64_t> values{most, most, 1};
+        QCOMPARE(statisticsOf(values).total, most);
+        // A total that overflows is still covered by the mean, which lies between the extremes.
+        QCOMPARE(statisticsOf(values).average, static_cast<double>(most) / 3 * 2);
+        std::vector<int64_t> equal{most / 2, most / 2, most / 2};
+        QCOMPARE(statisticsOf(equal).average, static_cast<double>(most / 2));
+        QCOMPARE(saturatingSum(std::numeric_limits<int64_t>::min(), -1), std::numeric_limits<int64_t>::min());
+    }
+
+    void groupsAreInOrderOfAppearance() {
+        GroupedValues groups;
+        groups.add(7, 1);
+        groups.add(7, 2);
+        groups.add(3, 10);
+        groups.add(7, 3);
+        QCOMPARE(groups.groups().size(), size_t{2});
+        QCOMPARE(groups.groups()[0].key, uint64_t{7});
+        QCOMPARE(groups.groups()[0].values, (std::vector<int64_t>{1, 2, 3}));
+        QCOMPARE(groups.groups()[1].values, (std::vector<int64_t>{10}));
+    }
+
+    void levelChangeIsFound() {
+        const std::vector<double> medians{50, 50.4, 49.8, 50.1, 50.3, 49.9, 50.2, 55, 55.3, 54.8, 55.1, 55.2};
+        const auto change = latestChange(medians);
+        QVERIFY(change);
+        QCOMPARE(change->first, size_t{7});
+        QVERIFY(std::abs(change->percent - 10) < 0.5);
+        QVERIFY(change->pValue < 0.025);
+        const auto again = latestChange(medians);
+        QCOMPARE(again->pValue, change->pValue);
+    }
+
+    void latestOfSeveralChangesIsReported() {
+        std::mt19937 random(3);
+        std::vector<double> medians = series(normal(0.005), random, 24, 12, std::log(1.1));
+        for (const double each : series(normal(0.005), random, 12, 0, 0)) medians.push_back(each);
+        const auto change = latestChange(medians);
+        QVERIFY(change);
+        QCOMPARE(change->first, size_t{24});
+        QVERIFY(change->percent < -5);
+    }
+
+    void oneDeviatingRunIsNoChange() {
+        QVERIFY(!latestChange(std::vector<double>{50, 50, 51, 50, 50, 51, 50, 51, 50, 50, 51, 90}));
+        QVERIFY(!latestChange(std::vector<double>{50, 80, 80}));
+        QVERIFY(!latestChange({}));
+        QVERIFY(!latestChange(std::vector<double>(20, 50.0)));
+    }
+
+    /// Less than 1 % is irrelevant, however certain.
+    void tinyChangeIsNone() {
+        std::vector<double> medians(10, 50.0);
+        medians.resize(20, 50.2);
+        QVERIFY(!latestChange(medians));
+        std::fill(medians.begin() + 10, medians.end(), 51.0);
+        QVERIFY(latestChange(medians));
+    }
+
+    void varyingRunsHaveNoChange_data() {
+        QTest::addColumn<Draw>("draw");
+        QTest::addColumn<int>("runs");
+        for (const int runs : {8, 12, 21}) {
+            QTest::addRow("normal, %d runs", runs) << normal(0.02) << runs;
+            QTest::addRow("two modes, %d runs", runs) << Draw(twoModes) << runs;
+            QTest::addRow("heavy tails, %d runs", runs) << Draw(heavyTails) << runs;
+        }
+    }
+
+    void varyingRunsHaveNoChange() {
+        QFETCH(Draw, draw);
+        QFETCH(int, runs);
+        std::mt19937 random(11);
+        constexpr int times = 2000;
+        int found = 0;
+        for (int time = 0; time < times; ++time)
+            found += latestChange(series(draw, random, size_t(runs), 0, 0)) ? 1 : 0;
+        qInfo("%s: a change in %.3f of 2,000 without", QTest::currentDataTag(), double(found) / times);
+        QVERIFY(double(found) / times <= 0.035);
+    }
+
+    void runIsComparedWithItsLevel() {
+        const auto level = [](size_t count, std::optional<size_t> first) {
+            std::optional<ChangePoint> change;
+            if (first) change = ChangePoint{*first, 5, 0.01};
+            const Stretch found = levelOf(count, change, 3);
+            return std::pair(found.begin, found.end);
+        };
+        using Pair = std::pair<size_t, size_t>;
+        QCOMPARE(level(10, std::nullopt), Pair(0, 10));
+        QCOMPARE(level(10, 6), Pair(6, 10));
+        QCOMPARE(level(10, 7), Pair(7, 10));
+        QCOMPARE(level(10, 8), Pair(0, 8));  // Two runs since the change are too few for a spread.
+        QCOMPARE(level(10, 9), Pair(0, 9));
+        QCOMPARE(level(4, 2), Pair(0, 4));
+    }
+
+    void ordinaryRunIsRarelyAnOutlier_data() { varyingRunsHaveNoChange_data(); }
+
+    /// Also if a level change is found by mistake and the run is compared with fewer runs.
+    void ordinaryRunIsRarelyAnOutlier() {
+        QFETCH(Draw, draw);
+        QFETCH(int, runs);
+        std::mt19937 random(13);
+        constexpr int times = 2000;
+        int claimed = 0;
+        for (int time = 0; time < times; ++time) {
+            const std::vector<double> medians = series(draw, random, size_t(runs), 0, 0);
+            const Stretch level = levelOf(medians.size() - 1, latestChange(medians), 3);
+            const auto at = [&](size_t place) { return medians.begin() + std::ptrdiff_t(place); };
+            const Claim claim = judgeRuns({{at(level.begin), at(level.end)}, {medians.back()}, {}});
+            claimed += claim.outcome != Outcome::WithinNoise ? 1 : 0;
+        }
+        qInfo("%s: slower or faster in %.3f of 2,000 without a change", QTest::currentDataTag(),
+              double(claimed) / times);
+        // One run is no mean of several, so that heavy tails matter.
+        const bool hasHeavyTails = QString(QTest::currentDataTag()).startsWith("heavy");
+        QVERIFY(double(claimed) / times <= (hasHeavyTails ? 0.085 : 0.065));
+    }
+
+    void changesOfVaryingRunsAreFound_data() {
+        QTest::addColumn<int>("percent");
+        QTest::addColumn<int>("after");
+        QTest::addColumn<double>("least");
+        QTest::newRow("5 %, 5 of 21") << 5 << 5 << 0.8;
+        QTest::newRow("5 %, 10 of 21") << 5 << 10 << 0.9;
+        QTest::newRow("10 %, 3 of 21") << 10 << 3 << 0.95;
+        QTest::newRow("10 %, 10 of 21") << 10 << 10 << 0.99;
+    }
+
+    void changesOfVaryingRunsAreFound() {
+        QFETCH(int, percent);
+        QFETCH(int, after);
+        QFETCH(double, least);
+        std::mt19937 random(12);
+        constexpr int times = 400;
+        int found = 0, near = 0;
+        for (int time = 0; time < times; ++time) {
+            const auto change =
+                latestChange(series(normal(0.02), random, 21, size_t(after), std::log1p(percent / 100.0)));
+            found += change ? 1 : 0;
+            near += change && std::abs(int(change->first) - (21 - after)) <= 1 ? 1 : 0;
+        }
+        qInfo("%s, runs that spread by 2 %%: found in %.3f, within a run of its place in %.3f", QTest::currentDataTag(),
+              double(found) / times, double(near) / times);
+        QVERIFY(double(found) / times >= least);
+    }
 };
 
-LANESCOPE_TEST(TestSignificance, NoApplication)
+LANESCOPE_TEST(tst_Significance, NoApplication)
 #include "tst_Significance.moc"

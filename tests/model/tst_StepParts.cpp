@@ -2,6 +2,12 @@
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/WorkerTimeline.h"
+#include "model/explain/Explanation.h"
+#include "model/explain/StepGrid.h"
+#include "model/explain/findingPlace.h"
+#include "model/explain/rules.h"
+#include "model/trace/WorkRows.h"
+#include "model/trace/processes.h"
 #include "tests/support/PlainStepParts.h"
 #include "tests/support/RandomRun.h"
 #include "tests/support/SimulatedTrace.h"
@@ -10,6 +16,7 @@
 
 using namespace lanescope;
 using namespace lanescope::analysis;
+using namespace lanescope::explain;
 
 namespace {
 
@@ -49,9 +56,91 @@ const Contributor* heaviest(const WorkerSummary& worker, StepPart part) {
     return nullptr;
 }
 
+constexpr int64_t ms = 1'000'000;
+
+/// A synthetic worker whose steps, numbered from `first` on, have these lengths and only compute.
+WorkerSummary workerOfSteps(const std::vector<int64_t>& wallMs, int64_t first = 0) {
+    WorkerSummary worker;
+    int64_t atNs = 1000 * ms;
+    for (const int64_t each : wallMs) {
+        StepSummary step;
+        step.number = first++;
+        step.startNs = atNs;
+        step.wallNs = each * ms;
+        step.parts[StepPart::Compute] = each * ms;
+        worker.steps.push_back(step);
+        atNs += each * ms;
+    }
+    return worker;
+}
+
+RunSummary runOf(std::vector<WorkerSummary> workers) {
+    RunSummary run;
+    run.source = StepSource::NvtxRange;
+    run.workers = std::move(workers);
+    for (size_t index = 0; index < run.workers.size(); ++index) {
+        run.workers[index].pid = 100 + static_cast<uint32_t>(index);
+        run.workers[index].rank = static_cast<int>(index);
+        run.workers[index].gpuId = static_cast<int64_t>(index);
+    }
+    return run;
+}
+
+/// One process that runs a kernel with these microseconds on each GPU, without calls.
+TracePtr onEachGpu(const std::vector<int64_t>& microseconds) {
+    SimulatedTrace builder;
+    for (size_t gpu = 0; gpu < microseconds.size(); ++gpu)
+        builder.addKernel(builder.addStream(0, builder.addGpu(), 7), "gemm", 0, 1000 * microseconds[gpu]);
+    return builder.finish();
+}
+
+bool reportsSkippedGpus(const Trace& trace) {
+    return std::ranges::any_of(trace.health,
+                               [](const HealthNote& note) { return note.code == HealthCode::GpusNotExplained; });
+}
+
+/// Several processes on several GPUs, with work of all kinds, unsorted.
+TracePtr randomWork(unsigned seed) {
+    std::mt19937 random(seed);
+    const auto below = [&random](uint32_t end) { return std::uniform_int_distribution<uint32_t>(0, end - 1)(random); };
+    SimulatedTrace builder;
+    std::vector<uint32_t> streams;
+    const uint32_t gpus = 1 + below(4), processes = 1 + below(4);
+    for (uint32_t gpu = 0; gpu < gpus; ++gpu) builder.addGpu();
+    for (uint32_t process = 1; process < processes; ++process) builder.addProcess(5000 + process, "python3");
+    for (uint32_t number = 0, count = 1 + below(12); number < count; ++number)
+        streams.push_back(builder.addStream(below(processes), below(gpus), number));
+    for (int number = 0; number < 200; ++number) {
+        const uint32_t stream = streams[below(static_cast<uint32_t>(streams.size()))];
+        const int64_t start = below(100'000), end = start + 1 + below(1000);
+        switch (below(4)) {
+            case 0: builder.addKernel(stream, "gemm", start, end); break;
+            case 1: builder.addMemcpy(stream, MemcpyKind::HtoD, 8, start, end); break;
+            case 2: builder.addMemset(stream, 8, start, end); break;
+            default: builder.addGraph(stream, 1, start, end);
+        }
+    }
+    return builder.finish();
+}
+
+/// The plain way: all rows in order.
+template <class Table>
+std::vector<uint32_t> rowsOf(const Trace& trace, const Table& table, uint32_t process, uint32_t gpu) {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const Stream& stream = trace.streams[table.stream[row]];
+        if (stream.process == process && stream.gpu == gpu) rows.push_back(row);
+    }
+    return rows;
+}
+
+bool areSame(std::span<const uint32_t> rows, const std::vector<uint32_t>& expected) {
+    return std::ranges::equal(rows, expected);
+}
+
 }  // namespace
 
-class TestStepParts : public QObject {
+class tst_StepParts : public QObject {
     Q_OBJECT
 
   private slots:
@@ -332,7 +421,189 @@ class TestStepParts : public QObject {
             QCOMPARE(valueAt(style.indexOf(variable, dark)), hex(color.dark));
         }
     }
+
+    void stepsAreAlignedByNumber() {
+        WorkerSummary late = workerOfSteps({30, 20}, 2);
+        OutlierStep odd;
+        odd.number = 2;
+        late.outliers.push_back(odd);
+        const StepGrid grid(runOf({workerOfSteps({10, 11, 12}), late, workerOfSteps({})}));
+        QCOMPARE(grid.rowCount(), size_t{2});
+        QCOMPARE(grid.columnCount(), size_t{4});
+        QCOMPARE(grid.numberOf(3), int64_t{3});
+        QVERIFY(!grid.at(1, 0) && !grid.at(0, 3));
+        QCOMPARE(*grid.at(1, 2), (StepPlace{1, 0}));
+        QVERIFY(grid.isOdd(1, 2) && !grid.isOdd(0, 2));
+        QCOMPARE(grid.longestNs(), 30 * ms);
+        QCOMPARE(grid.slowestRow(), size_t{1});
+        QCOMPARE(grid.slowestColumn(), size_t{2});
+        QCOMPARE(grid.medianNs(0), 11 * ms);
+        QCOMPARE(grid.rowOf(2), grid.rowCount());
+        QCOMPARE(grid.columnOf(9), grid.columnCount());
+        QVERIFY(StepGrid(RunSummary()).isEmpty());
+    }
+
+    void reducedStepsMatchPlainLoop() {
+        std::mt19937 random(3);
+        for (int round = 0; round < 200; ++round) {
+            std::vector<WorkerSummary> workers;
+            for (int worker = 0; worker < 3; ++worker) {
+                std::vector<int64_t> wallMs(random() % 40);
+                for (int64_t& each : wallMs) each = 1 + static_cast<int64_t>(random() % 50);
+                workers.push_back(workerOfSteps(wallMs, static_cast<int64_t>(random() % 10)));
+            }
+            const RunSummary run = runOf(workers);
+            const StepGrid grid(run);
+            for (size_t row = 0; row < grid.rowCount(); ++row) {
+                const WorkerSummary& worker = run.workers[grid.workerOf(row)];
+                const size_t first = random() % grid.columnCount();
+                const size_t count = 1 + random() % 12;
+                const StepSummary* longest = nullptr;
+                for (const StepSummary& step : worker.steps)
+                    if (step.number >= grid.numberOf(first) && grid.columnOf(step.number) < first + count &&
+                        (longest == nullptr || step.wallNs > longest->wallNs))
+                        longest = &step;
+                const auto column = grid.longestIn(row, first, count);
+                QCOMPARE(column.has_value(), longest != nullptr);
+                if (column) QCOMPARE(grid.numberOf(*column), longest->number);
+
+                const int64_t from = 990 * ms + static_cast<int64_t>(random() % 900) * ms;
+                const TimeRange asked{from, from + 1 + static_cast<int64_t>(random() % 90) * ms};
+                size_t seen = 0;
+                const auto [begin, end] = grid.columnsIn(row, asked);
+                for (size_t each = 0; each < grid.columnCount(); ++each) {
+                    const auto place = grid.at(row, each);
+                    if (!place) continue;
+                    const StepSummary& step = worker.steps[place->step];
+                    const bool isSeen = asked.overlaps({step.startNs, step.startNs + step.wallNs});
+                    QCOMPARE(each >= begin && each < end, isSeen);
+                    seen += isSeen ? 1 : 0;
+                }
+                QVERIFY(end - begin >= seen);
+            }
+        }
+    }
+
+    void steadyStepsAreNearestToTheMedian() {
+        const RunSummary run = runOf({workerOfSteps({40, 10, 30, 20, 20, 20, 20, 20, 20, 20, 50, 20, 10})});
+        const auto range = steadySteps(run);
+        QVERIFY(range.has_value());
+        const auto& steps = run.workers[0].steps;
+        QCOMPARE(range->startNs, steps[3].startNs);
+        QCOMPARE(range->endNs, steps[8].startNs);
+        QCOMPARE(*steadySteps(runOf({workerOfSteps({10, 20})})), (TimeRange{1000 * ms, 1030 * ms}));
+        QVERIFY(!steadySteps(RunSummary()));
+        RunSummary whole = runOf({workerOfSteps({10})});
+        whole.source = StepSource::WholeRun;
+        QVERIFY(!steadySteps(whole));
+    }
+
+    void tableShowsTheLongestFirst() {
+        WorkerSummary early = workerOfSteps({20, 20}), late = workerOfSteps({20, 30});
+        for (StepSummary& step : early.steps) {
+            step.parts[StepPart::Compute] -= 5 * ms;
+            step.parts[StepPart::WaitingForRanks] += 5 * ms;
+        }
+        const StepsTable made = stepsTable(runOf({early, late}));
+        QCOMPARE(made.table.rows.size(), size_t{4});
+        QCOMPARE(made.places.front(), (StepPlace{1, 1}));
+        const auto column = [&](std::string_view name) {
+            for (size_t index = 0; index < made.table.columns.size(); ++index)
+                if (made.table.columns[index].name == name) return index;
+            return made.table.columns.size();
+        };
+        QVERIFY(column("Compute") < made.table.columns.size());
+        QVERIFY(column("Memset") == made.table.columns.size());
+        QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Time")]), 30 * ms);
+        QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Over Median")]), 5 * ms);
+        QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Late")]), 5 * ms);
+        for (size_t row = 0; row < made.table.rows.size(); ++row)
+            QCOMPARE(made.table.rows[row].size(), made.table.columns.size());
+    }
+
+    void findingLeadsToItsWorstEvent() {
+        const TracePtr trace = simulatedTraining({.steps = 8, .copiesFromPageableMemory = true});
+        const Result<RunSummary> run = summarizeRun(*trace);
+        const Explanation explanation = explain::explain(*run);
+        QVERIFY(!explanation.findings.empty());
+        for (const Finding& finding : explanation.findings) {
+            const Result<FindingPlace> place = placeOf(*trace, *run, finding);
+            QVERIFY(place.has_value());
+            QVERIFY(place->step.overlaps(place->range));
+            QVERIFY(!place->range.isEmpty());
+            QVERIFY(place->event.isValid());
+            // No event of the finding is longer.
+            const WorkerSummary& worker = run->workers[finding.worker];
+            QVERIFY(std::any_of(worker.steps.begin(), worker.steps.end(),
+                                [&](const auto& step) { return step.startNs == place->step.startNs; }));
+            if (finding.rule == &pageableCopiesRule) {
+                QCOMPARE(place->event.kind(), EventKind::Memcpy);
+                QVERIFY(trace->rangeOf(place->event).overlaps(place->range));
+            }
+        }
+        Finding other = explanation.findings.front();
+        RunSummary changed = *run;
+        changed.workers[other.worker].pid = 1;
+        QVERIFY(!placeOf(*trace, changed, other));
+    }
+
+    void workRowsMatchPlainLoop() {
+        for (unsigned seed = 0; seed < 100; ++seed) {
+            const TracePtr trace = randomWork(seed);
+            const WorkRows rows(*trace);
+            for (uint32_t process = 0; process < trace->processes.size(); ++process) {
+                for (uint32_t gpu = 0; gpu < trace->gpus.size(); ++gpu) {
+                    const WorkRows::WorkerRows found = rows.of(process, gpu);
+                    const auto plain = [&](const auto& table) { return rowsOf(*trace, table, process, gpu); };
+                    QVERIFY(areSame(found.kernels, plain(trace->kernels)));
+                    QVERIFY(areSame(found.memcpys, plain(trace->memcpys)));
+                    QVERIFY(areSame(found.memsets, plain(trace->memsets)));
+                    QVERIFY(areSame(found.graphs, plain(trace->graphs)));
+                }
+            }
+            QVERIFY(rows.of(99, 0).kernels.empty());
+        }
+    }
+
+    /// For any number of GPUs, each of which has less than a hundredth of all work.
+    void manyEquallyUsedGpusAreAllExplained() {
+        for (const size_t count : {size_t{1}, size_t{100}, size_t{101}, size_t{256}}) {
+            const TracePtr trace = onEachGpu(std::vector<int64_t>(count, 10));
+            QCOMPARE(GpusOfProcesses(*trace).of(0).size(), count);
+            QVERIFY(!reportsSkippedGpus(*trace));
+            const auto run = analysis::summarizeRun(*trace);
+            QVERIFY(run && run->workers.size() == count);
+            QVERIFY(explain::explain(*run).sentence.find("no GPU work") == std::string::npos);
+        }
+    }
+
+    /// On the others, it has only a context or exchanges a few bytes.
+    void barelyUsedGpusAreOmitted() {
+        const TracePtr trace = onEachGpu({1000, 9, 10, 1});
+        QCOMPARE(GpusOfProcesses(*trace).of(0), (std::vector<uint32_t>{0, 2}));
+        QVERIFY(!reportsSkippedGpus(*trace));
+    }
+
+    /// A number that no machine has, so that the cost of a file is bounded.
+    void mostUsedGpusAreKeptBeyondTheLimit() {
+        std::vector<int64_t> microseconds(300, 10);
+        for (size_t gpu = 100; gpu < 150; ++gpu) microseconds[gpu] = 20;
+        microseconds[299] = 30;
+        const TracePtr trace = onEachGpu(microseconds);
+        const GpusOfProcesses gpus(*trace);
+        std::vector<uint32_t> expected;
+        for (uint32_t gpu = 0; gpu < 300; ++gpu)
+            if (gpu < 255 || gpu == 299) expected.push_back(gpu);
+        QCOMPARE(gpus.of(0), expected);
+        QCOMPARE(gpus.countOf(0), size_t{300});
+        QVERIFY(reportsSkippedGpus(*trace));
+        const auto run = analysis::summarizeRun(*trace);
+        QVERIFY(run && run->workers.size() == GpusOfProcesses::maxGpus);
+        const std::vector<std::string> caveats = explain::explain(*run).caveats;
+        QVERIFY(std::ranges::any_of(
+            caveats, [](const std::string& doubt) { return doubt.starts_with("Process 4242 uses 300 GPUs: "); }));
+    }
 };
 
-LANESCOPE_TEST(TestStepParts, NoApplication)
+LANESCOPE_TEST(tst_StepParts, NoApplication)
 #include "tst_StepParts.moc"

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <latch>
+
+#include "model/assemble/TraceBuilder.h"
+#include "model/assemble/sortTables.h"
+#include "model/export/traceFile.h"
+#include "model/format/GlobalId.h"
+#include "model/importers/loadTrace.h"
+#include "model/numbers/LargeMemory.h"
 #include "model/trace/gpuNames.h"
+#include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/CpuState.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/MemoryEvent.h"
+#include "model/trace/kinds/Nvtx.h"
+#include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -25,6 +40,122 @@ QString valueOf(const std::vector<Property>& properties, const char* name) {
     for (const Property& property : properties)
         if (property.name == name) return QString::fromStdString(property.value);
     return {};
+}
+
+constexpr int64_t ms = 1'000'000;
+
+// A reader has only a builder: it can neither create nor change a trace.
+static_assert(!std::is_default_constructible_v<Trace>);
+static_assert(!std::is_copy_constructible_v<Trace>);
+static_assert(std::is_same_v<decltype(std::declval<TraceBuilder&>().trace()), const Trace&>);
+
+/// The same run for any order of events: subjects first, because rows name them.
+struct Run {
+    TraceBuilder builder;
+    uint32_t thread = builder.thread(globalTid(4242, 4242));
+    uint32_t gpu = builder.gpu(3);
+    uint32_t stream = builder.stream(0, gpu, 1, 7);
+    StringIndex step = builder.intern("step"), launch = builder.intern("cudaLaunchKernel");
+    StringIndex gemm = builder.intern("gemm");
+    uint32_t config = builder.launchConfig({.demangledName = gemm, .shortName = gemm});
+    std::vector<std::function<void()>> tellings;
+
+    Run() {
+        for (int64_t i = 0; i < 700; ++i) tell(i);
+    }
+
+    void tell(int64_t i) {
+        const int64_t atNs = i * ms;
+        const auto correlation = static_cast<uint32_t>(i + 1);
+        tellings.emplace_back([=, this] {
+            builder.add<kinds::Nvtx>({.startNs = atNs, .endNs = atNs + ms, .text = step, .thread = thread});
+        });
+        tellings.emplace_back([=, this] {
+            builder.add<kinds::Api>({.startNs = atNs + 10,
+                                     .endNs = atNs + 20,
+                                     .name = launch,
+                                     .thread = thread,
+                                     .correlation = correlation});
+        });
+        tellings.emplace_back([=, this] {
+            builder.add<kinds::Kernel>({.startNs = atNs + 50,
+                                        .endNs = atNs + ms / 2,
+                                        .stream = stream,
+                                        .correlation = correlation,
+                                        .config = config});
+        });
+        tellings.emplace_back([=, this] {
+            builder.add<kinds::Memcpy>({.startNs = atNs + ms / 2,
+                                        .endNs = atNs + ms,
+                                        .bytes = i,
+                                        .kind = i % 3 == 0 ? MemcpyKind::UvmHtoD : MemcpyKind::HtoD,
+                                        .stream = stream,
+                                        .address = static_cast<uint64_t>(i)});
+        });
+    }
+
+    TracePtr finish() {
+        for (const auto& telling : tellings) telling();
+        builder.nameProcess(globalPid(4242), "python3");
+        builder.nameThread(globalTid(4242, 4242), "main");
+        builder.nameThread(globalTid(1, 1), "nobody's");
+        builder.finish();
+        return builder.take();
+    }
+};
+
+bool hasNote(const Trace& trace, std::string_view sentence) {
+    return std::any_of(trace.health.begin(), trace.health.end(),
+                       [&](const HealthNote& note) { return note.sentence == sentence; });
+}
+
+/// Calls, their kernels and ranges around them, out of order.
+TraceBuilder unfinishedTrace(uint32_t rows) {
+    std::mt19937 random(rows);
+    TraceBuilder builder;
+    const uint32_t thread = builder.thread(globalTid(4242, 4242));
+    std::array<uint32_t, 3> streams{};
+    for (uint32_t id = 0; id < 3; ++id) streams[id] = builder.stream(0, builder.gpu(0), 1, id);
+    const StringIndex name = builder.intern("simulated");
+    const uint32_t config = builder.launchConfig({.demangledName = name});
+    for (uint32_t row = 0; row < rows; ++row) {
+        const int64_t startNs = int64_t{row} * 100 + static_cast<int64_t>(random() % 10'000);
+        builder.add<kinds::Api>(
+            {.startNs = startNs, .endNs = startNs + 20, .name = name, .thread = thread, .correlation = row + 1});
+        builder.add<kinds::Kernel>({.startNs = startNs + 50,
+                                    .endNs = startNs + 90,
+                                    .stream = streams[row % 3],
+                                    .correlation = row + 1,
+                                    .config = config});
+        builder.add<kinds::Nvtx>({.startNs = startNs - 10, .endNs = startNs + 30, .text = name, .thread = thread});
+    }
+    return builder;
+}
+
+/// Returns true if two finished traces are equal in everything that finishing creates.
+bool areAlike(const Trace& a, const Trace& b) {
+    const auto isLane = [](const Lane& one, const Lane& other) {
+        return one.startNs == other.startNs && one.durationNs == other.durationNs && one.busyNs == other.busyNs &&
+               one.tiles->levels.size() == other.tiles->levels.size();
+    };
+    const auto isTrack = [&](const Track& one, const Track& other) {
+        return one.kind == other.kind && one.parent == other.parent &&
+               std::ranges::equal(one.lanes, other.lanes, isLane);
+    };
+    const auto isSum = [](const TrackSums& one, const TrackSums& other) {
+        return one.lanes.size() == other.lanes.size() && one.busy->timeNs == other.busy->timeNs &&
+               one.busy->busyNs == other.busy->busyNs;
+    };
+    return a.range == b.range && a.kernels.startNs == b.kernels.startNs && a.apiCalls.startNs == b.apiCalls.startNs &&
+           a.nvtx.startNs == b.nvtx.startNs && a.nvtx.depth == b.nvtx.depth && a.links.calls == b.links.calls &&
+           a.links.kernels == b.links.kernels && std::ranges::equal(a.tracks, b.tracks, isTrack) &&
+           std::ranges::equal(a.sums.tracks, b.sums.tracks, isSum);
+}
+
+std::vector<uint32_t> rowNumbers(size_t count) {
+    std::vector<uint32_t> rows(count);
+    std::iota(rows.begin(), rows.end(), 0u);
+    return rows;
 }
 
 }  // namespace
@@ -329,6 +460,244 @@ class tst_Trace : public QObject {
         QVERIFY(trace->tracks.empty());
         QVERIFY(trace->isEmpty());
         QCOMPARE(trace->range, TimeRange{});
+    }
+
+    void eventsMayComeInAnyOrder() {
+        const TracePtr sorted = Run().finish();
+        QCOMPARE(sorted->kernels.size(), 700u);
+        QCOMPARE(sorted->migrations.size(), 234u);
+        QVERIFY(std::is_sorted(sorted->nvtx.startNs.begin(), sorted->nvtx.startNs.end()));
+        for (uint32_t seed = 1; seed < 4; ++seed) {
+            Run run;
+            std::shuffle(run.tellings.begin(), run.tellings.end(), std::mt19937(seed));
+            const TracePtr shuffled = run.finish();
+            QVERIFY(shuffled->kernels.startNs == sorted->kernels.startNs);
+            QVERIFY(shuffled->kernels.correlation == sorted->kernels.correlation);
+            QVERIFY(shuffled->memcpys.bytes == sorted->memcpys.bytes);
+            QVERIFY(shuffled->memcpys.kind == sorted->memcpys.kind);
+            QVERIFY(shuffled->migrations.memcpy == sorted->migrations.memcpy);
+            QVERIFY(shuffled->migrations.address == sorted->migrations.address);
+            QVERIFY(shuffled->apiCalls.startNs == sorted->apiCalls.startNs);
+            QVERIFY(shuffled->nvtx.depth == sorted->nvtx.depth);
+            QVERIFY(shuffled->projections.startNs == sorted->projections.startNs);
+            QCOMPARE(shuffled->range, sorted->range);
+            QCOMPARE(shuffled->tracks.size(), sorted->tracks.size());
+            for (size_t track = 0; track < sorted->tracks.size(); ++track)
+                QCOMPARE(shuffled->tracks[track].title, sorted->tracks[track].title);
+        }
+    }
+
+    void lateNamesCreateNoSubject() {
+        const TracePtr trace = Run().finish();
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QCOMPARE(trace->processes[0].name, std::string("python3"));
+        QCOMPARE(trace->threads.size(), size_t{1});
+        QCOMPARE(trace->threads[0].name, std::string("main"));
+        QCOMPARE(trace->gpus[0].id, int64_t{3});
+    }
+
+    void subjectsAreReused() {
+        TraceBuilder builder;
+        const uint32_t process = builder.process(globalPid(7));
+        QCOMPARE(builder.process(globalTid(7, 9)), process);
+        QCOMPARE(builder.trace().threads[builder.thread(globalTid(7, 9))].process, process);
+        QCOMPARE(builder.thread(globalTid(7, 9)), builder.thread(globalTid(7, 9)));
+        const uint32_t stream = builder.stream(process, builder.gpu(0), 1, 7);
+        QVERIFY(builder.stream(process, builder.gpu(0), 2, 7) != stream);
+        QCOMPARE(builder.stream(process, builder.gpu(0), 1, 7), stream);
+        QCOMPARE(builder.stream(process, 99, 1, 7), noIndex);
+        QCOMPARE(builder.stream(99, builder.gpu(0), 1, 7), noIndex);
+        for (int64_t id = 0; id < 5'000; ++id) builder.gpu(id);
+        QCOMPARE(builder.gpu(5'000), noIndex);
+        QCOMPARE(builder.gpu(1), 1u);
+    }
+
+    void inconsistentEventsAreSkippedAndCounted() {
+        Run run;
+        TraceBuilder& builder = run.builder;
+        constexpr int64_t far = int64_t{1} << 62;
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = 99, .config = 0}).isValid());
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = run.stream}).isValid());
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 2, .endNs = 1, .stream = run.stream, .config = 0}).isValid());
+        QVERIFY(
+            !builder.add<kinds::Kernel>({.startNs = -far, .endNs = 1, .stream = run.stream, .config = 0}).isValid());
+        QVERIFY(!builder.add<kinds::Memset>({.startNs = 1, .endNs = far, .stream = run.stream}).isValid());
+        QVERIFY(!builder.add<kinds::Graph>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::Memcpy>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::Api>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::Nvtx>({.startNs = 1, .endNs = 2, .thread = 5}).isValid());
+        QVERIFY(!builder.add<kinds::Sync>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2, .process = 0, .gpu = 9}).isValid());
+        builder.add<kinds::MemoryEvent>({.timeNs = 1, .process = 0, .gpu = 9});
+        builder.eventWait({.stream = 12, .event = 1, .correlation = 4});
+        builder.nccl({EventKind::Nvtx, 12'345}, {.bytes = 1});
+        builder.nccl({EventKind::Kernel, 0}, {.bytes = 1});
+        CounterSeries lost;
+        lost.gpu = 77;
+        lost.set({1, 2}, {1, 2}, 3);
+        builder.counter(std::move(lost));
+        // Odd but meaningful events are kept.
+        const EventRef copy = builder.add<kinds::Memcpy>(
+            {.startNs = 1, .endNs = 2, .sourceGpu = 99, .destinationGpu = 0, .stream = run.stream});
+        QVERIFY(copy.isValid());
+        QVERIFY(builder.add<kinds::Nvtx>({.startNs = 5, .thread = run.thread, .isOpen = true}).isValid());
+        const TracePtr trace = run.finish();
+        QCOMPARE(trace->kernels.size(), 700u);
+        QVERIFY(trace->memoryEvents.size() == 0 && trace->syncs.size() == 0);
+        QVERIFY(trace->nccl.size() == 0 && trace->counters.empty());
+        QVERIFY(hasNote(*trace, "4 rows of kernels were skipped: invalid content."));
+        QVERIFY(hasNote(*trace, "2 rows of page faults were skipped: invalid content."));
+        QVERIFY(hasNote(*trace, "2 rows of counter samples were skipped: invalid content."));
+    }
+
+    void everyKindFillsEveryColumn() {
+        Run run;
+        forEachKind([&run](auto each) {
+            using Kind = decltype(each);
+            if constexpr (each.origin == kinds::Origin::Recorded) {
+                typename Kind::Row row;
+                QVERIFY(!run.builder.add<Kind>(row).isValid());  // it has no owner
+                if constexpr (requires { row.thread; }) row.thread = run.thread;
+                if constexpr (requires { row.process; }) row.process = 0;
+                if constexpr (requires { row.stream; }) row.stream = run.stream;
+                if constexpr (requires { row.config; }) row.config = run.config;
+                const EventRef event = run.builder.add<Kind>(row);
+                QCOMPARE(event.kind(), each.kind);
+                QCOMPARE(each.size(run.builder.trace()), event.row() + 1);
+            }
+        });
+        run.builder.add<kinds::MemoryEvent>({.process = 0, .gpu = run.gpu});
+        run.builder.add<kinds::MemoryPool>({.process = 0, .gpu = run.gpu});
+        forEachTable(run.builder.trace(), [](const auto& table) {
+            forEachField(table, [&table](const auto& column) {
+                if constexpr (requires { column.size(); }) QCOMPARE(column.size(), size_t{table.size()});
+            });
+        });
+    }
+
+    void kindsAreCountedOnce() {
+        Run run;
+        run.builder.count("kernels", 1'000, 300);
+        const TracePtr trace = run.finish();
+        const auto countOf = [&](std::string_view name) {
+            return std::count_if(trace->counts.begin(), trace->counts.end(),
+                                 [&](const EventCount& count) { return count.name == name; });
+        };
+        QCOMPARE(countOf("kernels"), 1);
+        QCOMPARE(countOf("memcpys"), 1);
+        QCOMPARE(countOf("memsets"), 0);
+        QVERIFY(hasNote(*trace, "300 of 1,000 kernels have no time and are not shown."));
+        TraceBuilder empty;
+        QVERIFY(empty.finish());
+        QVERIFY(hasNote(empty.trace(), "This trace has no events: no CUDA work, API call or NVTX range was recorded."));
+    }
+
+    void stoppedFinishDoesNothingMore() {
+        std::stop_source stop;
+        stop.request_stop();
+        for (const unsigned threads : {1u, 2u, 3u}) {
+            TraceBuilder builder = unfinishedTrace(1000);
+            QVERIFY(!builder.finish(threads, stop.get_token()));
+            QVERIFY(builder.trace().tracks.empty());
+        }
+    }
+
+    void finishCanBeStoppedAtAnyTime() {
+        constexpr uint32_t rows = 60'000;
+        constexpr int delays = 36;
+        TraceBuilder whole = unfinishedTrace(rows);
+        QVERIFY(whole.finish());
+        const TracePtr expected = whole.take();
+        QCOMPARE(expected->links.kernels.size(), size_t{rows});
+        QCOMPARE(expected->nvtx.depth.size(), size_t{rows});
+        QCOMPARE(expected->sums.tracks.size(), expected->tracks.size());
+        // From immediately to some tens of milliseconds, in which it may or may not have ended.
+        std::chrono::nanoseconds after{0};
+        for (int delay = 0; delay < delays; ++delay, after += after / 4 + 10us) {
+            const unsigned threads = 1 + static_cast<unsigned>(delay) % 3;
+            std::optional<TraceBuilder> builder = unfinishedTrace(rows);
+            std::stop_source stop;
+            std::latch begun{1};
+            std::jthread stopper([&stop, &begun, after] {
+                begun.wait();
+                std::this_thread::sleep_for(after);
+                stop.request_stop();
+            });
+            begun.count_down();
+            const bool isFinished = builder->finish(threads, stop.get_token());
+            // It ends early only on request; otherwise nothing is missing.
+            QVERIFY(isFinished ? areAlike(builder->trace(), *expected) : stop.stop_requested());
+            stopper.join();
+            // The stopped trace is freed; another, unstopped one is complete.
+            builder.reset();
+            if (isFinished || delay % 6 != 0) continue;
+            TraceBuilder rebuilt = unfinishedTrace(rows);
+            QVERIFY(rebuilt.finish(threads));
+            QVERIFY(areAlike(rebuilt.trace(), *expected));
+        }
+    }
+
+    void loadIsCancelledBeforeTheTraceIsFinished() {
+        const TemporaryFolder folder;
+        const std::filesystem::path path = folder / "small.sqlite";
+        QVERIFY(writeTraceFile(unfinishedTrace(100).trace(), path));
+        int asked = 0;
+        const Result<TracePtr> trace = loadTrace(path, [&](double, std::string_view what) {
+            asked += what == "tracks" ? 1 : 0;
+            // So slow that the load reports at every opportunity.
+            std::this_thread::sleep_for(60ms);
+            return asked == 0;
+        });
+        QCOMPARE(asked, 1);
+        QVERIFY(!trace);
+        QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
+    }
+
+    void loadIsCancelledWhileTheTraceIsFinished() {
+        // Unsorted rows take longer to finish than the time between two reports.
+        constexpr uint32_t rows = 300'000;
+        const TemporaryFolder folder;
+        const std::filesystem::path path = folder / "large.sqlite";
+        QVERIFY(writeTraceFile(unfinishedTrace(rows).trace(), path));
+        int asked = 0;
+        const Result<TracePtr> cancelled = loadTrace(path, [&](double, std::string_view what) {
+            asked += what == "tracks" ? 1 : 0;
+            return asked == 0;
+        });
+        QCOMPARE(asked, 1);
+        QVERIFY(!cancelled);
+        QVERIFY(cancelled.error().sentence.find("cancelled") != std::string::npos);
+        const Result<TracePtr> whole = loadTrace(path);
+        QVERIFY(whole.has_value());
+        QCOMPARE((*whole)->kernels.size(), rows);
+        QCOMPARE((*whole)->nvtx.size(), rows);
+    }
+
+    void sortsRowsLikeAStableSort_data() {
+        QTest::addColumn<uint32_t>("count");
+        QTest::addColumn<uint32_t>("distinct");
+        QTest::addColumn<uint32_t>("disorder");
+        const uint32_t atOnce = 1u << 16;
+        for (const uint32_t count : {0u, 1u, 2u, atOnce, atOnce + 1, 3 * atOnce, 3 * atOnce + 17})
+            for (const uint32_t distinct : {3u, 1'000'000u})
+                for (const uint32_t disorder : {0u, 100u, 1'000'000u})
+                    QTest::addRow("%u of %u, %u", count, distinct, disorder) << count << distinct << disorder;
+    }
+    void sortsRowsLikeAStableSort() {
+        QFETCH(uint32_t, count);
+        QFETCH(uint32_t, distinct);
+        QFETCH(uint32_t, disorder);
+        std::mt19937 random(count + distinct + disorder);
+        std::vector<uint32_t> values(count);
+        for (uint32_t row = 0; row < count; ++row)
+            values[row] = (row + (disorder > 0 ? static_cast<uint32_t>(random() % disorder) : 0)) % distinct;
+        const auto isLess = [&values](uint32_t a, uint32_t b) { return values[a] < values[b]; };
+        std::vector<uint32_t> expected = rowNumbers(count);
+        LargeVector<uint32_t> rows(expected.begin(), expected.end());
+        sortLarge(rows, isLess);
+        std::stable_sort(expected.begin(), expected.end(), isLess);
+        QVERIFY(std::ranges::equal(rows, expected));
     }
 };
 

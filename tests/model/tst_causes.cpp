@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
 #include "model/compare/RunComparison.h"
+#include "model/format/threadStates.h"
+#include "model/pages/ExplanationReport.h"
+#include "tests/model/madeSteps.h"
 #include "tests/support/idleCauses.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
 using namespace lanescope::compare;
+using namespace lanescope::explain;
 
 namespace {
 
@@ -67,9 +73,30 @@ QString sentenceOf(const RunComparison& comparison) { return QString::fromStdStr
 #define SAYS(sentence, text) QVERIFY2((sentence).contains(text), qPrintable(sentence))
 #define SAYS_NO(sentence, text) QVERIFY2(!(sentence).contains(text), qPrintable(sentence))
 
+/// Lengthens a part of every `every`th step.
+void lengthen(WorkerSummary& worker, int64_t steps, int64_t every, StepPart part, int64_t moreNs) {
+    const StepSummary like = worker.steps.front();
+    worker.steps.clear();
+    for (int64_t number = 0; number < steps; ++number) {
+        worker.steps.push_back(like);
+        StepSummary& step = worker.steps.back();
+        step.number = number;
+        step.startNs = number * 1'000 * ms;
+        const int64_t longerNs = (number % every == 0 ? moreNs : 0) + number * 7'919 % 100'000;
+        step.parts[part] += longerNs;
+        step.wallNs += longerNs;
+    }
+}
+
+int64_t placeOf(const Explanation& explanation, const Rule* rule) {
+    const std::vector<const Rule*> rules = rulesOf(explanation);
+    const auto found = std::ranges::find(rules, rule);
+    return found == rules.end() ? -1 : found - rules.begin();
+}
+
 }  // namespace
 
-class TestCauses : public QObject {
+class tst_causes : public QObject {
     Q_OBJECT
 
   private slots:
@@ -202,7 +229,366 @@ class TestCauses : public QObject {
              "it)");
         SAYS_NO(sentence, "within the spread between runs");
     }
+
+    /// The only evidence is that the copy of a batch came next.
+    void guessIsCalledAGuess() {
+        MadeRun made;
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy), 20 * ms);
+        const Explanation guessed = explain::explain(made.run());
+        QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
+        const std::string& sentence = guessed.findings.front().sentence;
+        QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        MadeRun working;
+        working.add(StepPart::DataLoading, ContributorKind::Idle,
+                    idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating), 20 * ms);
+        QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") != std::string::npos);
+        MadeRun seen;
+        seen.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Poll),
+                 20 * ms);
+        QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") == std::string::npos);
+    }
+
+    /// A wait for the GIL or for another process is no known wait for data.
+    void otherWaitsAreNotDataWaits() {
+        for (const ThreadState state :
+             {ThreadState::Gil, ThreadState::Child, ThreadState::Device, ThreadState::Blocked, ThreadState::Running}) {
+            MadeRun made;
+            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, state), 20 * ms);
+            const std::string sentence = explain::explain(made.run()).findings.front().sentence;
+            QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        }
+        // Knowledge of one half does not apply to the other.
+        MadeRun half;
+        half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy), 10 * ms);
+        half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Poll),
+                 10 * ms);
+        const std::string sentence = explain::explain(half.run()).findings.front().sentence;
+        QVERIFY2(sentence.find("for the next batch: mostly ") != std::string::npos &&
+                     sentence.find("For 50.0 % of it that is a guess") != std::string::npos,
+                 sentence.c_str());
+    }
+
+    void sleepIsReportedAsSleep() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 9, "pause"}), 20 * ms);
+        const std::string sentence = explain::explain(made.run()).findings.front().sentence;
+        QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
+    }
+
+    /// Fewer launches do not help a thread that does not run.
+    void waitingThreadIsNotAdvisedToLaunchLess_data() {
+        QTest::addColumn<IdleCause>("cause");
+        QTest::addColumn<QString>("does");
+        QTest::addColumn<bool>("isWait");
+        for (size_t number = 1; number < threadStateCount; ++number) {
+            const auto state = static_cast<ThreadState>(number);
+            const QString does = QString::fromUtf8(nameOf(state).meaning.data());
+            QTest::newRow(qPrintable(does))
+                << idle(CauseKind::OutsideCalls, state) << does << (state != ThreadState::Running);
+        }
+        IdleCause held = idle(CauseKind::OutsideCalls, ThreadState::Gil);
+        held.activity.holder = {ThreadRole::Named, "logger"};
+        held.activity.holderFrame = {"log.py", 9, "write"};
+        QTest::newRow("GIL") << held << "waits for the GIL that the thread logger has at log.py:9 in write" << true;
+        QTest::newRow("alternately") << idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating)
+                                     << "alternately runs and sleeps" << false;
+    }
+    void waitingThreadIsNotAdvisedToLaunchLess() {
+        QFETCH(IdleCause, cause);
+        QFETCH(QString, does);
+        QFETCH(bool, isWait);
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, onMain(cause, {"train.py", 9, "pause"}), 40 * ms);
+        // A thread that runs long at a time is not between launches.
+        Contributor& longest = made.run().workers[0].contributors.back();
+        if (does == "runs") longest.workedNs = longest.exposedNs;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, onMain(idle(CauseKind::OutsideCalls)), 30 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        const bool isOther = isWait || does == "runs";
+        const Rule* other = isWait ? &hostWaitsRule : &hostWorkRule;
+        QCOMPARE(rulesOf(explanation),
+                 isOther ? (std::vector{other, &launchBoundRule}) : std::vector{&launchBoundRule});
+        const Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
+        const std::string_view advice = finding.rule->advice;
+        QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
+        QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) != std::string::npos,
+                 finding.sentence.c_str());
+    }
+
+    void stepsReportTheirShareOfTheRun() {
+        MadeRun made(2);
+        for (WorkerSummary& worker : made.run().workers) worker.workNs = 1'250 * ms;
+        made.run().workers[0].warmUpSteps = 1;
+        made.run().workers[0].foundSteps = 11;
+        report::ExplanationReport report{made.run(), explain::explain(made.run())};
+        QCOMPARE(report.explanation.steps,
+                 std::string("10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
+                             "last GPU work, 1 skipped as warm-up."));
+        QVERIFY(report.explanation.caveats.empty());
+        const auto json = nlohmann::json::parse(explanationAsJson(report));
+        QCOMPARE(json["steps"]["coverage"].get<double>(), 0.8);
+        QCOMPARE(json["steps"]["sentence"].get<std::string>(), report.explanation.steps);
+        QCOMPARE(json["workers"][1]["coverage"].get<double>(), 0.8);
+        QVERIFY(explanationAsText(report).find("80.0 % of the time from") != std::string::npos);
+        QVERIFY(explanationAsHtml(report).find("80.0 % of the time from") != std::string::npos);
+
+        for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
+        QCOMPARE(explain::explain(made.run()).steps, std::string("10 of 11 steps \"step #\", 1 skipped as warm-up."));
+    }
+
+    void runWithoutStepsIsReported() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 30 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaDeviceSynchronize"), 20 * ms);
+        RunSummary run = made.run();
+        run.source = StepSource::WholeRun;
+        run.pattern.clear();
+        run.workers[0].steps.resize(1);
+        run.workers[0].foundSteps = 1;
+        for (Contributor& each : run.workers[0].contributors) each.exposedNs /= MadeRun::steps;
+        const report::ExplanationReport report{run, explain::explain(run)};
+        QVERIFY(report.explanation.steps.empty());
+        QCOMPARE(report.explanation.findings.size(), size_t{2});
+        for (const std::string& said : {explanationAsText(report), explanationAsHtml(report)}) {
+            QVERIFY2(said.find("from its first to its last") != std::string::npos, said.c_str());
+            QVERIFY2(said.find("20.000 ms of the run") != std::string::npos, said.c_str());
+            QVERIFY2(said.find("% of the run of 150.000 ms") != std::string::npos, said.c_str());
+            for (const char* untrue : {"start-up", "Mean step", "1 of 1", "20.000 ms per step"})
+                QVERIFY2(said.find(untrue) == std::string::npos, untrue);
+        }
+    }
+
+    /// The corrupt part may have contained the work.
+    void corruptionIsReportedIfNothingCanBeExplained() {
+        RunSummary run;
+        run.facts.healthWarnings.push_back({});
+        run.facts.healthWarnings.back().code = HealthCode::FileCut;
+        run.facts.healthWarnings.back().sentence = "The file ends in the middle.";
+        const report::ExplanationReport report{run, explain::explain(run)};
+        QCOMPARE(report.explanation.caveats, std::vector<std::string>{"The file ends in the middle."});
+        for (const std::string& said :
+             {explanationAsText(report), explanationAsHtml(report), explanationAsJson(report)}) {
+            const size_t damage = said.find("The file ends in the middle.");
+            QVERIFY2(damage < said.find("This trace has no GPU work"), said.c_str());
+        }
+    }
+
+    void queriesUseTheNamesOfTheRun() {
+        MadeRun made;
+        made.run().pattern = "it's batch #";
+        OutlierStep odd;
+        odd.number = 3;
+        odd.wallNs = 900 * ms;
+        odd.excessNs = 800 * ms;
+        made.run().workers[0].outliers.push_back(odd);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 20 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), (std::vector{&oddStepsRule, &inputDataRule}));
+        QVERIFY2(explanation.findings[0].sql.find("LIKE 'it''s batch %'") != std::string::npos,
+                 explanation.findings[0].sql.c_str());
+        QVERIFY2(explanation.findings[1].sql.find("LIKE '%forward'") != std::string::npos,
+                 explanation.findings[1].sql.c_str());
+        made.run().source = StepSource::KernelPattern;
+        made.run().pattern = "fill<8>";
+        const std::string sql = explain::explain(made.run()).findings[0].sql;
+        QVERIFY2(sql.find("s.value = 'fill<8>'") != std::string::npos, sql.c_str());
+        // A trace stores a name of 5,050 bytes in this form.
+        made.run().pattern = std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)";
+        const std::string cut = explain::explain(made.run()).findings[0].sql;
+        QVERIFY2(cut.find("1, 4040) = ") != std::string::npos, cut.c_str());
+        QVERIFY2(cut.find("5050") == std::string::npos, cut.c_str());
+    }
+
+    /// The name of a kernel can be pages long.
+    void kernelPatternUsesTheShortName() {
+        MadeRun made;
+        made.add(StepPart::Compute, ContributorKind::Kernel, "k", 20 * ms);
+        RunSummary run = made.run();
+        run.source = StepSource::KernelPattern;
+        run.pattern = "void at::native::fill<" + std::string(4'000, 'x') + ">(int)";
+        const std::string sentence = explain::explain(run).steps;
+        QVERIFY2(sentence.find("each from ") != std::string::npos && sentence.size() < 200, sentence.c_str());
+    }
+
+    /// With the text of the trace's health notes, however the run ended.
+    void lossesUseTheWarningSentences() {
+        MadeRun made;
+        made.run().facts.isTruncated = true;
+        QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{1});
+        made.run().facts.healthWarnings = {
+            {Severity::Error, HealthCode::PagesDamaged, "The file is corrupt."},
+            {Severity::Warning, HealthCode::ProcessEndedAbnormally, "Process 7 ended abnormally."}};
+        QCOMPARE(explain::explain(made.run()).caveats,
+                 (std::vector<std::string>{"The file is corrupt.", "Process 7 ended abnormally."}));
+    }
+
+    void caveatsAreReported() {
+        MadeRun made;
+        made.run().source = StepSource::KernelPattern;
+        made.run().facts.hasApiCalls = false;
+        made.run().workers[0].steps.resize(2);
+        QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{3});
+        const Explanation nothing = explain::explain(RunSummary());
+        QVERIFY(nothing.findings.empty());
+        QCOMPARE(nothing.sentence, std::string("This trace has no GPU work to explain."));
+    }
+
+    void launchesAreReportedBeyondTheProfilerOverhead() {
+        const auto with = [](int64_t ns) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), ns);
+            return rulesOf(made);
+        };
+        QCOMPARE(with(20 * ms), std::vector{&launchBoundRule});
+        QVERIFY(with(15 * ms).empty());
+    }
+
+    void lateLaunchesInFewStepsAreNotLaunchBound() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 30 * ms);
+        QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
+        // The same mean, caused by four steps of ten.
+        auto& steps = made.run().workers[0].steps;
+        for (size_t step = 0; step < steps.size(); ++step) {
+            const int64_t ns = step % 5 < 2 ? 75 * ms : 0;
+            steps[step].wallNs += ns - steps[step].parts[StepPart::LaunchBound];
+            steps[step].parts[StepPart::LaunchBound] = ns;
+        }
+        const Explanation few = explain::explain(made.run());
+        QCOMPARE(placeOf(few, &launchBoundRule), int64_t{-1});
+        // The idle GPU is still reported.
+        QVERIFY(placeOf(few, &gpuIdleRule) >= 0);
+    }
+
+    void guessNeedsAsMuchTimeAsALateLaunch() {
+        const auto with = [](const IdleCause& cause, int64_t ns) {
+            MadeRun made;
+            made.add(StepPart::DataLoading, ContributorKind::Idle, cause, ns);
+            return rulesOf(made);
+        };
+        const IdleCause guess = idle(CauseKind::BeforeBatchCopy);
+        QVERIFY(with(guess, 10 * ms).empty());
+        QCOMPARE(with(guess, 20 * ms), std::vector{&inputDataRule});
+        QCOMPARE(with(idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 10 * ms), std::vector{&inputDataRule});
+        QCOMPARE(with(idle(CauseKind::LoadingRange), 10 * ms), std::vector{&inputDataRule});
+    }
+
+    void memoryFillKernelsAreMemsets() {
+        const auto with = [](const char* kernel, int64_t ns) {
+            MadeRun made;
+            made.add(StepPart::Compute, ContributorKind::Kernel, kernel, ns);
+            return explain::explain(made.run());
+        };
+        const char* fill =
+            "at::native::vectorized_elementwise_kernel<16, at::native::FillFunctor<unsigned "
+            "char>>";
+        const Explanation filled = with(fill, 20 * ms);
+        QCOMPARE(rulesOf(filled), std::vector{&memsetsRule});
+        QCOMPARE(filled.findings[0].maxGainNs, 20 * ms);
+        QCOMPARE(filled.findings[0].contributor.text(), std::string(fill));
+        QVERIFY(rulesOf(with(fill, 2 * ms)).empty());
+        QVERIFY(rulesOf(with("at::native::AddFunctor<float>", 20 * ms)).empty());
+    }
+
+    void periodAboveHalfOfItsPartComesFirst() {
+        const auto explained = [](int64_t alwaysNs) {
+            MadeRun made;
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), alwaysNs);
+            WorkerSummary& worker = made.run().workers[0];
+            lengthen(worker, 40, 8, StepPart::Synchronization, 160 * ms);
+            worker.contributors.back().exposedNs = 0;
+            for (const StepSummary& step : worker.steps)
+                worker.contributors.back().exposedNs += step.parts[StepPart::Synchronization];
+            return explain::explain(made.run());
+        };
+        // A mean of 20 ms over all steps, from an excess of 160 ms in every eighth.
+        const Explanation mostly = explained(15 * ms), hardly = explained(25 * ms);
+        QCOMPARE(placeOf(mostly, &stepPatternRule), int64_t{0});
+        QCOMPARE(placeOf(mostly, &hostSyncRule), int64_t{1});
+        QCOMPARE(placeOf(hardly, &hostSyncRule), int64_t{0});
+        QCOMPARE(placeOf(hardly, &stepPatternRule), int64_t{1});
+    }
+
+    /// Irregular steps, which do not explain the cause.
+    void causeOfLongerStepsComesBeforeTheirPattern() {
+        const auto explained = [](const IdleCause& cause) {
+            MadeRun made;
+            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 1 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 9 * ms);
+            WorkerSummary& worker = made.run().workers[0];
+            lengthen(worker, 40, 40, StepPart::DataLoading, 0);
+            int64_t dataNs = 0;
+            for (StepSummary& step : worker.steps) {
+                const int64_t moreNs = step.number * 7 % 10 < 5 ? 80 * ms : 0;
+                // Most of it here, and some in another part, so that the pattern is larger.
+                step.parts[StepPart::DataLoading] += moreNs * 3 / 4;
+                step.parts[StepPart::Synchronization] += moreNs / 4;
+                step.wallNs += moreNs;
+                dataNs += step.parts[StepPart::DataLoading];
+            }
+            for (Contributor& each : worker.contributors) {
+                if (each.part != StepPart::DataLoading) continue;
+                each.exposedNs = dataNs;
+                each.name = cause;
+            }
+            return explain::explain(made.run());
+        };
+        const Explanation same = explained(idle(CauseKind::LoadingRange));
+        QVERIFY(placeOf(same, &stepPatternRule) >= 0);
+        const Finding& pattern = same.findings[static_cast<size_t>(placeOf(same, &stepPatternRule))];
+        QVERIFY(pattern.pattern->kind != PatternKind::Period);
+        const Finding& data = same.findings[static_cast<size_t>(placeOf(same, &inputDataRule))];
+        QVERIFY(pattern.maxGainNs > data.maxGainNs);
+        QVERIFY(placeOf(same, &inputDataRule) < placeOf(same, &stepPatternRule));
+    }
+
+    void waitsComeBeforeLaunchesTheyDelay() {
+        const auto explained = [](int64_t waits) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 40 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
+            made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
+            return rulesOf(made);
+        };
+        QCOMPARE(explained(8), (std::vector{&hostSyncRule, &launchBoundRule}));
+        // A wait for the loss leaves room to launch the rest ahead.
+        QCOMPARE(explained(1), (std::vector{&launchBoundRule, &hostSyncRule}));
+    }
+
+    /// Late launches too small for a rule make up most of the other idle time.
+    void waitsComeBeforeTheIdleTimeTheyCause() {
+        const auto explained = [](int64_t waits) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 18 * ms);
+            made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork), 10 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
+            made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
+            return rulesOf(made);
+        };
+        QCOMPARE(explained(8), (std::vector{&hostSyncRule, &gpuIdleRule}));
+        QCOMPARE(explained(1), (std::vector{&gpuIdleRule, &hostSyncRule}));
+    }
+
+    void batchesOfSeveralSizesAreNoPattern() {
+        const auto hasPattern = [](MadeRun made, StepPart part) {
+            lengthen(made.run().workers.back(), 30, 3, part, 30 * ms);
+            return placeOf(explain::explain(made.run()), &stepPatternRule) >= 0;
+        };
+        QVERIFY(!hasPattern(MadeRun(), StepPart::Compute));
+        // Parts other than compute, and waits of other ranks, still count.
+        QVERIFY(hasPattern(MadeRun(), StepPart::DataLoading));
+        QVERIFY(hasPattern(MadeRun(2), StepPart::Compute));
+        // The same applies to outlier steps.
+        MadeRun odd;
+        OutlierStep step;
+        step.number = 6;
+        step.excessNs = 30 * ms;
+        odd.run().workers[0].outliers.push_back(step);
+        QVERIFY(hasPattern(odd, StepPart::Compute));
+    }
 };
 
-LANESCOPE_TEST(TestCauses, NoApplication)
+LANESCOPE_TEST(tst_causes, NoApplication)
 #include "tst_causes.moc"

@@ -1,20 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "model/analysis/runConditions.h"
+#include "model/analysis/storedSummary.h"
 #include "model/explain/RuleCondition.h"
+#include "model/explain/clockLoss.h"
+#include "model/explain/findingPlace.h"
+#include "model/export/traceFile.h"
+#include "model/format/Sqlite.h"
 #include "model/pages/ExplanationReport.h"
+#include "model/trace/gpuNames.h"
 #include "model/trace/healthNotes.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
-
 using namespace lanescope::explain;
 
-class TestExplain : public QObject {
+namespace {
+
+constexpr int64_t us = 1'000;
+constexpr int64_t mhz = 1'000'000;
+constexpr uint64_t powerCap = 0x4, hardwareThermal = 0x40, userClocks = 0x2;
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a test.
+class Program : public SimulatedTrace {
+  public:
+    void addSteps(int64_t idleNs = 0) {
+        for (int64_t step = 0; step < steps; ++step) {
+            const int64_t at = step * stepNs;
+            addNvtx(defaultThread(), "step " + std::to_string(step), at, at + stepNs);
+            launch(defaultThread(), defaultStream(), "gemm", at + idleNs, at + idleNs + 5 * us, at + stepNs);
+        }
+    }
+    void addCounter(std::string key, CounterUnit unit, uint32_t gpu, std::vector<double> values,
+                    int64_t everyNs = stepNs) {
+        CounterSeries series;
+        series.name = series.key = std::move(key);
+        series.source = gpu == noIndex ? "host" : "nvml";
+        series.unit = unit;
+        series.gpu = gpu;
+        series.intervalNs = everyNs;
+        LargeVector<int64_t> timesNs;
+        LargeVector<double> held;
+        for (size_t index = 0; index < values.size(); ++index) {
+            timesNs.push_back(static_cast<int64_t>(index) * everyNs);
+            held.push_back(values[index]);
+        }
+        series.set(timesNs, held, static_cast<int64_t>(values.size()) * everyNs);
+        counter(std::move(series));
+    }
+    /// Adds the throttle reasons and the clock in MHz, constant after the first step.
+    void addClocks(uint64_t reasons, double clockMhz, double highestMhz) {
+        const uint32_t gpu = 0;
+        std::vector<double> clocks(steps, clockMhz * mhz);
+        clocks.front() = highestMhz * mhz;
+        std::vector<double> held(steps, static_cast<double>(reasons));
+        held.front() = 0;
+        addCounter("clock.sm", CounterUnit::Hertz, gpu, clocks);
+        addCounter("throttle.reasons", CounterUnit::Flags, gpu, held);
+    }
+    static constexpr int64_t steps = 20, stepNs = 10 * ms;
+};
+
+RunSummary summaryOf(Program& program) {
+    const Result<RunSummary> summary = summarizeRun(*program.finish());
+    return summary ? *summary : RunSummary();
+}
+
+Explanation explainedClocks(uint64_t reasons, double clockMhz, double highestMhz) {
+    Program program;
+    program.addSteps();
+    program.addClocks(reasons, clockMhz, highestMhz);
+    return explain::explain(summaryOf(program));
+}
+
+}  // namespace
+
+class tst_explain : public QObject {
     Q_OBJECT
+
   private slots:
     void goodRunHasNoFinding() {
         MadeRun made(2);
@@ -311,7 +383,331 @@ class TestExplain : public QObject {
         QVERIFY(html.find("<script>run") == std::string::npos);
         QVERIFY(html.find("<b>&") == std::string::npos);
     }
+
+    void hotGpuIsReportedBelowItsClocks() {
+        const Explanation hot = explainedClocks(hardwareThermal, 990, 1980);
+        const Finding* found = findingOf(hot, &gpuThrottledRule);
+        QVERIFY(found != nullptr);
+        // Nineteen of twenty steps at half of the clock.
+        QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
+        for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then", "1.98 GHz at most",
+                                 "95.0 % of the time", "an estimate"})
+            QVERIFY2(has(found->sentence, part), found->sentence.c_str());
+        QVERIFY(!has(found->sentence, "power cap"));
+        QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
+    }
+
+    void harmlessThrottleReasonsAreNoFinding_data() {
+        QTest::addColumn<quint64>("reasons");
+        QTest::addColumn<double>("clock");
+        QTest::newRow("nothing") << quint64(0) << 990.0;
+        QTest::newRow("clocks of the user") << quint64(userClocks) << 990.0;
+        QTest::newRow("a power cap at full speed") << quint64(powerCap) << 1'965.0;
+        QTest::newRow("heat that slows nothing yet") << quint64(hardwareThermal) << 1'980.0;
+        QTest::newRow("unread clocks") << quint64(hardwareThermal) << 0.0;
+    }
+    void harmlessThrottleReasonsAreNoFinding() {
+        QFETCH(quint64, reasons);
+        QFETCH(double, clock);
+        QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), &gpuThrottledRule) == nullptr);
+    }
+
+    /// The longest step runs at full speed.
+    void hotGpuIsShownWhereItIsHot() {
+        Program program;
+        program.addSteps();
+        std::vector<double> clocks(Program::steps, 1980.0 * mhz), reasons(Program::steps, 0);
+        for (const size_t step : {3, 8, 9, 10, 11, 15}) {
+            clocks[step] = 990.0 * mhz;
+            reasons[step] = hardwareThermal;
+        }
+        // Throttled, but at full speed.
+        reasons[12] = hardwareThermal;
+        program.addCounter("clock.sm", CounterUnit::Hertz, 0, clocks);
+        program.addCounter("throttle.reasons", CounterUnit::Flags, 0, reasons);
+        const TracePtr trace = program.finish();
+        const Result<RunSummary> summary = summarizeRun(*trace);
+        QVERIFY(summary);
+        const Explanation explanation = explain::explain(*summary);
+        const Finding* found = findingOf(explanation, &gpuThrottledRule);
+        QVERIFY(found != nullptr);
+        QVERIFY(found->atNs);
+        QCOMPARE(*found->atNs, 80 * ms);
+        const Result<FindingPlace> place = placeOf(*trace, *summary, *found);
+        QVERIFY(place);
+        QCOMPARE(place->range, (TimeRange{80 * ms, 120 * ms}));
+    }
+
+    void slowingPowerCapIsReportedButNoFinding() {
+        const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
+        QVERIFY(findingOf(capped, &gpuThrottledRule) == nullptr);
+        const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
+            return has(each,
+                       "stands at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
+                       "where 1.98 GHz is the highest seen");
+        });
+        QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
+        // Heat in addition to it is not normal.
+        const Explanation hot = explainedClocks(powerCap | hardwareThermal, 1'584, 1'980);
+        const Finding* found = findingOf(hot, &gpuThrottledRule);
+        QVERIFY(found != nullptr);
+        QVERIFY2(std::abs(found->share - 0.19) < 0.01, qPrintable(QString::number(found->share)));
+        for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).caveats)
+            QVERIFY2(!has(each, "power cap"), each.c_str());
+    }
+
+    void otherGpusGiveTheReachableClock() {
+        MadeRun made(2);
+        for (WorkerSummary& worker : made.run().workers) {
+            worker.gpuName = "H200";
+            worker.highestSmClockHz = 1'200 * mhz;
+            worker.clocks = {{hardwareThermal, worker.totalWallNs(), 1'200 * mhz}};
+        }
+        QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
+        made.run().workers[1].clocks = {{0, made.run().workers[1].totalWallNs(), 1'800 * mhz}};
+        const uint32_t critical = made.run().criticalWorker();
+        QCOMPARE(critical, uint32_t(0));
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* found = findingOf(explanation, &gpuThrottledRule);
+        QVERIFY(found != nullptr);
+        QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
+        QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"), found->sentence.c_str());
+        made.run().workers[1].gpuName = "L4";
+        QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
+    }
+
+    void clockReadBeforeTheStepsIsIgnored() {
+        Program program;
+        program.addSteps();
+        program.addCounter("clock.sm", CounterUnit::Hertz, 0, {345e6, 1980e6}, 1'000 * ms);
+        program.addCounter("throttle.reasons", CounterUnit::Flags, 0, std::vector<double>(20, double(powerCap)));
+        const RunSummary run = summaryOf(program);
+        QCOMPARE(run.workers.size(), size_t{1});
+        QVERIFY(!run.workers[0].clocks.empty());
+        // The one reading at the start is in the first step, and no other step has a reading.
+        for (const ClockState& state : run.workers[0].clocks)
+            QVERIFY(state.smClockHz == 345 * mhz || state.smClockHz == 0);
+    }
+
+    void storedSummaryGivesTheSameExplanation() {
+        const TemporaryFolder folder;
+        Program program;
+        program.addSteps(2 * ms);
+        program.addClocks(hardwareThermal, 990, 1'980);
+        program.addCounter("cgroup.cpu.throttled", CounterUnit::Count, noIndex,
+                           std::vector<double>(Program::steps, 0.5));
+        program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex, std::vector<double>(Program::steps, 250));
+        const TracePtr trace = program.finish();
+        const Result<RunSummary> made = summarizeRun(*trace);
+        QVERIFY(made.has_value());
+        const auto path = folder / "run.sqlite";
+        QVERIFY(writeTraceFile(*trace, path).has_value());
+        Result<Database> database = openForWriting(path);
+        QVERIFY(database && writeRunSummary(*database, *made));
+        const std::optional<RunSummary> stored = readRunSummary(*database);
+        QVERIFY(stored.has_value());
+        const WorkerSummary &before = made->workers[0], &after = stored->workers[0];
+        QVERIFY(after.clocks == before.clocks && !after.clocks.empty());
+        QVERIFY(after.pauses == before.pauses);
+        QCOMPARE(after.highestSmClockHz, before.highestSmClockHz);
+        QVERIFY(before.heldBackNs.has_value());
+        QCOMPARE(*after.heldBackNs, *before.heldBackNs);
+        QCOMPARE(stored->facts.cpuLimitPercent, int64_t{250});
+        QVERIFY(stored->workers == made->workers);
+        QVERIFY(explain::explain(*stored) == explain::explain(*made));
+        QVERIFY(findingOf(explain::explain(*stored), &gpuThrottledRule) != nullptr);
+        // Values that no program writes are rejected.
+        for (const char* wrong : {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = -1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = ns + 1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestStartNs = -9223372036854775807",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET reasons = 2",
+                                  "UPDATE LANESCOPE_STORED_WORKERS SET longestPauseNs = -1"}) {
+            QVERIFY(database->execute("BEGIN") && database->execute(wrong));
+            QVERIFY2(!readRunSummary(*database), wrong);
+            QVERIFY(database->execute("ROLLBACK").has_value());
+        }
+    }
+
+    void cpuLimitIsReportedNextToItsDelay() {
+        const auto sentenceWith = [](double heldBack) {
+            Program program;
+            program.addSteps(4 * ms);
+            program.addCounter("cgroup.cpu.throttled", CounterUnit::Count, noIndex,
+                               std::vector<double>(Program::steps, heldBack));
+            program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex,
+                               std::vector<double>(Program::steps, 200));
+            const Explanation explanation = explain::explain(summaryOf(program));
+            const Finding* found = findingOf(explanation, &launchBoundRule);
+            return found == nullptr ? std::string() : found->sentence;
+        };
+        const std::string held = sentenceWith(0.4);
+        QVERIFY2(has(held,
+                     "the limit of the control group, 2 cores, held processors back for "
+                     "0.40 s in each second"),
+                 held.c_str());
+        const std::string free = sentenceWith(0.001);
+        QVERIFY2(!free.empty() && !has(free, "limit"), free.c_str());
+    }
+
+    /// Samples show it running, but it had no core for most of the time between them.
+    void threadWithoutCoreIsNotAdvisedToLaunchLess() {
+        const auto rulesWith = [](int64_t cpuNs, int64_t delayNs) {
+            Program program;
+            program.addSteps(4 * ms);
+            kinds::CpuState::Row row;
+            row.startNs = 0;
+            row.endNs = Program::steps * Program::stepNs;
+            row.thread = program.defaultThread();
+            row.state = ThreadState::Running;
+            row.cpuNs = cpuNs;
+            row.delayNs = delayNs;
+            program.add<kinds::CpuState>(row);
+            return explain::explain(summaryOf(program));
+        };
+        const Explanation starved = rulesWith(50 * ms, 140 * ms);
+        const Finding* found = findingOf(starved, &hostWaitsRule);
+        QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
+        QVERIFY2(has(found->sentence, "waits for a core for most of it"), found->sentence.c_str());
+        const Explanation running = rulesWith(180 * ms, 10 * ms);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
+    }
+
+    /// A long launch is long for lack of a core; no other call would be faster.
+    void threadWithoutCoreInACallIsNotAdvisedToLaunchLess() {
+        const auto explained = [](ThreadState state) {
+            Program program;
+            const uint32_t thread = program.defaultThread();
+            for (int64_t step = 0; step < Program::steps; ++step) {
+                const int64_t at = step * Program::stepNs;
+                program.addNvtx(thread, "step " + std::to_string(step), at, at + Program::stepNs);
+                program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms, static_cast<uint32_t>(step) + 1);
+                program.addKernel(program.defaultStream(), "gemm", at + 4 * ms, at + Program::stepNs,
+                                  static_cast<uint32_t>(step) + 1);
+                kinds::CpuState::Row row;
+                row.startNs = at;
+                row.endNs = at + 4 * ms;
+                row.thread = thread;
+                row.state = state;
+                row.cpuNs = state == ThreadState::Running ? 4 * ms : 0;
+                row.delayNs = state == ThreadState::Runnable ? 4 * ms : 0;
+                program.add<kinds::CpuState>(row);
+            }
+            return explain::explain(summaryOf(program));
+        };
+        const Explanation starved = explained(ThreadState::Runnable);
+        const Finding* found = findingOf(starved, &hostWaitsRule);
+        QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
+        QVERIFY2(has(found->sentence, "waits for a core: in cudaLaunchKernel"), found->sentence.c_str());
+        QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
+        const Explanation running = explained(ThreadState::Running);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &launchBoundRule) != nullptr);
+    }
+
+    /// The call should return at once, and the GPU waits for the work after it.
+    void pageableCopyBlocksTheCpu() {
+        const auto explained = [](MemoryKind source) {
+            Program program;
+            const uint32_t thread = program.defaultThread();
+            const uint32_t stream = program.defaultStream();
+            for (uint32_t step = 0; step < 20; ++step) {
+                const int64_t at = step * 10 * ms;
+                program.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
+                program.addApi(thread, "cudaMemcpyAsync", at, at + 3 * ms, step + 1);
+                program.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 2'100 * us, step + 1, source);
+                program.launch(thread, stream, "gemm", at + 3'010 * us, at + 3'020 * us, at + 10 * ms);
+            }
+            return explain::explain(summaryOf(program));
+        };
+        const Explanation pageable = explained(MemoryKind::Pageable);
+        const Finding* found = findingOf(pageable, &pageableCopiesRule);
+        QVERIFY(found != nullptr);
+        QVERIFY2(found->share > 0.2, qPrintable(QString::number(found->share)));
+        QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"), found->sentence.c_str());
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), &pageableCopiesRule) == nullptr);
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), &launchBoundRule) != nullptr);
+    }
+
+    void pausesBetweenStepsCountByTheirIdleTime() {
+        const std::vector<TimeRange> steps{{0, 100}, {100, 200}, {300, 400}, {500, 600}};
+        const auto work = [](std::vector<TimeRange> ranges) {
+            LargeVector<GpuWork> made;
+            for (const TimeRange& each : ranges) {
+                GpuWork one;
+                one.startNs = each.startNs;
+                one.endNs = each.endNs;
+                made.push_back(one);
+            }
+            return made;
+        };
+        QCOMPARE(pausesBetween({}, work({})), StepPauses());
+        // One thread until inside the first pause, one within it, one throughout the second and longer.
+        const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
+        QCOMPARE(pauses.count, int64_t{2});
+        QCOMPARE(pauses.idleNs, int64_t{30});
+        QCOMPARE(pauses.longestStartNs, int64_t{200});
+        QCOMPARE(pauses.longestNs, int64_t{100});
+        QCOMPARE(pausesBetween(steps, work({})).idleNs, int64_t{200});
+
+        MadeRun made;
+        made.run().workers[0].pauses = {2, 100 * ms, 5'000 * ms, 80 * ms};
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{&idleBetweenStepsRule});
+        const Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.maxGainNs, 10 * ms);
+        QVERIFY2(has(finding.sentence, "10.000 ms of a step (10.0 %) between steps, in 2 pauses"),
+                 finding.sentence.c_str());
+        QVERIFY(has(finding.sql, "LIKE 'step %'"));
+        const Result<FindingPlace> place = placeOf(*Program().finish(), made.run(), finding);
+        QVERIFY(place && place->range == (TimeRange{5'000 * ms, 5'080 * ms}));
+        made.run().workers[0].pauses.count = 1;
+        const std::string one = explain::explain(made.run()).findings.front().sentence;
+        QVERIFY2(has(one, "between steps, in one pause of 80.00 ms."), one.c_str());
+        made.run().workers[0].pauses.idleNs = 10 * ms;
+        QVERIFY(rulesOf(made).empty());
+    }
+
+    void explainReportsManySmallGapsOnce() {
+        MadeRun made;
+        const auto add = [&](StepPart part, const IdleCause& cause, int64_t ns) {
+            made.add(part, ContributorKind::Idle, cause, ns);
+        };
+        add(StepPart::OtherIdle, idle(CauseKind::QueuedWork), 9 * ms);
+        add(StepPart::LaunchBound, idle(CauseKind::OutsideCalls), 12 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{&gpuIdleRule});
+        QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
+        QVERIFY2(has(explanation.findings[0].sentence, "mostly in host code (no CUDA call)"),
+                 explanation.findings[0].sentence.c_str());
+        QVERIFY(!explanation.findings[0].sql.empty());
+        QVERIFY(rulesOf(explain::explain(made.run(), {&gpuIdleRule})).empty());
+        // A cause with its own rule is not reported again, even if that rule is disabled.
+        add(StepPart::LaunchBound, idleIn("cudaLaunchKernel"), 20 * ms);
+        QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
+        QVERIFY(rulesOf(explain::explain(made.run(), {&launchBoundRule})).empty());
+    }
+
+    void everyThrottleReasonHasASentence() {
+        uint64_t slowing = 0;
+        for (const ThrottleReason& reason : throttleReasons()) {
+            QVERIFY(!reason.meaning.empty());
+            if (reason.isSlowdown) slowing |= reason.bit;
+        }
+        QCOMPARE(slowingReasons(), slowing);
+    }
+
+    void unfinishedRunIsReportedAsTheRunSoFar() {
+        MadeRun made;
+        made.run().facts.isStillRecorded = true;
+        const Explanation explanation = explain::explain(made.run());
+        QVERIFY2(explanation.sentence.starts_with("Of the run so far: The GPU computes"), explanation.sentence.c_str());
+        QCOMPARE(explanation.caveats.size(), size_t{1});
+        QVERIFY(has(explanation.caveats[0], "still being recorded"));
+    }
 };
 
-LANESCOPE_TEST(TestExplain, NoApplication)
+LANESCOPE_TEST(tst_explain, NoApplication)
 #include "tst_explain.moc"

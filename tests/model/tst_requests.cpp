@@ -3,6 +3,7 @@
 #include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/pages/ExplanationReport.h"
+#include "model/reports/reportsAsked.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
@@ -10,7 +11,6 @@
 
 using namespace lanescope;
 using namespace lanescope::analysis;
-
 using namespace lanescope::explain;
 
 namespace {
@@ -98,7 +98,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 }  // namespace
 
 /// Tests of when steps are requests and when launches are the cause. All programs are simulated.
-class TestRequests : public QObject {
+class tst_requests : public QObject {
     Q_OBJECT
 
   private slots:
@@ -362,7 +362,29 @@ class TestRequests : public QObject {
         QCOMPARE(waitedWith(180 * ms), int64_t{0});
         QVERIFY(waitedWith(5 * ms) > 50 * ms);
     }
+
+    /// A range counts where its work runs on the GPU, which may be after its end on the CPU.
+    void timeRangeIsRefusedOnlyIfNoWorkOfTheRangeRuns() {
+        SimulatedTrace builder;
+        const uint32_t gpu = builder.addGpu();
+        const uint32_t thread = builder.addThread(0, 4242, "python3");
+        const uint32_t stream = builder.addStream(0, gpu, 7, true);
+        builder.addNvtx(thread, "first", 0, 20'000);
+        builder.addApi(thread, "cudaLaunchKernel", 1'000, 5'000, 1);
+        builder.addKernel(stream, "late", 50'000, 90'000, 1);
+        builder.addNvtx(thread, "other", 500'000, 520'000);
+        builder.addApi(thread, "cudaLaunchKernel", 501'000, 505'000, 2);
+        builder.addKernel(stream, "late", 510'000, 900'000, 2);
+        const TracePtr trace = builder.finish();
+        const std::vector<std::string> reports{"memcpy_bandwidth:range"};
+        QVERIFY(checkSelection(*trace, reports, TimeRange{60'000, 80'000}, "first"));
+        const Result<void> refused = checkSelection(*trace, reports, TimeRange{600'000, 800'000}, "first");
+        QVERIFY(!refused);
+        const std::string& sentence = refused.error().sentence;
+        QVERIFY2(sentence.find("No NVTX range \"first\" has GPU work in that time range") != std::string::npos,
+                 sentence.c_str());
+    }
 };
 
-LANESCOPE_TEST(TestRequests, NoApplication)
+LANESCOPE_TEST(tst_requests, NoApplication)
 #include "tst_requests.moc"

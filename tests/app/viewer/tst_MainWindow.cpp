@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
+#include "app/viewer/AppSettings.h"
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
@@ -35,10 +36,43 @@ using namespace lanescope;
 using namespace lanescope::viewer;
 using namespace lanescope::views;
 
-namespace {}  // namespace
-
-class TestMainWindow : public QObject {
+class tst_MainWindow : public QObject {
     Q_OBJECT
+
+    static void showDetails(MainWindow& window) {
+        window.tabs().currentTrace()->timeline().state().selection().setEvent({EventKind::Kernel, 0});
+        QApplication::processEvents();
+    }
+    static QSplitter& upperSplitter(MainWindow& window) {
+        // The details share their place with those of idle times.
+        const QWidget* place = child<DetailsPanel>(*window.tabs().currentTrace()).parentWidget();
+        return *qobject_cast<QSplitter*>(place->parentWidget());
+    }
+    static void dragHandle(QSplitter& splitter, int dx) {
+        QWidget* handle = splitter.handle(1);
+        const QPoint grip = handle->rect().center(), end = grip + QPoint(dx, 0);
+        QTest::mousePress(handle, Qt::LeftButton, {}, grip);
+        QTest::mouseMove(handle, end);
+        QTest::mouseRelease(handle, Qt::LeftButton, {}, end);
+    }
+    /// Answers the next file dialog with `path`; empty cancels it.
+    static void chooseInNextDialog(const QString& path) {
+        QTimer::singleShot(0, qApp, [path] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return chooseInNextDialog(path);
+            if (path.isEmpty()) return dialog->reject();
+            auto* edit = dialog->findChild<QLineEdit*>("fileNameEdit");
+            // Until the dialog is in front, Enter belongs to the timeline behind it.
+            if (QApplication::focusWidget() != edit) return chooseInNextDialog(path);
+            edit->setText(path);
+            QTest::keyClick(edit, Qt::Key_Return);
+        });
+    }
+    QString pathOf(const char* name) { return QString::fromStdString((folder_ / name).string()); }
+
+    TemporaryFolder folder_;
+    QString first_, second_, bad_;
+
   private slots:
     void initTestCase() {
         registerIcons();
@@ -391,41 +425,81 @@ class TestMainWindow : public QObject {
         QVERIFY(shown.window.statusBar()->currentMessage().contains("chosen.json"));
     }
 
-  private:
-    static void showDetails(MainWindow& window) {
-        window.tabs().currentTrace()->timeline().state().selection().setEvent({EventKind::Kernel, 0});
-        QApplication::processEvents();
+    void lastOpenedFileIsFirstAndUnique() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        files.add("/traces/a.lanescope");
+        files.add("/traces/b.lanescope");
+        files.add("/traces/a.lanescope");
+        QCOMPARE(files.paths(), QStringList({"/traces/a.lanescope", "/traces/b.lanescope"}));
     }
-    static QSplitter& upperSplitter(MainWindow& window) {
-        // The details share their place with those of idle times.
-        const QWidget* place = child<DetailsPanel>(*window.tabs().currentTrace()).parentWidget();
-        return *qobject_cast<QSplitter*>(place->parentWidget());
-    }
-    static void dragHandle(QSplitter& splitter, int dx) {
-        QWidget* handle = splitter.handle(1);
-        const QPoint grip = handle->rect().center(), end = grip + QPoint(dx, 0);
-        QTest::mousePress(handle, Qt::LeftButton, {}, grip);
-        QTest::mouseMove(handle, end);
-        QTest::mouseRelease(handle, Qt::LeftButton, {}, end);
-    }
-    /// Answers the next file dialog with `path`; empty cancels it.
-    static void chooseInNextDialog(const QString& path) {
-        QTimer::singleShot(0, qApp, [path] {
-            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-            if (!dialog) return chooseInNextDialog(path);
-            if (path.isEmpty()) return dialog->reject();
-            auto* edit = dialog->findChild<QLineEdit*>("fileNameEdit");
-            // Until the dialog is in front, Enter belongs to the timeline behind it.
-            if (QApplication::focusWidget() != edit) return chooseInNextDialog(path);
-            edit->setText(path);
-            QTest::keyClick(edit, Qt::Key_Return);
-        });
-    }
-    QString pathOf(const char* name) { return QString::fromStdString((folder_ / name).string()); }
 
-    TemporaryFolder folder_;
-    QString first_, second_, bad_;
+    void recentFilesAreSaved() {
+        QTemporaryDir folder;
+        {
+            AppSettings settings(folder.filePath("settings.ini"));
+            RecentFiles(settings).add("/traces/a.lanescope");
+        }
+        AppSettings settings(folder.filePath("settings.ini"));
+        QCOMPARE(RecentFiles(settings).paths(), QStringList({"/traces/a.lanescope"}));
+    }
+
+    void listIsBounded() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        for (int i = 0; i < 30; ++i) files.add(QString("/traces/%1").arg(i));
+        QCOMPARE(files.paths().size(), RecentFiles::maxFiles);
+        QCOMPARE(files.paths().front(), QString("/traces/29"));
+    }
+
+    void menuFollowsAndReportsTheChoice() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        QMenu menu;
+        files.attach(&menu);
+        QVERIFY(!menu.isEnabled());
+        files.add("/traces/R&D.lanescope");
+        QVERIFY(menu.isEnabled());
+        QCOMPARE(menu.actions().front()->text(), QString("R&&D.lanescope – /traces"));
+        QSignalSpy chosen(&files, &RecentFiles::chosen);
+        menu.actions().front()->trigger();
+        QCOMPARE(chosen.front().front().toString(), QString("/traces/R&D.lanescope"));
+        menu.actions().back()->trigger();
+        QVERIFY(files.paths().isEmpty());
+        QVERIFY(!menu.isEnabled());
+    }
+
+    void comparisonIsOneEntryWithItsFolders() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        files.add(QStringList{"/traces/a.sqlite", "/other/b.sqlite"});
+        files.add("/traces/a.sqlite");
+        QCOMPARE(files.paths().size(), 2);
+        const QString entry = files.paths().back();
+        QCOMPARE(RecentFiles::filesOf(entry), QStringList({"/traces/a.sqlite", "/other/b.sqlite"}));
+        QCOMPARE(RecentFiles::textOf(entry), QString("a.sqlite with b.sqlite – /traces, /other"));
+        QCOMPARE(RecentFiles::textOf(QDir::homePath() + "/runs/c.sqlite"), QString("c.sqlite – ~/runs"));
+        // A removed file removes its comparisons.
+        files.remove("/other/b.sqlite");
+        QCOMPARE(files.paths(), QStringList({"/traces/a.sqlite"}));
+    }
+
+    void settingsRememberThemeAndPanels() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        QCOMPARE(settings.theme(), ThemeChoice::System);
+        settings.setTheme(ThemeChoice::Dark);
+        settings.setPanelVisible("details", false);
+        AppSettings again(folder.filePath("settings.ini"));
+        QCOMPARE(again.theme(), ThemeChoice::Dark);
+        QVERIFY(!again.isPanelVisible("details"));
+        QVERIFY(again.isPanelVisible("tables"));
+    }
 };
 
-LANESCOPE_TEST(TestMainWindow, QApplication)
+LANESCOPE_TEST(tst_MainWindow, QApplication)
 #include "tst_MainWindow.moc"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/lod/SelectionStatistics.h"
 #include "model/reports/reports.h"
+#include "model/search/NamePattern.h"
+#include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
@@ -276,6 +278,140 @@ class tst_findEvents : public QObject {
     void missingNameIsNotFound() {
         QVERIFY(found(*trace_, "no such name").empty());
         QVERIFY(found(*SimulatedTrace().finish(), "x").empty());
+    }
+
+    void substringMatchesAnywhereInAnyCase() {
+        const auto pattern = NamePattern::compile("GeMm_", PatternKind::Substring);
+        QVERIFY(pattern.has_value());
+        QVERIFY(pattern->matches("sm90_xmma_GEMM_bf16"));
+        QVERIFY(!pattern->matches("sm90_xmma_gem_m"));
+        QVERIFY(!pattern->matches(""));
+    }
+
+    void substringIsTakenLiterally() {
+        const auto pattern = NamePattern::compile("<float>(float*", PatternKind::Substring);
+        QVERIFY(pattern->matches("void add<float>(float*, int)"));
+        QVERIFY(!pattern->matches("void add<double>(double*)"));
+    }
+
+    void expressionMatchesAnywhereInAnyCase() {
+        const auto pattern = NamePattern::compile("^nccl(All|Reduce).*_ring$", PatternKind::Expression);
+        QVERIFY(pattern.has_value());
+        QVERIFY(pattern->matches("ncclAllReduce_RING"));
+        QVERIFY(pattern->matches("NCCLReduceScatter_ring"));
+        QVERIFY(!pattern->matches("my ncclAllReduce_RING"));
+    }
+
+    void wrongExpressionIsExplainedInASentence() {
+        for (const char* text : {"(", "a**", "[z-a]", "(?P<n", "\\"}) {
+            const auto pattern = NamePattern::compile(text, PatternKind::Expression);
+            QVERIFY(!pattern.has_value());
+            const std::string& sentence = pattern.error().sentence;
+            QVERIFY(sentence.starts_with("Not a regular expression: "));
+            QVERIFY(sentence.ends_with("."));
+        }
+    }
+
+    void catastrophicExpressionsTakeLinearTime() {
+        const std::string name(20'000, 'a');
+        for (const char* text : {"(a+)+$", "(a|aa)+b", "(.*)*x", "(a?){50}a{50}b"}) {
+            const auto pattern = NamePattern::compile(text, PatternKind::Expression);
+            QVERIFY(pattern.has_value());
+            pattern->matches(name);
+        }
+    }
+
+    void hugeExpressionIsRefused() {
+        const auto pattern = NamePattern::compile("((a{1000}){1000}){1000}", PatternKind::Expression);
+        QVERIFY(!pattern.has_value());
+    }
+
+    void invalidUtf8IsMatched() {
+        const auto pattern = NamePattern::compile("k.nel", PatternKind::Expression);
+        QVERIFY(pattern->matches("\xff\xfe k\xe9nel"));
+        QVERIFY(pattern->matches(std::string_view("\0kernel? kxnel", 14)));
+    }
+
+    void hitsMatchPlainLoop() {
+        const TracePtr trace = simulatedTraining();
+        std::vector<EventRef> events;
+        for (uint32_t row = 0; row < trace->kernels.size(); row += 5) events.emplace_back(EventKind::Kernel, row);
+        for (uint32_t row = 0; row < trace->apiCalls.size(); row += 3) events.emplace_back(EventKind::Api, row);
+        const std::set<EventRef> isHit(events.begin(), events.end());
+        const SearchHitsPtr hits = SearchHits::of(*trace, events);
+        QCOMPARE(hits->events(), events);
+        size_t found = 0;
+        for (uint32_t track = 0; track < trace->tracks.size(); ++track) {
+            for (uint32_t lane = 0; lane < trace->tracks[track].lanes.size(); ++lane) {
+                const Lane& slices = trace->tracks[track].lanes[lane];
+                for (uint32_t slice = 0; slice < slices.size(); ++slice) {
+                    const bool isOne = isHit.contains(slices.event[slice]);
+                    QCOMPARE(hits->touches(track, lane, slice, 1), isOne);
+                    // A collective that waits for other ranks is two slices.
+                    if (isOne && slices.category[slice] != SliceCategory::NcclWait) ++found;
+                }
+                QVERIFY(!hits->touches(track, lane, slices.size(), 10));
+            }
+        }
+        QCOMPARE(found, events.size());
+    }
+
+    void manyHitPlacesAreThinned() {
+        const TracePtr trace = simulatedTraining({.steps = 100});
+        std::vector<EventRef> few, all;
+        for (uint32_t row = 0; row < trace->apiCalls.size(); ++row) {
+            all.emplace_back(EventKind::Api, row);
+            if (row % 1'000 == 0) few.push_back(all.back());
+        }
+        QVERIFY(all.size() > 2 * SearchHits::placeCount);
+        const SearchHitsPtr ofFew = SearchHits::of(*trace, few);
+        QCOMPARE(ofFew->places().size(), few.size());
+        const SearchHitsPtr ofAll = SearchHits::of(*trace, all);
+        QVERIFY(ofAll->places().size() <= SearchHits::placeCount + 1);
+        // Each hit has a place near it.
+        const int64_t stepNs = trace->range.durationNs() / SearchHits::placeCount;
+        size_t place = 0;
+        for (const EventRef event : all) {
+            const int64_t startNs = trace->rangeOf(event).startNs;
+            while (place + 1 < ofAll->places().size() && ofAll->places()[place + 1] <= startNs) ++place;
+            QVERIFY(startNs - ofAll->places()[place] < stepNs);
+        }
+    }
+
+    void invalidEventsAreNoHits() {
+        const TracePtr trace = simulatedTraining();
+        QVERIFY(SearchHits::of(*trace, {EventRef()})->isEmpty());
+        QVERIFY(SearchHits::of(*trace, {})->isEmpty());
+        const SearchHitsPtr hits = SearchHits::of(*trace, {EventRef(EventKind::Kernel, 0)});
+        QVERIFY(!hits->touches(100'000, 0, 0, 1));
+        QVERIFY(!hits->touches(0, 100'000, 0, 1));
+    }
+
+    void marksMatchPlainLoop() {
+        std::mt19937 random(4);
+        for (const uint32_t size : {1u, 63u, 64u, 65u, 4096u, 4097u, 100'000u}) {
+            for (const uint32_t every : {1u, 7u, 5'000u, 1'000'000u}) {
+                SliceMarks marks(size);
+                std::vector<bool> plain(size);
+                for (uint32_t slice = random() % every; slice < size; slice += 1 + random() % every)
+                    marks.set(slice), plain[slice] = true;
+                for (int round = 0; round < 200; ++round) {
+                    const uint32_t first = random() % (size + 1);
+                    const uint32_t end = first + random() % (round % 2 == 0 ? 200 : size);
+                    const auto from = plain.begin() + first;
+                    const auto to = plain.begin() + std::min(size, end);
+                    QCOMPARE(marks.any(first, end), std::find(from, to, true) != to);
+                    if (first < size) QCOMPARE(marks.contains(first), bool(plain[first]));
+                }
+            }
+        }
+    }
+
+    void noSlicesGiveNoMarks() {
+        const SliceMarks marks;
+        QVERIFY(marks.isEmpty());
+        QVERIFY(!marks.any(0, 100));
+        QVERIFY(!marks.contains(3));
     }
 };
 

@@ -6,8 +6,19 @@
 using namespace lanescope;
 using namespace lanescope::views;
 
-class TestLatestJob : public QObject {
+namespace {
+
+/// Object that records the thread of its destruction.
+struct Noted {
+    std::atomic<QThread*>& freedOn;
+    ~Noted() { freedOn = QThread::currentThread(); }
+};
+
+}  // namespace
+
+class tst_LatestJob : public QObject {
     Q_OBJECT
+
   private slots:
     void worksElsewhereAndPublishesHere() {
         LatestJob job;
@@ -167,7 +178,22 @@ class TestLatestJob : public QObject {
         test::settle();
         QVERIFY(!isPublished);
     }
+
+    void lastOwnerDoesNotFreeIt() {
+        std::atomic<QThread*> freedOn{nullptr};
+        auto value = freedInBackground(std::shared_ptr<const Noted>(new Noted{freedOn}));
+        auto other = value;
+        value.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QVERIFY(freedOn == nullptr);
+        other.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QVERIFY(freedOn != nullptr);
+        QVERIFY(freedOn != QThread::currentThread());
+    }
+
+    void emptyPointerStaysEmpty() { QVERIFY(!freedInBackground(std::shared_ptr<int>())); }
 };
 
-LANESCOPE_TEST(TestLatestJob, QCoreApplication)
+LANESCOPE_TEST(tst_LatestJob, QCoreApplication)
 #include "tst_LatestJob.moc"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+
+#include "model/format/text.h"
 #include "tests/support/runTest.h"
+#include "views/text/shownText.h"
 #include "views/text/typedText.h"
 
 using namespace lanescope;
@@ -13,8 +17,13 @@ constexpr TimeContext context{{0, 10'000'000'000}, {1'000'000'000, 3'000'000'000
 
 }  // namespace
 
-class TestTimeTarget : public QObject {
+class tst_TimeTarget : public QObject {
     Q_OBJECT
+
+    static int score(std::string_view typed, std::string_view name) {
+        return FuzzyPattern(typed).score(lowerCase(std::string(name)));
+    }
+
   private slots:
     void timesAreParsed_data() {
         QTest::addColumn<QString>("text");
@@ -154,7 +163,77 @@ class TestTimeTarget : public QObject {
             if (target && !target->step) QVERIFY(target->range.startNs <= target->range.endNs);
         }
     }
+
+    void findsWordsPiecesAndInitials() {
+        QVERIFY(score("kern", "ncclDevKernel_AllReduce") > 0);
+        QVERIFY(score("all nccl", "ncclDevKernel_AllReduce") > 0);
+        QVERIFY(score("zts", "Zoom to the selection") > 0);
+        QVERIFY(score("ptt", "Pin to the top") > 0);
+        QCOMPARE(score("gemm", "softmax"), 0);
+        QCOMPARE(score("stream 99", "Stream 7"), 0);
+        QCOMPARE(score("ab", "a------------------------------b"), 0);
+    }
+
+    void betterMatchesComeFirst() {
+        QVERIFY(score("stream", "Stream 7") > score("stream", "Upstream 7"));
+        QVERIFY(score("gpu", "GPU 0") > score("gpu", "Time on the GPU"));
+        QVERIFY(score("fold", "Fold all tracks") > score("fold", "Unfold all tracks"));
+        QVERIFY(score("gemm", "gemm") > score("gemm", "gemm_with_a_very_long_name_after_it"));
+        QVERIFY(score("zoom", "Zoom in") > score("zoom", "z_o_o_m"));
+    }
+
+    void emptyTextIsEmpty() {
+        QVERIFY(FuzzyPattern("").isEmpty());
+        QVERIFY(FuzzyPattern("  \t ").isEmpty());
+        QVERIFY(!FuzzyPattern(" a ").isEmpty());
+    }
+
+    void anyBytesAreHarmless() {
+        std::mt19937 random(3);
+        for (int round = 0; round < 5000; ++round) {
+            std::string typed, text;
+            for (unsigned i = random() % 12; i > 0; --i) typed += static_cast<char>(random());
+            for (unsigned i = random() % 60; i > 0; --i) text += static_cast<char>(random());
+            const std::string lowered = lowerCase(text);
+            QVERIFY(FuzzyPattern(typed).score(lowered) >= 0);
+            // A name without blanks always matches itself.
+            const FuzzyPattern itself(text.substr(0, text.find_first_of(" \t")));
+            if (!itself.isEmpty()) QVERIFY(itself.score(lowered) > 0);
+        }
+    }
+
+    void everyLineFitsAndNoWordIsLost() {
+        const QFontMetrics metrics(QApplication::font());
+        const QString text = "The GPU waits 6.939 ms of a step for work to be launched";
+        for (int width = 120; width < 600; width += 7)
+            for (const int indent : {0, 60, 110}) {
+                const QStringList lines = wrapWords(text, metrics, {width, indent, 40});
+                QCOMPARE(lines.join(' ').trimmed(), text);
+                for (qsizetype line = 0; line < lines.size(); ++line)
+                    QVERIFY(metrics.horizontalAdvance(lines[line]) <= width - (line == 0 ? indent : 0));
+            }
+    }
+
+    void firstLineIsEmptyIfNoWordFitsNextToItsPrefix() {
+        const QFontMetrics metrics(QApplication::font());
+        const QStringList lines = wrapWords("synchronization of streams", metrics, {200, 190, 9});
+        QVERIFY(lines.size() >= 2);
+        QCOMPARE(lines.front(), QString());
+        QVERIFY(lines[1].startsWith("synchronization"));
+    }
+
+    void overflowEndsInAnEllipsis() {
+        const QFontMetrics metrics(QApplication::font());
+        const QStringList few = wrapWords("one two three four five six", metrics, {60, 0, 2});
+        QCOMPARE(few.size(), 2);
+        QVERIFY(few.back().endsWith(QChar(0x2026)));
+        // A word may have any length.
+        const QStringList one = wrapWords(QString(9'000, 'x'), metrics, {100, 0, 6});
+        QCOMPARE(one.size(), 1);
+        QVERIFY(metrics.horizontalAdvance(one.front()) <= 100);
+        QCOMPARE(wrapWords({}, metrics, {100, 0, 6}), QStringList{QString()});
+    }
 };
 
-LANESCOPE_TEST(TestTimeTarget, NoApplication)
+LANESCOPE_TEST(tst_TimeTarget, QApplication)
 #include "tst_TimeTarget.moc"

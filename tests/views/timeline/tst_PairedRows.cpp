@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <new>
+#include <stdexcept>
 
+#include "model/assemble/LaneBuilder.h"
 #include "model/lod/reduceToPixels.h"
+#include "model/trace/kinds/flows.h"
+#include "model/trace/processes.h"
+#include "tests/support/SimulatedRanks.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/FlowOverlay.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/TrackGeometry.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
@@ -32,10 +42,110 @@ struct Paired {
     TimelineView other;
 };
 
+constexpr uint64_t world = 0xabcdef;
+constexpr int64_t us = 1'000;
+
+/// Three simulated ranks reduce twice, and rank 1 is the last both times. Clock errors of ranks 1
+/// and 2 are 30 and 20 us.
+struct Ranks {
+    TracePtr trace;
+    std::vector<EventRef> firsts, seconds;  ///< The kernels by rank.
+
+    explicit Ranks(bool isNumbered = true, bool hasErrors = true) {
+        SimulatedRanks job(3);
+        for (int round = 0; round < 2; ++round)
+            for (size_t rank = 0; rank < 3; ++rank) {
+                NcclFacts facts;
+                facts.sequence = isNumbered ? round : -1;
+                const int64_t begin = (round * 1000 + (rank == 1 ? 400 : 200 + 50 * int64_t(rank))) * us;
+                job.addCall(rank, "AllReduce", 1 << 20, (round * 1000 + 10 * int64_t(rank)) * us,
+                            TimeRange{begin, (round * 1000 + 600) * us}, facts, world);
+            }
+        for (const size_t rank : {1, 2})
+            if (hasErrors)
+                job.builder.processes()[job.processes[rank]].facts.edit().clockErrorNs = rank == 1 ? 30'000 : 20'000;
+        trace = job.builder.finish();
+        firsts = seconds = std::vector<EventRef>(3);
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+            const EventRef kernel(EventKind::Kernel, row);
+            const uint32_t call = trace->launchingCall(kernel).row();
+            const uint32_t process = trace->threads[trace->apiCalls.thread[call]].process;
+            const uint32_t rank = process - job.processes.front();
+            (trace->kernels.startNs[row] < 1000 * us ? firsts : seconds)[rank] = kernel;
+        }
+    }
+};
+
+int differences(const QImage& a, const QImage& b, const QRect& area) {
+    int count = 0;
+    const QRect inside = area.intersected(a.rect());
+    for (int y = inside.top(); y <= inside.bottom(); ++y)
+        for (int x = inside.left(); x <= inside.right(); ++x) count += a.pixel(x, y) != b.pixel(x, y) ? 1 : 0;
+    return count;
+}
+
+/// A trace of only lanes and counters, as wide as they are distinguishable.
+TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
+    const TracePtr made = SimulatedTrace().finish();
+    Trace& trace = forged(made);
+    trace.tracks.clear();
+    Track track;
+    for (uint32_t lane = 0; lane < laneCount; ++lane) {
+        Lane& added = track.lanes.emplace_back();
+        for (int64_t slice = 0; slice < 500; ++slice)
+            appendSlice(added, slice * 100 + lane, slice * 100 + 50 + lane, lane, EventRef(EventKind::Kernel, 0),
+                        SliceCategory::Kernel);
+    }
+    trace.tracks.push_back(std::move(track));
+    for (uint32_t counter = 0; counter < counterCount; ++counter)
+        trace.counters.emplace_back().set({0, 10'000, 30'000}, {1.0, 2.0 + counter, 3.0}, 50'000);
+    return made;
+}
+
+bool areEqual(const std::vector<PixelSlice>& a, const std::vector<PixelSlice>& b) {
+    return std::ranges::equal(a, b, [](const PixelSlice& x, const PixelSlice& y) {
+        return x.left == y.left && x.right == y.right && x.firstSlice == y.firstSlice && x.sliceCount == y.sliceCount &&
+               x.coverage == y.coverage && x.category == y.category && x.name == y.name;
+    });
+}
+
+constexpr int64_t ms = 1'000'000;
+
+/// One stream works from 0 to 10 ms, another from 90 to 100 ms.
+struct Shown {
+    Shown() {
+        SimulatedTrace builder;
+        const uint32_t early = builder.defaultStream();
+        const uint32_t late = builder.addStream(0, 0, 20);
+        for (int64_t at = 0; at < 10; ++at) {
+            builder.addKernel(early, "gemm", at * ms, at * ms + ms / 2);
+            builder.addKernel(late, "gemm", (90 + at) * ms, (90 + at) * ms + ms / 2);
+        }
+        timeline.setTrace(builder.finish());
+        timeline.resize(900, 500);
+        timeline.show();
+    }
+    bool isSeen(int64_t stream) {
+        const Trace& trace = *timeline.trace();
+        for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+            if (trace.tracks[track].kind == TrackKind::Stream &&
+                trace.streams[trace.tracks[track].subject].streamId == stream)
+                return !timeline.places().trackArea(track).isEmpty() &&
+                       timeline.places().trackAt(timeline.places().trackArea(track).center().y()) == track;
+        return false;
+    }
+    void showRange(int64_t fromMs, int64_t toMs) { timeline.state().range().axis().setRange({fromMs * ms, toMs * ms}); }
+    bool waitForRest() {
+        return QTest::qWaitFor([this] { return !timeline.emptyTracks().isWaiting(); });
+    }
+    TimelineView timeline;
+};
+
 }  // namespace
 
-class TestPairedRows : public QObject {
+class tst_PairedRows : public QObject {
     Q_OBJECT
+
   private slots:
     void clickBetweenTheRowsSelectsInTheOtherTrace() {
         const SmallTrace small;
@@ -180,7 +290,209 @@ class TestPairedRows : public QObject {
         shown.view.setStrip(nullptr, nullptr, 0);
         QCOMPARE(shown.canvas()->y(), before);
     }
+
+    void workOfAllRanksIsOneCollective() {
+        const Ranks ranks;
+        const std::vector<EventRef> expected{ranks.firsts[0], ranks.firsts[2], ranks.firsts[1]};
+        for (const EventRef each : ranks.firsts) QVERIFY(collectiveOf(*ranks.trace, each) == expected);
+        QCOMPARE(collectiveOf(*ranks.trace, ranks.seconds[1]).back(), ranks.seconds[1]);
+        const Ranks unnumbered(false);
+        QVERIFY(collectiveOf(*unnumbered.trace, unnumbered.firsts[0]).empty());
+        QVERIFY(collectiveOf(*ranks.trace, EventRef()).empty());
+        QVERIFY(collectiveOf(*ranks.trace, ranks.trace->launchingCall(ranks.firsts[0])).empty());
+    }
+
+    void smallDifferencesAreNoError() {
+        Process process;
+        QCOMPARE(clockErrorNs(process), int64_t{0});
+        for (const char* odd : {"", "-5", "12 us", "99999999999999999999"}) {
+            takeNamedFact(process.facts.edit(), facts::clockErrorNs, odd);
+            QCOMPARE(clockErrorNs(process), int64_t{0});
+            process.facts.edit().clockErrorNs.reset();
+        }
+        takeNamedFact(process.facts.edit(), facts::clockErrorNs, "16006");
+        QCOMPARE(clockErrorNs(process), int64_t{16'006});
+    }
+
+    void lastRankPointsAtTheWaitingRanks() {
+        const Ranks ranks;
+        TrackLayout layout;
+        layout.setTracks(ranks.trace->tracks);
+        const auto ofRanks = [&](EventRef event) {
+            std::vector<FlowArrow> found;
+            for (const FlowArrow& each : flowArrows(*ranks.trace, layout, event))
+                if (each.kind == FlowKind::Rank) found.push_back(each);
+            return found;
+        };
+        const auto all = ofRanks(ranks.firsts[1]);
+        QCOMPARE(all.size(), size_t{2});
+        for (const FlowArrow& each : all) {
+            QCOMPARE(each.from.event, ranks.firsts[1]);
+            QCOMPARE(each.to.timeNs, 400 * us);
+            QCOMPARE(each.far, each.to.event);
+        }
+        QCOMPARE(all[0].to.event, ranks.firsts[0]);
+        QCOMPARE(all[0].errorNs, 30 * us);
+        QCOMPARE(all[1].errorNs, 50 * us);
+        // A waiting rank shows only the rank that it waited for.
+        const auto one = ofRanks(ranks.firsts[2]);
+        QCOMPARE(one.size(), size_t{1});
+        QCOMPARE(one[0].to.event, ranks.firsts[2]);
+        QCOMPARE(one[0].far, ranks.firsts[1]);
+    }
+
+    void clockErrorIsHatched() {
+        const Ranks ranks, ofOneClock(true, false);
+        ShownTimeline shown(ranks.trace), certain(ofOneClock.trace);
+        const auto picture = [](ShownTimeline& timeline, EventRef selected) {
+            timeline.view.state().tracks().setAllFolded(false);
+            timeline.view.state().selection().setEvent(selected);
+            QApplication::processEvents();
+            return timeline.canvas()->grab().toImage();
+        };
+        const QImage hatched = picture(shown, ranks.firsts[0]);
+        const QImage plain = picture(certain, ofOneClock.firsts[0]);
+        // Next to the arrowhead, within the error of 30 us, and beyond it.
+        const int head = int(shown.toX(400 * us)), edge = int(shown.toX(430 * us));
+        const int y = shown.middleOf(ranks.firsts[0]).y();
+        QVERIFY(edge - head > 12);
+        QVERIFY(differences(hatched, plain, {head + 7, y - 4, edge - head - 9, 8}) > 20);
+        QCOMPARE(differences(hatched, plain, {edge + 3, y - 4, 40, 8}), 0);
+    }
+
+    void everyPieceIsDoneOnce() {
+        SharedWork work;
+        for (size_t count = 0; count < 200; ++count) {
+            std::vector<std::atomic<int>> calls(count);
+            work.run(count, [&](size_t piece) { ++calls[piece]; });
+            for (const std::atomic<int>& each : calls) QCOMPARE(each.load(), 1);
+        }
+    }
+
+    void returnsOnlyWhenAllIsDone() {
+        SharedWork work;
+        for (int round = 0; round < 50; ++round) {
+            std::atomic<int> ended{0};
+            work.run(8, [&](size_t piece) {
+                if (piece % 2 == 0) QThread::usleep(200);
+                ++ended;
+            });
+            QCOMPARE(ended.load(), 8);
+        }
+    }
+
+    void exceptionIsRethrownAfterAllPiecesEnd() {
+        SharedWork work;
+        for (int round = 0; round < 50; ++round) {
+            std::atomic<int> calls{0};
+            QVERIFY_THROWS_EXCEPTION(std::runtime_error, work.run(9, [&](size_t piece) {
+                ++calls;
+                if (piece % 4 == 3) throw std::runtime_error("simulated");
+            }));
+            QCOMPARE(calls.load(), 10);  // and the first failed piece again
+        }
+    }
+
+    void failedPieceIsRepeatedByTheCaller() {
+        SharedWork work;
+        for (int round = 0; round < 50; ++round) {
+            std::array<std::atomic<int>, 9> calls{};
+            std::atomic<int> ended{0};
+            work.run(9, [&](size_t piece) {
+                if (++calls[piece] == 1 && piece % 2 == 0) throw std::bad_alloc();
+                ++ended;
+            });
+            QCOMPARE(ended.load(), 9);
+        }
+    }
+
+    void parallelLanesEqualSequentialOnes() {
+        const TracePtr trace = traceOf(40, 20);
+        std::vector<LanePosition> lanes;
+        for (uint32_t lane = 0; lane < 40; ++lane) lanes.push_back({0, lane});
+        std::vector<uint32_t> counters;
+        for (uint32_t counter = 0; counter < 20; ++counter) counters.push_back(counter);
+
+        // Pixels of more than a nanosecond, then of less.
+        for (const TimeRange range : {TimeRange{0, 50'000}, TimeRange{120, 420}}) {
+            TrackGeometry together, single;
+            together.setTrace(trace);
+            single.setTrace(trace);
+            together.setView(range, 700);
+            single.setView(range, 700);
+            together.prepare(lanes, counters);
+            QCOMPARE(together.cachedLaneCount(), lanes.size());
+            for (const LanePosition lane : lanes) {
+                QVERIFY(!together.rectangles(lane).empty());
+                QVERIFY(areEqual(together.rectangles(lane), single.rectangles(lane)));
+            }
+            for (const uint32_t counter : counters) QVERIFY(together.columns(counter) == single.columns(counter));
+        }
+    }
+
+    void withoutTraceNothingIsDrawn() {
+        TrackGeometry geometry;
+        const std::vector<LanePosition> lanes{{0, 0}};
+        geometry.prepare(lanes, {});
+        QVERIFY(geometry.rectangles({0, 0}).empty());
+    }
+
+    void tracksEmptyInViewAreHiddenAndReturn() {
+        Shown shown;
+        shown.timeline.emptyTracks().setOn(true);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+        shown.showRange(0, 20);
+        QVERIFY(shown.timeline.emptyTracks().isWaiting());
+        QVERIFY2(shown.isSeen(20), "rows stay while the view moves");
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(7) && !shown.isSeen(20));
+        shown.showRange(80, 100);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
+        shown.timeline.emptyTracks().setOn(false);
+        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+    }
+
+    void entirelyEmptyViewKeepsAllTracks() {
+        Shown shown;
+        shown.timeline.emptyTracks().setOn(true);
+        shown.showRange(40, 60);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+    }
+
+    void revealedTrackIsShownAtOnce() {
+        Shown shown;
+        shown.timeline.emptyTracks().setOn(true);
+        shown.showRange(0, 20);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(!shown.isSeen(20));
+        const EventRef last(EventKind::Kernel, shown.timeline.trace()->kernels.size() - 1);
+        shown.timeline.revealEvent(last);
+        QVERIFY(shown.isSeen(20));
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(20));
+    }
+
+    void skippedEmptyTracksAreNoPartOfTheArrangement() {
+        Shown shown;
+        shown.timeline.emptyTracks().setOn(true);
+        shown.showRange(0, 20);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.timeline.state().tracks().arrangement().isDefault());
+    }
+
+    void emptyTracksStayWithACompanion() {
+        Shown shown;
+        TimelineView companion;
+        shown.timeline.emptyTracks().setOn(true);
+        shown.timeline.setCompanion(companion, {});
+        QVERIFY(!shown.timeline.emptyTracks().isOn());
+        shown.timeline.emptyTracks().setOn(true);
+        QVERIFY(!shown.timeline.emptyTracks().isOn());
+    }
 };
 
-LANESCOPE_TEST(TestPairedRows, QApplication)
+LANESCOPE_TEST(tst_PairedRows, QApplication)
 #include "tst_PairedRows.moc"

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+
+#include "model/events/listEvents.h"
+#include "model/export/traceFile.h"
+#include "model/format/OutputFile.h"
+#include "model/importers/loadTrace.h"
+#include "model/index/MappedFile.h"
+#include "model/index/openTrace.h"
+#include "model/notes/NotesFile.h"
+#include "model/system/system.h"
+#include "model/trace/kinds/Graph.h"
+#include "model/trace/rangeDomains.h"
+#include "tests/support/FullDisk.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
+#include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/torchTrace.h"
+#include "tests/support/traceDump.h"
+
+using namespace lanescope;
+using namespace lanescope::torchTrace;
+
+namespace {
+
+mode_t modeOf(const std::filesystem::path& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
+}
+
+std::ptrdiff_t entriesIn(const std::filesystem::path& folder) {
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+}
+
+OpenOptions always() {
+    OpenOptions options;
+    options.minBytes = 0;
+    return options;
+}
+
+}  // namespace
+
+namespace fs = std::filesystem;
+
+class tst_Files : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::filesystem::path path_, index_;
+
+    TemporaryFolder sharedFolder_;
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((*folder_ / "cache").string()));
+        path_ = *folder_ / "trace.sqlite";
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_).has_value());
+        index_ = indexPaths(path_).front();
+    }
+
+    void fileAppearsOnlyOnCommit() {
+        const TemporaryFolder folder;
+        const std::filesystem::path path = folder / "file";
+        put(path, "before");
+        Result<AtomicFile> file = AtomicFile::create(path);
+        QVERIFY(file.has_value());
+        file->write("head");
+        file->write(std::string(3'000'000, 'x'));
+        file->writeAtStart(std::as_bytes(std::span("HEAD", 4)));
+        file->write("tail");
+        QCOMPARE(file->offset(), uint64_t{3'000'008});
+        QCOMPARE(contentOf(path), std::string("before"));
+        QVERIFY(file->commit().has_value());
+        QVERIFY(contentOf(path) == "HEAD" + std::string(3'000'000, 'x') + "tail");
+        QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
+    }
+
+    void uncommittedFileLeavesNothing() {
+        const TemporaryFolder folder;
+        {
+            Result<AtomicFile> file = AtomicFile::create(folder / "file");
+            QVERIFY(file.has_value());
+            file->write(std::string(3'000'000, 'x'));
+        }
+        QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{0});
+    }
+
+    void fileIsPrivateByDefault() {
+        const TemporaryFolder folder;
+        const mode_t mask = ::umask(022);
+        QVERIFY(writeAtomically(folder / "mine", "x").has_value());
+        QVERIFY(writeAtomically(folder / "usual", "x", AtomicFile::defaultMode).has_value());
+        ::umask(mask);
+        QCOMPARE(modeOf(folder / "mine"), mode_t{0600});
+        QCOMPARE(modeOf(folder / "usual"), mode_t{0644});
+        put(folder / "source", "x");
+        std::filesystem::permissions(folder / "source", std::filesystem::perms(0640));
+        Result<AtomicFile> file = AtomicFile::create(folder / "like");
+        QVERIFY(file.has_value());
+        file->copyPermissionsOf(folder / "source");
+        QVERIFY(file->commit().has_value());
+        QCOMPARE(modeOf(folder / "like"), mode_t{0640});
+    }
+
+    void replacementKeepsPermissions() {
+        const TemporaryFolder folder;
+        const auto replace = [&](const char* name) {
+            Result<AtomicFile> file = AtomicFile::create(folder / name);
+            if (!file) return false;
+            file->copyTargetPermissions();
+            file->write("new");
+            return file->commit().has_value();
+        };
+        put(folder / "shared", "x");
+        std::filesystem::permissions(folder / "shared", std::filesystem::perms(0644));
+        put(folder / "mine", "x");
+        std::filesystem::permissions(folder / "mine", std::filesystem::perms(0600));
+        std::filesystem::create_symlink(folder / "shared", folder / "link");
+        for (const char* name : {"shared", "mine", "link", "none"}) QVERIFY(replace(name));
+        QCOMPARE(modeOf(folder / "shared"), mode_t{0644});
+        QCOMPARE(modeOf(folder / "mine"), mode_t{0600});
+        QCOMPARE(modeOf(folder / "link"), mode_t{0600});
+        QCOMPARE(modeOf(folder / "none"), mode_t{0600});
+        QCOMPARE(contentOf(folder / "shared"), std::string("new"));
+    }
+
+    void symlinkIsNotFollowed() {
+        const TemporaryFolder folder;
+        put(folder / "others", "theirs");
+        std::filesystem::create_symlink(folder / "others", folder / "file");
+        QVERIFY(writeAtomically(folder / "file", "mine").has_value());
+        QCOMPARE(contentOf(folder / "others"), std::string("theirs"));
+        QCOMPARE(contentOf(folder / "file"), std::string("mine"));
+        QVERIFY(!std::filesystem::is_symlink(folder / "file"));
+    }
+
+    void fullDiskIsAnErrorAndKeepsTheOldFile() {
+        const TemporaryFolder folder;
+        put(folder / "file", "before");
+        Result<void> done;
+        {
+            const FullDisk full(65'536);
+            done = writeAtomically(folder / "file", std::string(3'000'000, 'x'));
+        }
+        QVERIFY(!done);
+        QVERIFY(done.error().sentence.starts_with("Cannot write "));
+        QVERIFY(done.error().sentence.ends_with("."));
+        QVERIFY(!QByteArray(done.error().sentence.c_str()).contains("Success"));
+        QCOMPARE(contentOf(folder / "file"), std::string("before"));
+        QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
+    }
+
+    void unwritableFolderIsReported() {
+        const TemporaryFolder folder;
+        QVERIFY(!AtomicFile::create(folder / "missing" / "file"));
+        std::filesystem::create_directory(folder / "taken");
+        QVERIFY(!AtomicFile::create(folder / "taken"));
+        // A folder created in the meantime.
+        Result<AtomicFile> file = AtomicFile::create(folder / "late");
+        QVERIFY(file.has_value());
+        file->write("x");
+        std::filesystem::create_directories(folder / "late" / "more");
+        QVERIFY(!file->commit());
+    }
+
+    void publishReplacesAnotherFileOnlyOnRequest() {
+        const TemporaryFolder folder;
+        put(folder / "made", "new");
+        put(folder / "file", "old");
+        const Result<void> kept = publishFile(folder / "made", folder / "file", IfExists::Fail);
+        QVERIFY(!kept);
+        QVERIFY(QByteArray(kept.error().sentence.c_str()).contains("another program created the file in the meantime"));
+        QCOMPARE(contentOf(folder / "file"), std::string("old"));
+        QCOMPARE(contentOf(folder / "made"), std::string("new"));
+        QVERIFY(publishFile(folder / "made", folder / "file", IfExists::Replace).has_value());
+        QCOMPARE(contentOf(folder / "file"), std::string("new"));
+        QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
+        QVERIFY(!publishFile(folder / "made", folder / "file", IfExists::Replace));
+    }
+
+    void fullDiskKeepsOldNotes() {
+        const TemporaryFolder folder;
+        put(folder / "run.sqlite", "x");
+        const NotesFile file = NotesFile::forTrace(folder / "run.sqlite", folder / "user");
+        Notes notes;
+        notes.marks.push_back(newMark({1, 2}));
+        notes.marks[0].text = "first";
+        const Result<FoundNotes> first = file.store({}, notes);
+        QVERIFY2(first.has_value(), first ? "" : first.error().sentence.c_str());
+        Notes more = first->notes;
+        more.marks.push_back(newMark({3, 4}));
+        more.marks[1].text = std::string(1'000'000, 'x');
+        {
+            const FullDisk full(65'536);
+            QVERIFY(!file.store(first->notes, more));
+        }
+        const Result<FoundNotes> found = file.read();
+        QVERIFY(found.has_value());
+        QVERIFY(found->notes == first->notes);
+    }
+
+    void fullDiskKeepsOldEventList() {
+        const TemporaryFolder folder;
+        put(folder / "events.csv", "before");
+        const TracePtr trace = simulatedTraining({.steps = 12});
+        EventRequest request;
+        request.range = trace->range;
+        {
+            const FullDisk full(1024);
+            const auto rows = saveEventsAsCsv(*trace, request, folder / "events.csv");
+            QVERIFY(!rows);
+            QVERIFY(QByteArray(rows.error().sentence.c_str()).startsWith("Cannot write "));
+        }
+        QCOMPARE(contentOf(folder / "events.csv"), std::string("before"));
+        QVERIFY(saveEventsAsCsv(*trace, request, folder / "events.csv").value_or(0) > 0);
+        QVERIFY(contentOf(folder / "events.csv").size() > 1024);
+        QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
+    }
+
+    void copyOutlivesItsFile() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = contentOf(index_);
+        const auto copy = MappedFile::open(index_, MappedFile::Access::Copied);
+        QVERIFY(copy.has_value());
+        std::filesystem::resize_file(index_, 0);
+        QCOMPARE(copy->bytes().size(), whole.size());
+        QVERIFY(std::memcmp(copy->bytes().data(), whole.data(), whole.size()) == 0);
+    }
+
+    void mappedFileOutlivesItsName() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = contentOf(index_);
+        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
+        QVERIFY(file.has_value());
+        std::filesystem::remove(index_);
+        QVERIFY(ensureIndex(path_).has_value());
+        QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
+    }
+
+    void mappedFileMayBeTruncatedDuringReading() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = contentOf(index_);
+        QVERIFY(whole.size() > 3 * 4096);
+        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
+        QVERIFY(file.has_value());
+        std::atomic<uint32_t> losses{0};
+        file->countLossesInto(losses);
+        std::filesystem::resize_file(index_, 4096);
+        QVERIFY(std::memcmp(file->bytes().data(), whole.data(), 4096) == 0);
+        QCOMPARE(losses.load(), 0u);
+        for (size_t at = 4096; at < whole.size(); ++at) QVERIFY(file->bytes()[at] == std::byte{0});
+        QCOMPARE(losses.load(), 1u);
+    }
+
+    void indexMayBeTruncatedDuringUse_data() {
+        QTest::addColumn<double>("share");
+        for (const double share : {0.0, 0.01, 0.3, 0.7}) QTest::addRow("%g of it left", share) << share;
+    }
+    void indexMayBeTruncatedDuringUse() {
+        QFETCH(double, share);
+        QVERIFY(ensureIndex(path_).has_value());
+        const auto open = openTrace(path_, always());
+        QVERIFY(open.has_value() && !(*open)->isCorrupt());
+        const auto bytes = static_cast<double>(std::filesystem::file_size(index_));
+        std::filesystem::resize_file(index_, static_cast<uintmax_t>(bytes * share));
+        QVERIFY(!dumpOf(**open).empty());
+        QVERIFY((*open)->isCorrupt());
+        const Result<void> checked = checkIndex(**open);
+        QVERIFY(!checked.has_value());
+        QVERIFY2(checked.error().sentence.ends_with("."), checked.error().sentence.c_str());
+        // The next index is rebuilt.
+        const auto again = openTrace(path_, always());
+        QVERIFY(again.has_value() && checkIndex(**again).has_value());
+    }
+
+    /// Faults outside of mapped files end the process as usual.
+    void otherBusErrorsEndTheProcess() {
+        if (test::hasAddressSanitizer || test::hasThreadSanitizer) QSKIP("The sanitizer has its own way to end.");
+        QVERIFY(ensureIndex(path_).has_value());
+        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
+        QVERIFY(file.has_value());
+        const pid_t child = ::fork();
+        if (child == 0) {
+            // Qt Test's handler comes next and must not dump a stack.
+            qputenv("QTEST_DISABLE_STACK_DUMP", "1");
+            const int other = ::open((*folder_ / "other").c_str(), O_RDWR | O_CREAT, 0600);
+            (void)!::ftruncate(other, 8192);
+            const auto* mapped =
+                static_cast<const volatile char*>(::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, other, 0));
+            (void)!::ftruncate(other, 0);
+            ::_exit(mapped[5000]);
+        }
+        int status = 0;
+        QCOMPARE(::waitpid(child, &status, 0), child);
+        QVERIFY(WIFSIGNALED(status));
+        QCOMPARE(WTERMSIG(status), SIGBUS);
+    }
+
+    void filesAreMappedOnlyOnSafeFileSystems() {
+        // Magic numbers of file systems in the kernel, some of them negative in 32 bits.
+        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994}) QVERIFY(system::isLocalType(local));
+        QVERIFY(system::isLocalType(0x9123683E));
+        QVERIFY(system::isLocalType(static_cast<int32_t>(0x9123683E)));
+        for (const int64_t remote : {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
+            QVERIFY(!system::isLocalType(remote));
+        QVERIFY(!system::isLocalType(static_cast<int32_t>(0xFF534D42)));
+    }
+
+    void importedTraceEqualsItsLanescopeCopy() {
+        std::vector<std::string> events = smallRun();
+        events.push_back(slice("cpu_op", "record_param_comms", "4000", "4001", "1070.000", "9.000",
+                               R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,
+                              "Group size": 2, "dtype": "Float", "Process Group Name": "0",
+                              "Process Group Ranks": "[0, 1]", "Out msg nelems": 10)"));
+        events.push_back(R"({"ph": "C", "name": "queue", "pid": 4000, "ts": 1000, "args": {"n": 2.5}})");
+        events.push_back(R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
+        events.push_back(R"({"ph": "s", "id": 1, "ts": 1.5, "cat": "fwdbwd"})");
+        events.push_back(R"({"ph": "f", "id": 1, "ts": 2.5, "cat": "fwdbwd"})");
+        const TracePtr imported =
+            loaded(traceOf(events, "",
+                           ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
+                           "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
+        const fs::path path = sharedFolder_ / "native.sqlite";
+        QVERIFY(writeTraceFile(*imported, path));
+        const Result<TracePtr> opened = loadTrace(path);
+        QVERIFY(opened);
+        const Trace& native = **opened;
+        QCOMPARE(native.producer, imported->producer);
+        QCOMPARE(native.startUtcNs, imported->startUtcNs);
+        QCOMPARE(native.facts.host, std::string("box"));
+        QCOMPARE(native.processes[0].rank, std::optional<int>(1));
+        QCOMPARE(eventsIn(native), eventsIn(*imported));
+        QCOMPARE(native.kernels.startNs[0], imported->kernels.startNs[0]);
+        QCOMPARE(native.launchConfigs[native.kernels.config[0]].grid,
+                 imported->launchConfigs[imported->kernels.config[0]].grid);
+        QVERIFY(native.launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
+        const uint32_t op = rangeCalled(native, "aten::mm");
+        QCOMPARE(native.strings.at(native.nvtx.domain[op]), operatorDomain);
+        QCOMPARE(native.strings.at(native.nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
+        QVERIFY(native.nvtx.isOpen[rangeCalled(native, "open")] != 0);
+        QCOMPARE(native.projections.size(), imported->projections.size());
+        QCOMPARE(native.nccl.size(), 1u);
+        QCOMPARE(native.nccl.bytes[0], int64_t{40});
+        QCOMPARE(native.nccl.communicator[0], imported->nccl.communicator[0]);
+        QCOMPARE(native.nccl.facts[0].sequence, int64_t{3});
+        QCOMPARE(native.nccl.facts[0].rank, 1);
+        QCOMPARE(native.counters.size(), imported->counters.size());
+        QCOMPARE(native.counters.back().value(0), imported->counters.back().value(0));
+        QCOMPARE(sentenceOf(native, HealthCode::NotShown), sentenceOf(*imported, HealthCode::NotShown));
+        QCOMPARE(native.health.size(), imported->health.size());
+        QCOMPARE(native.tracks.size(), imported->tracks.size());
+        Result<Database> database = Database::openReadOnly(path);
+        QVERIFY(database);
+        auto devices = database->prepare("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE");
+        QVERIFY(devices && *devices->step());
+        QCOMPARE(devices->integer(0), native.gpus[0].id);
+        QCOMPARE(devices->integer(1), native.gpus[0].id);
+        QCOMPARE(devices->integer(2), int64_t{4000});
+        // A join of threads with their names finds each; a thread without a name stays without.
+        auto names = database->prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
+        QVERIFY(names && *names->step());
+        QCOMPARE(names->integer(0), static_cast<int64_t>(imported->threads.size()));
+        for (size_t thread = 0; thread < imported->threads.size(); ++thread)
+            QCOMPARE(native.threads[thread].name, imported->threads[thread].name);
+    }
+
+    /// Sums use these values, for example the bytes over NVLink.
+    void countersStayAsShown() {
+        TracePtr before;
+        QVERIFY(before = *loadTrace(fs::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz"));
+        for (const char* name : {"once.sqlite", "twice.sqlite"}) {
+            const fs::path path = sharedFolder_ / name;
+            QVERIFY(writeTraceFile(*before, path));
+            const Result<TracePtr> after = loadTrace(path);
+            QVERIFY(after && (*after)->counters.size() == before->counters.size());
+            for (size_t at = 0; at < before->counters.size(); ++at) {
+                const CounterSeries &was = before->counters[at], &is = (*after)->counters[at];
+                QCOMPARE(is.name, was.name);
+                QCOMPARE(is.unit, was.unit);
+                QCOMPARE(is.isMeanOfInterval, was.isMeanOfInterval);
+                QCOMPARE(is.intervalNs, was.intervalNs);
+                QCOMPARE(is.size(), was.size());
+                QCOMPARE(is.endNs(), was.endNs());
+                for (uint32_t sample = 0; sample < was.size(); ++sample) {
+                    QCOMPARE(is.timeNs(sample), was.timeNs(sample));
+                    QCOMPARE(is.value(sample), was.value(sample));
+                }
+            }
+            before = *after;
+        }
+    }
+
+    void existingFileIsNeverOverwritten() {
+        const fs::path path = sharedFolder_ / "there.sqlite";
+        std::ofstream(path) << "mine";
+        QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), path));
+        QCOMPARE(fs::file_size(path), uintmax_t{4});
+        QVERIFY(!fs::exists(sharedFolder_ / "there.sqlite.partial"));
+        // The recording there belongs to another process.
+        const fs::path other = sharedFolder_ / "other.sqlite";
+        std::ofstream(sharedFolder_ / "other.sqlite.partial") << "recording";
+        QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), other));
+        QVERIFY(fs::exists(sharedFolder_ / "other.sqlite.partial"));
+    }
+
+    void fileCreatedMeanwhileIsKept() {
+        const fs::path path = sharedFolder_ / "late.sqlite", partial = sharedFolder_ / "late.sqlite.partial";
+        const TracePtr trace = simulatedTraining({.steps = 100});
+        Result<void> written;
+        // The observer may be too late.
+        for (int attempt = 0; attempt < 20 && written; ++attempt) {
+            fs::remove(path);
+            std::atomic<bool> isOver = false;
+            std::thread other([&] {
+                while (!isOver && !fs::exists(partial)) std::this_thread::yield();
+                const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
+                if (file < 0) return;
+                if (::write(file, "theirs", 6) != 6) qFatal("nothing is written");
+                ::close(file);
+            });
+            written = writeSealedTraceFile(*trace, path);
+            isOver = true;
+            other.join();
+        }
+        QVERIFY(!written);
+        const std::string said = written.error().sentence;
+        QVERIFY2(said.find("another program created the file in the meantime. The trace is in " + partial.string()) !=
+                     std::string::npos,
+                 said.c_str());
+        QCOMPARE(fs::file_size(path), uintmax_t{6});
+        const Result<TracePtr> kept = loadTrace(partial);
+        QVERIFY(kept);
+        QCOMPARE((*kept)->kernels.size(), trace->kernels.size());
+    }
+
+    void sqliteInputIsRecognized() {
+        TraceBuilder builder;
+        builder.setPath("run.sqlite");
+        const uint32_t process = builder.process(int64_t{1} << 48);
+        builder.add<kinds::Graph>(
+            {.startNs = 1, .endNs = 2, .graph = 5, .stream = builder.stream(process, builder.gpu(0), 1, 7)});
+        QVERIFY(builder.finish());
+        const TracePtr trace = builder.take();
+        QVERIFY(isOfSqlite(*trace));
+        QVERIFY(!isOfSqlite(*loaded(traceOf(smallRun()))));
+        // An explicit request, as by `merge`, writes everything.
+        QVERIFY(writeTraceFile(*trace, sharedFolder_ / "copy.sqlite"));
+        const Result<TracePtr> copy = loadTrace(sharedFolder_ / "copy.sqlite");
+        QVERIFY(copy);
+        QCOMPARE((*copy)->graphs.size(), 1u);
+        QCOMPARE((*copy)->graphs.graph[0], int64_t{5});
+    }
+};
+
+LANESCOPE_TEST(tst_Files, NoApplication)
+#include "tst_Files.moc"
