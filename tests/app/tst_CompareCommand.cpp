@@ -100,10 +100,7 @@ class tst_CompareCommand : public QObject {
     QString in(const QString& name) const { return historyFolder_->filePath(name); }
 
     bool write(const Run& run) const {
-        SimulatedTraining training;
-        training.steps = 10;
-        training.layers = 4;
-        training.kernelScale = run.scale;
+        SimulatedTraining training{.steps = 10, .layers = 4, .kernelScale = run.scale};
         Result<RunSummary> summary = summarizeRun(*simulatedTraining(training));
         if (!summary) return false;
         static uint64_t hash = 0;
@@ -132,9 +129,7 @@ class tst_CompareCommand : public QObject {
   private slots:
     void initTestCase() {
         fast_ = writtenTraining("fast.sqlite", {});
-        SimulatedTraining slower;
-        slower.kernelScale = 1.25;
-        slower.copiesFromPageableMemory = true;
+        SimulatedTraining slower{.kernelScale = 1.25, .copiesFromPageableMemory = true};
         slow_ = writtenTraining("slow.sqlite", slower);
         SimulatedTraining same;
         same.kernelScale = 1.0001;
@@ -331,9 +326,7 @@ class tst_CompareCommand : public QObject {
     void storedSummaryReplacesTheEvents() {
         QStringList files;
         for (const double scale : {1.0, 1.3}) {
-            SimulatedTraining training;
-            training.steps = 10;
-            training.kernelScale = scale;
+            SimulatedTraining training{.steps = 10, .kernelScale = scale};
             const Result<RunSummary> summary = summarizeRun(*simulatedTraining(training));
             files << path(QString("summary-%1.sqlite").arg(files.size()));
             {

@@ -75,9 +75,7 @@ void bench_ComparePreview::initTestCase() {
 
 void bench_ComparePreview::theAnswerIsThereAtOnce() {
     AppSettings settings(QString::fromStdString((folder_ / "settings.ini").string()));
-    ViewerOptions options;
-    options.isComparison = true;
-    options.files = {folder_ / "baseline", folder_ / "candidate"};
+    ViewerOptions options{.files = {folder_ / "baseline", folder_ / "candidate"}, .isComparison = true};
     double bestSeconds = 1e9;
     for (int round = 0; round < 3; ++round) {
         MainWindow window(settings);

@@ -32,20 +32,13 @@ inline log::KernelRecord kernel(int64_t atNs, uint32_t name) {
 }
 
 inline log::NvtxRecord nvtx(log::NvtxEvent event, int64_t atNs, int32_t level, uint32_t text) {
-    log::NvtxRecord record{};
-    record.event = event;
-    record.timestampNs = startNs + atNs;
-    record.level = level;
-    record.text = text;
-    record.threadId = 4242;
+    log::NvtxRecord record{
+        .timestampNs = startNs + atNs, .threadId = 4242, .text = text, .level = level, .event = event};
     return record;
 }
 
 inline capture::RunInfo runInfo() {
-    capture::RunInfo info;
-    info.startRealtimeNs = startNs;
-    info.commandLine = {"python", "train.py"};
-    info.host = "box";
+    capture::RunInfo info{.startRealtimeNs = startNs, .commandLine = {"python", "train.py"}, .host = "box"};
     info.machine.driverVersion = "580.1";
     return info;
 }

@@ -44,17 +44,13 @@ class TestLog {
         if (known != ids_.end()) return known->second;
         const auto id = static_cast<uint32_t>(ids_.size() + 1);
         ids_.emplace(text, id);
-        log::StringRecord record{};
-        record.id = id;
-        record.length = static_cast<uint32_t>(text.size());
+        log::StringRecord record{.id = id, .length = static_cast<uint32_t>(text.size())};
         add(record, text.data(), text.size());
         return id;
     }
 
     void property(std::string_view name, std::string_view value) {
-        log::PropertyRecord record{};
-        record.name = string(name);
-        record.value = string(value);
+        log::PropertyRecord record{.name = string(name), .value = string(value)};
         add(record);
     }
 
@@ -77,9 +73,7 @@ class TestLog {
     }
 
     void end(int64_t timeNs, log::EndReason reason = log::EndReason::Exit) {
-        log::EndRecord record{};
-        record.timestampNs = timeNs;
-        record.reason = reason;
+        log::EndRecord record{.timestampNs = timeNs, .reason = reason};
         add(record);
     }
 

@@ -53,9 +53,8 @@ int main(int argc, char** argv) {
         if (event % 10 == 9) log.flush(nowNs, kernel.endNs);
     }
     const auto addWindow = [&](int index, bool isBegin) {
-        log::WindowRecord window{};
-        window.timestampNs = nowNs + index * 1000 + (isBegin ? 0 : 900);
-        window.index = static_cast<uint32_t>(index);
+        log::WindowRecord window{.timestampNs = nowNs + index * 1000 + (isBegin ? 0 : 900),
+                                 .index = static_cast<uint32_t>(index)};
         window.isBegin = isBegin ? 1 : 0;
         log.add(window);
     };

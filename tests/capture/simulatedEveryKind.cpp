@@ -46,10 +46,7 @@ class Simulation {
         for (const char* kind : {"HtoD-pinned", "DtoH-pinned", "PtoP"})
             output += std::string("speed ") + kind + " 2581.1\n";
         TestLog::write((folder / "output.txt").string(), output);
-        capture::RunInfo info;
-        info.startRealtimeNs = beginNs;
-        info.commandLine = {"./every_kind"};
-        info.host = "box";
+        capture::RunInfo info{.startRealtimeNs = beginNs, .commandLine = {"./every_kind"}, .host = "box"};
         if (const auto saved = info.save(*Folder::open(folder), capture::runInfoFileName); !saved)
             qFatal("%s", saved.error().sentence.c_str());
     }
@@ -63,24 +60,16 @@ class Simulation {
             gpu.deviceId = id;
             gpu.name = log_.string("Simulated GPU");
             log_.add(gpu);
-            ContextRecord context{};
-            context.contextId = id + 1;
-            context.deviceId = id;
-            context.nullStreamId = 7;
+            ContextRecord context{.contextId = id + 1, .deviceId = id, .nullStreamId = 7};
             log_.add(context);
         }
         for (const auto& [thread, name] :
              {std::pair{processId, "every_kind main"}, std::pair{workerId, "every_kind worker"}}) {
-            ThreadNameRecord record{};
-            record.threadId = thread;
-            record.name = log_.string(name);
+            ThreadNameRecord record{.threadId = thread, .name = log_.string(name)};
             log_.add(record);
         }
-        NvtxDomainRecord domain{};
-        domain.timestampNs = nowNs_;
-        domain.domain = 1;
-        domain.name = log_.string("every_kind");
-        domain.threadId = processId;
+        NvtxDomainRecord domain{
+            .timestampNs = nowNs_, .domain = 1, .name = log_.string("every_kind"), .threadId = processId};
         log_.add(domain);
         category(0, 3, "third category");
         category(1, 7, "seventh category");

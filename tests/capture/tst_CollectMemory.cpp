@@ -17,12 +17,8 @@ struct StackLog : TestLog {
     using TestLog::TestLog;
 
     void stack(uint32_t number, uint32_t parent, std::string_view function, std::string_view file, uint32_t line) {
-        StackRecord record{};
-        record.stack = number;
-        record.parent = parent;
-        record.function = string(function);
-        record.file = string(file);
-        record.line = line;
+        StackRecord record{
+            .stack = number, .parent = parent, .function = string(function), .file = string(file), .line = line};
         add(record);
     }
     void call(uint32_t correlation, uint32_t stackNumber) {
@@ -127,12 +123,8 @@ class tst_CollectMemory : public QObject {
         log.add(memory);
         memory.operation = 9;  // CUPTI has no such operation.
         log.add(memory);
-        MemoryPoolRecord pool{};
-        pool.timestampNs = startNs + 5;
-        pool.address = 0xabc000;
-        pool.operation = 1;
-        pool.poolType = 1;
-        pool.bytes = 8192;
+        MemoryPoolRecord pool{
+            .timestampNs = startNs + 5, .address = 0xabc000, .bytes = 8192, .operation = 1, .poolType = 1};
         log.add(pool);
         pool.operation = 0;
         log.add(pool);
@@ -157,21 +149,12 @@ class tst_CollectMemory : public QObject {
 
     void untimedRowsStayOutOfNsightTables() {
         TestLog log;
-        DeviceMemoryRecord memory{};
-        memory.timestampNs = 0;
-        memory.address = 0x1000;
-        memory.bytes = 64;
-        memory.operation = 1;
-        memory.deviceId = 3;
-        memory.correlationId = 8;
+        DeviceMemoryRecord memory{
+            .timestampNs = 0, .address = 0x1000, .bytes = 64, .deviceId = 3, .correlationId = 8, .operation = 1};
         log.add(memory);
         memory.timestampNs = startNs + 4;
         log.add(memory);
-        MemoryPoolRecord pool{};
-        pool.timestampNs = 0;
-        pool.address = 0xabc000;
-        pool.operation = 1;
-        pool.poolType = 1;
+        MemoryPoolRecord pool{.timestampNs = 0, .address = 0xabc000, .operation = 1, .poolType = 1};
         log.add(pool);
         log.end(startNs + 100);
         log.flush();
@@ -265,9 +248,7 @@ class tst_CollectMemory : public QObject {
     void keepsOnlyWorkOfTheWindows() {
         TestLog log;
         const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
-            WindowRecord record{};
-            record.timestampNs = startNs + atNs;
-            record.index = index;
+            WindowRecord record{.timestampNs = startNs + atNs, .index = index};
             record.isBegin = isBegin ? 1 : 0;
             log.add(record);
         };
@@ -342,9 +323,7 @@ class tst_CollectMemory : public QObject {
     void windowsMayBeAtAnyTime() {
         TestLog log;
         const auto window = [&](int64_t timestampNs, bool isBegin, uint32_t index) {
-            WindowRecord record{};
-            record.timestampNs = timestampNs;
-            record.index = index;
+            WindowRecord record{.timestampNs = timestampNs, .index = index};
             record.isBegin = isBegin ? 1 : 0;
             log.add(record);
         };
@@ -367,9 +346,7 @@ class tst_CollectMemory : public QObject {
     void countsRepeatedWindowsOnce() {
         TestLog log;
         const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
-            WindowRecord record{};
-            record.timestampNs = startNs + atNs;
-            record.index = index;
+            WindowRecord record{.timestampNs = startNs + atNs, .index = index};
             record.isBegin = isBegin ? 1 : 0;
             log.add(record);
         };
@@ -396,10 +373,7 @@ class tst_CollectMemory : public QObject {
         log.add(kernel(100, log.string("gemm")));
         log.add(nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
         const auto dropped = [&](int64_t atNs, Loss what) {
-            DroppedRecord record{};
-            record.timestampNs = startNs + atNs;
-            record.count = 7;
-            record.what = what;
+            DroppedRecord record{.timestampNs = startNs + atNs, .count = 7, .what = what};
             log.add(record);
         };
         dropped(400, Loss::CudaActivity);
@@ -424,18 +398,11 @@ class tst_CollectMemory : public QObject {
             ContextRecord context{};
             context.contextId = 1;
             log.add(context);
-            StreamRecord stream{};
-            stream.contextId = 1;
-            stream.streamId = 7;
+            StreamRecord stream{.contextId = 1, .streamId = 7};
             log.add(stream);
-            NvtxDomainRecord domain{};
-            domain.domain = 3;
-            domain.name = log.string("loader");
+            NvtxDomainRecord domain{.domain = 3, .name = log.string("loader")};
             log.add(domain);
-            NvtxCategoryRecord category{};
-            category.domain = 3;
-            category.category = 8;
-            category.name = log.string("io");
+            NvtxCategoryRecord category{.domain = 3, .category = 8, .name = log.string("io")};
             log.add(category);
             log.add(nvtx(NvtxEvent::Mark, 10 + part, 0, log.string("mark")));
             log.flush();

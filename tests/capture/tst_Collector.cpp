@@ -46,10 +46,7 @@ struct Nccl {
     }
     void add(const NcclOperationRecord& record) { log.add(record); }
     void stop(uint64_t id, int64_t atNs) {
-        NcclStopRecord record{};
-        record.id = id;
-        record.timestampNs = startNs + atNs;
-        record.threadId = 4242;
+        NcclStopRecord record{.timestampNs = startNs + atNs, .id = id, .threadId = 4242};
         log.add(record);
     }
 };
@@ -93,9 +90,7 @@ class tst_Collector : public QObject {
         TestLog log;
         log.property("program", "python");
         log.property("rank", "3");
-        ContextRecord context{};
-        context.contextId = 1;
-        context.deviceId = 2;
+        ContextRecord context{.contextId = 1, .deviceId = 2};
         log.add(context);
         log.add(kernel(100, log.string("_ZN2at6native4fillIfEEvi")));
         log.add(kernel(0, log.string("gemm")));
@@ -114,11 +109,7 @@ class tst_Collector : public QObject {
         api.threadId = 4243;
         api.correlationId = 55;
         log.add(api);
-        SyncRecord sync{};
-        sync.startNs = startNs + 400;
-        sync.endNs = startNs + 500;
-        sync.type = 3;
-        sync.contextId = 1;
+        SyncRecord sync{.startNs = startNs + 400, .endNs = startNs + 500, .type = 3, .contextId = 1};
         log.add(sync);
         log.end(startNs + 600);
         log.flush(startNs + 50, startNs + 600);
@@ -152,10 +143,7 @@ class tst_Collector : public QObject {
 
     void writesNvtxAndNccl() {
         TestLog log;
-        NvtxDomainRecord domain{};
-        domain.domain = 5;
-        domain.name = log.string("NCCL");
-        domain.timestampNs = startNs;
+        NvtxDomainRecord domain{.timestampNs = startNs, .domain = 5, .name = log.string("NCCL")};
         log.add(domain);
         NvtxRecord push = nvtx(NvtxEvent::Push, 100, 0, log.string("step"));
         push.payload = NvtxPayload::Int64;
@@ -192,9 +180,7 @@ class tst_Collector : public QObject {
     void namesAreWrittenDuringRecording() {
         TestLog log;
         log.property("program", "python");
-        NvtxDomainRecord domain{};
-        domain.domain = 1;
-        domain.name = log.string("training");
+        NvtxDomainRecord domain{.domain = 1, .name = log.string("training")};
         log.add(domain);
         NvtxRecord push = nvtx(NvtxEvent::Push, 100, 0, log.string("step")), pop = push;
         push.domain = pop.domain = 1;
@@ -224,9 +210,7 @@ class tst_Collector : public QObject {
     void idleProcessLeavesNothing() {
         TestLog log;
         log.property("program", "sh");
-        NvtxDomainRecord domain{};
-        domain.domain = 1;
-        domain.name = log.string("idle");
+        NvtxDomainRecord domain{.domain = 1, .name = log.string("idle")};
         log.add(domain);
         log.flush();
         log.writeTo(logPath("box.-.1.log"));
@@ -238,9 +222,7 @@ class tst_Collector : public QObject {
     void reportsLosses() {
         TestLog log;
         log.add(kernel(100, log.string("k")));
-        DroppedRecord dropped{};
-        dropped.what = Loss::NvtxCalls;
-        dropped.count = 12;
+        DroppedRecord dropped{.count = 12, .what = Loss::NvtxCalls};
         log.add(dropped);
         log.flush(startNs, startNs + 2'500'000'000);
         log.loseBlock();
@@ -271,10 +253,8 @@ class tst_Collector : public QObject {
             TestLog log(static_cast<uint32_t>(std::stoi(pid)));
             if (isForked) log.property("forkedChild", "1");
             log.add(kernel(100, log.string("k")));
-            EndRecord end{};
-            end.timestampNs = startNs + 200;
-            end.reason = EndReason::Signal;
-            end.signal = static_cast<uint32_t>(signal);
+            EndRecord end{
+                .timestampNs = startNs + 200, .reason = EndReason::Signal, .signal = static_cast<uint32_t>(signal)};
             if (signal != 0) log.add(end);
             log.flush();
             log.writeTo(logPath("box.-." + pid + ".log"));
@@ -395,9 +375,7 @@ class tst_Collector : public QObject {
         std::filesystem::create_directories(in("run"));
         RunInfo info = runInfo();
         for (int index = 0; index < 4; ++index) {
-            MachineGpu gpu;
-            gpu.index = index;
-            gpu.uuid = index == 2 ? "GPU-ab000000-0000-0000-0000-000000000000" : "other";
+            MachineGpu gpu{.index = index, .uuid = index == 2 ? "GPU-ab000000-0000-0000-0000-000000000000" : "other"};
             info.machine.gpus.push_back(gpu);
         }
         auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
@@ -410,16 +388,11 @@ class tst_Collector : public QObject {
         TestLog log;
         log.property(facts::program, "train.py");
         for (const uint32_t thread : {4242u, 4243u, 4242u}) {
-            ApiRecord call{};
-            call.name = log.string("cudaMalloc");
-            call.startNs = startNs + 1;
-            call.endNs = startNs + 2;
-            call.threadId = thread;
+            ApiRecord call{
+                .startNs = startNs + 1, .endNs = startNs + 2, .name = log.string("cudaMalloc"), .threadId = thread};
             log.add(call);
         }
-        ThreadNameRecord named{};
-        named.threadId = 4243;
-        named.name = log.string("loader");
+        ThreadNameRecord named{.threadId = 4243, .name = log.string("loader")};
         log.add(named);
         log.end(startNs + 9);
         log.flush();
@@ -442,9 +415,7 @@ class tst_Collector : public QObject {
         log.writeTo(logPath("box.-.4242.log"));
         std::filesystem::create_directories(in("run"));
         RunInfo info = runInfo();
-        MachineGpu whole;
-        whole.uuid = "GPU-ab000000-0000-0000-0000-000000000000";
-        whole.nvlinkCount = 18;
+        MachineGpu whole{.uuid = "GPU-ab000000-0000-0000-0000-000000000000", .nvlinkCount = 18};
         info.machine.gpus.push_back(whole);
         auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
         QVERIFY((*collector)->finish({}, false).has_value());
@@ -672,9 +643,7 @@ class tst_Collector : public QObject {
 
     void reportsDroppedRecords() {
         TestLog log;
-        DroppedRecord dropped{};
-        dropped.what = Loss::NcclEvents;
-        dropped.count = 12;
+        DroppedRecord dropped{.count = 12, .what = Loss::NcclEvents};
         log.add(dropped);
         collect(log);
         QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'events-dropped'").find("12 NCCL events") !=

@@ -161,9 +161,7 @@ std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& 
 }
 
 ThreadSample seen(ThreadState state, uint32_t stack = 0) {
-    ThreadSample all;
-    all.state = state;
-    all.stack = stack;
+    ThreadSample all{.state = state, .stack = stack};
     return all;
 }
 

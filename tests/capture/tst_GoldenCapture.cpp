@@ -122,10 +122,7 @@ class tst_GoldenCapture : public QObject {
 
     void addCapture(const QString& name, const std::filesystem::path& logs, const std::filesystem::path& golden,
                     const std::optional<MainProcess>& mainProcess) {
-        Capture capture;
-        capture.logs = logs;
-        capture.golden = golden;
-        capture.trace = folder_ / qPrintable(name + ".sqlite");
+        Capture capture{.logs = logs, .golden = golden, .trace = folder_ / qPrintable(name + ".sqlite")};
         const auto done = collect(logs, capture.trace, mainProcess);
         QVERIFY2(done, done ? "" : done.error().sentence.c_str());
         readOutput(capture);

@@ -31,10 +31,7 @@ class tst_HealthFacts : public QObject {
         return log;
     }
     static void addLoss(TestLog& log, Loss what, uint64_t count, int64_t atNs) {
-        DroppedRecord dropped{};
-        dropped.timestampNs = startNs + atNs;
-        dropped.what = what;
-        dropped.count = count;
+        DroppedRecord dropped{.timestampNs = startNs + atNs, .count = count, .what = what};
         log.add(dropped);
     }
     void add(TestLog& log, uint32_t pid) const {
@@ -104,10 +101,7 @@ class tst_HealthFacts : public QObject {
 
     void endBySignalHasAPlace() {
         TestLog log = logOf(7);
-        EndRecord end{};
-        end.timestampNs = startNs + 950;
-        end.reason = EndReason::Signal;
-        end.signal = 15;
+        EndRecord end{.timestampNs = startNs + 950, .reason = EndReason::Signal, .signal = 15};
         log.add(end);
         add(log, 7);
         const TracePtr trace = load();

@@ -101,10 +101,7 @@ struct ClockReading {
 };
 
 ClockReading now() {
-    ClockReading moment;
-    moment.beforeNs = log::eventTimeNs();
-    moment.ticks = CycleClock::now();
-    moment.afterNs = log::eventTimeNs();
+    ClockReading moment{.beforeNs = log::eventTimeNs(), .ticks = CycleClock::now(), .afterNs = log::eventTimeNs()};
     return moment;
 }
 

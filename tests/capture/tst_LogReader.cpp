@@ -31,10 +31,7 @@ class Notebook {
 };
 
 KernelRecord kernel(int64_t startNs, uint32_t name) {
-    KernelRecord record{};
-    record.startNs = startNs;
-    record.endNs = startNs + 10;
-    record.name = name;
+    KernelRecord record{.startNs = startNs, .endNs = startNs + 10, .name = name};
     return record;
 }
 
@@ -44,10 +41,7 @@ TestLog sampleLog() {
     const uint32_t name = log.string("_Z3foov");
     for (int64_t time = 100; time < 104; ++time) log.add(kernel(time, name));
     log.flush(100, 113);
-    NvtxRecord nvtx{};
-    nvtx.timestampNs = 200;
-    nvtx.extendedBytes = 11;
-    nvtx.text = log.string("step");
+    NvtxRecord nvtx{.timestampNs = 200, .text = log.string("step"), .extendedBytes = 11};
     log.add(nvtx, "hello world", 11);
     log.add(kernel(300, name));
     log.flush(200, 310);
@@ -75,9 +69,7 @@ log::NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t timeNs, uin
 }
 
 log::NcclStopRecord stop(uint64_t id, int64_t timeNs) {
-    log::NcclStopRecord record{};
-    record.id = id;
-    record.timestampNs = timeNs;
+    log::NcclStopRecord record{.timestampNs = timeNs, .id = id};
     return record;
 }
 
@@ -98,13 +90,8 @@ using Line = std::tuple<int64_t, int64_t, uint32_t>;
 
 NvtxRecord call(NvtxEvent event, int64_t timeNs, uint32_t thread, int32_t level, uint32_t text = 0,
                 uint32_t domain = 0) {
-    NvtxRecord record{};
-    record.event = event;
-    record.timestampNs = timeNs;
-    record.threadId = thread;
-    record.level = level;
-    record.text = text;
-    record.domain = domain;
+    NvtxRecord record{
+        .timestampNs = timeNs, .threadId = thread, .domain = domain, .text = text, .level = level, .event = event};
     return record;
 }
 

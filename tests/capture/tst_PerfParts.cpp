@@ -223,10 +223,7 @@ class tst_PerfParts : public QObject {
     }
 
     void framePointersAreFollowedUpwardsOnly() {
-        PerfRegisters registers;
-        registers.programCounter = 100;
-        registers.stackPointer = 0x7000;
-        registers.framePointer = 0x7010;
+        PerfRegisters registers{.programCounter = 100, .stackPointer = 0x7000, .framePointer = 0x7010};
         const auto walk = [&](std::vector<uint64_t> stack) {
             return walkFramePointers(registers, std::as_bytes(std::span(stack)));
         };

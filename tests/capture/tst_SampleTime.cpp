@@ -144,10 +144,7 @@ class tst_SampleTime : public QObject {
         QVERIFY(writing >= 0);
         std::vector<MomentMessage> told;
         const auto tell = [&](int count) {
-            MomentMessage message{};
-            message.timestampNs = eventTimeNs();
-            message.processId = 4242;
-            message.nameBytes = 4;
+            MomentMessage message{.timestampNs = eventTimeNs(), .processId = 4242, .nameBytes = 4};
             std::memcpy(message.name, "step", 4);
             std::vector<MomentMessage> messages;
             for (; count > 0; --count) {

@@ -16,9 +16,7 @@ using namespace lanescope::log;
 namespace {
 
 WindowOptions byCalls(int64_t repeat = 0) {
-    WindowOptions options;
-    options.trigger = WindowTrigger::CudaProfilerCalls;
-    options.repeat = repeat;
+    WindowOptions options{.trigger = WindowTrigger::CudaProfilerCalls, .repeat = repeat};
     return options;
 }
 
@@ -38,11 +36,7 @@ struct Events {
 };
 
 NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0, uint32_t domain = 0) {
-    NvtxCall c;
-    c.event = event;
-    c.text = text;
-    c.payloadBits = payload;
-    c.domain = domain;
+    NvtxCall c{.event = event, .domain = domain, .payloadBits = payload, .text = text};
     return c;
 }
 
@@ -126,10 +120,7 @@ class tst_Windows : public QObject {
     }
 
     void windowsMissedDuringSleepAreSkipped() {
-        WindowOptions options;
-        options.trigger = WindowTrigger::Time;
-        options.delayNs = 1'000'000;
-        options.durationNs = 1'000'000;
+        WindowOptions options{.trigger = WindowTrigger::Time, .delayNs = 1'000'000, .durationNs = 1'000'000};
         options.baseNs = realtimeNs() - int64_t{24} * 3600 * 1'000'000'000;
         options.repeat = 0;
         Windows windows(options, 0);

@@ -123,14 +123,10 @@ class tst_doctor : public QObject {
     }
 
     void runIsRemembered() {
-        RunInfo info;
-        info.startRealtimeNs = 123456789012345;
-        info.commandLine = {"python", "a b", "\xff"};
+        RunInfo info{.startRealtimeNs = 123456789012345, .commandLine = {"python", "a b", "\xff"}};
         info.machine.driverVersion = "580.1";
         info.recordsCuda = false;
-        MachineGpu gpu;
-        gpu.uuid = "GPU-1";
-        gpu.nvlinkCount = 18;
+        MachineGpu gpu{.uuid = "GPU-1", .nvlinkCount = 18};
         info.machine.gpus = {gpu};
         info.machine.links = {{0, 1, 18, "NVSwitch", "NV18"}};
         QVERIFY(info.save(folderOf(in("kept.json")), "session.json").has_value());

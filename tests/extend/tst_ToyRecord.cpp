@@ -73,11 +73,7 @@ class tst_ToyRecord : public QObject {
         FirstError error;
         TableWriter rows(*database, error);
         ToyImporter importer(rows);
-        ToyRecord record{};
-        record.startNs = 100;
-        record.endNs = 700;
-        record.streamId = 7;
-        record.toyCount = 3;
+        ToyRecord record{.startNs = 100, .endNs = 700, .streamId = 7, .toyCount = 3};
         const auto words = bytesOf(record);
         const auto passed = dispatchRecord(ToyRecord::kind, std::as_bytes(std::span(words)), importer, ToyRecords{});
         QVERIFY(passed.value_or(false) && !error);

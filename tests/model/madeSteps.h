@@ -17,13 +17,8 @@ inline constexpr int64_t ms = 1'000'000;
 inline analysis::Contributor contributor(analysis::StepPart part, analysis::ContributorKind kind,
                                          analysis::ContributorName name, int64_t ns,
                                          analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
-    analysis::Contributor made;
-    made.part = part;
-    made.kind = kind;
-    made.trait = trait;
-    made.name = std::move(name);
-    made.path = "forward";
-    made.count = 20;
+    analysis::Contributor made{
+        .part = part, .kind = kind, .trait = trait, .name = std::move(name), .path = "forward", .count = 20};
     made.exposedNs = made.totalNs = ns;
     return made;
 }

@@ -35,10 +35,7 @@ RunSummary summaryOf(const TracePtr& trace) {
 }
 
 RunSummary training(double kernelScale, int steps = 8) {
-    SimulatedTraining options;
-    options.kernelScale = kernelScale;
-    options.steps = steps;
-    options.layers = 3;
+    SimulatedTraining options{.steps = steps, .layers = 3, .kernelScale = kernelScale};
     return summaryOf(simulatedTraining(options));
 }
 

@@ -62,9 +62,7 @@ TracePtr twoGpus(std::vector<GpuConnection> connections, int64_t bytes, int64_t 
     builder.addPeerCopy(stream, 0, 1, bytes, 0, ns);
     builder.addPeerCopy(stream, 0, 1, bytes, ns / 2, ns + ns / 2);
     builder.description().interconnect.connections = std::move(connections);
-    LinkPeak pcie;
-    pcie.gpu = 0;
-    pcie.bytesPerSecond = 63'000'000'000;
+    LinkPeak pcie{.gpu = 0, .bytesPerSecond = 63'000'000'000};
     builder.description().interconnect.peaks = {pcie};
     return builder.finish();
 }

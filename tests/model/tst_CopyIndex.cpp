@@ -339,10 +339,7 @@ class TestCopyIndex : public QObject {
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 27'500 * 1000, 0, ms);
         Interconnect& links = builder.description().interconnect;
-        LinkPeak nominal;
-        nominal.kind = LinkKind::Pcie;
-        nominal.gpu = 0;
-        nominal.bytesPerSecond = 63'000'000'000;
+        LinkPeak nominal{.kind = LinkKind::Pcie, .gpu = 0, .bytesPerSecond = 63'000'000'000};
         links.peaks.push_back(nominal);
         LinkPeak measured = nominal;
         measured.kind = LinkKind::HostCopy;
@@ -431,10 +428,7 @@ class TestCopyIndex : public QObject {
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
         builder.addMemcpy(stream, MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device, MemoryKind::Device);
-        LinkPeak memory;
-        memory.kind = LinkKind::Dram;
-        memory.gpu = 0;
-        memory.bytesPerSecond = 4'800'000'000'000;
+        LinkPeak memory{.kind = LinkKind::Dram, .gpu = 0, .bytesPerSecond = 4'800'000'000'000};
         builder.description().interconnect.peaks = {memory};
         const auto rows = CopyIndex(builder.finish()).statistics({});
         QVERIFY(*rows[0].peakPercent() > 100);

@@ -65,10 +65,7 @@ constexpr int64_t second = 1'000'000'000;
 constexpr long double nothing = std::numeric_limits<long double>::quiet_NaN();
 
 CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, LargeVector<long double> values, int wrapBits = 0) {
-    CounterSamples samples;
-    samples.meaning = meaning;
-    samples.unit = unit;
-    samples.wrapBits = wrapBits;
+    CounterSamples samples{.meaning = meaning, .unit = unit, .wrapBits = wrapBits};
     for (size_t i = 0; i < values.size(); ++i) samples.timesNs.push_back(int64_t(i) * second);
     samples.values = std::move(values);
     return counterValues(std::move(samples));
@@ -377,11 +374,8 @@ class tst_Counters : public QObject {
     }
 
     void unchangedGaugeLastsWhileItIsRead() {
-        CounterSamples samples;
-        samples.unit = CounterUnit::Bytes;
-        samples.timesNs = {0, 12 * second};
-        samples.values = {1, 2};
-        samples.intervalNs = second / 10;
+        CounterSamples samples{
+            .unit = CounterUnit::Bytes, .intervalNs = second / 10, .timesNs = {0, 12 * second}, .values = {1, 2}};
         QCOMPARE(counterValues(samples).endNs, 12 * second + second / 10);
     }
 
@@ -426,10 +420,8 @@ class tst_Counters : public QObject {
     }
 
     void sampleOrderIsIrrelevant() {
-        CounterSamples samples;
-        samples.meaning = CounterMeaning::Cumulative;
-        samples.timesNs = {2 * second, 0, second};
-        samples.values = {30, 0, 10};
+        CounterSamples samples{
+            .meaning = CounterMeaning::Cumulative, .timesNs = {2 * second, 0, second}, .values = {30, 0, 10}};
         QCOMPARE(counterValues(samples).values, (LargeVector<double>{10, 20}));
     }
 

@@ -117,10 +117,7 @@ TracePtr ranks() {
                  .thread = thread,
                  .payload = builder.intern("{\"NCCL communicator ID\":" + std::to_string(each) +
                                            ",\"Message size [bytes]\":8}")});
-            NcclFacts facts;
-            facts.rank = static_cast<int32_t>(rank);
-            facts.rankCount = 2;
-            facts.sequence = 0;
+            NcclFacts facts{.sequence = 0, .rank = static_cast<int32_t>(rank), .rankCount = 2};
             builder.nccl(range,
                          {.operation = builder.intern("AllGather"), .bytes = 8, .communicator = each, .facts = facts});
         }

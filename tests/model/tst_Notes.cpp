@@ -17,12 +17,7 @@ using namespace lanescope;
 namespace {
 
 Mark mark(const char* id, int64_t startNs, const char* text = "", int64_t changedNs = 1) {
-    Mark made;
-    made.id = id;
-    made.range = {startNs, startNs};
-    made.text = text;
-    made.color = 0x123456;
-    made.changedUtcNs = changedNs;
+    Mark made{.id = id, .range = {startNs, startNs}, .text = text, .color = 0x123456, .changedUtcNs = changedNs};
     return made;
 }
 

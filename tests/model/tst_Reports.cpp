@@ -287,9 +287,7 @@ class TestReports : public QObject {
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
         const auto reduce = [&](int64_t bytes, int64_t callNs, int64_t startNs, int64_t endNs) {
-            NcclFacts facts;
-            facts.rankCount = 8;
-            facts.algorithm = builder.intern("NVLS");
+            NcclFacts facts{.algorithm = builder.intern("NVLS"), .rankCount = 8};
             builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc, facts);
             builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs, endNs);
         };

@@ -117,12 +117,7 @@ bool says(const RunComparison& comparison, const char* text) {
 }
 
 Contributor kernel(const std::string& name, const std::string& path, int64_t count, int64_t order) {
-    Contributor contributor;
-    contributor.name = name;
-    contributor.path = path;
-    contributor.count = count;
-    contributor.order = order;
-    contributor.exposedNs = 1000;
+    Contributor contributor{.name = name, .path = path, .count = count, .exposedNs = 1000, .order = order};
     return contributor;
 }
 

@@ -63,10 +63,7 @@ WorkerSummary workerOfSteps(const std::vector<int64_t>& wallMs, int64_t first = 
     WorkerSummary worker;
     int64_t atNs = 1000 * ms;
     for (const int64_t each : wallMs) {
-        StepSummary step;
-        step.number = first++;
-        step.startNs = atNs;
-        step.wallNs = each * ms;
+        StepSummary step{.number = first++, .startNs = atNs, .wallNs = each * ms};
         step.parts[StepPart::Compute] = each * ms;
         worker.steps.push_back(step);
         atNs += each * ms;
@@ -75,9 +72,7 @@ WorkerSummary workerOfSteps(const std::vector<int64_t>& wallMs, int64_t first = 
 }
 
 RunSummary runOf(std::vector<WorkerSummary> workers) {
-    RunSummary run;
-    run.source = StepSource::NvtxRange;
-    run.workers = std::move(workers);
+    RunSummary run{.source = StepSource::NvtxRange, .workers = std::move(workers)};
     for (size_t index = 0; index < run.workers.size(); ++index) {
         run.workers[index].pid = 100 + static_cast<uint32_t>(index);
         run.workers[index].rank = static_cast<int>(index);

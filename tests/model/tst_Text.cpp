@@ -352,9 +352,7 @@ class tst_Text : public QObject {
     }
 
     void jsonIsValidForAnyBytesInNames() {
-        ReportTable table;
-        table.columns = {{"Name", Unit::Text}};
-        table.rows = {{std::string("bad \xff\xc3 bytes \x01")}};
+        ReportTable table{.columns = {{"Name", Unit::Text}}, .rows = {{std::string("bad \xff\xc3 bytes \x01")}}};
         QJsonParseError error;
         QJsonDocument::fromJson(QByteArray::fromStdString(formatTable(table, TableFormat::Json)), &error);
         QCOMPARE(error.error, QJsonParseError::NoError);
@@ -420,18 +418,14 @@ class tst_Text : public QObject {
 
     void textPrintsTheNameLastAndComplete() {
         const std::string longName(150, 'k');
-        ReportTable table;
-        table.columns = {{"Name", Unit::Text}, {"Count", Unit::Count}};
-        table.rows = {{longName, int64_t{3}}};
+        ReportTable table{.columns = {{"Name", Unit::Text}, {"Count", Unit::Count}}, .rows = {{longName, int64_t{3}}}};
         const std::string text = formatTable(table, TableFormat::Text);
         QVERIFY(text.starts_with("Count  Name\n"));
         QVERIFY(text.ends_with("    3  " + longName + "\n"));
     }
 
     void textEscapesTerminalControls() {
-        ReportTable table;
-        table.columns = {{"Name", Unit::Text}};
-        table.rows = {{std::string("\x1b[2Jgone\nnext\x9b\xc2\x9b")}};
+        ReportTable table{.columns = {{"Name", Unit::Text}}, .rows = {{std::string("\x1b[2Jgone\nnext\x9b\xc2\x9b")}}};
         const std::string text = formatTable(table, TableFormat::Text);
         QVERIFY(text.find('\x1b') == std::string::npos);
         QVERIFY(text.find("\xc2\x9b") == std::string::npos);

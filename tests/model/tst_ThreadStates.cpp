@@ -69,13 +69,7 @@ Texts statesOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t unti
 using Row = kinds::CpuState::Row;
 
 Row sampleOf(ThreadState state, int64_t startNs, int64_t endNs, uint32_t stack = noIndex, int64_t delayNs = 0) {
-    Row row;
-    row.startNs = startNs;
-    row.endNs = endNs;
-    row.thread = 3;
-    row.state = state;
-    row.stack = stack;
-    row.delayNs = delayNs;
+    Row row{.startNs = startNs, .endNs = endNs, .thread = 3, .state = state, .delayNs = delayNs, .stack = stack};
     return row;
 }
 

@@ -422,10 +422,7 @@ class tst_Trace : public QObject {
         builder.addOpenNvtx(builder.defaultThread(), "killed", 1'000);
         builder.processes()[0].endedAbnormally = true;
         if (isSeen) {
-            kinds::CpuState::Row row;
-            row.startNs = 500;
-            row.endNs = 1'700;
-            row.thread = builder.defaultThread();
+            kinds::CpuState::Row row{.startNs = 500, .endNs = 1'700, .thread = builder.defaultThread()};
             builder.add<kinds::CpuState>(row);
         }
         const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);

@@ -19,11 +19,7 @@ constexpr int64_t us = 1000;
 
 /// A contributor of every step.
 Contributor piece(StepPart part, ContributorKind kind, const ContributorName& name, double ownUs, int64_t count = 1) {
-    Contributor contributor;
-    contributor.part = part;
-    contributor.kind = kind;
-    contributor.name = name;
-    contributor.count = count;
+    Contributor contributor{.part = part, .kind = kind, .name = name, .count = count};
     contributor.exposedNs = contributor.totalNs = static_cast<int64_t>(ownUs * us);
     return contributor;
 }
@@ -54,9 +50,7 @@ RunSummary runOf(const std::vector<Contributor>& ofStep, int64_t steps = 20) {
         each.order = static_cast<int64_t>(worker.contributors.size());
         worker.contributors.push_back(each);
     }
-    RunSummary run;
-    run.source = StepSource::NvtxRange;
-    run.pattern = "step #";
+    RunSummary run{.source = StepSource::NvtxRange, .pattern = "step #"};
     run.facts.kernelCount = 1;
     run.workers.push_back(std::move(worker));
     return run;
@@ -378,10 +372,7 @@ class tst_causes : public QObject {
     void queriesUseTheNamesOfTheRun() {
         MadeRun made;
         made.run().pattern = "it's batch #";
-        OutlierStep odd;
-        odd.number = 3;
-        odd.wallNs = 900 * ms;
-        odd.excessNs = 800 * ms;
+        OutlierStep odd{.number = 3, .wallNs = 900 * ms, .excessNs = 800 * ms};
         made.run().workers[0].outliers.push_back(odd);
         made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 20 * ms);
         const Explanation explanation = explain::explain(made.run());
@@ -582,9 +573,7 @@ class tst_causes : public QObject {
         QVERIFY(hasPattern(MadeRun(2), StepPart::Compute));
         // The same applies to outlier steps.
         MadeRun odd;
-        OutlierStep step;
-        step.number = 6;
-        step.excessNs = 30 * ms;
+        OutlierStep step{.number = 6, .excessNs = 30 * ms};
         odd.run().workers[0].outliers.push_back(step);
         QVERIFY(hasPattern(odd, StepPart::Compute));
     }

@@ -55,9 +55,7 @@ std::vector<double> mediansOf(const RunNoise& recipe, std::mt19937& random, int 
 RunSummary steadyRun(double ms, const char* kernel = "gemm") {
     WorkerSummary worker;
     for (int number = 0; number < 20; ++number) {
-        StepSummary step;
-        step.number = number;
-        step.wallNs = static_cast<int64_t>(ms * 1e6) + number % 5 * 1000;
+        StepSummary step{.number = number, .wallNs = static_cast<int64_t>(ms * 1e6) + number % 5 * 1000};
         step.parts[StepPart::Compute] = step.wallNs;
         worker.steps.push_back(step);
     }
@@ -335,9 +333,7 @@ class tst_comparePrograms : public QObject {
         std::vector<RunSummary> runs = steadyRuns({50, 51, 49.5});
         int number = 500;
         for (RunSummary& run : runs) run.facts.title = fmt::format("run{}.sqlite", ++number);
-        OutlierStep late;
-        late.number = 7;
-        late.excessNs = 5'000'000;
+        OutlierStep late{.number = 7, .excessNs = 5'000'000};
         runs[1].workers[0].outliers.push_back(late);
         const auto compared = comparePrograms(runs, steadyRuns({50.2, 51.1, 49.6}));
         QVERIFY(compared);
@@ -588,11 +584,8 @@ class tst_comparePrograms : public QObject {
     void uncountedTimeIsUnknown() {
         for (const StateSource source : {StateSource::StateSamples, StateSource::Calls}) {
             SimulatedTrace sim;
-            kinds::CpuState::Row row;
-            row.endNs = 10 * ms;
-            row.thread = sim.defaultThread();
-            row.state = ThreadState::Running;
-            row.source = source;
+            kinds::CpuState::Row row{
+                .endNs = 10 * ms, .thread = sim.defaultThread(), .state = ThreadState::Running, .source = source};
             sim.add<kinds::CpuState>(row);
             const TracePtr trace = sim.finish();
             const std::vector<TimeRange> all{{0, 10 * ms}};

@@ -343,10 +343,7 @@ class tst_explain : public QObject {
     }
 
     void conditionsAreParsedAndTested() {
-        Finding finding;
-        finding.rule = &launchBoundRule;
-        finding.maxGainNs = 10 * ms;
-        finding.share = 0.1;
+        Finding finding{.rule = &launchBoundRule, .maxGainNs = 10 * ms, .share = 0.1};
         const auto holds = [&](std::string_view text) {
             const Result<RuleCondition> condition = parseRuleCondition(text);
             return condition && condition->isMetBy(finding);
@@ -636,9 +633,7 @@ class tst_explain : public QObject {
         const auto work = [](std::vector<TimeRange> ranges) {
             LargeVector<GpuWork> made;
             for (const TimeRange& each : ranges) {
-                GpuWork one;
-                one.startNs = each.startNs;
-                one.endNs = each.endNs;
+                GpuWork one{.startNs = each.startNs, .endNs = each.endNs};
                 made.push_back(one);
             }
             return made;

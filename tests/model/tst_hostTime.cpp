@@ -318,10 +318,7 @@ class tst_hostTime : public QObject {
                 step.wallNs += moreNs;
                 idleNs += moreNs;
                 if (moreNs < 400 * ms) continue;
-                OutlierStep odd;
-                odd.number = number;
-                odd.excessNs = moreNs;
-                odd.part = StepPart::LaunchBound;
+                OutlierStep odd{.number = number, .excessNs = moreNs, .part = StepPart::LaunchBound};
                 if (worker.outliers.size() < maxOutliers) worker.outliers.push_back(odd);
             }
             Contributor runs =
@@ -421,10 +418,8 @@ class tst_hostTime : public QObject {
         const uint32_t loader = program.addProcess(777, "python3", 1);
         for (const auto& [process, parent] : {std::pair(second, 4242), std::pair(loader, 500)})
             program.processes()[process].facts.edit().parentPid = parent;
-        kinds::CpuState::Row row;
-        row.endNs = stepNs;
-        row.thread = program.addThread(loader, 777, "pt_data_worker");
-        row.state = ThreadState::Disk;
+        kinds::CpuState::Row row{
+            .endNs = stepNs, .thread = program.addThread(loader, 777, "pt_data_worker"), .state = ThreadState::Disk};
         program.add<kinds::CpuState>(row);
         const TracePtr trace = program.finish();
         const std::vector<TimeRange> whole{{0, stepNs}};

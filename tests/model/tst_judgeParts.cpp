@@ -52,11 +52,7 @@ WorkerSummary runOf(const Program& program, double idleLog, std::mt19937& random
     }
     const auto addIdle = [&](const char* path, int64_t ns) {
         if (ns == 0) return;
-        Contributor idle;
-        idle.part = StepPart::LaunchBound;
-        idle.kind = ContributorKind::Idle;
-        idle.path = path;
-        idle.exposedNs = ns;
+        Contributor idle{.part = StepPart::LaunchBound, .kind = ContributorKind::Idle, .path = path, .exposedNs = ns};
         worker.contributors.push_back(idle);
     };
     addIdle("forward", idleNs / 3);
@@ -144,9 +140,7 @@ class TestJudgeParts : public QObject {
         std::vector<WorkerSummary> workers;
         for (int run = 0; run < 6; ++run) workers.push_back(runOf({}, 0, random));
         workers.push_back(runOf(slow, 0, random));
-        JudgedRuns judged;
-        judged.baseline = {&workers[0]};
-        judged.candidate = {&workers[6]};
+        JudgedRuns judged{.baseline = {&workers[0]}, .candidate = {&workers[6]}};
         for (size_t run = 1; run < 6; ++run) judged.earlier.push_back(&workers[run]);
         WorkerComparison pair;
         judgeParts(judged, pair);

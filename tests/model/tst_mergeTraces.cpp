@@ -45,9 +45,7 @@ TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectiv
         const int64_t begins[2] = {late(random), late(random)};
         const int64_t endNs = atNs + std::max(begins[0], begins[1]) + 90 * us;
         const int64_t beginNs = atNs + begins[rank % 2];
-        NcclFacts facts;
-        facts.rank = rank;
-        facts.rankCount = 2;
+        NcclFacts facts{.rank = rank, .rankCount = 2};
         sim.addNccl(thread, "AllReduce", 4096, beginNs - 30 * us, beginNs - 5 * us, SimulatedTrace::someCommunicator,
                     facts);
         sim.launch(thread, stream, "ncclDevKernel_AllReduce_Sum", beginNs - 20 * us, beginNs, endNs);
@@ -138,9 +136,7 @@ TracePtr collectives(int rank, std::string_view host, Clock clock) {
     for (int each = 0; each < 80; ++each) {
         const int64_t begins[2] = {late(random), late(random)}, ends[2] = {0, delay(random)};
         const int64_t atNs = each * 20 * ms + 100 * ms;
-        NcclFacts facts;
-        facts.rank = rank;
-        facts.rankCount = 2;
+        NcclFacts facts{.rank = rank, .rankCount = 2};
         made.call("AllReduce", {atNs + begins[rank], atNs + std::max(begins[0], begins[1]) + 90 * us + ends[rank]},
                   facts);
     }

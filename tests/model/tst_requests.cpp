@@ -187,9 +187,7 @@ class tst_requests : public QObject {
             Shape shape{.isPoisson = true, .range = "generate", .isNumbered = false, .kernelNames = 3, .seed = seed};
             const TracePtr server = programOf(shape);
             for (const char* named : {"", "generate"}) {
-                StepSelection selection;
-                selection.rangeName = named;
-                selection.keepsWarmUp = true;
+                StepSelection selection{.rangeName = named, .keepsWarmUp = true};
                 const RunSummary run = *summarizeRun(*server, selection);
                 QVERIFY(run.source == StepSource::NvtxRange);
                 QVERIFY(run.kind == StepKind::Request);
@@ -298,12 +296,8 @@ class tst_requests : public QObject {
                 made.addNvtx(main, "step " + std::to_string(step), at, at + 10 * ms);
                 made.launch(main, stream, "gemm", at + 8 * ms, at + 8 * ms + 5 * us, at + 10 * ms);
             }
-            kinds::CpuState::Row row;
-            row.startNs = 0;
-            row.endNs = 200 * ms;
-            row.thread = main;
-            row.state = ThreadState::Sleep;
-            row.cpuNs = cpuNs;
+            kinds::CpuState::Row row{
+                .startNs = 0, .endNs = 200 * ms, .thread = main, .state = ThreadState::Sleep, .cpuNs = cpuNs};
             made.add<kinds::CpuState>(row);
             return summarizeRun(*made.finish());
         };
@@ -346,12 +340,8 @@ class tst_requests : public QObject {
                 made.launch(other, stream, "add", at + 9 * ms - 5 * us, at + 9 * ms, at + 10 * ms);
             }
             for (const auto& [thread, cpuNs] : {std::pair{main, 10 * ms}, {other, otherCpuNs}}) {
-                kinds::CpuState::Row row;
-                row.startNs = 0;
-                row.endNs = 200 * ms;
-                row.thread = thread;
-                row.state = ThreadState::Lock;
-                row.cpuNs = cpuNs;
+                kinds::CpuState::Row row{
+                    .startNs = 0, .endNs = 200 * ms, .thread = thread, .state = ThreadState::Lock, .cpuNs = cpuNs};
                 made.add<kinds::CpuState>(row);
             }
             int64_t waitedNs = 0;

@@ -61,9 +61,7 @@ Series heavyTails(double spread) {
 std::vector<StepSummary> stepsOf(const std::vector<double>& series, StepPart part = StepPart::LaunchBound) {
     std::vector<StepSummary> steps;
     for (const double each : series) {
-        StepSummary step;
-        step.number = static_cast<int64_t>(steps.size()) + 3;
-        step.wallNs = std::llround(each * 40e6);
+        StepSummary step{.number = static_cast<int64_t>(steps.size()) + 3, .wallNs = std::llround(each * 40e6)};
         step.parts[StepPart::Compute] = 30'000'000;
         step.parts[part] += step.wallNs - 30'000'000;
         steps.push_back(step);
@@ -436,9 +434,7 @@ class tst_stepPatterns : public QObject {
         const auto graphs = std::find_if(contributors.begin(), contributors.end(),
                                          [](const Contributor& each) { return each.kind == ContributorKind::Graph; });
         QVERIFY(graphs != contributors.end());
-        InstanceQuery query;
-        query.kind = ContributorKind::Graph;
-        query.part = graphs->part;
+        InstanceQuery query{.part = graphs->part, .kind = ContributorKind::Graph};
         query.baselineName = query.candidateName = graphs->name;
         query.baselinePath = query.candidatePath = graphs->path;
         const WorstInstance worst = runs.find(query);
@@ -454,11 +450,8 @@ class tst_stepPatterns : public QObject {
         const auto copy = std::find_if(contributors.begin(), contributors.end(),
                                        [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
         QVERIFY(copy != contributors.end());
-        InstanceQuery query;
-        query.kind = ContributorKind::Copy;
-        query.part = copy->part;
-        query.baselineName = copy->name;
-        query.baselinePath = copy->path;
+        InstanceQuery query{
+            .part = copy->part, .kind = ContributorKind::Copy, .baselineName = copy->name, .baselinePath = copy->path};
         const WorstInstance worst = runs.find(query);
         QVERIFY(worst.isFound);
         QCOMPARE(worst.baseline.kind(), EventKind::Memcpy);
@@ -469,9 +462,7 @@ class tst_stepPatterns : public QObject {
     void idleTimeLeadsToItsWorstStep() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {50'000}, {50'000}}));
         for (size_t part = 0; part < stepPartCount; ++part) {
-            InstanceQuery query;
-            query.kind = ContributorKind::Idle;
-            query.part = static_cast<StepPart>(part);
+            InstanceQuery query{.part = static_cast<StepPart>(part), .kind = ContributorKind::Idle};
             const WorstInstance worst = runs.find(query);
             QVERIFY(worst.isFound);
             QVERIFY(!worst.baseline.isValid() && !worst.candidate.isValid());

@@ -216,9 +216,7 @@ class tst_unpackGzip : public QObject {
 
     void unpackingIsRefusedBeforeTheDiskIsFull() {
         write(packed_);
-        UnpackLimits limits;
-        limits.folder = folder_->path();
-        limits.spareBytes = INT64_MAX;
+        UnpackLimits limits{.spareBytes = INT64_MAX, .folder = folder_->path()};
         const QString error = errorOf(limits);
         QVERIFY2(error.startsWith(
                      QString("%1: not enough space to unpack %2 (").arg(folder_->path().c_str(), file().c_str())),

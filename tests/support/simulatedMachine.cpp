@@ -88,21 +88,12 @@ class Simulation {
     void addTopology() {
         Interconnect& links = builder_.description().interconnect;
         for (int64_t gpu = 0; gpu < options_.gpuCount; ++gpu) {
-            LinkPeak pcie;
-            pcie.gpu = gpu;
-            pcie.bytesPerSecond = 63'015'000'000;
-            pcie.generation = 5;
-            pcie.width = 16;
+            LinkPeak pcie{.gpu = gpu, .bytesPerSecond = 63'015'000'000, .generation = 5, .width = 16};
             links.peaks.push_back(pcie);
-            LinkPeak memory;
-            memory.kind = LinkKind::Dram;
-            memory.gpu = gpu;
-            memory.bytesPerSecond = 4'800'000'000'000;
+            LinkPeak memory{.kind = LinkKind::Dram, .gpu = gpu, .bytesPerSecond = 4'800'000'000'000};
             links.peaks.push_back(memory);
             if (options_.linksPerGpu > 0) {
-                LinkPeak nvlink;
-                nvlink.kind = LinkKind::NvLink;
-                nvlink.gpu = gpu;
+                LinkPeak nvlink{.kind = LinkKind::NvLink, .gpu = gpu};
                 nvlink.bytesPerSecond = options_.linksPerGpu * int64_t{26'562'000'000};
                 nvlink.links = options_.linksPerGpu;
                 links.peaks.push_back(nvlink);

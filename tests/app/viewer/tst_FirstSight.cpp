@@ -301,10 +301,7 @@ class tst_FirstSight : public QObject {
     void threadActivityAloneIsShown() {
         SimulatedTrace builder;
         const uint32_t at = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
-        kinds::CpuState::Row row;
-        row.thread = builder.defaultThread();
-        row.state = ThreadState::Running;
-        row.stack = at;
+        kinds::CpuState::Row row{.thread = builder.defaultThread(), .state = ThreadState::Running, .stack = at};
         row.endNs = row.cpuNs = 100'000'000;
         builder.add<kinds::CpuState>(row);
         Shown shown({1366, 768}, builder.finish());

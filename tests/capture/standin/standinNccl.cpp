@@ -164,10 +164,7 @@ void run(void* context, const std::vector<Operation>& operations, bool stopsBack
 }
 
 Operation send(int peer) {
-    Operation o;
-    o.function = "Send";
-    o.peer = peer;
-    o.count = 77;
+    Operation o{.function = "Send", .count = 77, .peer = peer};
     return o;
 }
 
@@ -180,10 +177,7 @@ void plain() {
 
 void group() {
     void* context = makeCommunicator(0xabc, nullptr, 8, 1);
-    Operation gather;
-    gather.function = "AllGather";
-    gather.datatype = "ncclBfloat16";
-    gather.sequence = 2;
+    Operation gather{.function = "AllGather", .datatype = "ncclBfloat16", .sequence = 2};
     run(context, {Operation{}, gather, send(0)}, true);
 }
 

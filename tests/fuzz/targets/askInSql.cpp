@@ -32,11 +32,8 @@ void askInSql(Bytes bytes) {
     static const auto query = TraceQuery::open(path);
     require(query.has_value(), "The trace cannot be opened.");
     if (bytes.empty()) return askForTables(*query);
-    QueryLimits limits;
-    limits.time = std::chrono::milliseconds(20);
-    limits.rows = 100;
-    limits.resultBytes = 1 << 16;
-    limits.workingBytes = 32 << 20;
+    QueryLimits limits{
+        .time = std::chrono::milliseconds(20), .rows = 100, .resultBytes = 1 << 16, .workingBytes = 32 << 20};
     const auto answer = query->run(textOf(bytes), limits);
     require(answer || !sentenceOf(answer.error(), textOf(bytes)).empty(), "It failed without a word.");
     require(std::filesystem::last_write_time(path) == written, "The trace was written to.");

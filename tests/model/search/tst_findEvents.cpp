@@ -175,9 +175,7 @@ class tst_findEvents : public QObject {
         const uint32_t thread = builder.defaultThread();
         for (const char* type : {"bfloat16", "float32"}) {
             const bool isFirst = builder.trace().nccl.size() == 0;
-            NcclFacts facts;
-            facts.datatype = builder.intern(type);
-            facts.algorithm = builder.intern("NVLS_TREE");
+            NcclFacts facts{.datatype = builder.intern(type), .algorithm = builder.intern("NVLS_TREE")};
             builder.addNccl(thread, "AllReduce", 64, isFirst ? 0 : 20, isFirst ? 10 : 30, 1, facts);
         }
         const TracePtr trace = builder.finish();

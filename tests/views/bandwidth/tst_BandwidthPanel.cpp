@@ -273,10 +273,7 @@ class tst_BandwidthPanel : public QObject {
         builder.addGpu();
         builder.addMemcpy(builder.addStream(0, 0, 7), MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device,
                           MemoryKind::Device);
-        LinkPeak memory;
-        memory.kind = LinkKind::Dram;
-        memory.gpu = 0;
-        memory.bytesPerSecond = 4'800'000'000'000;
+        LinkPeak memory{.kind = LinkKind::Dram, .gpu = 0, .bytesPerSecond = 4'800'000'000'000};
         builder.description().interconnect.peaks = {memory};
         ShownPanel shown(builder.finish());
         const ReportView& view = shown.view();
@@ -464,9 +461,7 @@ class tst_BandwidthPanel : public QObject {
     }
 
     void manyCopiesBecomeFewPoints() {
-        SimulatedMachine options;
-        options.copiesPerStep = 20'000;
-        options.steps = 3;
+        SimulatedMachine options{.steps = 3, .copiesPerStep = 20'000};
         ShownChart shown(BandwidthChart::BySize, options);
         QVERIFY(shown.answer->cells.copyCount > 100'000);
         QVERIFY(shown.chart.markCount() < 20'000);

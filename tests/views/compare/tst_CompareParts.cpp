@@ -33,9 +33,7 @@ void show(const ComparisonTable& table, DifferenceModel& model) {
 }
 
 Answer answerOf(std::string sentence) {
-    Answer answer;
-    answer.outcome = Outcome::Longer;
-    answer.sentence = std::move(sentence);
+    Answer answer{.outcome = Outcome::Longer, .sentence = std::move(sentence)};
     return answer;
 }
 

@@ -24,23 +24,15 @@ inline analysis::RunSummary madeSummary(int ranks, int steps) {
     using analysis::StepParts;
     using analysis::StepSummary;
     using analysis::WorkerSummary;
-    RunSummary run;
-    run.source = StepSource::NvtxRange;
-    run.pattern = "step #";
+    RunSummary run{.source = StepSource::NvtxRange, .pattern = "step #"};
     run.facts.hasApiCalls = true;
     run.facts.kernelCount = 1;
     for (int rank = 0; rank < ranks; ++rank) {
-        WorkerSummary worker;
-        worker.pid = 100 + static_cast<uint32_t>(rank);
-        worker.gpuId = rank;
+        WorkerSummary worker{.pid = 100 + static_cast<uint32_t>(rank), .gpuId = rank};
         if (ranks > 1) worker.rank = rank;
         int64_t atNs = 100 * ms;
         const auto add = [&worker](StepPart part, ContributorKind kind, const ContributorName& name, int64_t ns) {
-            Contributor each;
-            each.part = part;
-            each.kind = kind;
-            each.name = name;
-            each.count = 1;
+            Contributor each{.part = part, .kind = kind, .name = name, .count = 1};
             each.exposedNs = each.totalNs = ns;
             worker.contributors.push_back(each);
         };
@@ -54,9 +46,7 @@ inline analysis::RunSummary madeSummary(int ranks, int steps) {
             step.parts[StepPart::DataLoading] = 2 * ms;
             if (rank == ranks - 1 && number == 7) {
                 step.parts[StepPart::DataLoading] += 30 * ms;
-                OutlierStep odd;
-                odd.number = 7;
-                odd.startNs = atNs;
+                OutlierStep odd{.number = 7, .startNs = atNs};
                 odd.excessNs = odd.partExcessNs = 30 * ms;
                 odd.part = StepPart::DataLoading;
                 odd.contributor = analysis::idle(CauseKind::LoadingRange);

@@ -19,11 +19,7 @@ namespace {
 constexpr int64_t ms = 1'000'000;
 
 Mark markAt(const char* id, int64_t startNs, const char* text) {
-    Mark mark;
-    mark.id = id;
-    mark.range = {startNs, startNs};
-    mark.text = text;
-    mark.color = markColors[1];
+    Mark mark{.id = id, .range = {startNs, startNs}, .text = text, .color = markColors[1]};
     return mark;
 }
 

@@ -298,11 +298,7 @@ class tst_TrackLayout : public QObject {
         const uint32_t works = builder.addThread(process, 101);
         const uint32_t main = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
         const uint32_t load = builder.stack(main, builder.intern("load"), builder.intern("a.py"), 9);
-        kinds::CpuState::Row row;
-        row.endNs = 100'000'000;
-        row.stack = main;
-        row.thread = waits;
-        row.state = ThreadState::Lock;
+        kinds::CpuState::Row row{.endNs = 100'000'000, .thread = waits, .state = ThreadState::Lock, .stack = main};
         builder.add<kinds::CpuState>(row);
         row.stack = load;
         row.thread = works;

@@ -34,10 +34,7 @@ struct ShownPanel {
 };
 
 SimulatedMachine machine(int gpuCount, int linksPerGpu) {
-    SimulatedMachine options;
-    options.gpuCount = gpuCount;
-    options.linksPerGpu = linksPerGpu;
-    options.steps = 2;
+    SimulatedMachine options{.gpuCount = gpuCount, .steps = 2, .linksPerGpu = linksPerGpu};
     return options;
 }
 
