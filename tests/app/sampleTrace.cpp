@@ -45,8 +45,7 @@ void writeFacts(const Database& database, FirstError& error) {
 }
 
 void writeStep(const Database& database, FirstError& error, int step, int64_t kernelNs) {
-    const int64_t start = step * stepNs;
-    const int64_t correlation = 2 * step + 1;
+    const int64_t start = step * stepNs, correlation = 2 * step + 1;
     constexpr const auto& range = tables::nvtxEvents;
     Inserter(database, range, error)
         .insert(range.start = start, range.end = start + stepNs, range.eventType = 59, range.text = "step",

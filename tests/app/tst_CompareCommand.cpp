@@ -19,8 +19,7 @@ namespace {
 /// Writes a trace whose every name is hostile to a web page, a terminal and a table.
 bool writeHostileTrace(const QString& path, int64_t extraNs) {
     SimulatedTrace builder;
-    const uint32_t thread = builder.defaultThread();
-    const uint32_t stream = builder.defaultStream();
+    const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
     for (int step = 0; step < 8; ++step) {
         const int64_t at = step * 10'000'000;
         builder.addNvtx(thread, "</code><img src=x onerror=alert(2)> " + std::to_string(step), at, at + 9'000'000);
@@ -35,8 +34,7 @@ bool writeHostileTrace(const QString& path, int64_t extraNs) {
 /// for `hiccupNs` before it launches the kernel.
 bool writeUnevenTrace(const QString& path, int64_t hiccupNs) {
     SimulatedTrace builder;
-    const uint32_t thread = builder.defaultThread();
-    const uint32_t stream = builder.defaultStream();
+    const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
     int64_t at = 0;
     for (int step = 0; step < 40; ++step) {
         const int64_t hiccup = step % 3 == 1 ? hiccupNs : 0;
@@ -91,8 +89,7 @@ class tst_CompareCommand : public QObject {
         QString name;
         double scale = 1;
         int day = 0;
-        std::string command = "python train.py";
-        std::string host = "gpu1";
+        std::string command = "python train.py", host = "gpu1";
     };
 
     std::unique_ptr<QTemporaryDir> historyFolder_;

@@ -35,8 +35,7 @@ class tst_SqlCommand : public QObject {
     QTemporaryDir folder_;
     QString trace_;
     const SampleCopies sample_;
-    const QString used_ = sample_("nvlink");
-    const QString unused_ = sample_("no-p2p");
+    const QString used_ = sample_("nvlink"), unused_ = sample_("no-p2p");
 
     Outcome run(const QStringList& arguments) const {
         QProcess process;
@@ -316,8 +315,7 @@ class tst_SqlCommand : public QObject {
     /// Also with unusual step names.
     void queriesOfFindingsReturnTheirRows() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         constexpr int64_t us = 1'000;
         int64_t at = 0;
         for (int number = 0; number < 60; ++number) {

@@ -39,8 +39,7 @@ constexpr double mostOwnBytes = double{1 << 30};
 
 /// Wall time and CPU time of all threads, in seconds.
 struct Cost {
-    double wall = 0;
-    double cpu = 0;
+    double wall = 0, cpu = 0;
     Cost& operator+=(const Cost& other) {
         wall += other.wall;
         cpu += other.cpu;
@@ -64,14 +63,12 @@ class Stopwatch {
         };
         return of(usage.ru_utime) + of(usage.ru_stime);
     }
-    double wall_ = seconds();
-    double cpu_ = cpuSeconds();
+    double wall_ = seconds(), cpu_ = cpuSeconds();
 };
 
 /// Memory in bytes: private, and that of mapped files, which the kernel can drop.
 struct Memory {
-    double own = 0;
-    double mapped = 0;
+    double own = 0, mapped = 0;
 };
 
 /// Peak of each kind of memory of this process during its lifetime.

@@ -34,8 +34,7 @@ class bench_Compare : public QObject {
     /// comparison would take as long as reading them.
     static constexpr double maxTimesQuery = 0.1;
     /// With fewer events, the query is too fast for a claim.
-    static constexpr qint64 minEventsForClaim = 1'000'000;
-    static constexpr qint64 defaultEvents = 100'000;
+    static constexpr qint64 minEventsForClaim = 1'000'000, defaultEvents = 100'000;
     /// Layers that give a step about as many events as one of a ResNet-152.
     static constexpr int layers = 100;
 
@@ -110,8 +109,7 @@ qint64 bench_Compare::compareNs() const {
 
 void bench_Compare::comparingCostsLessThanOneQuery() {
     // The best of some rounds each, interleaved, so that a busy machine does not decide.
-    qint64 bestQueryNs = INT64_MAX;
-    qint64 bestCompareNs = INT64_MAX;
+    qint64 bestQueryNs = INT64_MAX, bestCompareNs = INT64_MAX;
     for (int round = 0; round < 5; ++round) {
         bestQueryNs = std::min(bestQueryNs, queryNs());
         const qint64 ns = compareNs();

@@ -37,8 +37,7 @@ class bench_ComparePreview : public QObject {
 
   private:
     static constexpr double maxSeconds = 0.3;
-    static constexpr qint64 minEventsForClaim = 1'000'000;
-    static constexpr qint64 defaultEvents = 50'000;
+    static constexpr qint64 minEventsForClaim = 1'000'000, defaultEvents = 50'000;
     static constexpr int layers = 100;
 
     TemporaryFolder folder_;

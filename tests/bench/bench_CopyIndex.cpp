@@ -25,8 +25,7 @@ TracePtr manyCopies() {
                                 builder.addStream(0, 1, 8)};
     constexpr MemcpyKind kinds[] = {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD};
     for (int64_t copy = 0; copy < copyCount; ++copy) {
-        const int64_t startNs = copy * 10'000 + random() % 5'000;
-        const int64_t ns = 1'000 + random() % 20'000;
+        const int64_t startNs = copy * 10'000 + random() % 5'000, ns = 1'000 + random() % 20'000;
         const int64_t bytes = int64_t{1} << (random() % 28);
         if (random() % 16 == 0)
             builder.addPeerCopy(streams[random() % 4], 0, 1, bytes, startNs, startNs + ns);
@@ -83,8 +82,7 @@ class BenchCopyIndex : public QObject {
         timer.start();
         const TimeRange range{index_->trace().range.startNs + 1, index_->trace().range.endNs};
         index_->statistics({static_cast<CopyGrouping>(grouping), range, noIndex});
-        const double firstMs = double(timer.nsecsElapsed()) / 1e6;
-        const double readyMs = bestMsOf(*index_, grouping);
+        const double firstMs = double(timer.nsecsElapsed()) / 1e6, readyMs = bestMsOf(*index_, grouping);
         const double plainMs = bestMsOf(*plain_, grouping);
         qInfo(
             "%d copies: %.2f ms, %.3f of what is wanted; the first time %.1f ms; copy by copy "

@@ -126,8 +126,7 @@ class bench_Index : public QObject {
     void openingCostsNothing();
 
   private:
-    static constexpr double maxTimesReading = 1.5;
-    static constexpr double maxOpeningMs = 100;
+    static constexpr double maxTimesReading = 1.5, maxOpeningMs = 100;
 
     double readPlainlyMs() const;
 
@@ -160,8 +159,7 @@ double bench_Index::readPlainlyMs() const {
 void bench_Index::buildingCostsLittleMoreThanReading() {
     // The best of some rounds each, so that a busy machine does not decide.
     const int rounds = qEnvironmentVariableIsSet("LANESCOPE_BENCH_TRACE") ? 1 : 3;
-    double readMs = 1e12;
-    double buildMs = 1e12;
+    double readMs = 1e12, buildMs = 1e12;
     std::filesystem::path index;
     for (int round = 0; round < rounds; ++round) {
         readMs = std::min(readMs, readPlainlyMs());
@@ -188,9 +186,7 @@ void bench_Index::buildingCostsLittleMoreThanReading() {
 }
 
 void bench_Index::openingCostsNothing() {
-    double openMs = 1e12;
-    double firstMs = 0;
-    double pictureMs = 1e12;
+    double openMs = 1e12, firstMs = 0, pictureMs = 1e12;
     for (int round = 0; round < 5; ++round) {
         const CpuTimer opening;
         const auto trace = openTrace(path_, {.minBytes = 0});

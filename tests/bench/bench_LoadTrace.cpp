@@ -56,8 +56,7 @@ qint64 bench_LoadTrace::readPlainlyMs() const {
 
 void bench_LoadTrace::loadingCostsFewTimesReading() {
     // The best of some rounds each, so that a busy machine does not decide.
-    qint64 readMs = INT64_MAX;
-    qint64 loadMs = INT64_MAX;
+    qint64 readMs = INT64_MAX, loadMs = INT64_MAX;
     for (int round = 0; round < 3; ++round) {
         readMs = std::min(readMs, readPlainlyMs());
         QElapsedTimer timer;

@@ -25,8 +25,7 @@ class bench_TimelinePaint : public QObject {
 
   private:
     static constexpr QSize size{1600, 900};
-    static constexpr int streamCount = 8;
-    static constexpr int kernelsPerStream = 125'000;
+    static constexpr int streamCount = 8, kernelsPerStream = 125'000;
 
     void paintPlainly(QPainter& painter) const;
 

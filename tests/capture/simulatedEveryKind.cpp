@@ -294,8 +294,7 @@ class Simulation {
 
     TestLog log_{processId, beginNs};
     int64_t nowNs_ = beginNs + 1'000'000;
-    uint32_t correlation_ = 0;
-    uint32_t thread_ = processId;
+    uint32_t correlation_ = 0, thread_ = processId;
     std::map<std::pair<uint32_t, uint32_t>, int32_t> levels_;
     std::map<std::string, uint64_t> counts_;
     std::map<std::string, uint64_t> bytes_;

@@ -426,8 +426,7 @@ class tst_Collector : public QObject {
 
     void collectorKeepsUp() {
         TestLog log;
-        const uint32_t name = log.string("cudaLaunchKernel");
-        const uint32_t kernelName = log.string("_Z6kernelPf");
+        const uint32_t name = log.string("cudaLaunchKernel"), kernelName = log.string("_Z6kernelPf");
         constexpr int pairs = 100'000;
         for (int at = 1; at <= pairs; ++at) {
             ApiRecord api{};

@@ -205,8 +205,7 @@ class tst_GoldenCapture : public QObject {
         const Trace& trace = *current()->loaded;
         const auto check = [&](EventKind kind, uint32_t size) {
             for (uint32_t row = 0; row < size; ++row) {
-                const EventRef work(kind, row);
-                const EventRef call = trace.launchingCall(work);
+                const EventRef work(kind, row), call = trace.launchingCall(work);
                 QVERIFY2(call.isValid(), trace.nameOf(work).c_str());
                 QVERIFY2(trace.rangeOf(call).startNs <= trace.rangeOf(work).startNs, trace.nameOf(work).c_str());
             }

@@ -267,8 +267,7 @@ class tst_LiveJournal : public QObject {
         const auto after = loadOpenTrace(mirror->descriptor(), path_);
         QVERIFY(before.has_value() && after.has_value());
         for (uint32_t row = 0; row < 2; ++row) {
-            const EventRef event(EventKind::Nvtx, row);
-            const EventRef found = sameEvent(**before, event, **after);
+            const EventRef event(EventKind::Nvtx, row), found = sameEvent(**before, event, **after);
             QCOMPARE((*after)->nameOf(found), (*before)->nameOf(event));
             QCOMPARE((*after)->rangeOf(found), (*before)->rangeOf(event));
         }

@@ -130,8 +130,7 @@ class tst_RecordTraining : public QObject {
         return database && database->rowCount("TARGET_INFO_SESSION_START_TIME") > 0;
     }
 
-    static constexpr int patienceMs = 60'000;
-    static constexpr int stepMs = 20;
+    static constexpr int patienceMs = 60'000, stepMs = 20;
 
     struct Outcome {
         int exitCode = -1;
@@ -293,8 +292,7 @@ class tst_RecordTraining : public QObject {
             std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(1100 * wholeMs)));
             ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
             QVERIFY(process.waitForFinished(60'000));
-            const std::string named = trace.toStdString();
-            const std::string partial = named + ".partial";
+            const std::string named = trace.toStdString(), partial = named + ".partial";
             if (QFile::exists(trace)) {
                 ++done;
                 const auto loaded = loadTrace(named);

@@ -114,9 +114,7 @@ class tst_SampleTime : public QObject {
         QFETCH(int, seconds);
         const int64_t firstNs = sampleTimeNs();
         clockAheadSeconds = seconds;
-        const int64_t beforeNs = sampleTimeNs();
-        const int64_t realNs = realtimeNs();
-        const int64_t afterNs = sampleTimeNs();
+        const int64_t beforeNs = sampleTimeNs(), realNs = realtimeNs(), afterNs = sampleTimeNs();
         QVERIFY(firstNs <= beforeNs && beforeNs <= afterNs);
         QVERIFY(afterNs < firstNs + 600 * second);
         // Machine time converted to sample time, as exactly as two clocks can be read one after the

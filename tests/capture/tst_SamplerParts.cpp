@@ -145,8 +145,7 @@ class tst_SamplerParts : public QObject {
 
     void paceRespectsItsSlowestRate() {
         Pace pace(0.001, turnNs);
-        const size_t bounded = pace.add("GPM", turnNs, 1, 10 * turnNs);
-        const size_t other = pace.add("other", turnNs);
+        const size_t bounded = pace.add("GPM", turnNs, 1, 10 * turnNs), other = pace.add("other", turnNs);
         addCost(pace, other, 200'000);
         pace.addCost(bounded, 1'000'000);
         // The first calls of a waking driver, 50 times as expensive as later ones.
@@ -370,8 +369,7 @@ class tst_SamplerParts : public QObject {
             CounterDescription count{"nvml", "nvlink.tx", "NVLink", "B", log::CounterMeaning::Cumulative};
             count.link = 30;
             count.direction = "tx";
-            const uint32_t power = log.addCounter(gauge);
-            const uint32_t sent = log.addCounter(count);
+            const uint32_t power = log.addCounter(gauge), sent = log.addCounter(count);
             SampleBatch batch;
             const auto write = [&](int64_t timeNs, double watts, int64_t bytes) {
                 batch.clear();

@@ -174,8 +174,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                                                     property + "'");
             std::map<QString, double> seconds;
             for (const QString& each : said.split(", ", Qt::SkipEmptyParts)) {
-                const QStringList words = each.split(" every ");
-                const QStringList time = words.value(1).split(' ');
+                const QStringList words = each.split(" every "), time = words.value(1).split(' ');
                 seconds[words[0]] = time[0].toDouble() * (time.value(1) == "ms" ? 1e-3 : 1);
             }
             return seconds;

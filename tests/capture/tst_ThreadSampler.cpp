@@ -254,8 +254,7 @@ class tst_ThreadSampler : public QObject {
             };
             const int64_t wholeNs = of("spin") + of("nap") + of("wait_for_lock") + of("wait_for_input");
             const auto holds = [&](const char* what, const char* function) {
-                const double share = percent(of(function), wholeNs);
-                const double truth = shares[what].toDouble();
+                const double share = percent(of(function), wholeNs), truth = shares[what].toDouble();
                 qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share, truth);
                 return std::abs(share - truth) <= 3;
             };
@@ -284,8 +283,7 @@ class tst_ThreadSampler : public QObject {
                     spinningNs += piece.durationNs();
                     if (states.state[row] != ThreadState::Gil) return;
                     waitingNs += piece.durationNs();
-                    const uint32_t holder = states.holder[row];
-                    const uint32_t at = states.holderStack[row];
+                    const uint32_t holder = states.holder[row], at = states.holderStack[row];
                     if (holder != noIndex && holder != thread && at != noIndex &&
                         trace.strings.at(trace.stacks.function[at]) == "spin_here")
                         heldNs += piece.durationNs();

@@ -419,8 +419,7 @@ class tst_Windows : public QObject {
         NvtxSchema own;
         own.schemaId = 77;
         QCOMPARE(registry.add(own), 77u);
-        const uint64_t first = registry.add(NvtxSchema{});
-        const uint64_t second = registry.add(NvtxSchema{});
+        const uint64_t first = registry.add(NvtxSchema{}), second = registry.add(NvtxSchema{});
         QVERIFY(first != second && first >= uint64_t{1} << 32);
     }
 

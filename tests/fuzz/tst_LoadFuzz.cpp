@@ -93,8 +93,7 @@ class tst_LoadFuzz : public QObject {
     }
 
     TemporaryFolder folder_;
-    int opened_ = 0;
-    int refused_ = 0;
+    int opened_ = 0, refused_ = 0;
 
     void checkIndex(const std::string& bytes) {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
@@ -130,8 +129,7 @@ class tst_LoadFuzz : public QObject {
         for (int round = 0; round < 100; ++round) {
             std::string broken = bytes;
             // Copies a part of the file over another.
-            const size_t from = position(random);
-            const size_t to = position(random);
+            const size_t from = position(random), to = position(random);
             const size_t count = std::min({length(random), bytes.size() - from, bytes.size() - to});
             broken.replace(to, count, bytes, from, count);
             check(broken);

@@ -269,8 +269,7 @@ class tst_ComparisonReport : public QObject {
             }
             const WaterfallBars waterfall = waterfallBars(pair);
             QVERIFY(waterfall.bars.size() <= 8);
-            int64_t levelNs = waterfall.baselineNs;
-            int64_t before = INT64_MAX;
+            int64_t levelNs = waterfall.baselineNs, before = INT64_MAX;
             for (const WaterfallBars::Bar& bar : waterfall.bars) {
                 QCOMPARE(bar.fromNs, levelNs);
                 levelNs = bar.toNs;

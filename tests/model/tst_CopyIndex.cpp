@@ -364,8 +364,7 @@ class TestCopyIndex : public QObject {
 
     void rangesCountOnlyTheirOwnProcess() {
         SimulatedTrace builder;
-        const uint32_t other = builder.addProcess(4243, "python3");
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t other = builder.addProcess(4243, "python3"), stream = builder.defaultStream();
         const uint32_t second = builder.addStream(other, 0, 7);
         for (int step = 0; step < 3; ++step) {
             const int64_t at = step * 1'000;

@@ -246,8 +246,7 @@ class tst_Counters : public QObject {
             // Bursts, some of them dense, and long pauses.
             LargeVector<int64_t> times{below(1000)};
             LargeVector<double> values;
-            const int64_t count = 500 + below(20'000);
-            const int64_t pauseNs = int64_t{1} << below(20);
+            const int64_t count = 500 + below(20'000), pauseNs = int64_t{1} << below(20);
             while (static_cast<int64_t>(times.size()) < count)
                 times.push_back(times.back() + 1 + (below(200) == 0 ? below(pauseNs) : below(20)));
             for (size_t i = 0; i < times.size(); ++i)

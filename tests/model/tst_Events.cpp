@@ -45,11 +45,9 @@ std::vector<uint32_t> sortedBits(std::vector<EventRef> events) {
 TracePtr crowded() {
     SimulatedTrace builder;
     std::mt19937 random(7);
-    const uint32_t thread = builder.defaultThread();
-    const uint32_t stream = builder.defaultStream();
+    const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
     for (int i = 0; i < 300; ++i) {
-        const int64_t start = random() % 40 * 10;
-        const int64_t end = start + random() % 120;
+        const int64_t start = random() % 40 * 10, end = start + random() % 120;
         switch (random() % 4) {
             case 0: builder.addKernel(stream, "kernel " + std::to_string(i % 5), start, end); break;
             case 1: builder.addMemcpy(stream, MemcpyKind::HtoD, 1000 + i, start, end); break;
@@ -108,8 +106,7 @@ int64_t busyPlainly(const Track& track, TimeRange range) {
         for (uint32_t slice = 0; slice < lane.size(); ++slice)
             slices.emplace_back(std::max(lane.startNs[slice], range.startNs), std::min(lane.endNs(slice), range.endNs));
     std::sort(slices.begin(), slices.end());
-    int64_t busyNs = 0;
-    int64_t coveredToNs = range.startNs;
+    int64_t busyNs = 0, coveredToNs = range.startNs;
     for (const auto& [startNs, endNs] : slices) {
         busyNs += std::max<int64_t>(0, endNs - std::max(startNs, coveredToNs));
         coveredToNs = std::max(coveredToNs, endNs);
@@ -169,8 +166,7 @@ TimeRange randomRange(TimeRange whole, std::mt19937& random) {
     const auto at = [&] {
         return whole.startNs - 5 + static_cast<int64_t>(random() % static_cast<uint64_t>(whole.durationNs() + 10));
     };
-    const int64_t a = at();
-    const int64_t b = random() % 4 == 0 ? a + static_cast<int64_t>(random() % 50) : at();
+    const int64_t a = at(), b = random() % 4 == 0 ? a + static_cast<int64_t>(random() % 50) : at();
     return {std::min(a, b), std::max(a, b)};
 }
 

@@ -150,8 +150,7 @@ class tst_Exports : public QObject {
 
   private slots:
     void perfettoExportRoundTrips() {
-        const TracePtr first = simulatedTraining();
-        const TracePtr second = readBack(written(*first));
+        const TracePtr first = simulatedTraining(), second = readBack(written(*first));
         sameEvents(*first, *second);
         QCOMPARE(second->gpus.size(), first->gpus.size());
         QCOMPARE(second->gpus[0].name, first->gpus[0].name);

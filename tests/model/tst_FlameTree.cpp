@@ -188,8 +188,7 @@ TracePtr randomTraining(unsigned seed) {
             }
             made.addNvtx(main, "layer " + std::to_string(layer), layerNs, at);
         }
-        const int64_t backwardNs = at;
-        const int64_t nodeNs = at;
+        const int64_t backwardNs = at, nodeNs = at;
         launch(autograd);
         // More ranges than the main thread has.
         for (int inner = 0; inner < 9; ++inner)
@@ -285,8 +284,7 @@ class tst_FlameTree : public QObject {
 
     void workIsPlacedUnderItsLaunchingRanges() {
         SimulatedTrace builder;
-        const uint32_t main = builder.defaultThread();
-        const uint32_t autograd = builder.addThread(0, 77, "pt_autograd_0");
+        const uint32_t main = builder.defaultThread(), autograd = builder.addThread(0, 77, "pt_autograd_0");
         const uint32_t stream = builder.defaultStream();
         for (int64_t step = 0; step < 3; ++step) {
             const int64_t at = 100'000 * step;

@@ -178,8 +178,7 @@ class Places {
         const Rows contributors = csvContributors();
         for (const Cause& cause : comparison_.answer.causes) {
             const QStringList row = rowCalled(text, qt(std::string(name(cause.part))));
-            const QString words = qt(cause.text);
-            const QString unit = " " + qt(std::string(pair_.scale.unit));
+            const QString words = qt(cause.text), unit = " " + qt(std::string(pair_.scale.unit));
             QVERIFY(qt(comparison_.answer.sentence).contains(words));
             if (!cause.isOfWholePart) {
                 checkChange(cause, words, unit, contributors);

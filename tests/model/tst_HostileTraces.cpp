@@ -56,8 +56,7 @@ class tst_HostileTraces : public QObject {
 
     void computedColumnsAreNotRead() {
         // Doubling texts: the last would have 200 MB, in a file of some kilobytes.
-        std::string sql = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, seed TEXT";
-        std::string before = "seed";
+        std::string sql = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, seed TEXT", before = "seed";
         for (int i = 0; i < 21; ++i) {
             const std::string name = i < 20 ? fmt::format("g{}", i) : "value";
             sql += fmt::format(", {} TEXT AS ({}||{})", name, before, before);

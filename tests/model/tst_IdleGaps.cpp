@@ -160,8 +160,7 @@ class TestIdleGaps : public QObject {
 
     void precedingCallIsOfTheSameThread() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t other = builder.addThread(0, 5000);
+        const uint32_t thread = builder.defaultThread(), other = builder.addThread(0, 5000);
         const uint32_t stream = builder.defaultStream();
         builder.launch(thread, stream, "gemm", 0, 10 * us, 20 * us);
         builder.addApi(thread, "cudaMalloc", 30 * us, 40 * us);

@@ -64,8 +64,7 @@ class tst_JsonCorruption : public QObject {
 
     void truncatedFileKeepsCompleteEvents() {
         TemporaryFolder folder;
-        const std::string text = traceOf(manyOperators(3000));
-        const std::string half = text.substr(0, text.size() / 2);
+        const std::string text = traceOf(manyOperators(3000)), half = text.substr(0, text.size() / 2);
         size_t whole = 0;
         for (size_t at = 0; (at = half.find("    }\n  },", at)) != std::string::npos; ++at) ++whole;
         const TracePtr cut = loaded(half);
@@ -129,8 +128,7 @@ class tst_JsonCorruption : public QObject {
     }
 
     void deepAndLongValuesAreHarmless() {
-        const std::string deep = std::string(1'000'000, '[');
-        const std::string longName(3'000'000, 'x');
+        const std::string deep = std::string(1'000'000, '['), longName(3'000'000, 'x');
         const std::string manyDigits(1'000'000, '9');
         std::vector<std::string> events = smallRun();
         events.push_back(R"({"ph": "X", "name": "deep", "ts": 1, "dur": 1, "args": {"a": )" + deep + "}}");

@@ -243,8 +243,7 @@ class tst_JsonTraces : public QObject {
         std::vector<std::string> events;
         for (int step = 0; step < 6; ++step) {
             const auto at = [step](int us) { return std::to_string(step * 1000 + us) + ".000"; };
-            const std::string number = std::to_string(step + 3);
-            const std::string call = std::to_string(step + 1);
+            const std::string number = std::to_string(step + 3), call = std::to_string(step + 1);
             events.push_back(slice("user_annotation", "ProfilerStep#" + number, "1", "1", at(10), "900.000"));
             events.push_back(slice("cpu_op", "train_step", "1", "1", at(1), "950.000"));
             events.push_back(slice("python_function", "a.py(1): step", "1", "1", at(1), "990.000"));

@@ -54,8 +54,7 @@ Lane randomLane(std::mt19937& random, const LaneShape& shape) {
     std::uniform_int_distribution<int64_t> gap(0, shape.maxGapNs);
     int64_t timeNs = -shape.maxGapNs;
     for (int i = 0; i < shape.slices; ++i) {
-        const int64_t startNs = timeNs + gap(random);
-        const int64_t endNs = startNs + length(random);
+        const int64_t startNs = timeNs + gap(random), endNs = startNs + length(random);
         appendSlice(lane, startNs, endNs, 0, EventRef(EventKind::Kernel, static_cast<uint32_t>(i)),
                     SliceCategory::Kernel);
         timeNs = endNs;
@@ -93,11 +92,9 @@ struct PlainPixel {
 std::vector<PlainPixel> plainPixels(const Lane& lane, const PixelGrid& grid) {
     std::vector<PlainPixel> pixels(static_cast<size_t>(grid.pixelCount()));
     for (uint32_t i = 0; i < lane.size(); ++i) {
-        const int64_t startNs = lane.startNs[i];
-        const int64_t endNs = lane.endNs(i);
+        const int64_t startNs = lane.startNs[i], endNs = lane.endNs(i);
         for (int p = 0; p < grid.pixelCount(); ++p) {
-            const int64_t left = grid.edge(p);
-            const int64_t right = grid.edge(p + 1);
+            const int64_t left = grid.edge(p), right = grid.edge(p + 1);
             if (endNs < grid.edge(0)) break;
             if (startNs >= right) continue;
             if (endNs <= left && (startNs < endNs || startNs < left)) break;
@@ -223,8 +220,7 @@ constexpr int64_t spanNs = 1'000'000;
 /// Scattered kernels, calls and ranges on several streams and threads, and copies for counters.
 TracePtr randomTrace(std::mt19937& random) {
     SimulatedTrace builder;
-    const uint32_t process = builder.addProcess(7, "training");
-    const uint32_t gpu = builder.addGpu();
+    const uint32_t process = builder.addProcess(7, "training"), gpu = builder.addGpu();
     const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % limit); };
     for (int64_t stream = 0; stream < 5; ++stream) {
         const uint32_t added = builder.addStream(process, gpu, 7 + stream);
@@ -381,8 +377,7 @@ class tst_Lanes : public QObject {
             Lane lane = burstyLane(random, 5000 + round * 500);
             lane.tiles = buildLaneTiles(lane);
             QVERIFY(!lane.tiles->levels.empty());
-            const int64_t firstNs = lane.startNs.front();
-            const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
+            const int64_t firstNs = lane.startNs.front(), wholeNs = lane.endNs(lane.size() - 1) - firstNs;
             for (int zoom = 0; zoom < 20; ++zoom) {
                 const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
                 const int64_t startNs =
@@ -580,8 +575,7 @@ class tst_Lanes : public QObject {
 
     void projectionSpansFirstStartToLastEnd() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         builder.launch(thread, stream, "before", 0, 10'000, 20'000);
         builder.launch(thread, stream, "first", 100'000, 120'000, 130'000);
         builder.launch(thread, stream, "second", 110'000, 140'000, 150'000);
@@ -596,8 +590,7 @@ class tst_Lanes : public QObject {
 
     void projectionsBelongToTheLaunchingThread() {
         SimulatedTrace builder;
-        const uint32_t main = builder.defaultThread();
-        const uint32_t other = builder.addThread(0, 99);
+        const uint32_t main = builder.defaultThread(), other = builder.addThread(0, 99);
         builder.launch(other, builder.defaultStream(), "kernel", 100, 10'000, 20'000);
         builder.addNvtx(main, "main", 0, 1'000);
         builder.addNvtx(other, "other", 0, 1'000);
@@ -608,8 +601,7 @@ class tst_Lanes : public QObject {
 
     void projectionsAreSortedAndNested() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         builder.launch(thread, stream, "kernel", 200, 10'000, 20'000);
         builder.addNvtx(thread, "outer", 0, 1'000);
         builder.addNvtx(thread, "inner", 100, 900);

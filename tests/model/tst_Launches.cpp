@@ -109,9 +109,7 @@ int64_t plainTime(const std::vector<Launch>& launches, const std::vector<uint32_
 /// Correlations ascend with every call, including launches.
 struct Calls {
     SimulatedTrace builder;
-    uint32_t thread = builder.defaultThread();
-    uint32_t gpu = builder.addGpu();
-    uint32_t compute = builder.addStream(0, gpu, 7);
+    uint32_t thread = builder.defaultThread(), gpu = builder.addGpu(), compute = builder.addStream(0, gpu, 7);
     uint32_t copy = builder.addStream(0, gpu, 20);
     int64_t nowNs = 1'000;
     uint32_t correlation = 0;
@@ -286,10 +284,8 @@ class tst_Launches : public QObject {
 
     void onlyMainStreamsGiveTheGpuPosition() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t compute = builder.defaultStream();
-        const uint32_t copies = builder.addStream(0, 0, 20);
-        const uint32_t exchange = builder.addStream(0, 0, 30);
+        const uint32_t thread = builder.defaultThread(), compute = builder.defaultStream();
+        const uint32_t copies = builder.addStream(0, 0, 20), exchange = builder.addStream(0, 0, 30);
         builder.launch(thread, compute, "gemm", 0, 100 * us, 200 * us);
         builder.launch(thread, exchange, "ncclDevKernel_AllReduce", 10 * us, 200 * us, 900 * us);
         builder.addApi(thread, "cudaMemcpyAsync", 20 * us, 22 * us, 5);
@@ -336,10 +332,8 @@ class tst_Launches : public QObject {
 
     void launchesOfOtherThreadsForARangeAreReported() {
         SimulatedTrace builder;
-        const uint32_t main = builder.defaultThread();
-        const uint32_t autograd = builder.addThread(0, 526, "pt_autograd_0");
-        const uint32_t stream = builder.defaultStream();
-        const uint32_t other = builder.addStream(0, 0, 20);
+        const uint32_t main = builder.defaultThread(), autograd = builder.addThread(0, 526, "pt_autograd_0");
+        const uint32_t stream = builder.defaultStream(), other = builder.addStream(0, 0, 20);
         const uint32_t stranger = builder.addThread(builder.addProcess(77, "other"), 77);
         for (int64_t index = 0; index < 3; ++index)
             builder.launch(main, stream, "gemm", index * 10 * us, 100 * us + index * us, 100 * us + (index + 1) * us);
@@ -388,8 +382,7 @@ class tst_Launches : public QObject {
 
     void enclosingOpenAndMarkRangesDoNotCount() {
         SimulatedTrace trace;
-        const uint32_t thread = trace.defaultThread();
-        const uint32_t other = trace.addThread(0, 99);
+        const uint32_t thread = trace.defaultThread(), other = trace.addThread(0, 99);
         trace.addNvtx(thread, "main", 0, 100'000);
         trace.addNvtx(thread, "worker 1", 10, 90'000, NvtxStyle::StartEnd);
         trace.addNvtx(other, "worker 2", 20, 90'000, NvtxStyle::StartEnd);
@@ -436,11 +429,9 @@ class tst_Launches : public QObject {
         calls.launch(calls.compute);
         const EventRef before = calls.launch(calls.compute);
         calls.record(calls.compute, 3);
-        const EventRef unrelated = calls.launch(calls.compute);
-        const EventRef early = calls.launch(calls.copy);
+        const EventRef unrelated = calls.launch(calls.compute), early = calls.launch(calls.copy);
         calls.wait(calls.copy, 3);
-        const EventRef after = calls.launch(calls.copy);
-        const EventRef later = calls.launch(calls.copy);
+        const EventRef after = calls.launch(calls.copy), later = calls.launch(calls.copy);
         const TracePtr trace = calls.builder.finish();
         QCOMPARE(awaitedWork(*trace, after), Events{before});
         QCOMPARE(waitingWork(*trace, before), Events{after});
@@ -512,8 +503,7 @@ class tst_Launches : public QObject {
             Calls calls;
             const uint32_t streams[] = {calls.compute, calls.copy, calls.builder.addStream(0, calls.gpu, 21)};
             for (int i = 0; i < 120; ++i) {
-                const uint32_t stream = streams[random() % 3];
-                const uint32_t event = random() % 4;
+                const uint32_t stream = streams[random() % 3], event = random() % 4;
                 switch (random() % 4) {
                     case 0: calls.record(stream, event); break;
                     case 1: calls.wait(stream, event); break;

@@ -142,8 +142,7 @@ class tst_LoadExports : public QObject {
     void everySliceIsDrawn() {
         QFETCH(QString, file);
         const TracePtr trace = load(file);
-        size_t work = 0;
-        size_t calls = 0;
+        size_t work = 0, calls = 0;
         for (const Track& track : trace->tracks)
             for (const Lane& lane : track.lanes) {
                 if (track.kind == TrackKind::Stream) work += lane.size();

@@ -363,8 +363,7 @@ class tst_NcclPlugin : public QObject {
             int64_t now[3] = {0, 0, 0};
             for (int call = 0; call < 200; ++call) {
                 const uint32_t thread = under(3);
-                const int64_t startNs = now[thread] + 1 + under(20);
-                const int64_t endNs = startNs + 5 + under(20);
+                const int64_t startNs = now[thread] + 1 + under(20), endNs = startNs + 5 + under(20);
                 now[thread] = endNs;
                 const Made one{thread + 1, startNs, endNs, names[under(2)], under(4) != 0};
                 made.push_back(one);

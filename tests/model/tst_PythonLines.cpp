@@ -20,10 +20,8 @@ namespace {
 struct SimulatedTraining {
     SimulatedTrace builder;
     uint32_t main = builder.addThread(0, 4242, "python3");
-    uint32_t other = builder.addThread(0, 4250, "pt_autograd_0");
-    uint32_t stream = builder.defaultStream();
-    uint32_t correlation = 0;
-    uint32_t module = frame(noIndex, "<module>", "/home/ada/train.py", 300);
+    uint32_t other = builder.addThread(0, 4250, "pt_autograd_0"), stream = builder.defaultStream();
+    uint32_t correlation = 0, module = frame(noIndex, "<module>", "/home/ada/train.py", 300);
     uint32_t forward = frame(module, "GPT.forward", "/home/ada/train.py", 212);
     uint32_t linear =
         frame(forward, "Linear.forward", "/opt/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", 117);
@@ -90,8 +88,7 @@ class tst_PythonLines : public QObject {
         const auto frame = [&](uint32_t outer, const char* function) {
             return made.stack(outer, made.intern(function), made.intern("libwork.so"), 0);
         };
-        const uint32_t main = frame(noIndex, "main");
-        const uint32_t twice = frame(frame(main, "recurse"), "recurse");
+        const uint32_t main = frame(noIndex, "main"), twice = frame(frame(main, "recurse"), "recurse");
         const uint32_t leaf = frame(twice, "add");
         for (int64_t sample = 0; sample < 10; ++sample) {
             kinds::CpuState::Row row;
@@ -373,8 +370,7 @@ class tst_PythonLines : public QObject {
         QVERIFY(trace);
         std::map<std::string, int64_t> wanted;
         for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
-            const EventRef kernel(EventKind::Kernel, row);
-            const EventRef call = trace->launchingCall(kernel);
+            const EventRef kernel(EventKind::Kernel, row), call = trace->launchingCall(kernel);
             const uint32_t stack = trace->apiCalls.stack[call.row()];
             const std::string line = stack == noIndex ? "(no Python line)" : placeText(*trace, ownFrame(*trace, stack));
             wanted[line] += trace->rangeOf(kernel).durationNs();

@@ -22,8 +22,7 @@ std::atomic<bool> goesOnFailing{false};
 std::atomic<int64_t> reads{0};
 
 bool fails() {
-    const int64_t number = ++reads;
-    const int64_t failing = failingRead;
+    const int64_t number = ++reads, failing = failingRead;
     return failing > 0 && (number == failing || (goesOnFailing && number > failing));
 }
 

@@ -204,10 +204,8 @@ class TestReports : public QObject {
 
     void projectionSpansTheWorkOfAllStreamsLaunchedInARange() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t other = builder.addThread(0, 4300);
-        const uint32_t first = builder.defaultStream();
-        const uint32_t second = builder.addStream(0, 0, 8);
+        const uint32_t thread = builder.defaultThread(), other = builder.addThread(0, 4300);
+        const uint32_t first = builder.defaultStream(), second = builder.addStream(0, 0, 8);
         builder.addNvtx(thread, "step", 0, 100'000);
         builder.addNvtx(thread, "inner", 10'000, 50'000);
         builder.launch(thread, first, "a", 11'000, 60'000, 70'000);
@@ -284,8 +282,7 @@ class TestReports : public QObject {
 
     void ncclSummarySplitsByCommunicatorAndSizeAndLeavesUnknownsEmpty() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         const auto reduce = [&](int64_t bytes, int64_t callNs, int64_t startNs, int64_t endNs) {
             NcclFacts facts{.algorithm = builder.intern("NVLS"), .rankCount = 8};
             builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc, facts);
@@ -317,8 +314,7 @@ class TestReports : public QObject {
 
     void ncclTraceHasARowForEachCall() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         NcclFacts facts;
         facts.rankCount = 4;
         facts.rank = 3;

@@ -133,8 +133,7 @@ class PlainCount {
     template <class Visitor>
     static void forEach(std::string_view rest, Visitor visit) {
         while (!rest.empty()) {
-            const uint64_t key = number(rest);
-            const uint64_t value = (key & 7) == 0 || (key & 7) == 2 ? number(rest) : 0;
+            const uint64_t key = number(rest), value = (key & 7) == 0 || (key & 7) == 2 ? number(rest) : 0;
             const size_t length = (key & 7) == 2 ? value : (key & 7) == 1 ? 8 : (key & 7) == 5 ? 4 : 0;
             visit(key >> 3, rest.substr(0, length), value);
             rest.remove_prefix(length);

@@ -19,16 +19,13 @@ constexpr int64_t us = 1000;
 
 /// A simulated training of one or more ranks whose steps are: copy, some kernels, a collective.
 struct Training {
-    int steps = 20;
-    int ranks = 1;
+    int steps = 20, ranks = 1;
     uint32_t seed = 1;
     std::vector<std::string> kernels{"gemm", "norm", "gelu"};
-    int64_t kernelUs = 500;
-    int64_t reduceUs = 200;
+    int64_t kernelUs = 500, reduceUs = 200;
     int64_t slowRankUs = 0;   ///< Longer kernels on the last rank; the others wait in the reduce.
     int64_t batchWaitUs = 0;  ///< In the range "data".
-    bool isPageable = false;
-    bool hasRanges = true;
+    bool isPageable = false, hasRanges = true;
     std::string gpu = "Simulated H200";
     int64_t stallUs = 0;  ///< CPU stall in step 7.
 };
@@ -101,8 +98,7 @@ class Maker {
 };
 
 RunComparison comparisonOf(const Training& baseline, const Training& candidate) {
-    const RunSummary before = Maker(baseline).summary();
-    const RunSummary after = Maker(candidate).summary();
+    const RunSummary before = Maker(baseline).summary(), after = Maker(candidate).summary();
     return compareRuns(BaselineRun{before}, CandidateRun{after});
 }
 
@@ -542,8 +538,7 @@ class tst_RunComparison : public QObject {
     }
 
     void streamsArePairedByNumberAndThenByPlace() {
-        const TracePtr a = withStreams({7, 13, 20});
-        const TracePtr b = withStreams({7, 14, 20});
+        const TracePtr a = withStreams({7, 13, 20}), b = withStreams({7, 14, 20});
         checkOrder(*a, *b);
         const auto lines = titles(*a, *b);
         QVERIFY(contains(lines, "Compute, stream 7 = Compute, stream 7"));
@@ -558,8 +553,7 @@ class tst_RunComparison : public QObject {
     }
 
     void emptyTraceHasNoPairs() {
-        const TracePtr empty = SimulatedTrace().finish();
-        const TracePtr some = withStreams({7});
+        const TracePtr empty = SimulatedTrace().finish(), some = withStreams({7});
         checkOrder(*empty, *some);
         checkOrder(*some, *empty);
     }

@@ -30,9 +30,7 @@ RunSummary summaryOf(const TracePtr& trace, const StepSelection& selection = {})
 /// One step from 0 to `lengthUs`, with a kernel at its beginning.
 struct OneStep {
     SimulatedTrace builder;
-    uint32_t thread = builder.defaultThread();
-    uint32_t stream = builder.defaultStream();
-    uint32_t correlation = 0;
+    uint32_t thread = builder.defaultThread(), stream = builder.defaultStream(), correlation = 0;
     const char* call = "cudaLaunchKernel";
 
     /// Adds a call and its work; times in microseconds.
@@ -188,8 +186,7 @@ class tst_StepParts : public QObject {
     void stepOfARunAheadCpuSpansItsGpuWork() {
         const auto summaryWith = [](int64_t copyUs) {
             SimulatedTrace builder;
-            const uint32_t thread = builder.defaultThread();
-            const uint32_t stream = builder.defaultStream();
+            const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
             int64_t cpuNs = 0, gpuNs = 0;
             for (uint32_t step = 1; step <= 30; ++step) {
                 const int64_t startNs = cpuNs;
@@ -344,8 +341,7 @@ class tst_StepParts : public QObject {
     void busBandwidthUsesTheCommunicatorSize() {
         SimulatedTrace builder;
         builder.processes()[0].rank = 0;
-        const uint32_t first = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t first = builder.defaultThread(), stream = builder.defaultStream();
         const uint32_t second = builder.addThread(builder.addProcess(4243, "python3", 1), 4243);
         builder.addNccl(first, "AllReduce", 1'000'000, 0, 20 * us);
         builder.addApi(first, "cudaLaunchKernelExC", 5 * us, 10 * us, 9);
@@ -360,8 +356,7 @@ class tst_StepParts : public QObject {
 
     void stalledStepIsReported() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         int64_t at = 0;
         for (int step = 0; step < 10; ++step) {
             const int64_t begin = at;
@@ -451,8 +446,7 @@ class tst_StepParts : public QObject {
             const StepGrid grid(run);
             for (size_t row = 0; row < grid.rowCount(); ++row) {
                 const WorkerSummary& worker = run.workers[grid.workerOf(row)];
-                const size_t first = random() % grid.columnCount();
-                const size_t count = 1 + random() % 12;
+                const size_t first = random() % grid.columnCount(), count = 1 + random() % 12;
                 const StepSummary* longest = nullptr;
                 for (const StepSummary& step : worker.steps)
                     if (step.number >= grid.numberOf(first) && grid.columnOf(step.number) < first + count &&

@@ -16,8 +16,7 @@ constexpr int64_t ms = 1'000'000;
 /// Ranges "step 0", "step 1" ... with these lengths, `pauseMs` apart, each with one kernel.
 TracePtr stepsOf(const std::vector<int64_t>& lengthsMs, int64_t pauseMs = 0) {
     SimulatedTrace builder;
-    const uint32_t thread = builder.defaultThread();
-    const uint32_t stream = builder.defaultStream();
+    const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
     int64_t at = 5 * ms;
     for (size_t index = 0; index < lengthsMs.size(); ++index) {
         const int64_t end = at + lengthsMs[index] * ms;
@@ -70,10 +69,8 @@ constexpr int64_t us = 1000;
 class Program {
   public:
     SimulatedTrace builder;
-    uint32_t thread = builder.defaultThread();
-    uint32_t stream = builder.defaultStream();
-    int64_t cpuNs = ms;
-    int64_t gpuNs = 0;
+    uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
+    int64_t cpuNs = ms, gpuNs = 0;
 
     void launch(const std::string& name, int64_t durationNs) {
         const int64_t startNs = std::max(gpuNs + us, cpuNs + 6 * us);
@@ -261,8 +258,7 @@ class tst_Steps : public QObject {
 
     void warmUpIsEqualForAllRanks() {
         SimulatedTrace builder;
-        const uint32_t first = builder.defaultThread();
-        const uint32_t firstStream = builder.defaultStream();
+        const uint32_t first = builder.defaultThread(), firstStream = builder.defaultStream();
         const uint32_t process = builder.addProcess(4243, "python3", 1);
         const uint32_t second = builder.addThread(process, 4243);
         const uint32_t secondStream = builder.addStream(process, builder.addGpu(), 7);
@@ -509,8 +505,7 @@ class tst_Steps : public QObject {
 
     void repeatedGraphsAreAPattern() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         for (int64_t step = 0; step < 12; ++step) {
             const auto correlation = static_cast<uint32_t>(step + 1);
             builder.addApi(thread, "cudaGraphLaunch", step * ms, step * ms + us, correlation);
@@ -695,8 +690,7 @@ class tst_Steps : public QObject {
 
     void eachGpuOfAProcessHasItsOwnSteps() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t first = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), first = builder.defaultStream();
         const uint32_t second = builder.addStream(0, builder.addGpu(), 7);
         for (int64_t step = 0; step < 8; ++step) {
             const int64_t cpuNs = 100 * us * step;

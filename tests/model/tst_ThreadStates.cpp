@@ -106,10 +106,8 @@ class tst_ThreadStates : public QObject {
   private slots:
     void statesAndStacksHaveLanes() {
         Simulated simulated;
-        const uint32_t thread = simulated.defaultThread();
-        const uint32_t main = simulated.line("main", 3);
-        const uint32_t load = simulated.line("load", 88, main);
-        const uint32_t step = simulated.line("step", 41, main);
+        const uint32_t thread = simulated.defaultThread(), main = simulated.line("main", 3);
+        const uint32_t load = simulated.line("load", 88, main), step = simulated.line("step", 41, main);
         simulated.state(thread, ThreadState::Running, 0, 10, step, 9);
         simulated.state(thread, ThreadState::Poll, 10, 30, load);
         simulated.state(thread, ThreadState::Running, 30, 40, simulated.line("load", 90, main), 10);
@@ -137,8 +135,7 @@ class tst_ThreadStates : public QObject {
 
     void unsampledTimeIsNotClaimed() {
         Simulated simulated;
-        const uint32_t thread = simulated.defaultThread();
-        const uint32_t line = simulated.line("backward", 77);
+        const uint32_t thread = simulated.defaultThread(), line = simulated.line("backward", 77);
         simulated.state(thread, ThreadState::Lock, 0, 60, line, 30);
         simulated.state(thread, ThreadState::Lock, 60, 120, line, 2);
         simulated.state(thread, ThreadState::Running, 120, 180, line, 36);
@@ -184,8 +181,7 @@ class tst_ThreadStates : public QObject {
 
     void idleThreadsHaveNoTrack() {
         Simulated simulated;
-        const uint32_t busy = simulated.defaultThread();
-        const uint32_t idle = simulated.addThread(0, 77, "pool");
+        const uint32_t busy = simulated.defaultThread(), idle = simulated.addThread(0, 77, "pool");
         simulated.state(busy, ThreadState::Running, 0, 10, noIndex, 10);
         simulated.state(idle, ThreadState::Lock, 0, 10);
         const TracePtr trace = simulated.finish();
@@ -223,8 +219,7 @@ class tst_ThreadStates : public QObject {
     /// A program that only sleeps before it copies the next batch loads no data.
     void sleepingBeforeTheBatchIsNotDataLoading() {
         Simulated simulated;
-        const uint32_t thread = simulated.addThread(0, 4242, "main");
-        const uint32_t stream = simulated.defaultStream();
+        const uint32_t thread = simulated.addThread(0, 4242, "main"), stream = simulated.defaultStream();
         const uint32_t pause = simulated.line("pause", 88);
         simulated.launch(thread, stream, "first", 0, 1 * ms, 10 * ms);
         simulated.addApi(thread, "cudaMemcpyAsync", 60 * ms, 61 * ms, 77);
@@ -266,8 +261,7 @@ class tst_ThreadStates : public QObject {
         QFETCH(bool, isLoading);
         for (const int64_t ranMs : {0, 20}) {  // also of a thread that runs alternately
             Simulated simulated;
-            const uint32_t thread = simulated.addThread(0, 4242, "main");
-            const uint32_t stream = simulated.defaultStream();
+            const uint32_t thread = simulated.addThread(0, 4242, "main"), stream = simulated.defaultStream();
             simulated.launch(thread, stream, "first", 0, 1 * ms, 10 * ms);
             simulated.addApi(thread, "cudaMemcpyAsync", 60 * ms, 61 * ms, 77);
             simulated.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, 61 * ms, 70 * ms, 77);
@@ -315,8 +309,7 @@ class tst_ThreadStates : public QObject {
     /// A sample every 100 ms shows little about 3 ms, unless the kernel counted no switches in between.
     void rareSamplesShowLittleAboutAShortGap() {
         Simulated simulated;
-        const uint32_t thread = simulated.defaultThread();
-        const uint32_t line = simulated.line("load", 88);
+        const uint32_t thread = simulated.defaultThread(), line = simulated.line("load", 88);
         simulated.state(thread, ThreadState::Poll, 0, 300, line, 20);         // may have run in the gap
         simulated.state(thread, ThreadState::Poll, 300, 600, line);           // did not run
         simulated.state(thread, ThreadState::Running, 900, 1200, line, 275);  // waited in the gap
@@ -348,8 +341,7 @@ class tst_ThreadStates : public QObject {
     void coarseSamplesShowNoDataLoading() {
         for (const int64_t ranMs : {0, 20}) {
             Simulated simulated;
-            const uint32_t thread = simulated.addThread(0, 4242, "main");
-            const uint32_t stream = simulated.defaultStream();
+            const uint32_t thread = simulated.addThread(0, 4242, "main"), stream = simulated.defaultStream();
             simulated.launch(thread, stream, "first", 90 * ms, 91 * ms, 100 * ms);
             simulated.addApi(thread, "cudaMemcpyAsync", 103 * ms, 104 * ms, 77);
             simulated.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, 104 * ms, 110 * ms, 77);
@@ -369,8 +361,7 @@ class tst_ThreadStates : public QObject {
 
     void gapsReportThreadActivity() {
         Simulated simulated;
-        const uint32_t thread = simulated.addThread(0, 4242, "main");
-        const uint32_t stream = simulated.defaultStream();
+        const uint32_t thread = simulated.addThread(0, 4242, "main"), stream = simulated.defaultStream();
         const uint32_t worker = simulated.addProcess(5000, "python3");
         const uint32_t loader = simulated.addThread(worker, 5000, "pt_data_worker");
         const uint32_t next = simulated.line("next_batch", 88);
@@ -567,8 +558,7 @@ class tst_ThreadStates : public QObject {
         const auto line = [&](std::string_view function, uint32_t number, uint32_t parent) {
             return simulated.stack(parent, simulated.intern(function), simulated.intern("/data.py"), number);
         };
-        const uint32_t main = line("main", 3, noIndex);
-        const uint32_t load = line("load", 88, main);
+        const uint32_t main = line("main", 3, noIndex), load = line("load", 88, main);
         const auto native = [&](std::string_view function, uint32_t parent) {
             return simulated.stack(parent, simulated.intern(function), simulated.intern("/lib/libc.so.6"), 0);
         };

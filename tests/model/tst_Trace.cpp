@@ -52,8 +52,7 @@ static_assert(std::is_same_v<decltype(std::declval<TraceBuilder&>().trace()), co
 /// The same run for any order of events: subjects first, because rows name them.
 struct Run {
     TraceBuilder builder;
-    uint32_t thread = builder.thread(globalTid(4242, 4242));
-    uint32_t gpu = builder.gpu(3);
+    uint32_t thread = builder.thread(globalTid(4242, 4242)), gpu = builder.gpu(3);
     uint32_t stream = builder.stream(0, gpu, 1, 7);
     StringIndex step = builder.intern("step"), launch = builder.intern("cudaLaunchKernel");
     StringIndex gemm = builder.intern("gemm");
@@ -178,8 +177,7 @@ class tst_Trace : public QObject {
 
     void callsAndWorkAreLinkedWithinAProcess() {
         SimulatedTrace builder;
-        const uint32_t gpu = builder.addGpu();
-        const uint32_t other = builder.addProcess(77, "other");
+        const uint32_t gpu = builder.addGpu(), other = builder.addProcess(77, "other");
         const uint32_t threads[] = {builder.addThread(0, 1), builder.addThread(other, 2)};
         const uint32_t streams[] = {builder.addStream(0, gpu, 7), builder.addStream(other, gpu, 7)};
         // Both processes use correlation 5.
@@ -260,10 +258,8 @@ class tst_Trace : public QObject {
 
     void busyStreamsComeFirstAndQuietOnesAreFolded() {
         SimulatedTrace builder;
-        const uint32_t gpu = builder.addGpu();
-        const uint32_t quiet = builder.addStream(0, gpu, 14);
-        const uint32_t some = builder.addStream(0, gpu, 15);
-        const uint32_t busy = builder.addStream(0, gpu, 17);
+        const uint32_t gpu = builder.addGpu(), quiet = builder.addStream(0, gpu, 14);
+        const uint32_t some = builder.addStream(0, gpu, 15), busy = builder.addStream(0, gpu, 17);
         builder.addMemcpy(quiet, MemcpyKind::HtoD, 4, 0, 1'000'000);  // long, and still only one
         for (int64_t i = 0; i < 200; ++i) builder.addKernel(busy, "gemm", 10 * i, 10 * i + 5);
         for (int64_t i = 0; i < 2; ++i) builder.addKernel(some, "relu", 10 * i, 10 * i + 5);
@@ -283,8 +279,7 @@ class tst_Trace : public QObject {
         const auto threadsWith = [](int64_t eventsOfMain) {
             SimulatedTrace builder;
             const uint32_t process = builder.addProcess(100, "python3");
-            const uint32_t some = builder.addThread(process, 101);
-            const uint32_t busy = builder.addThread(process, 102);
+            const uint32_t some = builder.addThread(process, 101), busy = builder.addThread(process, 102);
             const uint32_t main = builder.addThread(process, 100);
             const auto add = [&](uint32_t thread, int64_t events) {
                 for (int64_t at = 0; at < events; ++at) builder.addNvtx(thread, "work", 10 * at, 10 * at + 5);
@@ -304,8 +299,7 @@ class tst_Trace : public QObject {
 
     void foldedTracksAreSummed() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         const uint32_t second = builder.addStream(0, 0, 13);
         builder.addKernel(stream, "a", 100, 200);
         builder.addKernel(second, "b", 150, 250);
@@ -333,8 +327,7 @@ class tst_Trace : public QObject {
 
     void categoriesFollowNames() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         const std::pair<const char*, SliceCategory> calls[] = {
             {"cudaLaunchKernel", SliceCategory::ApiLaunch},    {"cuLaunchKernelEx", SliceCategory::ApiLaunch},
             {"cudaGraphLaunch", SliceCategory::ApiLaunch},     {"cudaMemcpyAsync", SliceCategory::ApiMemory},

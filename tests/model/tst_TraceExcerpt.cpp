@@ -308,8 +308,7 @@ class tst_TraceExcerpt : public QObject {
                 sim.launch(thread, stream, "late", atNs + each * ms, atNs + (15 + each) * ms,
                            atNs + (16 + each) * ms - 500 * us + step * us);
         }
-        const TracePtr whole = sim.finish("late.sqlite");
-        const TracePtr cut = excerptOf({whole}, {{}, StepRange{10, 16}});
+        const TracePtr whole = sim.finish("late.sqlite"), cut = excerptOf({whole}, {{}, StepRange{10, 16}});
         for (uint32_t row = 0; row < cut->kernels.size(); ++row)
             QVERIFY(cut->launchingCall({EventKind::Kernel, row}).isValid());
         StepSelection selection;
@@ -377,8 +376,7 @@ class tst_TraceExcerpt : public QObject {
         // The second rank of the first file has no GPU work, so the summary describes only the first.
         SimulatedTrace sim;
         sim.processes()[0].rank = 0;
-        const uint32_t idle = sim.addProcess(4711, "python3", 1);
-        const uint32_t thread = sim.addThread(idle, 4711);
+        const uint32_t idle = sim.addProcess(4711, "python3", 1), thread = sim.addThread(idle, 4711);
         for (int64_t step = 0; step < 4; ++step) {
             sim.addNvtx(sim.defaultThread(), "step " + std::to_string(step), step * 1000, step * 1000 + 900);
             sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", step * 1000 + 1, step * 1000 + 10,

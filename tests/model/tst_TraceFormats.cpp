@@ -178,8 +178,7 @@ class tst_TraceFormats : public QObject {
                                                           {"zeros", ""},
                                                           {"empty", ""}};
         for (const auto& [name, format] : expected) {
-            const fs::path plain = folder_ / name.c_str();
-            const fs::path packed = folder_ / (name + ".gz").c_str();
+            const fs::path plain = folder_ / name.c_str(), packed = folder_ / (name + ".gz").c_str();
             compress(plain, packed);
             QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
             // A compressed file is not detected by its ending.

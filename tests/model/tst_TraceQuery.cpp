@@ -61,8 +61,7 @@ constexpr const char* table = "CUPTI_ACTIVITY_KIND_RUNTIME";
 /// Declaration of the table and properties of its rows.
 struct Kind {
     const char* columns = "number INTEGER, word TEXT, share REAL";
-    int64_t rows = 40'000;
-    int64_t firstNumber = 1;
+    int64_t rows = 40'000, firstNumber = 1;
     int maxRowIdGap = 0;  ///< Between the row numbers.
     size_t longText = 0;  ///< Letters of every third text.
     bool hasNumbers = true;

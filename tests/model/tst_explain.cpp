@@ -180,8 +180,7 @@ class tst_explain : public QObject {
     void waitsForCopiesAreFoundInATrace() {
         const auto rulesWith = [](bool isWaiting) {
             SimulatedTrace builder;
-            const uint32_t thread = builder.defaultThread();
-            const uint32_t stream = builder.defaultStream();
+            const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
             constexpr int64_t us = 1'000;
             for (uint32_t step = 0; step < 10; ++step) {
                 const int64_t at = 10 * ms * step;
@@ -608,8 +607,7 @@ class tst_explain : public QObject {
     void pageableCopyBlocksTheCpu() {
         const auto explained = [](MemoryKind source) {
             Program program;
-            const uint32_t thread = program.defaultThread();
-            const uint32_t stream = program.defaultStream();
+            const uint32_t thread = program.defaultThread(), stream = program.defaultStream();
             for (uint32_t step = 0; step < 20; ++step) {
                 const int64_t at = step * 10 * ms;
                 program.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);

@@ -34,8 +34,7 @@ struct Shape {
 
 TracePtr programOf(const Shape& shape) {
     SimulatedTrace made;
-    const uint32_t main = made.addThread(0, 4242, "python3");
-    const uint32_t stream = made.defaultStream();
+    const uint32_t main = made.addThread(0, 4242, "python3"), stream = made.defaultStream();
     const uint32_t outer = made.stack(noIndex, made.intern("outer"), made.intern(shape.file), 7);
     const uint32_t stack = made.stack(outer, made.intern("prepare"), made.intern("/srv/own.py"), 3);
     int64_t at = 1 * ms, gpuNs = 0;
@@ -551,8 +550,7 @@ class tst_hostTime : public QObject {
     void workNamesItsLaunchingLine() {
         SimulatedTrace builder;
         const uint32_t main = builder.addThread(0, 4242, "python3");
-        const uint32_t other = builder.addThread(0, 4250, "pt_autograd_0");
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t other = builder.addThread(0, 4250, "pt_autograd_0"), stream = builder.defaultStream();
         const auto lineOf = [&](const char* function, uint32_t line) {
             return builder.stack(noIndex, builder.intern(function), builder.intern("/home/ada/train.py"), line);
         };

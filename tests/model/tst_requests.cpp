@@ -20,8 +20,7 @@ constexpr int64_t us = 1'000;
 /// A simulated program that repeats the same work and waits in between.
 struct Shape {
     ThreadState waits = ThreadState::Poll;
-    bool isSampled = true;
-    bool isIrregular = true;
+    bool isSampled = true, isIrregular = true;
     bool isPoisson = false;  ///< Arrivals are independent of each other.
     std::string range = {};  ///< Around the work of each request.
     bool isNumbered = true;
@@ -43,8 +42,7 @@ TracePtr programOf(const Shape& shape) {
     std::mt19937 random(shape.seed);
     std::exponential_distribution<double> pauses(1.0 / (15 * ms));
     SimulatedTrace made;
-    const uint32_t main = made.addThread(0, 4242, "python3");
-    const uint32_t other = made.addThread(0, 4243, "worker");
+    const uint32_t main = made.addThread(0, 4242, "python3"), other = made.addThread(0, 4243, "worker");
     std::vector<uint32_t> streams{made.defaultStream()};
     while (streams.size() < shape.gpus) streams.push_back(made.addStream(0, made.addGpu(), 7));
     const uint32_t stack = made.stack(noIndex, made.intern("take"), made.intern(shape.file), 10);
@@ -356,8 +354,7 @@ class tst_requests : public QObject {
     /// A range counts where its work runs on the GPU, which may be after its end on the CPU.
     void timeRangeIsRefusedOnlyIfNoWorkOfTheRangeRuns() {
         SimulatedTrace builder;
-        const uint32_t gpu = builder.addGpu();
-        const uint32_t thread = builder.addThread(0, 4242, "python3");
+        const uint32_t gpu = builder.addGpu(), thread = builder.addThread(0, 4242, "python3");
         const uint32_t stream = builder.addStream(0, gpu, 7, true);
         builder.addNvtx(thread, "first", 0, 20'000);
         builder.addApi(thread, "cudaLaunchKernel", 1'000, 5'000, 1);

@@ -101,8 +101,7 @@ Change allTheWay(double excess) {
 /// A step for each inner list; in it, a "gemm" of each duration, and an HtoD copy.
 TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = true) {
     SimulatedTrace builder;
-    const uint32_t gpu = builder.addGpu();
-    const uint32_t thread = builder.addThread(0, 4242, "python3");
+    const uint32_t gpu = builder.addGpu(), thread = builder.addThread(0, 4242, "python3");
     const uint32_t stream = builder.addStream(0, gpu, 7, true);
     int64_t stepNs = 0;
     uint32_t correlation = 1;
@@ -127,8 +126,7 @@ TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = tr
 /// A step for each number; in it, a CUDA graph of that duration, recorded as a whole.
 TracePtr stepsOfGraphs(const std::vector<int64_t>& graphs) {
     SimulatedTrace builder;
-    const uint32_t gpu = builder.addGpu();
-    const uint32_t thread = builder.addThread(0, 4242, "python3");
+    const uint32_t gpu = builder.addGpu(), thread = builder.addThread(0, 4242, "python3");
     const uint32_t stream = builder.addStream(0, gpu, 7, true);
     uint32_t correlation = 1;
     int64_t stepNs = 0;

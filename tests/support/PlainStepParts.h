@@ -210,8 +210,7 @@ class PlainStepParts {
     }
 
     StepPart causeAt(int64_t timeNs, const Work* next, int64_t busyUntilNs) const {
-        const bool isGap = next && busyUntilNs != INT64_MIN;
-        const bool isKnown = isGap && next->call != noIndex;
+        const bool isGap = next && busyUntilNs != INT64_MIN, isKnown = isGap && next->call != noIndex;
         const bool isLate = isGap && this->isLate(*next, busyUntilNs);
         if (isKnown && !isLate) return StepPart::OtherIdle;
         if (isInDataRange(timeNs)) return StepPart::DataLoading;

@@ -35,8 +35,7 @@ class RandomRun {
         return trace;
     }
 
-    static constexpr int64_t us = 1000;
-    static constexpr int64_t lengthUs = 600;
+    static constexpr int64_t us = 1000, lengthUs = 600;
 
   private:
     int64_t upTo(int64_t most) { return static_cast<int64_t>(random_() % (most + 1)); }

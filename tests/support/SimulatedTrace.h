@@ -23,8 +23,7 @@ class SimulatedTrace : public TraceBuilder {
     uint32_t addThread(uint32_t process, uint32_t tid, std::string threadName = {});
     uint32_t addStream(uint32_t process, uint32_t gpu, int64_t streamId, bool isNullStream = false);
     /// The names of the first process, its thread and its default stream on GPU 0, created on first use.
-    uint32_t defaultThread();
-    uint32_t defaultStream();
+    uint32_t defaultThread(), defaultStream();
 
     EventRef addKernel(uint32_t stream, std::string_view kernelName, int64_t startNs, int64_t endNs,
                        uint32_t correlation = 0);

@@ -16,9 +16,7 @@ inline constexpr int64_t dayUs = 1'782'864'000'000'000;
 struct Rank {
     int rank = 0, ranks = 4;
     int pid = 100;
-    std::string id = "0x7f8c496ae9f661";
-    std::string host = "node-1";
-    std::string name = {};
+    std::string id = "0x7f8c496ae9f661", host = "node-1", name = {};
 };
 
 inline std::string context(const Rank& of, int64_t writtenUs, const char* version = "v4.0") {

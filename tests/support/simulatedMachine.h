@@ -7,8 +7,7 @@ namespace lanescope {
 
 /// Description of a simulated machine with GPUs, and of its program.
 struct SimulatedMachine {
-    int gpuCount = 2;
-    int steps = 6;
+    int gpuCount = 2, steps = 6;
     int linksPerGpu = 18;     ///< 0: the GPUs are connected by PCIe only.
     bool hasTopology = true;  ///< Topology, peaks of links and affinities are in the trace.
     bool hasCounters = true;  ///< GPU, link and host counters are in the trace.

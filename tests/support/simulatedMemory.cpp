@@ -15,8 +15,7 @@ constexpr int layers = 12;
 
 /// Activations grow through the forward pass and are freed in the backward pass.
 void addStep(SimulatedTrace& builder, int64_t startNs, uint32_t step) {
-    const uint32_t thread = builder.defaultThread();
-    const uint32_t stream = builder.defaultStream();
+    const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
     builder.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + 18 * ms);
     const uint32_t correlation = 100 + step;
     builder.addApi(thread, "cudaGraphLaunch", startNs, startNs + 40 * us, correlation);

@@ -153,8 +153,7 @@ class Rank {
 
     void readLoss() {
         copy(MemcpyKind::DtoH, 4, 0.003, MemoryKind::Device, MemoryKind::Pageable);
-        const int64_t startNs = cpuNs_;
-        const int64_t endNs = std::max(gpuNs_ + 3'000, startNs + 2'000);
+        const int64_t startNs = cpuNs_, endNs = std::max(gpuNs_ + 3'000, startNs + 2'000);
         const uint32_t correlation = call(main_, "cudaStreamSynchronize", endNs - startNs);
         builder_.addSync(compute_, SyncType::Stream, startNs, endNs, correlation);
     }

@@ -6,9 +6,7 @@
 namespace lanescope {
 
 struct SimulatedTraining {
-    int steps = 5;
-    int gpuCount = 2;
-    int layers = 12;
+    int steps = 5, gpuCount = 2, layers = 12;
     /// Factor for the time of every kernel, for a slower or faster candidate.
     double kernelScale = 1.0;
     bool copiesFromPageableMemory = false;  ///< Else from pinned memory, in about a sixth of the time.

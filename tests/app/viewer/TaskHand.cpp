@@ -47,8 +47,7 @@ TracePtr withALateRank(int period) {
         const int64_t at = step * stepNs;
         const bool isLate = period > 0 && step % period == 0;
         for (size_t rank = 0; rank < 2; ++rank) {
-            const uint32_t thread = job.threads[rank];
-            const uint32_t stream = job.streams[rank];
+            const uint32_t thread = job.threads[rank], stream = job.streams[rank];
             const int64_t entryNs = at + (rank == 1 && isLate ? 5'010 : 2'010) * us;
             const int64_t endNs = at + (isLate ? 5'600 : 2'600) * us;
             job.builder.addNvtx(thread, "step " + std::to_string(step), at, at + 9'500 * us);

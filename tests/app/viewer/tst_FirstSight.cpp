@@ -58,8 +58,7 @@ constexpr int64_t ms = 1'000'000;
 /// a run that begins with a second of loading.
 TracePtr simulatedServer(int threads) {
     SimulatedTrace trace;
-    const uint32_t gpuStream = trace.defaultStream();
-    const uint32_t first = trace.defaultThread();
+    const uint32_t gpuStream = trace.defaultStream(), first = trace.defaultThread();
     trace.addApi(first, "cudaMalloc", 0, 2 * ms);
     int64_t freeNs = 0;
     for (int request = 0; request < 40; ++request) {
@@ -83,8 +82,7 @@ TracePtr simulatedServer(int threads) {
 /// NVTX ranges of two threads, and no GPU.
 TracePtr simulatedCpuOnly() {
     SimulatedTrace trace;
-    const uint32_t thread = trace.defaultThread();
-    const uint32_t loader = trace.addThread(0, 77, "loader");
+    const uint32_t thread = trace.defaultThread(), loader = trace.addThread(0, 77, "loader");
     trace.addNvtx(thread, "import", 0, ms);
     for (int64_t file = 0; file < 30; ++file) {
         const int64_t start = 4'000 * ms + file * 6 * ms;
@@ -99,8 +97,7 @@ TracePtr simulatedCpuOnly() {
 /// Two unique kernels in the middle of a long run, without names around them.
 TracePtr simulatedPlainCuda() {
     SimulatedTrace trace;
-    const uint32_t thread = trace.defaultThread();
-    const uint32_t stream = trace.defaultStream();
+    const uint32_t thread = trace.defaultThread(), stream = trace.defaultStream();
     trace.addApi(thread, "cudaFree", 0, 900 * ms);
     trace.launch(thread, stream, "init", 1'000 * ms, 1'001 * ms, 1'030 * ms);
     trace.launch(thread, stream, "solve", 1'002 * ms, 1'030 * ms, 1'100 * ms);
@@ -345,8 +342,7 @@ class tst_FirstSight : public QObject {
     void traceOpensOnItsSteadySteps() {
         ShownGuide shown;
         QVERIFY(shown.waitForFocus());
-        const TimeRange steady = *shown.guide().run()->steady;
-        const TimeRange first = shown.visible();
+        const TimeRange steady = *shown.guide().run()->steady, first = shown.visible();
         QVERIFY(first.startNs <= steady.startNs && first.endNs >= steady.endNs);
         QVERIFY(first.durationNs() < 2 * steady.durationNs());
         QVERIFY(!shown.timeline().history().canGoBack());

@@ -136,8 +136,7 @@ class TestFleetPage : public QObject {
         Shown shown(report_);
         FleetPage* page = shown.page();
         FleetMap& map = page->view().map();
-        const QPoint from = map.rectOf({0, 2}).center().toPoint();
-        const QPoint to = map.rectOf({1, 4}).center().toPoint();
+        const QPoint from = map.rectOf({0, 2}).center().toPoint(), to = map.rectOf({1, 4}).center().toPoint();
         QTest::mousePress(&map, Qt::LeftButton, {}, from);
         QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
         QApplication::sendEvent(&map, &move);

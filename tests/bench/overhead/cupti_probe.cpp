@@ -57,8 +57,7 @@ std::atomic<long> completedBytes{0}, completedBuffers{0}, callbacks{0}, extraBuf
 
 bool has(const char* word) { return ("," + options + ",").find("," + std::string(word) + ",") != std::string::npos; }
 long number(const char* key, long otherwise) {
-    const std::string text = "," + options;
-    const std::string sought = "," + std::string(key) + "=";
+    const std::string text = "," + options, sought = "," + std::string(key) + "=";
     const size_t at = text.find(sought);
     return at == std::string::npos ? otherwise : std::atol(text.c_str() + at + sought.size());
 }

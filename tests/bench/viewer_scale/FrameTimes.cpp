@@ -15,8 +15,7 @@ void FrameTimes::paint(const std::function<void()>& move, const std::function<vo
     if (application) application->forgetPaints();
     const PageFaults faultsBefore = threadPageFaults();
     const double systemBefore = threadSystemMs();
-    double moveMs = 0;
-    double cpuMs = 0;
+    double moveMs = 0, cpuMs = 0;
     const double wallMs = millisecondsOf([&] {
         const double before = processCpuMs();
         moveMs = cpuMillisecondsOf(move);
@@ -25,8 +24,7 @@ void FrameTimes::paint(const std::function<void()>& move, const std::function<vo
     });
     const double systemMs = threadSystemMs() - systemBefore;
     const PageFaults faults = threadPageFaults();
-    const int64_t mapped = faults.mapped - faultsBefore.mapped;
-    const int64_t read = faults.read - faultsBefore.read;
+    const int64_t mapped = faults.mapped - faultsBefore.mapped, read = faults.read - faultsBefore.read;
     cpu_.add(cpuMs);
     wall_.add(wallMs);
     maxFaults_ = std::max(maxFaults_, mapped);

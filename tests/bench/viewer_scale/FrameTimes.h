@@ -25,8 +25,7 @@ class FrameTimes {
 
   private:
     Times cpu_, wall_;
-    int64_t maxFaults_ = 0;
-    int64_t maxReads_ = 0;
+    int64_t maxFaults_ = 0, maxReads_ = 0;
     double slowestMs_ = 0;
     int count_ = 0;
     QString slowest_;

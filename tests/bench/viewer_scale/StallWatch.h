@@ -25,8 +25,7 @@ class StallWatch {
     QTimer timer_;
     QElapsedTimer sinceTick_;
     qint64 longestNs_ = 0;
-    double cpuAtTickMs_ = 0;
-    double maxStallCpuMs_ = 0;
+    double cpuAtTickMs_ = 0, maxStallCpuMs_ = 0;
 };
 
 }  // namespace lanescope

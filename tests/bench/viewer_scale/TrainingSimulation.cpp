@@ -264,8 +264,7 @@ class TrainingSimulation::Rank {
     void runOptimizer() {
         const int64_t startNs = cpuNs_[forward];
         for (int group = 0; group < 4; ++group) {
-            const int64_t groupNs = cpuNs_[forward];
-            const int64_t parameterNs = cpuNs_[forward];
+            const int64_t groupNs = cpuNs_[forward], parameterNs = cpuNs_[forward];
             for (uint16_t index = 0; index < 6; ++index)
                 kernel(forward, compute, static_cast<uint16_t>(8 + 10 * index));
             addRange(forward, parameterRange, parameterNs, cpuNs_[forward]);

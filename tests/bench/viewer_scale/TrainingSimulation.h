@@ -13,10 +13,7 @@ namespace lanescope::bench {
 /// four deep. The same seed gives the same rows. Nothing in it was measured on a GPU.
 class TrainingSimulation {
   public:
-    static constexpr int rankCount = 2;
-    static constexpr int threadCount = 4;
-    static constexpr int streamCount = 4;
-    static constexpr int kernelNameCount = 300;
+    static constexpr int rankCount = 2, threadCount = 4, streamCount = 4, kernelNameCount = 300;
 
     explicit TrainingSimulation(uint64_t seed);
 

@@ -167,8 +167,7 @@ class Measurement {
 
     /// Three times in and out again, at other places, and along the trace in between.
     void measureFrames() {
-        constexpr int zoomSteps = 80;
-        constexpr int panSteps = 40;
+        constexpr int zoomSteps = 80, panSteps = 40;
         constexpr double factor = 1.2;
         view_->commands().fit();
         view_->repaint();
@@ -221,8 +220,7 @@ class Measurement {
         };
         Times times;
         for (int round = 0; round < 200; ++round) {
-            const int64_t a = somewhere();
-            const int64_t b = somewhere();
+            const int64_t a = somewhere(), b = somewhere();
             times.add(cpuMillisecondsOf([&] {
                 selectionStatistics(*trace_, trace_->sums, {std::min(a, b), std::max(a, b)});
             }));

@@ -76,8 +76,7 @@ int main(int argc, char** argv) {
     int rounds = 5;
     QString jsonFile;
     while (arguments.size() > 2 && arguments[0].startsWith(QLatin1String("--"))) {
-        const QString option = arguments.takeFirst();
-        const QString value = arguments.takeFirst();
+        const QString option = arguments.takeFirst(), value = arguments.takeFirst();
         if (option == QLatin1String("--rounds")) rounds = value.toInt();
         if (option == QLatin1String("--json")) jsonFile = value;
     }

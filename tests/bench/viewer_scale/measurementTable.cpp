@@ -77,8 +77,7 @@ QString cell(const QJsonObject& file, const Row& row) {
 }  // namespace
 
 QString measurementTable(const QJsonArray& files) {
-    QString text = QStringLiteral("| |");
-    QString rule = QStringLiteral("|---|");
+    QString text = QStringLiteral("| |"), rule = QStringLiteral("|---|");
     for (const QJsonValue& file : files) {
         text += QStringLiteral(" %1 |").arg(file[QLatin1String("name")].toString());
         rule += QStringLiteral("---:|");

@@ -25,8 +25,7 @@ struct TrainingOptions {
     int profileTo = 0;           ///< and cudaProfilerStop after that one.
     int profileEvery = 0;        ///< And repeated after that many steps.
     bool rare = false;           ///< `SimulatedGpu::emitRareRecords`, half a second after the start.
-    bool nvtx = true;
-    bool driver = true;
+    bool nvtx = true, driver = true;
     std::string fork;               ///< Children that use nvtx, do nothing and exit, are quiet (_exit), or get a term.
     int churn = 0;                  ///< Number of short threads that use NVTX.
     int threadsPerRound = 4;        ///< Number of these alive at once.

@@ -9,10 +9,7 @@ namespace lanescope::standin {
 /// record. Nothing here happened on a GPU.
 struct TrainingPlan {
     int64_t baseNs = 0;
-    int threads = 1;
-    int steps = 10;
-    int kernelsPerStep = 6;
-    int untimedKernels = 0;
+    int threads = 1, steps = 10, kernelsPerStep = 6, untimedKernels = 0;
 
     static constexpr uint32_t correlationsPerThread = 100'000'000;
     static constexpr int correlationsPerStepBeyondKernels = 4;  // two memcpys, a memset, a wait

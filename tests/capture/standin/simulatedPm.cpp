@@ -29,8 +29,7 @@ constexpr size_t devices = 8;
 constexpr size_t imageBytes = 16;  // opaque content
 
 struct Sampling {
-    uint64_t intervalNs = 1'000'000;
-    uint64_t startedNs = 0;
+    uint64_t intervalNs = 1'000'000, startedNs = 0;
     uint64_t given = 0;  ///< Number of samples since then.
     bool runs = false;
 };

@@ -16,8 +16,7 @@ lanescope::fuzz::Target target{};
 
 extern "C" int LLVMFuzzerInitialize(const int*, char*** arguments) {
     using namespace lanescope::fuzz;
-    const std::string_view program = (*arguments)[0];
-    const std::string_view name = program.substr(program.rfind('-') + 1);
+    const std::string_view program = (*arguments)[0], name = program.substr(program.rfind('-') + 1);
     const auto all = targets();
     const auto found = std::ranges::find(all, name, [](const Target& each) { return each.name; });
     require(found != all.end(), "The program is called fuzz- and the name of a target.");

@@ -76,8 +76,7 @@ class tst_findEvents : public QObject {
   private slots:
     void initTestCase() {
         SimulatedTrace builder;
-        const uint32_t thread = builder.defaultThread();
-        const uint32_t stream = builder.defaultStream();
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         builder.addApi(thread, "cudaMemcpyAsync", 0, 10);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, 20, 30);
         builder.addNvtx(thread, "load Batch", 5, 25);

@@ -11,8 +11,7 @@ namespace lanescope {
 
 TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs, std::string title) {
     SimulatedTrace builder;
-    const uint32_t gpu = builder.addGpu();
-    const uint32_t thread = builder.addThread(0, 4242, "python3");
+    const uint32_t gpu = builder.addGpu(), thread = builder.addThread(0, 4242, "python3");
     const uint32_t stream = builder.addStream(0, gpu, 7, true);
     int64_t nowNs = offsetNs;
     int number = 0;

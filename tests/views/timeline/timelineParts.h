@@ -81,10 +81,8 @@ struct SmallTrace {
 
     SmallTrace() {
         SimulatedTrace builder;
-        const uint32_t gpu = builder.addGpu();
-        const uint32_t thread = builder.addThread(0, 4242, "python3");
-        const uint32_t stream = builder.addStream(0, gpu, 7, true);
-        const uint32_t other = builder.addStream(0, gpu, 20);
+        const uint32_t gpu = builder.addGpu(), thread = builder.addThread(0, 4242, "python3");
+        const uint32_t stream = builder.addStream(0, gpu, 7, true), other = builder.addStream(0, gpu, 20);
         call = builder.addApi(thread, "cudaLaunchKernel", 10'000, 20'000, 1);
         first = builder.addKernel(stream, "first_kernel", 100'000, 200'000, 1);
         second = builder.addKernel(stream, "second_kernel", 300'000, 400'000);

@@ -206,8 +206,7 @@ class tst_CounterLanes : public QObject {
         const TrackLayout layout = openedLayout(*machine, shown.metrics());
         const LayoutRow& row = *layout.rowOf(track);
         // Busy from 9 to 14 ms of a step of 20 ms.
-        const int x = int(shown.toX(11 * ms));
-        const int middle = TrackLayout::laneTop(row, 1);
+        const int x = int(shown.toX(11 * ms)), middle = TrackLayout::laneTop(row, 1);
         const QColor canvas = Theme::light().canvas;
         QVERIFY(colorAt(shown, {x, middle - 5}) != canvas);
         QVERIFY(colorAt(shown, {x, middle + 5}) != canvas);

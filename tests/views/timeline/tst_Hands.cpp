@@ -154,8 +154,7 @@ class TestHands : public QObject {
     void draggedEdgesSnapToSlicesExceptWithAlt() {
         ShownTimeline shown(small_.trace);
         const int y = shown.middleOf(small_.first).y();
-        const QPoint from(int(shown.toX(100'000)) - 2, y);
-        const QPoint to(int(shown.toX(400'000)) + 3, y);
+        const QPoint from(int(shown.toX(100'000)) - 2, y), to(int(shown.toX(400'000)) + 3, y);
         ShownTimeline::drag(shown.canvas(), from, to, Qt::LeftButton, Qt::ShiftModifier);
         QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 400'000}));
         // By its edge, without Shift; the other edge stays.

@@ -115,8 +115,7 @@ constexpr int64_t ms = 1'000'000;
 struct Shown {
     Shown() {
         SimulatedTrace builder;
-        const uint32_t early = builder.defaultStream();
-        const uint32_t late = builder.addStream(0, 0, 20);
+        const uint32_t early = builder.defaultStream(), late = builder.addStream(0, 0, 20);
         for (int64_t at = 0; at < 10; ++at) {
             builder.addKernel(early, "gemm", at * ms, at * ms + ms / 2);
             builder.addKernel(late, "gemm", (90 + at) * ms, (90 + at) * ms + ms / 2);

@@ -26,10 +26,8 @@ struct BusyTrace {
 
     BusyTrace() {
         SimulatedTrace builder;
-        const uint32_t one = builder.addGpu();
-        const uint32_t two = builder.addGpu();
-        const uint32_t thread = builder.addThread(0, 4242, "python3");
-        const uint32_t stream = builder.addStream(0, one, 7);
+        const uint32_t one = builder.addGpu(), two = builder.addGpu();
+        const uint32_t thread = builder.addThread(0, 4242, "python3"), stream = builder.addStream(0, one, 7);
         const uint32_t other = builder.addStream(0, two, 20);
         call = builder.addApi(thread, "cudaLaunchKernel", 500, 900, 1);
         for (int i = 0; i < 4'000; ++i) {
@@ -68,8 +66,7 @@ class tst_TimelineInput : public QObject {
         ShownTimeline shown(small_.trace);
         shown.view.state().range().axis().setRange({200'000, 700'000});
         const int x = 250;
-        const int64_t before = shown.toTimeNs(x);
-        const int64_t durationNs = shown.visible().durationNs();
+        const int64_t before = shown.toTimeNs(x), durationNs = shown.visible().durationNs();
         shown.wheel(shown.canvas(), {x, 120}, {0, angle}, modifiers);
         QCOMPARE(shown.visible().durationNs() < durationNs, angle > 0);
         QVERIFY(shown.visible().durationNs() != durationNs);
@@ -143,8 +140,7 @@ class tst_TimelineInput : public QObject {
 
     void shiftDraggingTheCanvasSelectsARange() {
         ShownTimeline shown(small_.trace);
-        const TimeRange before = shown.visible();
-        const TimeRange expected{shown.toTimeNs(150), shown.toTimeNs(350)};
+        const TimeRange before = shown.visible(), expected{shown.toTimeNs(150), shown.toTimeNs(350)};
         shown.drag(shown.canvas(), {150, 90}, {350, 90}, Qt::LeftButton, Qt::ShiftModifier);
         QCOMPARE(*shown.view.state().selection().range(), expected);
         QCOMPARE(shown.visible(), before);

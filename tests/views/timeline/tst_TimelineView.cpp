@@ -327,8 +327,7 @@ class tst_TimelineView : public QObject {
 
     void colorsFollowTheSelectedMode() {
         SimulatedTrace builder;
-        const uint32_t gpu = builder.addGpu();
-        const uint32_t one = builder.addStream(0, gpu, 7);
+        const uint32_t gpu = builder.addGpu(), one = builder.addStream(0, gpu, 7);
         const uint32_t two = builder.addStream(0, gpu, 20);
         const EventRef gemm = builder.addKernel(one, "gemm", 0, 100);
         const EventRef relu = builder.addKernel(one, "relu", 100, 200);

@@ -98,8 +98,7 @@ class TestTrackLabels : public QObject {
         Labels shown(trace_);
         shown.view.state().tracks().setAllFolded(true);
         const std::vector<uint32_t> before = topTracks(shown);
-        const QPoint from = shown.labelOf(before[0]);
-        const QPoint to = shown.labelOf(before[1]);
+        const QPoint from = shown.labelOf(before[0]), to = shown.labelOf(before[1]);
         QTest::mousePress(shown.labels(), Qt::LeftButton, {}, from);
         Labels::send(shown.labels(), to, Qt::LeftButton);
         shown.key(Qt::Key_Escape);

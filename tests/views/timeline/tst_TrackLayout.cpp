@@ -294,8 +294,7 @@ class tst_TrackLayout : public QObject {
     void withoutGpusTheBusiestThreadsComeFirst() {
         SimulatedTrace builder;
         const uint32_t process = builder.addProcess(100, "/usr/bin/python3", {});
-        const uint32_t waits = builder.addThread(process, 100);
-        const uint32_t works = builder.addThread(process, 101);
+        const uint32_t waits = builder.addThread(process, 100), works = builder.addThread(process, 101);
         const uint32_t main = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
         const uint32_t load = builder.stack(main, builder.intern("load"), builder.intern("a.py"), 9);
         kinds::CpuState::Row row{.endNs = 100'000'000, .thread = waits, .state = ThreadState::Lock, .stack = main};
@@ -321,9 +320,7 @@ class tst_TrackLayout : public QObject {
     /// A program that uses one GPU of a machine with four.
     void idleGpusComeLastAndFolded() {
         SimulatedTrace builder;
-        const uint32_t idleBefore = builder.addGpu();
-        const uint32_t used = builder.addGpu();
-        const uint32_t idleAfter = builder.addGpu();
+        const uint32_t idleBefore = builder.addGpu(), used = builder.addGpu(), idleAfter = builder.addGpu();
         const uint32_t alsoIdle = builder.addGpu();
         for (const uint32_t gpu : {idleBefore, used, idleAfter, alsoIdle}) builder.counter(powerOf(gpu));
         const uint32_t process = builder.addProcess(100, "python3");
@@ -379,8 +376,7 @@ class tst_TrackLayout : public QObject {
 
     void eightGpusOfOneProcessHaveLowRowsToo() {
         SimulatedTrace builder;
-        const uint32_t process = builder.addProcess(100, "python3");
-        const uint32_t thread = builder.addThread(process, 100);
+        const uint32_t process = builder.addProcess(100, "python3"), thread = builder.addThread(process, 100);
         for (int gpu = 0; gpu < 8; ++gpu)
             builder.launch(thread, builder.addStream(process, builder.addGpu(), 7), "gemm", 0, 10'000, 60'000);
         QCOMPARE(firstArrangement(*builder.finish()).height, RowHeight::Compact);

@@ -103,8 +103,7 @@ std::vector<char*> pointersTo(std::vector<std::string>& words) {
 }
 
 int waitForAll() {
-    int worst = 0;
-    int status = 0;
+    int worst = 0, status = 0;
     while (::wait(&status) > 0)
         if (status != 0) worst = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return worst;
