@@ -248,7 +248,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
                                     agentEnvironment(prepared->agent, injectionsOf(options)));
-    if (!child) return refuse(child.error(), RefusalCause::ProgramCannotRun);
+    if (!child) return refuse(child.error());
     // The program keeps its own signal handling. From here on this process forwards its signals, so that no half-made
     // file remains. It writes the trace even if no process reads its messages and the file size limit is reached.
     SignalForwarder signals(child->pid());

@@ -44,6 +44,26 @@ bool isTrouble(int code) {
     }
 }
 
+bool isWriteError(int code) {
+    switch (code) {
+        case SQLITE_IOERR_WRITE:
+        case SQLITE_IOERR_FSYNC:
+        case SQLITE_IOERR_DIR_FSYNC:
+        case SQLITE_IOERR_TRUNCATE:
+        case SQLITE_IOERR_SHMSIZE: return true;
+        default: return false;
+    }
+}
+
+/// Returns the errno of the last failed call, 0 if unknown.
+int systemErrorOf(sqlite3* database) {
+    if (database == nullptr) return 0;
+    int number = sqlite3_system_errno(database);
+    // SQLite does not keep that of a statement whose rollback succeeded; the file does.
+    if (number == 0) sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number;
+}
+
 Error sqliteError(sqlite3* database, const std::string& path, int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
@@ -62,8 +82,9 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
             return {fmt::format(hotJournalSentence, path)};
         case SQLITE_IOERR:
         case SQLITE_CANTOPEN:
-            if (const int number = database != nullptr ? sqlite3_system_errno(database) : 0; number != 0)
-                return {fmt::format("Cannot read {}: {}.", path, std::strerror(number))};
+            if (const int number = systemErrorOf(database); number != 0)
+                return {fmt::format("Cannot {} {}: {}.", isWriteError(code) ? "write" : "read", path,
+                                    std::strerror(number))};
             break;
         default: break;
     }

@@ -191,16 +191,16 @@ class tst_LoadExports : public QObject {
                        "CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName "
                        "GROUP BY value"));
 
-        const std::string copies =
-            std::string(operationSql) + "SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
+        std::string copies(operationSql);
+        copies += "SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
         Totals times = bySql(path, copies.c_str());
         times.merge(bySql(path,
                           "SELECT '[CUDA memset]', COUNT(*), SUM(\"end\" - start) FROM "
                           "CUPTI_ACTIVITY_KIND_MEMSET HAVING COUNT(*) > 0"));
         QCOMPARE(byReport(trace, "cuda_gpu_mem_time_sum", 1, 2), times);
 
-        const std::string bytes =
-            std::string(operationSql) + "SUM(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
+        std::string bytes(operationSql);
+        bytes += "SUM(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
         Totals sizes = bySql(path, bytes.c_str());
         sizes.merge(bySql(path,
                           "SELECT '[CUDA memset]', COUNT(*), SUM(bytes) FROM "

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
-#include <concepts>
 
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
