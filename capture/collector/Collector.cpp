@@ -310,6 +310,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     writeTruncation();
     run.processesWithoutLog = writeLostLogs();
     writeReusedIds();
+    writeMissingWriters();
     writeVersions();
     writeClocksThatWereSet();
     if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
@@ -452,6 +453,18 @@ void Collector::writeReusedIds() {
                                "shown as one.",
                                reused, reused == 1 ? "id was" : "ids were", processes),
                    {}, {}, static_cast<int64_t>(reused));
+}
+
+void Collector::writeMissingWriters() {
+    const auto count =
+        std::count_if(logs_.begin(), logs_.end(), [](const auto& each) { return each.second->lackedWriter(); });
+    if (count == 0) return;
+    trace_->health(Severity::Warning, HealthCode::WriterMissing,
+                   fmt::format("{} could not start a thread to write {} (limit of threads or processes?). Events were "
+                               "kept in memory, up to 1 MiB per thread, and written at exit.",
+                               count == 1 ? "1 process" : fmt::format("{} processes", count),
+                               count == 1 ? "its log" : "their logs"),
+                   {}, {}, count);
 }
 
 /// Unknown records of the agent are skipped, so a version difference is only a hint.

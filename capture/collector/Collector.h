@@ -126,6 +126,7 @@ class Collector {
     void writeTruncation();
     size_t writeLostLogs();
     void writeReusedIds();
+    void writeMissingWriters();
     void writeVersions();
     void writeClocksThatWereSet();
     Result<void> trimToRecordedWindows();

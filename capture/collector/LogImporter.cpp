@@ -359,10 +359,13 @@ void LogImporter::writeGaps() {
 }
 
 void LogImporter::writeWarnings() {
+    // That of a missing writer is written once for all processes.
     for (const log::NoteRecord& note : notes_)
-        process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(note.severity)), process_.strings.text(note.code),
-                                   process_.strings.text(note.sentence), process_.processId(),
-                                   process_.time(note.timestampNs), nullIfZero(int64_t{note.count}));
+        if (!isOfWriter(note))
+            process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(note.severity)),
+                                       process_.strings.text(note.code), process_.strings.text(note.sentence),
+                                       process_.processId(), process_.time(note.timestampNs),
+                                       nullIfZero(int64_t{note.count}));
     if (reader_.header()) writeEnd();
     writeLosses();
     reportMemoryCorruption();
@@ -376,12 +379,17 @@ void LogImporter::writeWarnings() {
                               process_.processId());
 }
 
+bool LogImporter::lackedWriter() const {
+    return std::any_of(notes_.begin(), notes_.end(), [this](const log::NoteRecord& note) { return isOfWriter(note); });
+}
+
+bool LogImporter::isOfWriter(const log::NoteRecord& note) const {
+    return process_.strings.text(note.code) == identifier(HealthCode::WriterMissing);
+}
+
 /// Returns the clause about the events that a process without an end may lack.
 std::string_view LogImporter::lossAtEnd() const {
-    const bool hadNoWriter = std::any_of(notes_.begin(), notes_.end(), [this](const log::NoteRecord& note) {
-        return process_.strings.text(note.code) == identifier(HealthCode::WriterMissing);
-    });
-    return hadNoWriter ? "no thread could write its log, so its events are missing" : "up to 0.5 s may be missing";
+    return lackedWriter() ? "no thread could write its log, so its events are missing" : "up to 0.5 s may be missing";
 }
 
 /// Writes the end of the process, unless it is unremarkable.

@@ -103,6 +103,8 @@ class LogImporter {
     bool usedCuda() const { return activity_.sawDevice() || activity_.counts().events() > 0; }
     /// Returns true if the process recorded an event, used a GPU or wrote a note, or if its log cannot be read.
     bool hasContent() const;
+    /// Returns true if the process could not start the thread that writes its log, at least for a time.
+    bool lackedWriter() const;
     /// Returns the rank and the world size that the process reported, or nullopt.
     std::optional<RankFacts> rankFacts() const;
     ImportCounts counts() const;
@@ -137,6 +139,7 @@ class LogImporter {
     void add(const log::EndRecord& record) { end_ = record; }
 
     std::string_view lossAtEnd() const;
+    bool isOfWriter(const log::NoteRecord& note) const;
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
     /// Returns the time of a clock reading, in the log's time, which that clock may have left since.
     int64_t timeOf(const log::ClockRecord& clock) const;
