@@ -52,7 +52,9 @@ void take(int number, siginfo_t* info, void*) {
     int none = 0;
     if (number != SIGUSR1 && number != SIGUSR2) firstReceived.compare_exchange_strong(none, number);
     const pid_t target = running.load();
-    if (target <= 0 || info->si_code > 0) return;  // The terminal has sent it to the run, too.
+    // The terminal sends these two to the run, too, but a hang-up only to the first process of the session.
+    const bool isForAll = info->si_code > 0 && (number == SIGINT || number == SIGQUIT);
+    if (target <= 0 || isForAll) return;
     const int saved = errno;
     ::kill(target, number);
     errno = saved;

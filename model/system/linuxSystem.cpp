@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/timex.h>
@@ -87,6 +88,9 @@ void preferLargePages(void* memory, size_t bytes) { static_cast<void>(::madvise(
 std::filesystem::path ownProgram() {
     std::error_code error;
     std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    // Without /proc the kernel's copy of the path that was executed remains.
+    if (const auto* path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN)); error && path != nullptr)
+        program = std::filesystem::canonical(path, error);
     if (error) return {};
     return program;
 }

@@ -146,7 +146,7 @@ class tst_LiveJournal : public QObject {
             std::ifstream file(victim);
             std::string text;
             std::getline(file, text);
-            return text == "another file" && std::filesystem::file_size(victim) == 8;
+            return text == "another file" && std::filesystem::file_size(victim) == text.size();
         };
         const std::filesystem::path other = *folder_ / "other.partial";
         std::filesystem::create_symlink(victim, other);

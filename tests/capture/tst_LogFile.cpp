@@ -493,7 +493,7 @@ class tst_LogFile : public QObject {
 
     /// The rows above contain every option, and so does the page.
     void everyOptionIsTestedAndDescribed() {
-        QFile source(LANESCOPE_SOURCE_DIR "/tests/capture/tst_AgentOptions.cpp");
+        QFile source(LANESCOPE_SOURCE_DIR "/tests/capture/tst_LogFile.cpp");
         QFile page(LANESCOPE_SOURCE_DIR "/capture/options/README.md");
         QVERIFY(source.open(QIODevice::ReadOnly) && page.open(QIODevice::ReadOnly));
         const QByteArray rows = source.readAll(), table = page.readAll();

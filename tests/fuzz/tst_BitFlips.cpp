@@ -212,8 +212,7 @@ class tst_BitFlips : public QObject {
     void pipeNextToATraceDoesNotBlock() {
         const std::string journal = path_.string() + "-journal";
         QCOMPARE(::mkfifo(journal.c_str(), 0600), 0);
-        const Result<TracePtr> trace = loadTrace(path_);
-        QVERIFY(!trace && trace.error().sentence.find("journal") != std::string::npos);
+        QVERIFY(loadTrace(path_).has_value());
         std::filesystem::remove(journal);
     }
 

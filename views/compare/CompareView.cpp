@@ -490,7 +490,7 @@ void CompareView::showLane() {
     if (before && after && !selectedRange_) steps = stepDifferences(*before, *after);
     QString text = tr("Lost per step");
     if (steps.size() > 1) {
-        text = tr("Lost per step, and in total\n%1 in %2 steps")
+        text = tr("Lost per step and total\n%1 in %2 steps")
                    .arg(toQString(timeDifferenceText(double(steps.back().lostInAllNs))))
                    .arg(steps.size());
     }

@@ -146,7 +146,7 @@ QString WaterfallChart::axisTitle(const char* unit, double maxLinePx) const {
     const QString what = tr("%1 per step").arg(QLatin1String(unit));
     if (!isTruncated()) return what;
     // Written vertically, so that the height limits it; the mark across the columns shows the truncation too.
-    const QString cut = tr("clipped at %1").arg(beginText());
+    const QString cut = tr("cut at %1").arg(beginText());
     return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > maxLinePx ? what
                                                                                       : what + QLatin1Char('\n') + cut;
 }

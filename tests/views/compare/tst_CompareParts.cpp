@@ -162,7 +162,7 @@ class TestCompareParts : public QObject {
         const WorkerComparison small = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
         chart.setPair(&small);
         QVERIFY(chart.plot().yAxis->range().lower > 0);
-        QVERIFY(chart.plot().yAxis->label().contains("clipped at "));
+        QVERIFY(chart.plot().yAxis->label().contains("cut at "));
         QVERIFY(chart.accessibleDescription().contains("the axis begins at "));
         int truncates = 0;
         for (int index = 0; index < chart.plot().itemCount(); ++index) {
