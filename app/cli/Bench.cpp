@@ -58,13 +58,10 @@ std::filesystem::path BenchFolder::warmUpLog(BenchSide side) const { return path
 
 void BenchFolder::removeTrace(BenchSide side, int round) const {
     const std::string name = trace(side, round).filename().string();
-    std::vector<fs::path> left;
-    std::error_code error;
-    for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error)) {
-        const std::string each = at->path().filename().string();
-        if (each.starts_with(name) || each.starts_with("." + name)) left.push_back(at->path());
-    }
-    for (const fs::path& each : left) fs::remove_all(each, error);
+    const Result<Folder> folder = Folder::open(path_);
+    if (!folder) return;
+    for (const std::string& each : folder->names())
+        if (each.starts_with(name) || each.starts_with("." + name)) static_cast<void>(folder->removeAll(each));
 }
 
 using namespace analysis;

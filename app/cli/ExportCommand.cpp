@@ -16,6 +16,7 @@
 #include "model/export/traceFile.h"
 #include "model/flame/FlameTree.h"
 #include "model/flame/makeFlame.h"
+#include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/reports/reportsAsked.h"
@@ -42,8 +43,7 @@ Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
     if (isOfSqlite(trace)) return fail("{}: already SQLite, no export needed. Copy the file.", options.file);
     if (const Result<void> written = writeSealedTraceFile(trace, options.output); !written) return written;
     if (const Result<void> sound = checkIndex(trace); !sound) {
-        std::error_code ignored;
-        std::filesystem::remove(options.output, ignored);
+        static_cast<void>(removeFile(options.output));
         return sound;
     }
     reportTraceWarnings(trace);

@@ -39,8 +39,8 @@ def safe(folders):
     found = [os.path.realpath(folder) for folder in folders if os.path.isabs(folder) and os.path.isdir(folder)]
     skipped.extend(folder for folder in found if not is_safe(folder))
     return [folder for folder in found if folder not in skipped]
-if os.getuid() == os.geteuid() and 'SUDO_UID' not in os.environ:
-    sys.path[:0] = safe(os.environ.get('PYTHONPATH', '').split(os.pathsep))
+if os.getuid() == os.geteuid() and os.getenv('SUDO_UID') is None:
+    sys.path[:0] = safe(os.getenv('PYTHONPATH', '').split(os.pathsep))
     for folder in safe([site.getusersitepackages()] if sys.prefix == sys.base_prefix else []):
         site.addsitedir(folder)
 try:

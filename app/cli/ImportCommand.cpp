@@ -14,6 +14,7 @@
 #include "model/export/traceFile.h"
 #include "model/format/OutputFile.h"
 #include "model/format/checkFile.h"
+#include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/importedFormats.h"
 #include "model/index/openTrace.h"
@@ -78,7 +79,7 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     if (isOfSqlite(**trace)) return fail("{}: already SQLite, no import needed. Copy the file.", file.string());
     if (const Result<void> written = writeSealedTraceFile(**trace, output); !written) return fail(written.error());
     if (const Result<void> sound = checkIndex(**trace); !sound) {
-        fs::remove(output, error);
+        static_cast<void>(removeFile(output));
         return fail(sound.error());
     }
     reportTraceWarnings(**trace);
@@ -91,9 +92,8 @@ Result<void> runImport(const ImportOptions& options) {
     if (!files) return fail(files.error());
     if (!options.output.empty() && files->size() != 1)
         return fail("{} files would all become {}. Choose a folder with --into.", files->size(), options.output);
-    std::error_code error;
-    if (!options.folder.empty() && !fs::create_directories(options.folder, error) && error)
-        return fail("{}: cannot create the folder: {}.", options.folder, error.message());
+    if (!options.folder.empty())
+        if (const Result<void> created = makePrivateFolders(options.folder); !created) return created;
     size_t failed = 0;
     Result<Output> output = Output::open(std::nullopt, {});
     std::string text;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/RecordSupervisor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 #include "app/cli/recordRun.h"
 #include "model/format/Subprocess.h"
 #include "model/format/files.h"
+#include "model/system/system.h"
 
 namespace lanescope::cli {
 
@@ -81,7 +80,7 @@ class SharedMemory {
 
 /// Redirects the streams; returns an error sentence, or empty on success.
 std::string redirect(const std::filesystem::path& output) {
-    const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const UniqueFd nothing = openNullDevice();
     const std::filesystem::path parent = output.parent_path();
     const Result<Folder> folder = Folder::open(parent.empty() ? "." : parent);
     if (!folder) return folder.error().sentence;
@@ -150,7 +149,7 @@ RunEnd RecordSupervisor::workInChild(Shared& shared, const std::filesystem::path
     sigprocmask(SIG_BLOCK, &held, &before);
     const pid_t parent = ::getpid();
     Subprocess child = Subprocess::fork([&](int) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        system::endWithParent();
         if (::getppid() != parent) ::_exit(1);
         restoreHandlers();
         sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -177,7 +176,7 @@ RunEnd RecordSupervisor::record(capture::RecordOptions options, const std::files
     capture::RecordState& state = shared->state;
     options.state = &state;
     // A program whose recording is killed becomes a child of this process.
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    system::adoptOrphans();
     RunEnd end = workInChild(*shared, output, [&] { return recordRun(options); });
     if (shared->hasEnd || state.program == 0) return end;
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "app/cli/Output.h"
@@ -13,6 +12,7 @@
 #include "app/help/HelpFormatter.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/Sqlite.h"
+#include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 
@@ -45,8 +45,7 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file, const
     if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)
         return fail(written.error());
     if (const auto whole = checkIndex(**trace); !whole) {
-        std::error_code error;
-        std::filesystem::remove(path, error);
+        static_cast<void>(removeFile(path));
         return fail(whole.error());
     }
     reportTraceWarnings(**trace);
@@ -55,10 +54,9 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file, const
 
 /// Each separately: a failure is reported and does not stop the others.
 int runSummarize(const SummarizeOptions& options) {
-    std::error_code error;
-    if (!options.folder.empty()) std::filesystem::create_directories(options.folder, error);
-    if (error)
-        return reportFailure({fmt::format("{}: cannot create the folder: {}.", options.folder, error.message())});
+    if (!options.folder.empty())
+        if (const Result<void> created = makePrivateFolders(options.folder); !created)
+            return reportFailure(created.error());
     int status = exitOk;
     for (const std::string& file : options.files) {
         const std::filesystem::path folder =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/liveJournal.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "model/format/Sqlite.h"
@@ -72,20 +70,9 @@ struct CloseConnection {
 };
 using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 
-/// Opens a file as SQLite does, but does not follow a link.
-int openUnlinked(const std::filesystem::path& path, sqlite3** database) {
-    std::error_code error;
-    // SQLite also rejects links in the folder's path, which are the user's own.
-    const std::filesystem::path folder =
-        std::filesystem::canonical(std::filesystem::absolute(path, error).parent_path(), error);
-    return error ? SQLITE_CANTOPEN
-                 : sqlite3_open_v2((folder / path.filename()).c_str(), database,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, nullptr);
-}
-
 Connection connectTo(const std::filesystem::path& path) {
     sqlite3* raw = nullptr;
-    const int code = openUnlinked(path, &raw);
+    const int code = openToWrite(path, &raw);
     Connection connection(raw);
     if (code != SQLITE_OK) connection.reset();
     return connection;
@@ -140,8 +127,7 @@ Result<void> endLiveJournal(Database& database) {
 }
 
 Result<void> settleJournal(const std::filesystem::path& path) {
-    const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC); };
-    UniqueFd file(open());
+    UniqueFd file = openToChange(path);
     std::optional<bool> answer = file >= 0 ? usesLog(file) : std::nullopt;
     const bool hasLog = answer && *answer;
     if (hasLog) {
@@ -150,7 +136,7 @@ Result<void> settleJournal(const std::filesystem::path& path) {
         if (!database) return fail("{}: cannot open the trace to finish it.", path.string());
         if (!copyLogToFile(database.get()))
             return fail("{}: in use by another program, cannot be finished.", path.string());
-        file.reset(open());
+        file = openToChange(path);
         answer = file >= 0 ? usesLog(file) : std::nullopt;
     }
     const bool isSettled = answer && (!*answer || markWithoutLog(file));

@@ -2,7 +2,6 @@
 #include "capture/doctor/diagnose.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/statvfs.h>
@@ -36,6 +35,7 @@
 #include "capture/threads/RemoteMemory.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/Subprocess.h"
+#include "model/format/files.h"
 #include "model/format/optionValues.h"
 #include "model/format/text.h"
 
@@ -180,7 +180,7 @@ void answer(int answerFile, const std::function<std::string()>& question) {
     ::unsetenv("CUDA_INJECTION64_PATH");
     ::unsetenv("NVTX_INJECTION64_PATH");
     // Suppresses the output of libraries.
-    if (const int null = ::open("/dev/null", O_WRONLY); null >= 0) {
+    if (const UniqueFd null = openNullDevice(); null >= 0) {
         ::dup2(null, STDOUT_FILENO);
         ::dup2(null, STDERR_FILENO);
     }

@@ -10,6 +10,7 @@
 #include "model/format/optionValues.h"
 
 #include "model/format/OutputFile.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -75,8 +76,8 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
                         {"memory", peak.memory},
                         {"bytesPerSecond", peak.bytesPerSecond}});
     const Json all{{"version", version}, {"measuredAtUtcNs", measuredAtUtcNs}, {"peaks", std::move(list)}};
-    std::error_code error;
-    std::filesystem::create_directories(file.parent_path(), error);
+    if (file.has_parent_path())
+        if (const Result<void> made = makePrivateFolders(file.parent_path()); !made) return made;
     return writeAtomically(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
                            AtomicFile::defaultMode);
 }

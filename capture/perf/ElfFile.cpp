@@ -2,7 +2,6 @@
 #include "capture/perf/ElfFile.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +11,7 @@
 #include <utility>
 
 #include "capture/perf/perfAttributes.h"
-#include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -39,13 +38,12 @@ bool liesWithin(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
 }  // namespace
 
 std::optional<ElfFile> ElfFile::open(const std::string& path) {
-    // Opening a name that is not a regular file, such as a device, must not block.
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file < 0) return std::nullopt;
+    const Result<UniqueFd> file = openRegularFile(path);
+    if (!file) return std::nullopt;
     struct stat facts {};
     void* memory = MAP_FAILED;
-    if (::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0)
-        memory = ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+    if (::fstat(*file, &facts) == 0 && facts.st_size > 0)
+        memory = ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, *file, 0);
     if (memory == MAP_FAILED) return std::nullopt;
     ElfFile elf({static_cast<const std::byte*>(memory), static_cast<size_t>(facts.st_size)});
     elf.isMapped_ = true;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/record/AgentEnvironment.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "capture/log/clocks.h"
-#include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 #include "model/format/optionValues.h"
 #include "model/system/system.h"
 
@@ -49,14 +47,6 @@ bool isSameFile(const std::filesystem::path& one, const std::filesystem::path& o
     return one == other || (std::filesystem::equivalent(one, other, error) && !error);
 }
 
-Result<std::string> wholeFile(const std::filesystem::path& path) {
-    std::string bytes;
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file < 0 || !readToEnd(file, bytes))
-        return fail("{}: cannot read the agent: {}.", path.string(), std::strerror(errno));
-    return bytes;
-}
-
 }  // namespace
 
 Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
@@ -76,8 +66,9 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
 }
 
 Result<void> checkIsAgent(const std::filesystem::path& agent) {
+    static constexpr uint64_t maxAgentBytes = uint64_t{1} << 30;
     static constexpr size_t typeAt = 16;  // e_type of the file header, which is 3 for a library.
-    Result<std::string> read = wholeFile(agent);
+    const Result<std::string> read = readRegularFile(agent, maxAgentBytes);
     if (!read) return fail(read.error());
     const std::string& bytes = *read;
     const bool isLibrary = bytes.size() > typeAt && bytes.compare(0, 4, "\177ELF") == 0 && bytes[typeAt] == 3;

@@ -17,6 +17,7 @@
 
 #include "capture/log/clocks.h"
 #include "model/format/Subprocess.h"
+#include "model/format/files.h"
 
 namespace lanescope::capture {
 
@@ -65,8 +66,8 @@ struct Launch {
 /// Returns the error for a program that exists, as `findProgram` found, but whose interpreter does not.
 Error missingInterpreter(const std::string& program) {
     char line[256] = {};
-    const UniqueFd file(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
-    std::string_view rest(line, readAll(file, line, sizeof line - 1));
+    const Result<UniqueFd> file = openRegularFile(program);
+    std::string_view rest(line, file ? readAll(*file, line, sizeof line - 1) : 0);
     if (!rest.starts_with("#!"))
         return {fmt::format("{}: cannot run, its loader is not on this machine (a program for another C library?).",
                             program)};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/record/LogDoor.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -85,8 +84,8 @@ LogDoor::~LogDoor() {
 
 void LogDoor::open(const Folder& runFolder) {
     if (name_.empty()) return;
-    folder_.reset(::fcntl(runFolder.descriptor(), F_DUPFD_CLOEXEC, 0));
-    if (folder_ < 0) return;
+    folder_ = runFolder.again();
+    if (!folder_) return;
     sigset_t all, previous;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
@@ -144,7 +143,7 @@ void LogDoor::answer(int connection) {
 /// Leaves the sign, which survives this process, or else remembers it.
 int LogDoor::keepLost(const std::string& sign, int error, int pid) {
     LostLog lost{0, error, programOf(pid)};
-    if (::symlinkat(log::lostLogText(error, lost.program).c_str(), folder_, sign.c_str()) == 0) return 0;
+    if (::symlinkat(log::lostLogText(error, lost.program).c_str(), folder_->descriptor(), sign.c_str()) == 0) return 0;
     // "<host>.<rank>.<pid>.lost"
     const std::string name = sign.substr(0, sign.size() - log::lostLogEnding.size());
     lost.pid = std::atoi(name.substr(name.rfind('.') + 1).c_str());
@@ -169,8 +168,8 @@ int LogDoor::fulfil(const log::DoorRequest& question, int pid, UniqueFd& descrip
     }
     const bool isNew = question.action == log::DoorAction::BeginLog;
     if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain)) return EINVAL;
-    descriptor.reset(::openat(folder_, name.c_str(),
-                              O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600));
+    descriptor =
+        isNew ? folder_->createFile(name, Folder::Access::Append) : folder_->openFile(name, Folder::Access::Append);
     return descriptor >= 0 ? 0 : errno;
 }
 

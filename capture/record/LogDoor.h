@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,7 +47,8 @@ class LogDoor {
     int keepLost(const std::string& sign, int error, int pid);
 
     std::string name_;
-    UniqueFd socket_, folder_;
+    UniqueFd socket_;
+    std::optional<Folder> folder_;
     std::atomic<bool> isStopping_{false};
     std::thread thread_;
     std::mutex mutex_;  // guards the member below

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/sample/SamplerThread.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +13,11 @@
 #include <cstddef>
 #include <ctime>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "capture/log/LogFolder.h"
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
@@ -29,12 +29,9 @@ constexpr size_t maxAtOnce = 4096;
 
 }  // namespace
 
-TimePipe::TimePipe(const std::filesystem::path& runFolder) {
-    // Opened for writing too, so that it does not end when the last process closes it.
-    descriptor_.reset(::open((runFolder / log::momentPipeName).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-    struct stat status {};
-    if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISFIFO(status.st_mode))) descriptor_.reset();
-}
+// Opened for writing too, so that it does not end when the last process closes it.
+TimePipe::TimePipe(const std::filesystem::path& runFolder)
+    : descriptor_(log::LogFolder(runFolder.string()).openPipe(std::string(log::momentPipeName))) {}
 
 void TimePipe::take(std::vector<log::MomentMessage>& moments) {
     log::MomentMessage message{};

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/fleet/RankDetails.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "model/analysis/storedSummary.h"
@@ -391,40 +386,12 @@ Result<void> writeRankDetails(Database& database, const Trace& trace, const Rank
 
 namespace {
 
-/// A file that is removed with this object.
-class Scratch {
-  public:
-    explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
-
 Result<void> fill(Database database, const Trace& trace, const analysis::RunSummary& run, const RankDetails& details,
                   bool isHere) {
     // "LNSR": a reader of traces does not take it for one.
     if (auto named = database.execute("PRAGMA application_id = 0x4c4e5352"); !named) return named;
     if (auto written = analysis::writeRunSummary(database, run); !written) return written;
     return writeRankDetails(database, trace, details, isHere);
-}
-
-/// Returns a place for SQLite's work: not that of the summary, which may be a file system that many
-/// ranks write to at once.
-Result<Database> makeDatabase(std::filesystem::path& place) {
-    Result<Database> made = fail("There is no folder for temporary files.");
-    for (const std::filesystem::path& folder : temporaryFolders()) {
-        place = folder / fmt::format("lanescope-summary-{}", ::getpid());
-        made = Database::create(place);
-        if (made) break;
-    }
-    return made;
 }
 
 }  // namespace
@@ -437,14 +404,17 @@ std::filesystem::path summaryName(const std::filesystem::path& trace) {
 
 Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace, const analysis::RunSummary& run,
                               const RankDetails& details, bool isHere) {
-    std::filesystem::path place;
-    Result<Database> database = makeDatabase(place);
+    // SQLite does not work next to the summary: many ranks may write to that file system at once.
+    const Result<TemporaryFolder> temporary = TemporaryFolder::create();
+    if (!temporary) return fail(temporary.error());
+    const std::string name = "summary.sqlite";
+    const std::filesystem::path place = temporary->folder().path() / name;
+    Result<Database> database = Database::create(place);
     if (!database) return fail(database.error());
-    const Scratch scratch(place);
     if (auto filled = fill(std::move(*database), trace, run, details, isHere); !filled) return filled;
-    std::ifstream file(scratch.path(), std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file || bytes.empty()) return fail("Cannot read {}.", scratch.path().string());
+    const UniqueFd file = temporary->folder().openFile(name);
+    std::string bytes;
+    if (file < 0 || !readToEnd(file, bytes) || bytes.empty()) return fail("Cannot read {}.", place.string());
     Result<AtomicFile> out = AtomicFile::create(path);
     if (!out) return fail(out.error());
     out->write(bytes);

@@ -320,6 +320,26 @@ Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder)
                 std::strerror(firstError));
 }
 
+Result<TemporaryFolder> TemporaryFolder::create() {
+    std::optional<Error> firstError;
+    for (const std::filesystem::path& place : temporaryFolders()) {
+        Result<Folder> folder = Folder::createUnnamed(place);
+        if (folder) return TemporaryFolder(std::move(*folder));
+        if (!firstError) firstError = folder.error();
+    }
+    return fail("{} Set TMPDIR to a writable folder.", firstError->sentence);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    if (!folder_) return;
+    try {
+        for (const std::string& name : folder_->names()) static_cast<void>(folder_->removeFile(name));
+    } catch (const std::bad_alloc&) {
+        // The folder stays; only its owner can open it.
+    }
+    static_cast<void>(folder_->removeSelf());
+}
+
 Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {
     if (writeAll(descriptor_, bytes.data(), bytes.size())) return {};
     return fail("{}: cannot write a temporary file: {}.", folder_.string(), std::strerror(errno));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "model/format/Result.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope {
 
@@ -141,6 +143,23 @@ class TemporaryFile {
 
     UniqueFd descriptor_;
     std::filesystem::path folder_;
+};
+
+/// Folder for files that need a name, in one of `temporaryFolders`, for the owner only. It is removed
+/// with this object, together with its files.
+class TemporaryFolder {
+  public:
+    static Result<TemporaryFolder> create();
+    TemporaryFolder(TemporaryFolder&& other) noexcept = default;
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+    ~TemporaryFolder();
+
+    const Folder& folder() const { return *folder_; }
+
+  private:
+    explicit TemporaryFolder(Folder folder) : folder_(std::make_unique<const Folder>(std::move(folder))) {}
+
+    std::unique_ptr<const Folder> folder_;  ///< Null after a move.
 };
 
 }  // namespace lanescope

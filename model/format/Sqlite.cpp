@@ -228,6 +228,20 @@ std::string Statement::columnName(int column) const {
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
+int openToRead(const char* name, const char* vfs, sqlite3** connection) {
+    return sqlite3_open_v2(name, connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
+}
+
+int openToWrite(const std::filesystem::path& path, sqlite3** connection) {
+    std::error_code error;
+    // SQLite also rejects links in the folder's path, which are the user's own.
+    const std::filesystem::path folder =
+        std::filesystem::canonical(std::filesystem::absolute(path, error).parent_path(), error);
+    if (error) return SQLITE_CANTOPEN;
+    return sqlite3_open_v2((folder / path.filename()).c_str(), connection,
+                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
+}
+
 Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
     // Uses an absolute path, so that no file name is read as a URI or as ":memory:".
@@ -267,7 +281,7 @@ Result<Database> Database::openUntrusted(const char* name, const char* vfs, cons
     result.fileBytes_ = fileBytes;
     result.watch_ = std::make_shared<ReadWatch>(result.path_);
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
+    const int code = openToRead(name, vfs, &raw);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
     if (!watchReads(raw, result.watch_, others == nullptr)) return result.failure(SQLITE_CANTOPEN);
@@ -298,11 +312,7 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     }
     file.reset();
     sqlite3* raw = nullptr;
-    // A link that replaced the file meanwhile is not followed. Links in the path of the folder are the user's own.
-    const std::filesystem::path folder = std::filesystem::canonical(absolute.parent_path(), error);
-    if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
-    const int code = sqlite3_open_v2((folder / absolute.filename()).c_str(), &raw,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
+    const int code = openToWrite(absolute, &raw);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
     if (const auto tuned = result.execute("PRAGMA page_size = 4096;"

@@ -76,6 +76,13 @@ class Statement {
     int bindError_ = 0;
 };
 
+/// Opens an existing file read-only as `watchedVfs(vfs)` reads it. Sets `connection` also on failure.
+/// Returns SQLite's code.
+int openToRead(const char* name, const char* vfs, sqlite3** connection);
+/// Opens an existing file for writing; a link is not followed. Sets `connection` also on failure.
+/// Returns SQLite's code.
+int openToWrite(const std::filesystem::path& path, sqlite3** connection);
+
 /// SQLite connection. Not shared between threads.
 class Database {
   public:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/checkFile.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/format/UniqueFd.h"
+#include "model/format/files.h"
 
 namespace lanescope {
 
@@ -56,10 +55,10 @@ uint32_t bigEndian32(const unsigned char* bytes) {
 Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     const Result<uint64_t> size = checkFile(path);
     if (!size) return fail(size.error());
-    // A file may have been replaced by a pipe since it was checked.
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const Result<UniqueFd> file = openRegularFile(path);
+    if (!file) return fail(file.error());
     std::array<unsigned char, sqliteHeaderBytes> header{};
-    const ssize_t got = file < 0 ? -1 : ::pread(file, header.data(), header.size(), 0);
+    const ssize_t got = ::pread(*file, header.data(), header.size(), 0);
     if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     return checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), *size, path);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/checksums.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -15,6 +14,7 @@
 
 #include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
+#include "model/format/files.h"
 
 namespace lanescope {
 
@@ -141,7 +141,7 @@ uint32_t changeCounterIn(std::span<const std::byte> header) {
 }
 
 Result<void> sealPages(const std::filesystem::path& path) {
-    const UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    const UniqueFd file = openToChange(path);
     int error = file < 0 ? errno : 0;
     std::array<std::byte, sqliteHeaderBytes> bytes{};
     struct stat status {};

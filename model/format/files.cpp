@@ -48,6 +48,12 @@ Result<UniqueFd> openRegularFile(const std::filesystem::path& path) {
     return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
 }
 
+UniqueFd openToChange(const std::filesystem::path& path) {
+    return onlyRegular(UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
+}
+
+UniqueFd openNullDevice() { return UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)); }
+
 Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t maxBytes) {
     const Result<UniqueFd> file = openRegularFile(path);
     if (!file) return fail(file.error());
@@ -168,6 +174,12 @@ Result<Folder> Folder::createUnnamed(const std::filesystem::path& parent) {
     return fail("{}: replaced by another user. Choose a folder that others cannot write to.", parent.string());
 }
 
+std::optional<Folder> Folder::again() const {
+    UniqueFd descriptor(::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
+    if (descriptor < 0) return std::nullopt;
+    return Folder(std::move(descriptor), path_);
+}
+
 FileId Folder::id() const {
     struct stat status {};
     return ::fstat(descriptor_, &status) == 0 ? idOf(status) : FileId{};
@@ -217,14 +229,15 @@ bool Folder::contains(const std::string& name) const {
 }
 
 UniqueFd Folder::openFile(const std::string& name, Access access) const {
-    const int direction = access == Access::Read ? O_RDONLY : O_WRONLY;
+    const int direction = access == Access::Read ? O_RDONLY : access == Access::Write ? O_WRONLY : O_WRONLY | O_APPEND;
     return onlyRegular(
         UniqueFd(::openat(descriptor_, name.c_str(), direction | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
 }
 
-UniqueFd Folder::createFile(const std::string& name) const {
+UniqueFd Folder::createFile(const std::string& name, Access access) const {
+    const int direction = access == Access::Append ? O_WRONLY | O_APPEND : O_RDWR;
     return UniqueFd(
-        ::openat(descriptor_, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t{0600}));
+        ::openat(descriptor_, name.c_str(), direction | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t{0600}));
 }
 
 std::optional<std::string> Folder::linkTarget(const std::string& name) const {
@@ -243,6 +256,16 @@ std::optional<uint64_t> Folder::fileBytes(const std::string& name) const {
 
 int Folder::removeFile(const std::string& name) const {
     return ::unlinkat(descriptor_, name.c_str(), 0) == 0 ? 0 : errno;
+}
+
+int Folder::removeAll(const std::string& name) const {
+    const int problem = removeFile(name);
+    if (problem != EISDIR && problem != EPERM) return problem;
+    UniqueFd descriptor(::openat(descriptor_, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (descriptor < 0) return errno == ENOTDIR ? problem : errno;
+    const Folder inner(std::move(descriptor), path_ / name);
+    for (const std::string& each : inner.names()) static_cast<void>(inner.removeFile(each));
+    return ::unlinkat(descriptor_, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
 int Folder::removeSelf() const {

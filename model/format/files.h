@@ -27,6 +27,12 @@ struct FileId {
 /// Opens a regular file for reading and follows links. Never waits: a pipe, a folder and a device are refused.
 Result<UniqueFd> openRegularFile(const std::filesystem::path& path);
 
+/// Opens a regular file for reading and writing; a link is not followed. Returns -1 with errno.
+UniqueFd openToChange(const std::filesystem::path& path);
+
+/// Opens a device without contents, /dev/null, for reading and writing. Returns -1 with errno. Safe after a fork.
+UniqueFd openNullDevice();
+
 /// Returns the contents of a regular file. Fails if it is larger than `maxBytes`.
 Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t maxBytes);
 
@@ -71,6 +77,8 @@ class Folder {
     /// Path for messages and for other programs. Use the functions below to access files.
     const std::filesystem::path& path() const { return path_; }
     int descriptor() const { return descriptor_; }
+    /// Returns the same folder with another descriptor; nullopt without one, with errno.
+    std::optional<Folder> again() const;
     FileId id() const;
     /// Returns true if `path` still leads to this folder, without a link as its last part.
     bool isAt(const std::filesystem::path& path) const;
@@ -81,17 +89,20 @@ class Folder {
     /// Returns the names in the folder, in no order. Throws `std::bad_alloc` without memory.
     std::vector<std::string> names() const;
     bool contains(const std::string& name) const;
-    enum class Access { Read, Write };
+    enum class Access { Read, Write, Append };
     /// Opens a regular file. Returns -1 with errno, ELOOP for a link, EINVAL for a pipe or device.
     UniqueFd openFile(const std::string& name, Access access = Access::Read) const;
-    /// Creates a file that did not exist, for the owner only, for reading and writing. Returns -1 with errno.
-    UniqueFd createFile(const std::string& name) const;
+    /// Creates a file that did not exist, for the owner only: for appending with `Append`, else for reading
+    /// and writing. Returns -1 with errno.
+    UniqueFd createFile(const std::string& name, Access access = Access::Write) const;
     /// Returns the target of a link; nullopt if it is none.
     std::optional<std::string> linkTarget(const std::string& name) const;
     /// Returns the size of a regular file; nullopt for anything else.
     std::optional<uint64_t> fileBytes(const std::string& name) const;
     /// Removes a name that is no folder. Returns 0 or an errno.
     int removeFile(const std::string& name) const;
+    /// Removes a name; a folder together with its files, but only if it has no folders. Returns 0 or an errno.
+    int removeAll(const std::string& name) const;
     /// Removes the folder itself if it is empty and still has its name. Returns 0 or an errno.
     int removeSelf() const;
 

@@ -17,6 +17,7 @@
 
 #include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
+#include "model/format/files.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -96,10 +97,9 @@ UnpackedStream::~UnpackedStream() = default;
 Result<UnpackedStream> UnpackedStream::open(const std::filesystem::path& path) {
     const Result<uint64_t> bytes = checkFile(path);
     if (!bytes) return fail(bytes.error());
-    // The path may meanwhile be a pipe.
-    const UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (descriptor < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
-    return open(descriptor, path);
+    const Result<UniqueFd> descriptor = openRegularFile(path);
+    if (!descriptor) return fail(descriptor.error());
+    return open(*descriptor, path);
 }
 
 Result<UnpackedStream> UnpackedStream::open(int descriptor, const std::filesystem::path& path) {

@@ -14,6 +14,7 @@
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/UniqueFd.h"
+#include "model/format/checkFile.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/format/tables/Schema.h"
@@ -67,14 +68,10 @@ std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace
 }
 
 std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
-    // The path may meanwhile be a pipe.
-    UniqueFd file(::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file < 0) return std::nullopt;
     struct stat status {};
     std::optional<uint64_t> ends;
-    if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
-        ends = hashOfEnds(file, static_cast<uint64_t>(status.st_size));
-    file.reset();
+    if (const Result<UniqueFd> file = openRegularFile(trace); file && ::fstat(*file, &status) == 0)
+        ends = hashOfEnds(*file, static_cast<uint64_t>(status.st_size));
     if (!ends) return std::nullopt;
     SourceKey key;
     key.bytes = static_cast<uint64_t>(status.st_size);
@@ -98,11 +95,9 @@ std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
 Result<int> removeIndexes(const std::filesystem::path& trace) {
     int removed = 0;
     for (const std::filesystem::path& path : indexPaths(trace)) {
-        std::error_code error;
-        removed += std::filesystem::remove(path, error) ? 1 : 0;
-        // No file can have a name that is too long.
-        if (error && error != std::errc::filename_too_long)
-            return fail("Cannot remove {}: {}.", path.string(), error.message());
+        if (!mayExist(path)) continue;
+        if (const Result<void> done = removeFile(path); !done) return fail(done.error());
+        ++removed;
     }
     return removed;
 }

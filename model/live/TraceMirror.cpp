@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/live/TraceMirror.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "model/format/OutputFile.h"
-#include "model/format/ReadWatch.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/query/harden.h"
@@ -51,18 +46,6 @@ std::vector<std::string> textsOf(sqlite3* database, const std::string& sql) {
     return texts;
 }
 
-/// Creates a new folder for the copy. Returns an empty path, with `errno` of the first place that failed.
-std::string makeFolder() {
-    int firstError = 0;
-    for (const fs::path& place : temporaryFolders()) {
-        std::string folder = (place / "lanescope-live-XXXXXX").string();
-        if (::mkdtemp(folder.data()) != nullptr) return folder;
-        if (firstError == 0) firstError = errno;
-    }
-    errno = firstError;
-    return {};
-}
-
 }  // namespace
 
 void TraceMirror::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -75,11 +58,10 @@ Result<TraceMirror> TraceMirror::create(fs::path partial) {
 
 /// The file loses its name as soon as it is open twice, so no part of it can stay behind.
 Result<void> TraceMirror::makeCopy() {
-    const std::string folder = makeFolder();
-    if (folder.empty())
-        return fail("{}: cannot create a temporary file: {}. Set TMPDIR to a writable folder.",
-                    temporaryFolders().front().string(), std::strerror(errno));
-    const fs::path path = fs::path(folder) / "copy.sqlite";
+    const Result<TemporaryFolder> temporary = TemporaryFolder::create();
+    if (!temporary) return fail(temporary.error());
+    const std::string name = "copy.sqlite";
+    const fs::path path = temporary->folder().path() / name;
     Result<void> made;
     {
         auto database = Database::create(path);
@@ -88,8 +70,8 @@ Result<void> TraceMirror::makeCopy() {
     }
     sqlite3* raw = nullptr;
     if (made) {
-        descriptor_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+        descriptor_ = temporary->folder().openFile(name);
+        const int code = openToWrite(path, &raw);
         copy_.reset(raw);
         // The first read keeps the file open.
         if (descriptor_ < 0 || code != SQLITE_OK ||
@@ -99,8 +81,6 @@ Result<void> TraceMirror::makeCopy() {
                          nullptr, nullptr, nullptr) != SQLITE_OK)
             made = fail("{}: cannot open the temporary file.", path.string());
     }
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
     return made;
 }
 
@@ -108,8 +88,7 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
     std::error_code error;
     const fs::path absolute = fs::absolute(partial_, error);
     sqlite3* raw = nullptr;
-    const int code =
-        sqlite3_open_v2(absolute.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(nullptr));
+    const int code = openToRead(absolute.c_str(), nullptr, &raw);
     Connection source(raw);
     if (code != SQLITE_OK)
         return fail("{}: cannot be read while it is being written: {}.", partial_.string(), sqlite3_errstr(code));

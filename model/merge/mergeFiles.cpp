@@ -238,12 +238,13 @@ void removeOld(const fs::path& folder, const fs::path& newest) {
         if (each->path() != newest) kept.emplace_back(each->last_write_time(ignored), each->path());
     }
     std::sort(kept.rbegin(), kept.rend());
+    const Result<Folder> parent = Folder::open(folder);
     for (size_t index = maxKeptMerges - 1; index < kept.size(); ++index) {
         const fs::path& old = kept[index].second;
         for (fs::directory_iterator each(old, error), end; !error && each != end; each.increment(error))
             if (each->path().extension() == ".sqlite")
                 (void)removeIndexes(each->path());  // remaining files are removed with the next
-        fs::remove_all(old, error);
+        if (parent) static_cast<void>(parent->removeAll(old.filename()));
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/notes/NotesFile.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -10,16 +9,15 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <thread>
 
 #include "model/format/OutputFile.h"
-#include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
@@ -203,15 +201,18 @@ constexpr std::chrono::milliseconds lockInterval{5};
 /// cannot be locked, and gives up after `maxLockWait`.
 class FolderLock {
   public:
-    explicit FolderLock(const fs::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    explicit FolderLock(const fs::path& folder) {
+        std::error_code error;
+        const fs::path whole = fs::canonical(folder, error);  // Links in the path are the user's own.
+        if (Result<Folder> opened = Folder::open(whole)) folder_.emplace(std::move(*opened));
         const auto deadline = std::chrono::steady_clock::now() + maxLockWait;
-        while (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR) &&
-               std::chrono::steady_clock::now() < deadline)
+        while (folder_ && ::flock(folder_->descriptor(), LOCK_EX | LOCK_NB) != 0 &&
+               (errno == EWOULDBLOCK || errno == EINTR) && std::chrono::steady_clock::now() < deadline)
             std::this_thread::sleep_for(lockInterval);
     }
 
   private:
-    const UniqueFd folder_;
+    std::optional<Folder> folder_;
 };
 
 /// The file gets the permissions of the trace.
@@ -229,7 +230,7 @@ fs::path keepAside(const fs::path& path) {
         fs::path aside = path;
         aside += fmt::format(".damaged-{}", number);
         if (mayExist(aside)) continue;
-        return std::rename(path.c_str(), aside.c_str()) == 0 ? aside : fs::path();
+        return publishFile(path, aside, IfExists::Fail) ? aside : fs::path();
     }
     return {};
 }

@@ -12,6 +12,7 @@
 
 #include "model/format/Inserter.h"
 #include "model/format/ReadWatch.h"
+#include "model/format/Sqlite.h"
 #include "model/format/checkFile.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
@@ -307,7 +308,7 @@ Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path, const Loa
 Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs, const std::filesystem::path& path) {
     TraceQuery query;
     sqlite3* raw = nullptr;
-    int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
+    int code = openToRead(name, vfs, &raw);
     query.database_.reset(raw);
     query.watch_ = std::make_shared<ReadWatch>(path.string());
     if (code == SQLITE_OK && !watchReads(raw, query.watch_, true)) code = SQLITE_CANTOPEN;

@@ -3,6 +3,7 @@
 #include <linux/magic.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -82,6 +84,10 @@ bool isLocalType(int64_t fileSystemType) {
 bool openPipe(std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC) == 0; }
 
 char** environment() { return ::environ; }
+
+void endWithParent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
+void adoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 void preferLargePages(void* memory, size_t bytes) { static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE)); }
 

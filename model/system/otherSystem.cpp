@@ -98,6 +98,10 @@ char** environment() {
 #endif
 }
 
+void endWithParent() {}
+
+void adoptOrphans() {}
+
 void preferLargePages(void*, size_t) {}
 
 std::filesystem::path ownProgram() {

@@ -72,6 +72,12 @@ bool openPipe(std::array<int, 2>& ends);
 /// Returns the environment variables that child processes get, null-terminated. Owned by the system.
 char** environment();
 
+/// Has this process killed when its parent ends. Does nothing where the system cannot do that.
+void endWithParent();
+
+/// Makes this process the parent of descendants whose own parent ends. Does nothing where the system cannot do that.
+void adoptOrphans();
+
 /// Requests large pages for memory that begins at a page boundary, if the system supports that.
 /// Without them access is only slower.
 void preferLargePages(void* memory, size_t bytes);
