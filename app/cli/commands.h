@@ -46,7 +46,7 @@ void addRecord(CLI::App& app, int& exitStatus);
 /// a `CLI::ParseError`, like the parser, for an unknown option of the command.
 void separateProgram(const CLI::App& app, std::vector<std::string>& words);
 
-/// Adds `lanescope recover`, which builds a trace from logs that were left behind.
+/// Adds `lanescope recover`, which builds a trace from the logs of an interrupted recording.
 void addRecover(CLI::App& app, int& exitStatus);
 
 void addSql(CLI::App& app, int& exitStatus);

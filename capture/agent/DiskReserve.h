@@ -10,7 +10,7 @@
 namespace lanescope::agent {
 
 /// Free disk space at which a process stops recording, so that the trace of its log still fits. By default a twentieth
-/// of the disk, or more if the disk fills fast, whoever writes. Writer thread only.
+/// of the disk, or more if the disk fills fast, by any writer. Writer thread only.
 class DiskReserve {
   public:
     explicit DiskReserve(uint64_t bytes) : bytes_(bytes) {}

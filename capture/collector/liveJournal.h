@@ -15,7 +15,7 @@ namespace lanescope::capture {
 /// Way to write a trace.
 enum class Journal : uint8_t {
     Live,  ///< Others can read the trace while it is written.
-    None,  ///< Nobody can read it before it is finished; needs about half of the disk space.
+    None,  ///< No program can read it before it is finished; needs about half of the disk space.
 };
 
 /// Lets others read a trace while it is written: SQLite then keeps committed data in a log next to the file, so readers
@@ -39,7 +39,8 @@ Result<void> settleJournal(const std::filesystem::path& path);
 /// Removes the files that SQLite would use next to `path`; a leftover would damage the file of that name.
 Result<void> removeSideFiles(const std::filesystem::path& path);
 
-/// Reads the finished trace once and fails if a part is missing, such as after another program cut its log. O(bytes).
+/// Reads the finished trace once and fails if a part is missing, such as after another program truncated its log.
+/// O(bytes).
 Result<void> checkWhole(const std::filesystem::path& path);
 
 /// Removes an unfinished trace with its log; a leftover log would damage the next file. Fails

@@ -238,7 +238,7 @@ struct StoredRun : RunSummary {
     std::vector<IdleCause> causes;
 };
 
-/// Facts besides those of the run.
+/// Facts other than those of the run.
 struct Header {
     int64_t version = 0;
     int64_t fingerprint = 0;

@@ -53,7 +53,7 @@ class WorkNames {
 /// steps of the process, else of the thread with most ranges. Ranges of other threads are below the step of that
 /// thread. Steps that are no single range are frames of their own.
 struct RangeTree {
-    /// Counts of a frame besides its time, including its child frames.
+    /// Counts of a frame other than its time, including its child frames.
     struct Counts {
         /// Pieces of work, or ranges that launched some.
         int64_t calls = 0;

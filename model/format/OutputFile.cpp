@@ -57,7 +57,7 @@ int rename(int folder, const char* unfinished, const char* target, IfExists ifEx
     return replace();
 }
 
-/// Returns a temporary name that nobody can predict. If the name of `path` is already as long as a name can be, it is
+/// Returns an unpredictable temporary name. If the name of `path` is already as long as a name can be, it is
 /// not part of the temporary name.
 std::string temporaryName(const std::filesystem::path& path) {
     static std::atomic<uint64_t> count = 0;
@@ -192,7 +192,7 @@ Result<void> AtomicFile::commit() {
     if (error_ != 0) return fail("Cannot write {}: {}.", path_.string(), std::strerror(error_));
     partial_.clear();
     descriptor_.reset();
-    // So that the name survives a power cut.
+    // So that the name survives a power failure.
     static_cast<void>(system::flushToDisk(folder_));
     return {};
 }

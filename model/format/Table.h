@@ -12,7 +12,7 @@
 
 namespace lanescope::tables {
 
-/// Type of the cells of a column, besides NULL.
+/// Type of the cells of a column, in addition to NULL.
 enum class Type : uint8_t {
     Integer,
     Real,

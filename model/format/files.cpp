@@ -168,7 +168,7 @@ Result<Folder> Folder::createUnnamed(const std::filesystem::path& parent) {
         return fail("{}: cannot create a folder in it: {}.", parent.string(), std::strerror(errno));
     Result<Folder> folder = open(name);
     if (!folder) return folder;
-    // Whoever may rename in `parent` may have replaced it.
+    // A user who may rename in `parent` may have replaced it.
     struct stat status {};
     if (::fstat(folder->descriptor_, &status) == 0 && status.st_uid == ::geteuid()) return folder;
     return fail("{}: replaced by another user. Choose a folder that others cannot write to.", parent.string());

@@ -15,7 +15,7 @@
 
 // Every file of the product is opened, created and removed here, in `OutputFile.h` or in `Sqlite.h`.
 // Other users may be able to write to the same folders, so names are not trusted: a name may
-// become a link, a pipe or the file of somebody else at any time. Any thread.
+// become a link, a pipe or the file of another user at any time. Any thread.
 namespace lanescope {
 
 /// Identity of a file, whatever its name.
@@ -50,7 +50,7 @@ Result<void> makePrivateFolders(const std::filesystem::path& path);
 /// which need not exist. Returns nullopt without a cache folder.
 std::optional<std::filesystem::path> cacheFolder(std::string_view name);
 
-/// Returns true if a file of `owner` may be believed beside a file of `ownerOfTrace`: it belongs to
+/// Returns true if a file of `owner` may be believed next to a file of `ownerOfTrace`: it belongs to
 /// this user, to the owner of the trace or to root.
 bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
 
@@ -58,7 +58,7 @@ bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
 /// nullopt if that is this user, or if it cannot be read.
 std::optional<std::string> otherOwnerOf(const std::filesystem::path& path);
 
-/// Opens a file that may be believed beside a file of `ownerOfTrace`: a regular file of a trusted
+/// Opens a file that may be believed next to a file of `ownerOfTrace`: a regular file of a trusted
 /// owner that only its owner can write to. Links are not followed. Returns -1 for any other file.
 UniqueFd openTrustedFile(const std::filesystem::path& path, uid_t ownerOfTrace);
 
@@ -101,7 +101,7 @@ class Folder {
     std::optional<uint64_t> fileBytes(const std::string& name) const;
     /// Removes a name that is no folder. Returns 0 or an errno.
     int removeFile(const std::string& name) const;
-    /// Removes a name; a folder together with its files, but only if it has no folders. Returns 0 or an errno.
+    /// Removes a name; a folder with its files, which stays if it has folders. Returns 0 or an errno.
     int removeAll(const std::string& name) const;
     /// Removes the folder itself if it is empty and still has its name. Returns 0 or an errno.
     int removeSelf() const;

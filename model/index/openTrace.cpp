@@ -120,7 +120,7 @@ Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source,
     return {};
 }
 
-/// Returns true if this user owns the trace. Others would not believe an index of anybody else.
+/// Returns true if this user owns the trace. Others would not believe an index of another user.
 bool isOwnTrace(const std::filesystem::path& file) {
     struct stat status {};
     return ::stat(file.c_str(), &status) != 0 || status.st_uid == ::geteuid();

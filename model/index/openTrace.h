@@ -34,7 +34,7 @@ struct OpenOptions {
 /// one is read by `loadTrace`, and its index is written next to it, or into the user's cache folder
 /// if the trace's folder is not writable. A stale or corrupt index, or one of another version, is
 /// rebuilt. If no index can be written, the trace is in memory and its health has a note. Errors
-/// and progress are those of `loadTrace`. Nothing is left behind after a cancellation.
+/// and progress are those of `loadTrace`. A cancellation leaves no files.
 Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options = {},
                            const LoadProgress& progress = {});
 

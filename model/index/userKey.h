@@ -9,7 +9,7 @@
 namespace lanescope {
 
 // The key of the user, `index/key` in the cache folder, authenticates the indexes that this user
-// wrote. Nobody else can read it. Any thread and process.
+// wrote. Only this user can read it. Any thread and process.
 
 /// Returns the key; nullopt if none is stored.
 std::optional<SipHash::Key> userKey();

@@ -56,7 +56,7 @@ Result<TraceMirror> TraceMirror::create(fs::path partial) {
     return mirror;
 }
 
-/// The file loses its name as soon as it is open twice, so no part of it can stay behind.
+/// The file loses its name as soon as it is open twice, so no part of it can remain.
 Result<void> TraceMirror::makeCopy() {
     const Result<TemporaryFolder> temporary = TemporaryFolder::create();
     if (!temporary) return fail(temporary.error());

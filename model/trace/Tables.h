@@ -367,7 +367,7 @@ void forEachField(S& s, V&& visit) {
               number(s.operationCount), s.depth);
 }
 
-/// Facts of an NCCL call besides its name and size. Most come from NCCL's profiler plugin; negative
+/// Facts of an NCCL call other than its name and size. Most come from NCCL's profiler plugin; negative
 /// numbers and text 0 mean unknown.
 struct NcclFacts {
     StringIndex datatype = 0;   ///< "bfloat16".

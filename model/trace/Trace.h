@@ -86,7 +86,7 @@ struct SliceLocation {
     bool isValid() const { return track != noIndex; }
 };
 
-/// Description of a trace besides its events.
+/// Description of a trace other than its events.
 struct TraceDescription {
     std::filesystem::path path;
     std::string title;       ///< File name without folder.

@@ -61,7 +61,7 @@ struct ReportMaker {
         if (culprit >= 0)
             sql += fmt::format(
                 "INSERT INTO findings VALUES (1, 'rank', 'compute', '{0}', {1}, {2}, 120000000, "
-                "0.1, 9, 'Rank {0} on node{3} loses 12 ms a step.', 'lanescope view --merge "
+                "0.1, 9, 'Rank {0} on node{3} loses 12 ms per step.', 'lanescope view --merge "
                 "run.{0}.sqlite --ranks {0}', '{0},{4},1');",
                 culprit, firstStep + steps / 2, firstStep + steps / 2 + 4, culprit / perMachine, culprit - 1);
         editReport(path, sql + "COMMIT");

@@ -46,7 +46,7 @@ class Details {
     void addNcclCall(uint32_t call);
     /// Adds the forward and backward operators of a range of `Trace::nvtx`.
     void addBackward(uint32_t nvtx);
-    /// Adds the properties of a range of `Trace::nvtx` besides its name and times.
+    /// Adds the properties of a range of `Trace::nvtx` other than its name and times.
     void addRange(uint32_t nvtx);
 
   private:

@@ -56,7 +56,7 @@ class TestFleetView : public QObject {
   private slots:
     void firstViewNamesTheSlowRank() {
         Shown shown;
-        QCOMPARE(shown.view.headline(), QString("Rank 5 on node1 loses 12 ms a step."));
+        QCOMPARE(shown.view.headline(), QString("Rank 5 on node1 loses 12 ms per step."));
         FleetMap& map = shown.view.map();
         QCOMPARE(map.worst().front(), size_t{5});
         const QImage image = map.grab().toImage();
