@@ -405,14 +405,14 @@ std::filesystem::path summaryName(const std::filesystem::path& trace) {
 Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace, const analysis::RunSummary& run,
                               const RankDetails& details, bool isHere) {
     // SQLite does not work next to the summary: many ranks may write to that file system at once.
-    const Result<TemporaryFolder> temporary = TemporaryFolder::create();
+    const Result<ScratchFolder> temporary = ScratchFolder::create();
     if (!temporary) return fail(temporary.error());
     const std::string name = "summary.sqlite";
-    const std::filesystem::path place = temporary->folder().path() / name;
+    const std::filesystem::path place = temporary->path() / name;
     Result<Database> database = Database::create(place);
     if (!database) return fail(database.error());
     if (auto filled = fill(std::move(*database), trace, run, details, isHere); !filled) return filled;
-    const UniqueFd file = temporary->folder().openFile(name);
+    const UniqueFd file = temporary->openFile(name);
     std::string bytes;
     if (file < 0 || !readToEnd(file, bytes) || bytes.empty()) return fail("Cannot read {}.", place.string());
     Result<AtomicFile> out = AtomicFile::create(path);

@@ -320,24 +320,25 @@ Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder)
                 std::strerror(firstError));
 }
 
-Result<TemporaryFolder> TemporaryFolder::create() {
+Result<ScratchFolder> ScratchFolder::create(const std::filesystem::path& parent) {
     std::optional<Error> firstError;
-    for (const std::filesystem::path& place : temporaryFolders()) {
-        Result<Folder> folder = Folder::createUnnamed(place);
-        if (folder) return TemporaryFolder(std::move(*folder));
+    for (const auto& candidate : parent.empty() ? temporaryFolders() : std::vector{parent}) {
+        Result<Folder> folder = Folder::createUnnamed(candidate);
+        if (folder) return ScratchFolder(std::move(*folder));
         if (!firstError) firstError = folder.error();
     }
+    if (!parent.empty()) return fail(*firstError);
     return fail("{} Set TMPDIR to a writable folder.", firstError->sentence);
 }
 
-TemporaryFolder::~TemporaryFolder() {
-    if (!folder_) return;
+ScratchFolder::~ScratchFolder() {
+    if (folder_.descriptor() < 0) return;
     try {
-        for (const std::string& name : folder_->names()) static_cast<void>(folder_->removeFile(name));
+        for (const std::string& name : folder_.names()) static_cast<void>(folder_.removeFile(name));
     } catch (const std::bad_alloc&) {
         // The folder stays; only its owner can open it.
     }
-    static_cast<void>(folder_->removeSelf());
+    static_cast<void>(folder_.removeSelf());
 }
 
 Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -145,21 +144,24 @@ class TemporaryFile {
     std::filesystem::path folder_;
 };
 
-/// Folder for files that need a name, in one of `temporaryFolders`, for the owner only. It is removed
-/// with this object, together with its files.
-class TemporaryFolder {
+/// Folder for files that need a name, for the owner only. It is removed with this object, together with
+/// its files.
+class ScratchFolder {
   public:
-    static Result<TemporaryFolder> create();
-    TemporaryFolder(TemporaryFolder&& other) noexcept = default;
-    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-    ~TemporaryFolder();
+    /// Creates the folder in `parent`, or in one of `temporaryFolders`.
+    static Result<ScratchFolder> create(const std::filesystem::path& parent = {});
+    ScratchFolder(ScratchFolder&&) = default;
+    ScratchFolder& operator=(ScratchFolder&&) = delete;
+    ~ScratchFolder();
 
-    const Folder& folder() const { return *folder_; }
+    const std::filesystem::path& path() const { return folder_.path(); }
+    /// Opens a file for reading. Returns -1 with errno.
+    UniqueFd openFile(const std::string& name) const { return folder_.openFile(name); }
 
   private:
-    explicit TemporaryFolder(Folder folder) : folder_(std::make_unique<const Folder>(std::move(folder))) {}
+    explicit ScratchFolder(Folder folder) : folder_(std::move(folder)) {}
 
-    std::unique_ptr<const Folder> folder_;  ///< Null after a move.
+    Folder folder_;
 };
 
 }  // namespace lanescope

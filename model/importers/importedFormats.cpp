@@ -201,23 +201,6 @@ void removeOldExports(const Folder& cache, std::string_view newest) {
         if (name.starts_with(ofReport) && name != newest) static_cast<void>(cache.removeFile(name));
 }
 
-/// A new folder that is removed with the files in it.
-class ScratchFolder {
-  public:
-    explicit ScratchFolder(Folder folder) : folder_(std::move(folder)) {}
-    ScratchFolder(ScratchFolder&&) = default;
-    ScratchFolder& operator=(ScratchFolder&&) = delete;
-    ~ScratchFolder() {
-        if (folder_.descriptor() < 0) return;
-        for (const std::string& name : folder_.names()) static_cast<void>(folder_.removeFile(name));
-        static_cast<void>(folder_.removeSelf());
-    }
-    const fs::path& path() const { return folder_.path(); }
-
-  private:
-    Folder folder_;
-};
-
 Result<void> makeExport(const fs::path& report, const fs::path& exported, const LoadProgress& progress) {
     const std::string command = fmt::format("nsys export --type sqlite -o {0}.sqlite {0}", report.string());
     const fs::path program = findProgram(std::string(exporter));
@@ -256,10 +239,9 @@ Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadPr
     const UniqueFd earlier = cache ? openTrustedFile(kept, ::geteuid()) : UniqueFd();
     if (earlier >= 0) return readExport(kept, source, builder, reading);
 
-    Result<Folder> created = Folder::createUnnamed(cache ? cache->path() : temporaryFolders().front());
-    if (!created) return fail(created.error());
-    const ScratchFolder folder(std::move(*created));
-    const fs::path exported = folder.path() / "export.sqlite";
+    const Result<ScratchFolder> folder = ScratchFolder::create(cache ? cache->path() : fs::path());
+    if (!folder) return fail(folder.error());
+    const fs::path exported = folder->path() / "export.sqlite";
     if (auto made = makeExport(report, exported, progress); !made) return made;
     if (exportName(report) != name) return fail("{}: changed during its export. Open it again.", report.string());
     if (!cache) return readExport(exported, source, builder, reading);

@@ -58,10 +58,10 @@ Result<TraceMirror> TraceMirror::create(fs::path partial) {
 
 /// The file loses its name as soon as it is open twice, so no part of it can remain.
 Result<void> TraceMirror::makeCopy() {
-    const Result<TemporaryFolder> temporary = TemporaryFolder::create();
+    const Result<ScratchFolder> temporary = ScratchFolder::create();
     if (!temporary) return fail(temporary.error());
     const std::string name = "copy.sqlite";
-    const fs::path path = temporary->folder().path() / name;
+    const fs::path path = temporary->path() / name;
     Result<void> made;
     {
         auto database = Database::create(path);
@@ -70,7 +70,7 @@ Result<void> TraceMirror::makeCopy() {
     }
     sqlite3* raw = nullptr;
     if (made) {
-        descriptor_ = temporary->folder().openFile(name);
+        descriptor_ = temporary->openFile(name);
         const int code = openToWrite(path, &raw);
         copy_.reset(raw);
         // The first read keeps the file open.
