@@ -54,7 +54,7 @@ std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {
 }
 
 void reportLogCorruption(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
-                     std::optional<int64_t> process) {
+                         std::optional<int64_t> process) {
     const std::string file = reader.name();
     const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
         trace.health(severity, code, sentence, process, {}, static_cast<int64_t>(count));

@@ -88,8 +88,7 @@ Result<void> RunFolder::fill(const RunInfo& info) {
         return fail("{}: no random number for the folder: {}.", path().string(), std::strerror(errno));
     session_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
     const UniqueFd marker = folder_->createFile(session_ + std::string(log::sessionEnding));
-    if (marker < 0)
-        return fail("{}: cannot write into the folder: {}.", path().string(), std::strerror(errno));
+    if (marker < 0) return fail("{}: cannot write into the folder: {}.", path().string(), std::strerror(errno));
     return lock();
 }
 

@@ -11,8 +11,8 @@
 #include "model/export/TraceFileWriter.h"
 #include "model/format/OutputFile.h"
 #include "model/format/checkFile.h"
-#include "model/format/files.h"
 #include "model/format/checksums.h"
+#include "model/format/files.h"
 #include "model/format/tables/Schema.h"
 #include "model/trace/kinds/allKinds.h"
 
