@@ -142,6 +142,29 @@ class tst_Files : public QObject {
         QVERIFY(!std::filesystem::is_symlink(folder / "file"));
     }
 
+    void foldersAreRemovedWithoutFollowingLinks() {
+        const TemporaryFolder folder;
+        for (const char* name : {"run", "other"}) {
+            fs::create_directory(folder / name);
+            put(folder / name / "train.log", "text");
+        }
+        fs::create_directory_symlink(folder / "other", folder / "link");
+        const Result<Folder> opened = Folder::open(folder.path());
+        QVERIFY(opened.has_value());
+        for (const char* name : {"run", "link"}) QCOMPARE(opened->removeAll(name), 0);
+        QVERIFY(!opened->contains("run") && !opened->contains("link") && fs::exists(folder / "other/train.log"));
+
+        fs::path place;
+        {
+            const Result<ScratchFolder> scratch = ScratchFolder::create(folder.path());
+            QVERIFY(scratch.has_value());
+            place = scratch->path();
+            put(place / "file", "text");
+            QCOMPARE(modeOf(place), mode_t{0700});
+        }
+        QVERIFY(!fs::exists(place));
+    }
+
     void fullDiskIsAnErrorAndKeepsTheOldFile() {
         const TemporaryFolder folder;
         put(folder / "file", "before");
