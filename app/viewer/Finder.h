@@ -13,7 +13,7 @@ class QLineEdit;
 
 namespace lanescope::viewer {
 
-/// A card over the upper middle of its parent with a text line. Not a window, because windows are
+/// A panel over the upper middle of its parent with a text line. Not a window, because windows are
 /// slow on a remote display. Escape, or loss of the keyboard focus, closes it.
 class PopupPanel : public QFrame {
     Q_OBJECT
@@ -21,12 +21,12 @@ class PopupPanel : public QFrame {
     explicit PopupPanel(QWidget* parent);
 
     QLineEdit& edit() const { return *edit_; }
-    /// Shows the card with the keyboard focus in an empty line.
+    /// Shows the panel with the keyboard focus in an empty line.
     virtual void popUp();
     void dismiss();
 
   signals:
-    /// Emitted when the card was closed in any way; the receiver restores the focus.
+    /// Emitted when the panel was closed in any way; the receiver restores the focus.
     void dismissed();
 
   protected:
@@ -35,7 +35,7 @@ class PopupPanel : public QFrame {
     virtual void accept() = 0;
     /// Handles keys in addition to those of the line; returns true if handled.
     virtual bool pressKey(int key);
-    /// Returns the preferred size of the card.
+    /// Returns the preferred size of the panel.
     virtual QSize preferredSize() const = 0;
     void place();
 

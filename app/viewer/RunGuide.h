@@ -50,7 +50,7 @@ class RunGuide : public QObject {
     /// Sets another trace and discards earlier results; the view stays where it is from now on.
     void setTrace(TracePtr trace);
     void setTheme(const views::Theme& theme);
-    /// Sets the height of the page: a low one shows less of the card.
+    /// Sets the height of the page: a low one shows less of the panel.
     void setPageHeight(int height);
     bool isBusy() const;
     /// For the menu Analyse.
@@ -69,7 +69,7 @@ class RunGuide : public QObject {
 
   signals:
     void queryRequested(const QString& sql);
-    /// Emitted when a gap was marked (its card must be shown) or unmarked.
+    /// Emitted when a gap was marked (its panel must be shown) or unmarked.
     void gapShown(bool isShown);
     /// Emitted when runs and steps are known or cannot be.
     void explained();

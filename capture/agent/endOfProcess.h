@@ -10,7 +10,7 @@
 namespace lanescope::agent {
 
 /// Registers `Agent::finish` at the exit of the process, before everything present at the time of
-/// the call is torn down. Any number of calls.
+/// the call is destroyed. Any number of calls.
 void finishAtExit();
 
 /// Installs handlers so that the agent finishes when SIGTERM, SIGINT or SIGHUP ends the process. The process still ends

@@ -45,7 +45,7 @@ struct CollectedRun {
     ImportCounts counts;
     int processes = 0;                  ///< Processes with content.
     int processesTruncated = 0;         ///< Processes among these without a proper end.
-    size_t logsNotAllRead = 0;          ///< Damaged or unreadable logs, not all in the trace.
+    size_t logsNotAllRead = 0;          ///< Corrupt or unreadable logs, not all in the trace.
     size_t processesWithoutLog = 0;     ///< Had something to record and could not write it.
     int64_t threadStates = 0;           ///< States of all threads; not counted as events of the program.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, most severe first.
@@ -80,7 +80,7 @@ class Collector {
 
     /// Sets the machine of the run, if `begin` did not get it. Before `poll`.
     void setMachine(Machine machine);
-    /// Imports the present contents of the logs. A damaged log does not affect the others. If the trace
+    /// Imports the present contents of the logs. A corrupt log does not affect the others. If the trace
     /// cannot be written, as on a full disk, nothing more is imported until `finish`. Does not throw.
     void poll();
     /// Returns the process ids of logs without an end, whose processes may still be writing.

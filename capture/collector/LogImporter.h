@@ -24,7 +24,7 @@
 namespace lanescope::capture {
 
 /// Recording windows of one process, if it did not record all the time. Accepts beginnings and ends
-/// in any number and order, as in a truncated or damaged log. Repeated windows count once: each
+/// in any number and order, as in a truncated or corrupt log. Repeated windows count once: each
 /// file of a log repeats them, and so does a log after a loss.
 class ProcessWindows {
   public:
@@ -96,7 +96,7 @@ class LogImporter {
     bool wasTruncated() const {
         return !end_ && brokenErrno_ == 0 && !isForkedChild() && !known_.stillRan && !known_.hasExeced;
     }
-    /// Returns the bytes read so far. `isNotAllRead` returns true if the log is damaged or could
+    /// Returns the bytes read so far. `isNotAllRead` returns true if the log is corrupt or could
     /// not be read, so that its contents are not all in the trace.
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     bool isNotAllRead() const { return problem_.has_value() || reader_.isCorrupt(); }

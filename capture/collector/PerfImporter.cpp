@@ -58,7 +58,7 @@ std::span<const PythonSamples::Frame> PythonSamples::at(int64_t globalTid, int64
     const std::vector<Run>& runs = known->second;
     const auto next = std::ranges::upper_bound(runs, timeNs, {}, &Run::startNs);
     const auto distance = [&](const Run& run) {
-        // The times of a damaged log may differ by more than a signed number holds.
+        // The times of a corrupt log may differ by more than a signed number holds.
         const auto gapNs = [](int64_t from, int64_t to) {
             return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
         };

@@ -13,12 +13,12 @@ namespace lanescope::log {
 // A long log is split into files: "<name>.log", then "<name>.log.1", "<name>.log.2" and so on. Each begins with a file
 // header; sequence numbers and string numbers continue. A writer begins a part after the last block of the previous
 // part, and then repeats all definitions that later records refer to. A part is therefore usable even if an earlier one
-// is damaged.
+// is corrupt.
 
 inline constexpr char fileMagic[8] = {'L', 'N', 'S', 'C', 'L', 'O', 'G', '1'};
 inline constexpr uint32_t formatVersion = 1;
 inline constexpr uint32_t blockMagic = 0x4b4c424c;  // "LBLK"
-/// Maximum payload that a writer makes; a reader treats a longer one as damage.
+/// Maximum payload that a writer makes; a reader treats a longer one as corrupt.
 inline constexpr uint32_t maxBlockBytes = 4u << 20;
 
 struct FileHeader {

@@ -59,7 +59,7 @@ class LogReader {
     const std::optional<FileHeader>& header() const { return header_; }
     const Progress& progress() const { return progress_; }
     /// Returns the number of bytes after the last good block that the last `poll` did not
-    /// understand: an unfinished block, or damage. Includes skipped bytes of earlier files.
+    /// understand: an unfinished block, or corruption. Includes skipped bytes of earlier files.
     uint64_t bytesNotUnderstood() const { return bytesNotUnderstood_; }
     /// Returns true if the last `poll` stopped at a block that is wrong rather than unfinished.
     bool isCorrupt() const { return isDamaged_; }

@@ -330,11 +330,11 @@ class tst_Counters : public QObject {
         QVERIFY(!isMomentary(fine, {0, 4000 * ms}, 2e9));
         QVERIFY(!isMomentary(fine, {30 * ms, 4000 * ms}, 5e9));  // at another time
         const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
-        QVERIFY(!meanOver(memory, 1));  // memory in use applies to every moment
+        QVERIFY(!meanOver(memory, 1));  // memory in use applies at all times
         const CounterSeries computed = seriesOf(CounterUnit::BytesPerSecond, {0, 5000}, {1e9, 2e9}, 9000, false);
         QVERIFY(!meanOver(computed, 1));  // power is an instantaneous reading
         const CounterSeries still = seriesOf(CounterUnit::Percent, {0, 5000}, {0, 7}, 5100);
-        QVERIFY(!meanOver(still, 0));  // zero applies to every moment
+        QVERIFY(!meanOver(still, 0));  // zero applies at all times
     }
 
     void invisiblePeakIsNone() {

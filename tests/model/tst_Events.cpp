@@ -41,7 +41,7 @@ std::vector<uint32_t> sortedBits(std::vector<EventRef> events) {
     return bits;
 }
 
-/// Many events that start at the same moment, some of them long.
+/// Many events that start at the same time, some of them long.
 TracePtr crowded() {
     SimulatedTrace builder;
     std::mt19937 random(7);

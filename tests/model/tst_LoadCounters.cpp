@@ -169,7 +169,7 @@ class tst_LoadCounters : public QObject {
     }
 
     void rangesUseTheReadingsAtTheirEnds() {
-        // Counts 10 bytes every 10 ms; each value was read slightly after its moment.
+        // Counts 10 bytes every 10 ms; each value was read slightly after its time.
         const auto counted = [](int id, int link, const char* values) {
             return counter(id, "nvlink.tx", "B", 1, "0", QString::number(link)) +
                    QString("INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES %1;")

@@ -116,7 +116,7 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(whole(device[4]), 1);    // Frees.
         QCOMPARE(whole(device[5]), 450);  // In all.
         QCOMPARE(whole(device[6]), 300);  // Largest.
-        QCOMPARE(whole(device[7]), 400);  // Peak: frees at a moment precede allocations.
+        QCOMPARE(whole(device[7]), 400);  // Peak: frees precede allocations of the same time.
         QCOMPARE(whole(device[8]), 350);  // Never freed.
         QCOMPARE(std::get<double>(device[9]), 20.0);
         QCOMPARE(std::get<std::string>(rows[1][0]), "Host");

@@ -75,7 +75,7 @@ class Rows {
                          time(p.launchNs), time(p.launchEndNs));
         return *this;
     }
-    /// Adds a kernel and the call that launches it, at one moment on the CPU.
+    /// Adds a kernel and the call that launches it, at one time on the CPU.
     Rows& kernel(int64_t callNs, int64_t startNs, int64_t endNs, uint32_t thread = 1) {
         ++correlation_;
         sql_ += QString(

@@ -244,7 +244,7 @@ class tst_Significance : public QObject {
     }
 
     void bimodalAndDriftingRunsAreNoChange() {
-        // A run that alternates between two speeds, sampled at other moments.
+        // A run that alternates between two speeds, sampled at other times.
         Values first, second, rising, falling;
         for (int64_t index = 0; index < 60; ++index) {
             const int64_t jitter = index * 7919 % 40'000;

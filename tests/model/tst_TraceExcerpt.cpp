@@ -424,7 +424,7 @@ class tst_TraceExcerpt : public QObject {
         QVERIFY(trace);
         QCOMPARE((*trace)->processes.size(), size_t{1});
         QCOMPARE((*trace)->processes[0].rank, std::optional<int>(1));
-        // Two cuts of the same files are cached side by side.
+        // Two excerpts of the same files are cached side by side.
         qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
         const auto first = openableMerge(files, options);
         options.cut.steps = StepRange{1, 1};

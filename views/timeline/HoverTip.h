@@ -17,18 +17,18 @@ namespace lanescope::views {
 
 struct Theme;
 
-/// The card next to the pointer that describes the item under it. Painted into the canvas instead of a window of its
+/// The tip next to the pointer that describes the item under it. Painted into the canvas instead of a window of its
 /// own, because opening and moving windows makes tool tips slow on a remote display.
 class HoverTip {
   public:
-    /// `title` wraps after some lines; an empty one hides the card.
+    /// `title` wraps after some lines; an empty one hides the tip.
     void setContent(const QString& title, const QString& detail, const QColor& color);
     void hide() { title_.clear(); }
     bool isVisible() const { return !title_.isEmpty(); }
     const QString& title() const { return title_; }
     const QString& detail() const { return detail_; }
 
-    /// Places the card near `pointer`, inside `bounds`.
+    /// Places the tip near `pointer`, inside `bounds`.
     void place(QPoint pointer, QRect bounds, const QFont& font);
     /// Returns the painted rectangle, to repaint only this.
     QRect rectangle() const { return rectangle_; }
@@ -48,8 +48,8 @@ struct HoverText {
     QString detail;
 };
 
-/// Returns the hover card of a slice: name, duration, start on the shared axis. If `drawn` is a run
-/// of many slices, the card begins with that, because a single one is not visible.
+/// Returns the hover tip of a slice: name, duration, start on the shared axis. If `drawn` is a run
+/// of many slices, the tip begins with that, because a single one is not visible.
 HoverText hoverText(const Trace& trace, LanePosition lane, uint32_t slice, const PixelSlice* drawn,
                     int64_t timeOriginNs);
 

@@ -35,7 +35,7 @@ struct Shown : ShownWindow {
         open(file);
         wait();
     }
-    /// Calls `take` with the page of a cut when it begins to load, which may end at once.
+    /// Calls `take` with the page of an excerpt when it begins to load, which may end at once.
     void whenLoading(std::function<void(LoadPage*)> take) {
         QObject::connect(page(), &FleetPage::openRequested, &window,
                          [this, take] { take(qobject_cast<LoadPage*>(window.tabs().currentWidget())); });
@@ -105,7 +105,7 @@ class TestFleetPage : public QObject {
         QVERIFY(!child<OfferBar>(*page).isVisible());
         // No file is left next to the trace.
         QCOMPARE(std::distance(fs::directory_iterator(folder_ / "traces"), fs::directory_iterator()), ptrdiff_t{1});
-        // The cut is no recent file.
+        // The excerpt is no recent file.
         QCOMPARE(child<RecentFiles>(shown.window).paths().size(), qsizetype{1});
     }
 
