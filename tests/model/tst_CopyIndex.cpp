@@ -89,7 +89,7 @@ class TestCopyIndex : public QObject {
     void matchesThePlainLoop_data() {
         QTest::addColumn<bool>("hasRange");
         QTest::newRow("whole trace") << false;
-        QTest::newRow("a range that cuts copies") << true;
+        QTest::newRow("a range that clips copies") << true;
     }
     void matchesThePlainLoop() {
         QFETCH(bool, hasRange);

@@ -542,7 +542,7 @@ class tst_TraceQuery : public QObject {
         QTest::newRow("many") << 1;
         QTest::newRow("with gaps") << 2;
         QTest::newRow("long texts") << 3;
-        QTest::newRow("far apart") << 4;
+        QTest::newRow("distant") << 4;
         QTest::newRow("negative numbers") << 5;
         QTest::newRow("without numbers") << 6;
         QTest::newRow("a column named rowid") << 7;
