@@ -12,7 +12,6 @@
 #include "capture/log/clocks.h"
 #include "model/format/files.h"
 #include "model/format/optionValues.h"
-#include "model/system/system.h"
 
 namespace lanescope::capture {
 
@@ -56,7 +55,7 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
             return fail("{}: no such agent. Check the path of --agent.", given.string());
         return std::filesystem::canonical(given, error);
     }
-    const std::filesystem::path root = system::ownProgram().parent_path().parent_path();
+    const std::filesystem::path root = ownProgram().parent_path().parent_path();
     for (const std::filesystem::path& folder : {root / "libexec" / "lanescope", root / "lib"}) {
         const std::filesystem::path candidate = folder / agentFileName;
         if (std::filesystem::is_regular_file(candidate, error)) return std::filesystem::canonical(candidate, error);

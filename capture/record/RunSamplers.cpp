@@ -60,7 +60,7 @@ std::vector<pid_t> livingDescendants() {
 
 namespace {
 
-constexpr const char* ownProgram = "/proc/self/exe";
+constexpr const char* ownImage = "/proc/self/exe";
 constexpr std::chrono::seconds untilKilled{1};
 
 /// Returns this process's environment without variables that would load tools into the sampler.
@@ -96,7 +96,7 @@ Result<SamplerProcess> SamplerProcess::start(const SamplerOptions& options) {
     const UniqueFd input(ends[0]);
     SamplerProcess sampler;
     sampler.input_.reset(ends[1]);
-    sampler.pid_ = Subprocess::spawn(ownProgram, words,
+    sampler.pid_ = Subprocess::spawn(ownImage, words,
                                      {.environment = samplerEnvironment().data(),
                                       .input = input,
                                       .hasOwnGroup = true,

@@ -17,6 +17,8 @@
 
 namespace lanescope {
 
+std::filesystem::path ownProgram() { return system::ownProgram(); }
+
 std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
     std::vector<char*> pointers;
     for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));

@@ -22,6 +22,9 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts);
 /// Returns an empty path if there is none. Any thread that may call getenv.
 std::filesystem::path findProgram(const std::string& name);
 
+/// Returns the file of the running program; empty if unknown.
+std::filesystem::path ownProgram();
+
 /// A child process of this one, ended and reaped at the latest with this object. One thread.
 class Subprocess {
   public:

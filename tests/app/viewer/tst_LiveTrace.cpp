@@ -56,12 +56,17 @@ struct Recording {
     }
     /// Ends `record` at once. Its program continues, as on a user's machine, until the end of the test.
     void abandon() {
-        const auto pid = process.processId();
-        QFile children(QString("/proc/%1/task/%1/children").arg(pid));
-        if (children.open(QIODevice::ReadOnly))
-            for (const QByteArray& child : children.readAll().split(' '))
-                if (const int number = child.trimmed().toInt(); number > 0) orphans.push_back(number);
+        addDescendants(process.processId());
         process.kill();
+    }
+    void addDescendants(qint64 pid) {
+        QFile children(QString("/proc/%1/task/%1/children").arg(pid));
+        if (!children.open(QIODevice::ReadOnly)) return;
+        for (const QByteArray& child : children.readAll().split(' '))
+            if (const int number = child.trimmed().toInt(); number > 0) {
+                orphans.push_back(number);
+                addDescendants(number);
+            }
     }
     QTemporaryDir folder;
     QProcess process;

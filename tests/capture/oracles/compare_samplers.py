@@ -36,12 +36,17 @@ def child_of(recorder, seconds=20):
     """The Python program that the recorder started, once it runs."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        for child in pathlib.Path(f"/proc/{recorder}/task/{recorder}/children").read_text().split():
+        waiting = [recorder]  # Its only child records; the program is that one's.
+        while waiting:
+            process = waiting.pop()
             try:
-                if b"known_functions" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
-                    return child
+                children = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+                for child in children:
+                    if b"known_functions" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+                        return child
             except OSError:
                 continue
+            waiting += children
         time.sleep(0.05)
     sys.exit("the program did not start")
 
