@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "capture/log/clocks.h"
+#include "model/format/Subprocess.h"
 #include "model/format/files.h"
 #include "model/format/optionValues.h"
 
