@@ -41,6 +41,9 @@ Result<BenchFolder> BenchFolder::make(const std::string& folder) {
     if (const Result<void> created = makePrivateFolders(made.path_); !created) return fail(created.error());
     if (!fs::is_empty(made.path_, error) || error)
         return fail("{}: the folder is not empty. Choose another with -o.", folder);
+    // It may be a link to a folder on another disk.
+    if (const fs::path real = fs::canonical(made.path_, error); !error && fs::is_symlink(made.path_, error))
+        made.path_ = real;
     return made;
 }
 

@@ -24,15 +24,16 @@ constexpr const char* pythonVariable = "LANESCOPE_PYTHON";
 constexpr const char* defaultPython = "python3";
 /// Python starts isolated: without the current folder, which others may write to, and without Python's
 /// environment variables. PYTHONPATH and the user's packages are added again, but only folders that this
-/// user or root alone can write, and none after `sudo`, which may keep variables of another user. Prints
-/// one sentence if the package is missing, instead of Python's search path.
+/// user, root or the owner of Python alone can write, and none after `sudo`, which may keep variables of another user.
+/// Prints one sentence if the package is missing, instead of Python's search path.
 constexpr const char* start = R"py(import os, site, stat, sys
 skipped = []
+trusted = {0, os.getuid(), os.stat('/').st_uid, os.stat(os.path.realpath(sys.executable)).st_uid}
 def is_safe(folder):
     for place in [folder, *(folder[:at] or '/' for at, letter in enumerate(folder) if letter == '/')]:
         status = os.stat(place)
         is_shared = status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and status.st_gid not in (0, os.getuid()))
-        if status.st_uid not in (0, os.getuid()) or is_shared and (place == folder or not status.st_mode & stat.S_ISVTX):
+        if status.st_uid not in trusted or is_shared and (place == folder or not status.st_mode & stat.S_ISVTX):
             return False
     return True
 def safe(folders):
@@ -41,7 +42,7 @@ def safe(folders):
     return [folder for folder in found if folder not in skipped]
 if os.getuid() == os.geteuid() and os.getenv('SUDO_UID') is None:
     sys.path[:0] = safe(os.getenv('PYTHONPATH', '').split(os.pathsep))
-    for folder in safe([site.getusersitepackages()] if sys.prefix == sys.base_prefix else []):
+    for folder in safe([site.getusersitepackages()] if sys.prefix == sys.base_prefix and not os.getenv('PYTHONNOUSERSITE') else []):
         site.addsitedir(folder)
 try:
     from lanescope.fleet.command import main

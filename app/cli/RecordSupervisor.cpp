@@ -180,7 +180,7 @@ RunEnd RecordSupervisor::record(capture::RecordOptions options, const std::files
     RunEnd end = workInChild(*shared, output, [&] { return recordRun(options); });
     if (shared->hasEnd || state.program == 0) return end;
 
-    running = state.program.load();
+    running = state.hasEnded ? 0 : state.program.load();
     const capture::MainProcess program = capture::waitForProgram(state);
     running = 0;
     const std::string reason = end.problem;

@@ -16,6 +16,7 @@
 
 #include "app/cli/Output.h"
 #include "app/cli/TraceClosing.h"
+#include "capture/log/launcherRank.h"
 #include "capture/record/OutputName.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
@@ -241,10 +242,12 @@ namespace {
 
 /// Warns root about a folder in which its owner can replace every file that root makes.
 void warnOfOwner(const std::string& outputPattern) {
+    const std::string localRank = log::launcherRank().localRank;
+    if (::geteuid() != 0 || (!localRank.empty() && localRank != "0")) return;
     std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
     if (folder.empty()) folder = ".";
     const std::optional<std::string> owner = otherOwnerOf(folder);
-    if (::geteuid() == 0 && owner)
+    if (owner)
         reportWarning(
             fmt::format("{} belongs to {}, who can replace the trace. As root, use -o with a folder of root's.",
                         folder == "." ? "This folder" : folder.string(), *owner));

@@ -191,6 +191,9 @@ void Agent::writeHere(bool isLast) {
     ::pthread_sigmask(SIG_BLOCK, &fileSize, &before);
     ::sigpending(&pending);
     const bool wasPending = ::sigismember(&pending, SIGXFSZ) == 1;
+    // The thread is the program's, which may cancel it: that must not pass through here.
+    int cancelState = 0;
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelState);
     try {
         if (isLast) {
             drain();
@@ -210,6 +213,7 @@ void Agent::writeHere(bool isLast) {
     } catch (...) {
         // Without memory the log has no begin or no end.
     }
+    ::pthread_setcancelstate(cancelState, nullptr);
     constexpr timespec noTime{0, 0};
     if (!wasPending) ::sigtimedwait(&fileSize, nullptr, &noTime);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -394,6 +398,10 @@ void Agent::finishHere(int signal) {
 }
 
 void Agent::finish(int signal) {
+    // A thread that is being started may not start after all.
+    constexpr timespec pause{0, 1'000'000};
+    for (int attempt = 0; attempt < 100 && hasWriter_.load() && isStarting_.load(); ++attempt)
+        ::nanosleep(&pause, nullptr);
     if (!hasWriter_.load()) return finishHere(signal);
     std::unique_lock lock(mutex_);
     if (phase_ == Phase::Running) {

@@ -31,7 +31,7 @@ class DiskReserve {
         const auto forTrace = closingBytes + static_cast<uint64_t>(bytesPerNs_ * static_cast<double>(closingNs));
         const uint64_t twentieth = std::min(maxTwentiethBytes, disk.bytes / divisor);
         // On a tiny disk a quarter of the free space is used in any case.
-        return disk.freeBytes < std::max(twentieth, std::min(forTrace, firstFree_ / 4 * 3));
+        return disk.freeBytes < std::max(twentieth, std::min({forTrace, firstFree_ / 4 * 3, maxTwentiethBytes}));
     }
 
   private:

@@ -2,6 +2,7 @@
 #include "capture/collector/DiskReserve.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,8 +48,14 @@ bool DiskReserve::grow(uint64_t bytes) {
 void DiskReserve::cover(uint64_t logBytes, int64_t ns) {
     if (file_ < 0 || bytes_ < minBytes || ns <= 0) return;
     const double perSecond = static_cast<double>(logBytes) * nsPerSecond / static_cast<double>(ns);
-    const uint64_t wanted = minBytes + static_cast<uint64_t>(2 * perSecond);
-    if (wanted > bytes_) grow(wanted);
+    const uint64_t wanted = std::min(minBytes + static_cast<uint64_t>(2 * perSecond), maxBytes);
+    // The program may need the rest of the disk, such as for a checkpoint.
+    struct statvfs disk {};
+    if (wanted <= bytes_ || ::fstatvfs(file_, &disk) != 0) return;
+    const uint64_t more = wanted - bytes_;
+    if (uint64_t{disk.f_bavail} * disk.f_frsize < 4 * more || grow(wanted)) return;
+    // A failed call keeps the part that it got.
+    static_cast<void>(::ftruncate(file_, static_cast<off_t>(bytes_)) == 0);
 }
 
 void DiskReserve::release() {

@@ -16,15 +16,15 @@ class DiskReserve {
   public:
     /// Name of the file in the run folder.
     static constexpr const char* fileName = "reserve";
-    static constexpr uint64_t minBytes = 4 << 20;
+    static constexpr uint64_t minBytes = 4 << 20, maxBytes = uint64_t{1} << 30;
 
     /// Begins with `minBytes`, or the part of it that the disk has.
     explicit DiskReserve(std::shared_ptr<const Folder> runFolder);
     DiskReserve(DiskReserve&&) = default;
     ~DiskReserve();
 
-    /// Enlarges the reserve to `minBytes` plus the space for the events of two seconds. `logBytes` is the number
-    /// of log bytes that were read in `ns`.
+    /// Enlarges the reserve to `minBytes` plus the space for the events of two seconds, at most `maxBytes` and a
+    /// quarter of the free space. `logBytes` is the number of log bytes that were read in `ns`.
     void cover(uint64_t logBytes, int64_t ns);
     /// Gives the space back, once and for all.
     void release();

@@ -98,13 +98,16 @@ bool beginLiveJournal(Database& database) {
 }
 
 Result<void> checkSideFiles(const std::filesystem::path& path) {
+    struct stat ofTrace {};
+    if (::lstat(path.c_str(), &ofTrace) != 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     for (const char* suffix : sideSuffixes) {
         const std::string name = path.string() + suffix;
         struct stat status {};
         if (::lstat(name.c_str(), &status) != 0) continue;
         constexpr mode_t forOthers = 0077;
-        if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & forOthers) != 0 ||
-            status.st_nlink != 1)
+        // Some file systems know no owners or modes: then those of the trace are the same.
+        if (!S_ISREG(status.st_mode) || status.st_uid != ofTrace.st_uid ||
+            (status.st_mode & forOthers & ~ofTrace.st_mode) != 0 || status.st_nlink != 1)
             return fail("{}: another user can read or change this file. Choose another folder with -o.", name);
     }
     return {};

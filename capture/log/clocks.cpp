@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 #include "model/format/UniqueFd.h"
 
@@ -46,9 +47,16 @@ detail::ClockReader mappedClockReader() {
     const auto& head = *reinterpret_cast<const ElfW(Ehdr)*>(image);
     const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(image + head.e_phoff);
     const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(image + head.e_shoff);
+    constexpr uint64_t pageBytes = 4096;
     const std::byte* loaded = nullptr;  // address 0 of the image
-    for (int i = 0; i < head.e_phnum && loaded == nullptr; ++i)
-        if (segments[i].p_type == PT_LOAD) loaded = image + segments[i].p_offset - segments[i].p_vaddr;
+    uint64_t mappedBytes = 0;
+    for (int i = 0; i < head.e_phnum && loaded == nullptr; ++i) {
+        if (segments[i].p_type != PT_LOAD) continue;
+        loaded = image + segments[i].p_offset - segments[i].p_vaddr;
+        mappedBytes = (segments[i].p_offset + segments[i].p_memsz + pageBytes - 1) / pageBytes * pageBytes;
+    }
+    // Some kernels and emulators map the segments only, without the table of sections.
+    if (head.e_shoff == 0 || head.e_shoff + head.e_shnum * sizeof(ElfW(Shdr)) > mappedBytes) return nullptr;
     for (int i = 0; i < head.e_shnum && loaded != nullptr; ++i) {
         const auto& section = sections[i];
         if (section.sh_type != SHT_DYNSYM || section.sh_link >= head.e_shnum) continue;

@@ -223,12 +223,24 @@ bool isRepeated() {
     return nowNs - latestEndNs.exchange(nowNs) < sameSignalNs;
 }
 
+/// Returns true for a signal of the program's own kind that the waiting parent passes on although it came here, too, as
+/// one for all processes of a job does.
+bool isCopy(int number, pid_t sender) {
+    static std::atomic<int64_t> latestNs[2]{-sameSignalNs, -sameSignalNs};
+    const int64_t nowNs = log::monotonicNs();
+    std::atomic<int64_t>& latest = latestNs[number == SIGUSR1 ? 0 : 1];
+    if (sender == ::getppid()) return nowNs - latest < sameSignalNs;
+    latest = nowNs;
+    return false;
+}
+
 void forward(int number, siginfo_t* info, void*) {
     if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) isEndRequested = true;
     const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
     const pid_t target = forwardTarget.load();
     if (target <= 0 || isTerminals) return;
-    if (number != SIGUSR1 && number != SIGUSR2 && isRepeated()) return;
+    const bool isUser = number == SIGUSR1 || number == SIGUSR2;
+    if (isUser ? isCopy(number, info->si_pid) : isRepeated()) return;
     const int saved = errno;
     ::kill(target, number);
     errno = saved;

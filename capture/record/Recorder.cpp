@@ -173,6 +173,13 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, co
     return run;
 }
 
+void noteEnd(RecordState* state, int exitStatus, int64_t endRealtimeNs) {
+    if (state == nullptr) return;
+    state->exitStatus = exitStatus;
+    state->endRealtimeNs = endRealtimeNs;
+    state->hasEnded = true;
+}
+
 struct Running {
     const RecordOptions& options;
     const RunInfo& info;
@@ -206,12 +213,8 @@ void follow(const Running& run, RecordOutcome& outcome) {
     outcome.exitStatus = program.exitStatus = run.child.wait();
     const TimePoint ended = std::chrono::steady_clock::now();
     program.endRealtimeNs = log::eventTimeNs();
+    noteEnd(options.state, program.exitStatus, program.endRealtimeNs);
     run.place.logs.noteEnd(program);
-    if (options.state != nullptr) {
-        options.state->exitStatus = program.exitStatus;
-        options.state->endRealtimeNs = program.endRealtimeNs;
-        options.state->hasEnded = true;
-    }
     run.collector.noteProgramEnd();
     run.signals.stopForwarding();
     outcome.wasEndedByUs = wasKilled;
@@ -277,23 +280,27 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
                           fail("Out of memory: the trace could not be written."),
                           runFolderFor(place->trace),
                           {}};
-    if (auto begun = child->begin(
-            agentEntries(folder.path(), folder.session(), options.agentOptions, info.startRealtimeNs, door.name()));
-        !begun) {
-        folder.remove();
-        return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
-    }
     if (options.state != nullptr) {
         // A path that is too long stays empty, and the logs have to be recovered by hand.
         folder.path().string().copy(options.state->runFolder, RecordState::maxPathBytes - 1);
         place->trace.string().copy(options.state->trace, RecordState::maxPathBytes - 1);
         options.state->program = child->pid();
     }
+    if (auto begun = child->begin(
+            agentEntries(folder.path(), folder.session(), options.agentOptions, info.startRealtimeNs, door.name()));
+        !begun) {
+        if (options.state != nullptr) options.state->program = 0;
+        folder.remove();
+        return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
+    }
     try {
         follow({options, info, *place, *child, signals, **collector, *perf, door}, outcome);
     } catch (const std::exception&) {
         // Out of memory. The program continues and keeps its own status.
-        if (!child->hasEnded()) outcome.exitStatus = child->wait();
+        if (!child->hasEnded()) {
+            outcome.exitStatus = child->wait();
+            noteEnd(options.state, outcome.exitStatus, log::eventTimeNs());
+        }
     }
     removeLogs(folder, options, outcome);
     return outcome;
@@ -306,7 +313,8 @@ MainProcess waitForProgram(const RecordState& state) {
         pid_t ended = 0;
         do ended = ::waitpid(state.program, &status, 0);
         while (ended < 0 && errno == EINTR);
-        program.exitStatus = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        constexpr int unknown = 1;  // The recording process had taken the status and was killed.
+        program.exitStatus = ended < 0 ? unknown : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         program.endRealtimeNs = log::eventTimeNs();
     }
     const TimePoint deadline = std::chrono::steady_clock::now() + descendantTimeout;

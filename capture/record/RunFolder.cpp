@@ -245,6 +245,8 @@ Result<CollectedRun> recoverLogs(const RunFolder& folder, const RecoverOptions& 
         options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;
     if (auto possible = checkOutput(output, options.overwrite); !possible) return fail(possible.error());
 
+    // The space that it kept is for this.
+    static_cast<void>(folder.folder()->removeFile(DiskReserve::fileName));
     // Without the facts of `record`, time 0 is the begin of the first log.
     RunInfo info;
     for (const char* file : {runInfoFileName, runInfoWithMachineFileName})

@@ -36,10 +36,6 @@ std::filesystem::path folderOf(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-UniqueFd openFolder(const std::filesystem::path& path) {
-    return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
 /// Renames a file in an open folder. Returns 0 or an errno value.
 int rename(int folder, const char* unfinished, const char* target, IfExists ifExists) {
     const auto replace = [&] { return ::renameat(folder, unfinished, folder, target) == 0 ? 0 : errno; };

@@ -157,6 +157,10 @@ class ScratchFolder {
     const std::filesystem::path& path() const { return folder_.path(); }
     /// Opens a file for reading. Returns -1 with errno.
     UniqueFd openFile(const std::string& name) const { return folder_.openFile(name); }
+    /// Moves a file out of the folder, as `Folder::moveTo`.
+    int moveTo(const std::string& name, const Folder& target, const std::string& newName) const {
+        return folder_.moveTo(name, target, newName);
+    }
 
   private:
     explicit ScratchFolder(Folder folder) : folder_(std::move(folder)) {}

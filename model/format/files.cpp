@@ -37,7 +37,9 @@ UniqueFd onlyRegular(UniqueFd file) {
 
 constexpr mode_t othersWrite = 0022;
 
-FileId idOf(const struct stat& status) { return FileId{status.st_dev, status.st_ino}; }
+FileId idOf(const struct stat& status) {
+    return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+}
 
 }  // namespace
 
@@ -70,6 +72,12 @@ std::optional<std::string> readSystemFile(const std::filesystem::path& path, siz
     if (!readToEnd(file, text, maxBytes)) return std::nullopt;
     if (text.size() > maxBytes) text.resize(maxBytes);
     return text;
+}
+
+UniqueFd openFolder(const std::filesystem::path& path) {
+    UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder < 0 && errno == EACCES) folder.reset(system::openUnreadableFolder(path.c_str()));
+    return folder;
 }
 
 Result<void> removeFile(const std::filesystem::path& path) {
@@ -107,6 +115,13 @@ std::optional<std::filesystem::path> cacheFolder(std::string_view name) {
     const std::filesystem::path home = variable("HOME");
     if (cache.is_absolute()) return cache / "lanescope" / name;
     if (home.is_absolute()) return home / ".cache" / "lanescope" / name;
+    // As for services, which have no environment.
+    std::array<char, 4096> buffer{};
+    passwd account{};
+    passwd* found = nullptr;
+    if (::getpwuid_r(::geteuid(), &account, buffer.data(), buffer.size(), &found) == 0 && found != nullptr &&
+        account.pw_dir[0] == '/')
+        return std::filesystem::path(account.pw_dir) / ".cache" / "lanescope" / name;
     return std::nullopt;
 }
 
@@ -139,8 +154,8 @@ Result<Folder> Folder::open(const std::filesystem::path& path) {
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
     // A trailing slash would follow a link.
-    std::filesystem::path name = error ? path : absolute.lexically_normal();
-    if (!name.has_filename() && name.has_relative_path()) name = name.parent_path();
+    std::filesystem::path name = error ? path : absolute;
+    while ((!name.has_filename() || name.filename() == ".") && name.has_relative_path()) name = name.parent_path();
     UniqueFd descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (descriptor >= 0) return Folder(std::move(descriptor), std::move(name));
     if (errno == ELOOP || errno == ENOTDIR) return fail("{}: not a folder, or a link. Name the folder.", path.string());
@@ -169,8 +184,16 @@ Result<Folder> Folder::createUnnamed(const std::filesystem::path& parent) {
     Result<Folder> folder = open(name);
     if (!folder) return folder;
     // A user who may rename in `parent` may have replaced it.
-    struct stat status {};
-    if (::fstat(folder->descriptor_, &status) == 0 && status.st_uid == ::geteuid()) return folder;
+    // Some network file systems give files another owner, so a new file is asked for it.
+    struct stat status {
+    }, ofNew{};
+    constexpr const char* probe = "owner";
+    const UniqueFd file = folder->createFile(probe);
+    const bool isKnown = ::fstat(folder->descriptor_, &status) == 0 && file >= 0 && ::fstat(file, &ofNew) == 0;
+    static_cast<void>(folder->removeFile(probe));
+    if (isKnown && status.st_uid == ofNew.st_uid) return folder;
+    static_cast<void>(folder->removeSelf());
+    if (!isKnown) return fail("{}: cannot write into a folder in it: {}.", parent.string(), std::strerror(errno));
     return fail("{}: replaced by another user. Choose a folder that others cannot write to.", parent.string());
 }
 
@@ -192,7 +215,7 @@ bool Folder::isAt(const std::filesystem::path& path) const {
 
 int Folder::assignName(const std::filesystem::path& wanted) {
     // Both names are in one folder.
-    const UniqueFd parent(::open(wanted.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd parent = openFolder(wanted.parent_path());
     if (parent < 0) return errno;
     const std::string from = path_.filename().string(), to = wanted.filename().string();
     int problem = system::renameIfFree(parent, from.c_str(), to.c_str());
@@ -266,6 +289,10 @@ int Folder::removeAll(const std::string& name) const {
     const Folder inner(std::move(descriptor), path_ / name);
     for (const std::string& each : inner.names()) static_cast<void>(inner.removeFile(each));
     return ::unlinkat(descriptor_, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
+}
+
+int Folder::moveTo(const std::string& name, const Folder& target, const std::string& newName) const {
+    return ::renameat(descriptor_, name.c_str(), target.descriptor_, newName.c_str()) == 0 ? 0 : errno;
 }
 
 int Folder::removeSelf() const {

@@ -40,6 +40,10 @@ Result<std::string> readRegularFile(const std::filesystem::path& path, uint64_t 
 /// nullopt if it cannot be read.
 std::optional<std::string> readSystemFile(const std::filesystem::path& path, size_t maxBytes = size_t{1} << 20);
 
+/// Opens a folder to create and rename files in it; that need not be readable. Links are followed. Returns -1 with
+/// errno.
+UniqueFd openFolder(const std::filesystem::path& path);
+
 /// Removes a file; a link is removed itself. A missing file is no failure.
 Result<void> removeFile(const std::filesystem::path& path);
 
@@ -103,6 +107,8 @@ class Folder {
     int removeFile(const std::string& name) const;
     /// Removes a name; a folder with its files, which stays if it has folders. Returns 0 or an errno.
     int removeAll(const std::string& name) const;
+    /// Moves a file into another folder of the same disk and replaces a file there. Returns 0 or an errno.
+    int moveTo(const std::string& name, const Folder& target, const std::string& newName) const;
     /// Removes the folder itself if it is empty and still has its name. Returns 0 or an errno.
     int removeSelf() const;
 

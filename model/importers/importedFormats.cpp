@@ -190,8 +190,9 @@ std::optional<std::string> exportName(const fs::path& report) {
     const Result<UniqueFd> file = openRegularFile(report);
     struct stat status {};
     if (!file || ::fstat(*file, &status) != 0) return std::nullopt;
-    return fmt::format("{:x}-{:x}-{:x}-{:x}.sqlite", uint64_t{status.st_dev}, uint64_t{status.st_ino},
-                       static_cast<uint64_t>(status.st_size), static_cast<uint64_t>(system::changedNs(status)));
+    return fmt::format("{:x}-{:x}-{:x}-{:x}.sqlite", static_cast<uint64_t>(status.st_dev),
+                       static_cast<uint64_t>(status.st_ino), static_cast<uint64_t>(status.st_size),
+                       static_cast<uint64_t>(system::changedNs(status)));
 }
 
 /// Removes the exports of earlier states of a report.
@@ -246,7 +247,7 @@ Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadPr
     if (exportName(report) != name) return fail("{}: changed during its export. Open it again.", report.string());
     if (!cache) return readExport(exported, source, builder, reading);
     removeOldExports(*cache, *name);
-    const bool isKept = publishFile(exported, kept, IfExists::Replace).has_value();
+    const bool isKept = folder->moveTo(exported.filename().string(), *cache, *name) == 0;
     return readExport(isKept ? kept : exported, source, builder, reading);
 }
 

@@ -372,7 +372,8 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::
             "memory than the trace.",
             trace.path.string());
     fields.align();
-    // Everything from here on is authenticated, and so are the columns by their checksums.
+    // Everything from here on is authenticated. The columns are by their CRC-32, which detects damage, but no forger
+    // who has another index of this user.
     SipHash code(*key);
     const auto write = [&](std::span<const std::byte> bytes) {
         constexpr std::array<std::byte, 8> zeros{};

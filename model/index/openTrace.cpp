@@ -120,10 +120,10 @@ Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source,
     return {};
 }
 
-/// Returns true if this user owns the trace. Others would not believe an index of another user.
+/// Returns true if this user owns the trace or is root. Others would not believe an index of another user.
 bool isOwnTrace(const std::filesystem::path& file) {
     struct stat status {};
-    return ::stat(file.c_str(), &status) != 0 || status.st_uid == ::geteuid();
+    return ::stat(file.c_str(), &status) != 0 || status.st_uid == ::geteuid() || ::geteuid() == 0;
 }
 
 /// Writes to the first possible place for the index of `name`: next to an own trace, or the cache.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/userKey.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,9 @@ Result<SipHash::Key> ensureUserKey() {
     if (const auto key = userKey()) return *key;
     const Result<Folder> folder = Folder::openCache("index");
     if (!folder) return fail(folder.error());
+    // Several processes may need the first key at once. The lock ends with the descriptor.
+    static_cast<void>(::flock(folder->descriptor(), LOCK_EX));
+    if (const auto key = userKey()) return *key;
     const std::string path = (folder->path() / keyName).string();
     const std::optional<uint64_t> halves[]{system::randomNumber(), system::randomNumber(), system::randomNumber()};
     if (!halves[0] || !halves[1] || !halves[2]) return fail("{}: no random numbers for the key.", path);
@@ -50,7 +54,6 @@ Result<SipHash::Key> ensureUserKey() {
         static_cast<void>(folder->removeFile(name));
         return fail("{}: cannot be written: {}.", path, std::strerror(problem));
     }
-    // Another process may have been faster.
     if (!publishFile(folder->path() / name, path, IfExists::Fail)) static_cast<void>(folder->removeFile(name));
     if (const auto key = userKey()) return *key;
     return fail("{}: cannot be read back.", path);

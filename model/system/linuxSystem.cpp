@@ -43,6 +43,8 @@ constexpr std::array<uint32_t, 12> localTypes{
 
 }  // namespace
 
+int openUnreadableFolder(const char* path) { return ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
+
 int openUnnamedFile(int folder, mode_t mode) { return ::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
 
 int linkName(int nameless, int folder, const char* name) {

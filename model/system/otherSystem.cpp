@@ -13,6 +13,11 @@ namespace lanescope::system {
 
 ClockError clockError() { return {}; }
 
+int openUnreadableFolder(const char*) {
+    errno = EACCES;
+    return -1;
+}
+
 int openUnnamedFile(int, mode_t) {
     errno = EOPNOTSUPP;
     return -1;

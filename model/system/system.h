@@ -27,6 +27,10 @@ ClockError clockError();
 /// system, so callers need one fallback only. Any thread.
 namespace lanescope::system {
 
+/// Opens a folder that may be searched and written, but not read. Returns -1 with `errno` on failure, EACCES if the
+/// system has no such call.
+int openUnreadableFolder(const char* path);
+
 /// Opens a file without a name in the open `folder`. The file disappears when the process ends.
 /// Returns -1 with `errno` on failure, EOPNOTSUPP if such files are not supported.
 int openUnnamedFile(int folder, mode_t mode);
