@@ -64,6 +64,9 @@ Collector::Collector(std::shared_ptr<const Folder> runFolder, std::filesystem::p
 Result<std::unique_ptr<Collector>> Collector::begin(std::shared_ptr<const Folder> runFolder,
                                                     std::filesystem::path output, RunInfo info, Journal journal) {
     std::unique_ptr<Collector> collector(new Collector(std::move(runFolder), std::move(output), std::move(info)));
+    Result<Folder> folder = Folder::openNamed(collector->output_.parent_path());
+    if (!folder) return fail(folder.error());
+    collector->outputFolder_ = std::move(*folder);
     if (auto begun = collector->beginTrace(journal); !begun) return fail(begun.error());
     return collector;
 }
@@ -84,6 +87,7 @@ Result<void> Collector::beginTrace(Journal journal) {
         return fail(trace.error());
     }
     trace_ = std::move(*trace);
+    liveTrace_ = partial;
     if (journal == Journal::Live) reserve_.emplace(runFolder_);
     trace_->setSourceFolders({info_.workingDirectory, info_.homeDirectory});
     return {};
@@ -97,7 +101,9 @@ void Collector::discardTrace() {
     hosts_.clear();
     lastCounter_ = 0;
     gpus_ = GpuInventory(info_.machine);
-    if (!std::exchange(trace_, nullptr)) return;
+    if (!trace_) return;
+    trace_->database().keepLogOnClose();
+    trace_.reset();
     static_cast<void>(removeUnfinished(partialPath()));
 }
 
@@ -110,7 +116,11 @@ Collector::~Collector() {
     }
 }
 
-std::filesystem::path Collector::partialPath() const { return output_.string() + std::string(unfinishedEnding); }
+std::filesystem::path Collector::presentOutput() const { return outputFolder_->presentPath() / output_.filename(); }
+
+std::filesystem::path Collector::partialPath() const {
+    return presentOutput().string() + std::string(unfinishedEnding);
+}
 
 void Collector::setMachine(Machine machine) {
     gpus_ = GpuInventory(machine);
@@ -250,6 +260,8 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
                                        const ClosingSteps& closing) {
     Result<CollectedRun> run = fail(outOfMemory_);
     reserve_.reset();
+    if (trace_ && partialPath() != liveTrace_)
+        brokenBy_ = {fmt::format("{}: the folder was moved during the recording.", output_.parent_path().string())};
     // A full disk has room again once the unfinished trace is removed; the summary and the index need some of it.
     const ClosingSteps none;
     const ClosingSteps* const attempts[] = {&closing, &closing, &none};
@@ -272,7 +284,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
 Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess, bool overwrite,
                                          const ClosingSteps& closing) {
     CollectedRun run;
-    run.trace = output_;
+    run.trace = presentOutput();
     run.logs = logCount();
     int64_t durationNs = 0;
     const LogImporter* lastOfMain = nullptr;  // A program that ran another by exec leaves several.
@@ -329,7 +341,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     if (auto done = settleJournal(partialPath()); !done) return fail(done.error());
     if (auto whole = checkWhole(partialPath()); !whole) return fail(whole.error());
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
-    if (isWorthClosing && closing.settled) closing.settled(partialPath(), output_);
+    if (isWorthClosing && closing.settled) closing.settled(partialPath(), presentOutput());
     if (auto done = nameFile(overwrite); !done) return fail(done.error());
     return run;
 }
@@ -503,8 +515,10 @@ void Collector::writeClocksThatWereSet() {
 
 Result<void> Collector::nameFile(bool overwrite) {
     if (overwrite)
-        if (auto removed = removeSideFiles(output_); !removed) return removed;
-    return publishFile(partialPath(), output_, overwrite ? IfExists::Replace : IfExists::Fail);
+        if (auto removed = removeSideFiles(presentOutput()); !removed) return removed;
+    const std::string name = output_.filename().string();
+    return publishFile(*outputFolder_, name + std::string(unfinishedEnding), name,
+                       overwrite ? IfExists::Replace : IfExists::Fail);
 }
 
 Result<void> Collector::trimToRecordedWindows() {

@@ -109,6 +109,7 @@ class Collector {
   private:
     Collector(std::shared_ptr<const Folder> runFolder, std::filesystem::path output, RunInfo info);
 
+    std::filesystem::path presentOutput() const;
     std::filesystem::path partialPath() const;
     Result<void> beginTrace(Journal journal);
     void discardTrace();
@@ -140,6 +141,9 @@ class Collector {
 
     std::shared_ptr<const Folder> runFolder_;
     std::filesystem::path output_;
+    /// Folder of the output. SQLite needs a path, which is where the folder is now: its name may lead elsewhere.
+    std::optional<Folder> outputFolder_;
+    std::filesystem::path liveTrace_;  ///< Path by which SQLite opened the present trace.
     RunInfo info_;
     GpuInventory gpus_;
     std::unique_ptr<TraceWriter> trace_;

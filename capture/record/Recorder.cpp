@@ -302,6 +302,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
             noteEnd(options.state, outcome.exitStatus, log::eventTimeNs());
         }
     }
+    if (!folder.folder()->isAt(outcome.keptLogs)) outcome.keptLogs = folder.folder()->presentPath();
     removeLogs(folder, options, outcome);
     return outcome;
 }

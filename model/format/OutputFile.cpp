@@ -202,21 +202,25 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 
 Result<void> publishFile(const std::filesystem::path& unfinished, const std::filesystem::path& target,
                          IfExists ifExists) {
-    const UniqueFd folder = openFolder(folderOf(target));
+    const Result<Folder> folder = Folder::openNamed(folderOf(target));
+    if (!folder) return fail("{}: cannot write to disk: {}", unfinished.string(), folder.error().sentence);
+    return publishFile(*folder, unfinished.filename().string(), target.filename().string(), ifExists);
+}
+
+Result<void> publishFile(const Folder& folder, const std::string& unfinished, const std::string& target,
+                         IfExists ifExists) {
+    const std::filesystem::path from = folder.path() / unfinished, to = folder.path() / target;
     // A link would become the trace, and could later lead elsewhere.
-    const UniqueFd file(
-        folder < 0 ? -1
-                   : ::openat(folder, unfinished.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const UniqueFd file = folder.openFile(unfinished);
     int problem = file < 0 ? errno : syncToDisk(file);
-    if (problem != 0) return fail("{}: cannot write to disk: {}.", unfinished.string(), std::strerror(problem));
-    problem = rename(folder, unfinished.filename().c_str(), target.filename().c_str(), ifExists);
+    if (problem != 0) return fail("{}: cannot write to disk: {}.", from.string(), std::strerror(problem));
+    problem = rename(folder.descriptor(), unfinished.c_str(), target.c_str(), ifExists);
     if (problem == EEXIST && ifExists == IfExists::Fail)
-        return fail("{}: another program created the file in the meantime. The trace is in {}. Rename it.",
-                    target.string(), unfinished.string());
+        return fail("{}: another program created the file in the meantime. The trace is in {}. Rename it.", to.string(),
+                    from.string());
     if (problem != 0)
-        return fail("{}: cannot rename the trace to {}: {}.", unfinished.string(), target.string(),
-                    std::strerror(problem));
-    static_cast<void>(system::flushToDisk(folder));
+        return fail("{}: cannot rename the trace to {}: {}.", from.string(), to.string(), std::strerror(problem));
+    static_cast<void>(system::flushToDisk(folder.descriptor()));
     return {};
 }
 

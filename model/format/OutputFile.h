@@ -88,6 +88,9 @@ enum class IfExists : uint8_t { Fail, Replace };
 /// the error names it.
 Result<void> publishFile(const std::filesystem::path& unfinished, const std::filesystem::path& target,
                          IfExists ifExists);
+/// Does the same with names in an open folder.
+Result<void> publishFile(const Folder& folder, const std::string& unfinished, const std::string& target,
+                         IfExists ifExists);
 
 /// Output of a program: a file that gets its name once it is whole, or a device, pipe or stdout
 /// that is written directly. One thread.

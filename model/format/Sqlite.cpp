@@ -332,6 +332,8 @@ Database Database::adopt(sqlite3* connection, std::string path) {
     return result;
 }
 
+void Database::keepLogOnClose() { sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
+
 bool Database::isBusy() const {
     const int code = sqlite3_errcode(database_.get()) & 0xff;
     return code == SQLITE_BUSY || code == SQLITE_LOCKED;

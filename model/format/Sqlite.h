@@ -107,6 +107,8 @@ class Database {
     Result<Statement> prepare(std::string_view sql) const;
     Result<void> execute(const char* sql);
 
+    /// Leaves SQLite's log where it is when the connection is closed, for a file that is given up.
+    void keepLogOnClose();
     /// Returns true if another connection's lock caused the last failure.
     bool isBusy() const;
 

@@ -203,6 +203,21 @@ std::optional<Folder> Folder::again() const {
     return Folder(std::move(descriptor), path_);
 }
 
+Result<Folder> Folder::openNamed(const std::filesystem::path& path) {
+    UniqueFd descriptor = openFolder(path.empty() ? "." : path);
+    if (descriptor < 0) return fail("{}: cannot open the folder: {}.", path.string(), std::strerror(errno));
+    return Folder(std::move(descriptor), path);
+}
+
+std::filesystem::path Folder::presentPath() const {
+    struct stat status {};
+    if (::stat(path_.empty() ? "." : path_.c_str(), &status) == 0 && idOf(status) == id()) return path_;
+    std::error_code error;
+    std::filesystem::path present = std::filesystem::read_symlink(system::pathOfDescriptor(descriptor_), error);
+    // The kernel adds a note to the path of a folder that was removed, which then leads nowhere.
+    return !error && isAt(present) ? present : path_;
+}
+
 FileId Folder::id() const {
     struct stat status {};
     return ::fstat(descriptor_, &status) == 0 ? idOf(status) : FileId{};

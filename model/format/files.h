@@ -75,6 +75,8 @@ class Folder {
     /// Opens `cacheFolder(name)`, created if missing, and takes it from all users but its owner. Fails
     /// if another user owns it. Files in it need `openTrustedFile`: others may have written to it before.
     static Result<Folder> openCache(std::string_view name);
+    /// Opens a folder to which a link may lead, as one that the user names.
+    static Result<Folder> openNamed(const std::filesystem::path& path);
     /// Creates a folder with a random name in `parent`, for the owner only.
     static Result<Folder> createUnnamed(const std::filesystem::path& parent);
 
@@ -86,6 +88,9 @@ class Folder {
     FileId id() const;
     /// Returns true if `path` still leads to this folder, without a link as its last part.
     bool isAt(const std::filesystem::path& path) const;
+    /// Returns `path` if that still leads to this folder, else the path to which the folder was moved, if known. For
+    /// libraries that need a path: use it at once.
+    std::filesystem::path presentPath() const;
     /// Renames the folder to `wanted`, in the same parent. An empty folder of this user at `wanted` is
     /// replaced. Returns 0 or an errno: EEXIST if `wanted` exists.
     int assignName(const std::filesystem::path& wanted);

@@ -43,13 +43,14 @@ constexpr std::array<uint32_t, 12> localTypes{
 
 }  // namespace
 
+std::filesystem::path pathOfDescriptor(int file) { return "/proc/self/fd/" + std::to_string(file); }
+
 int openUnreadableFolder(const char* path) { return ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
 int openUnnamedFile(int folder, mode_t mode) { return ::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
 
 int linkName(int nameless, int folder, const char* name) {
-    const std::string self = "/proc/self/fd/" + std::to_string(nameless);
-    return ::linkat(AT_FDCWD, self.c_str(), folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+    return ::linkat(AT_FDCWD, pathOfDescriptor(nameless).c_str(), folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
 int renameIfFree(int folder, const char* from, const char* to) {

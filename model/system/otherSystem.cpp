@@ -13,6 +13,8 @@ namespace lanescope::system {
 
 ClockError clockError() { return {}; }
 
+std::filesystem::path pathOfDescriptor(int) { return {}; }
+
 int openUnreadableFolder(const char*) {
     errno = EACCES;
     return -1;

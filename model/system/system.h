@@ -27,6 +27,9 @@ ClockError clockError();
 /// system, so callers need one fallback only. Any thread.
 namespace lanescope::system {
 
+/// Returns the name under which the system shows an open file as a link to it; empty if there is none.
+std::filesystem::path pathOfDescriptor(int file);
+
 /// Opens a folder that may be searched and written, but not read. Returns -1 with `errno` on failure, EACCES if the
 /// system has no such call.
 int openUnreadableFolder(const char* path);

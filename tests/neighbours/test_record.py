@@ -66,16 +66,16 @@ def wait_for(condition, seconds=60):
 class Recording:
     """`lanescope record` of the program, which stops half way until `proceed`."""
 
-    def __init__(self, folder, output, user=None, number=500):
+    def __init__(self, folder, output, user=None, number=500, more=()):
         self.steps = tempfile.TemporaryDirectory(prefix="lanescope-steps-")
         self.place = pathlib.Path(self.steps.name)
         self.place.chmod(0o777)
         account = pwd.getpwnam(user) if user else None
-        more = dict(user=account.pw_uid, group=account.pw_gid, extra_groups=[]) if account else {}
-        words = [support.installed() / "lanescope", "record", "-o", output, "--", program(), number, self.place]
+        identity = dict(user=account.pw_uid, group=account.pw_gid, extra_groups=[]) if account else {}
+        words = [support.installed() / "lanescope", "record", *more, "-o", output, "--", program(), number, self.place]
         self.process = subprocess.Popen([str(word) for word in words], cwd=folder, text=True, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        env=dict(os.environ, HOME=account.pw_dir if account else "/root"), **more)
+                                        env=dict(os.environ, HOME=account.pw_dir if account else "/root"), **identity)
         wait_for(lambda: (self.place / "made").exists() or self.process.poll() is not None)
 
     def proceed(self):
@@ -104,6 +104,26 @@ class SharedFolders(support.SharedFolder):
         status, said = run.proceed()
         self.assertEqual((status, ranges(self.folder / "t.sqlite")), (7, 1000), said)
         self.assertEqual(sorted(os.listdir(home)), ["eval.log.1", "session.json", "train.log"])
+
+    def test_link_in_place_of_the_folder_of_the_trace_is_not_followed(self):
+        self.folder.chmod(0o777)
+        home = pathlib.Path(tempfile.mkdtemp(prefix="lanescope-home-"))
+        names = [f"t.sqlite{ending}" for ending in ("", ".partial", ".partial-wal", ".partial-shm", ".partial-journal")]
+        for name in names:
+            (home / name).write_text("results")
+            self.own(home / name, OWNER)
+        self.own(home, OWNER, 0o700)
+        for force in ([], ["--force"]):
+            place = self.folder / f"sub{len(force)}"
+            place.mkdir()
+            place.chmod(0o777)
+            run = Recording(self.folder, f"{place}/t.sqlite", OWNER, more=force)
+            self.as_neighbour(f"mv {place} {place}.moved && ln -s {home} {place}")
+            status, said = run.proceed()
+            self.assertEqual((status, ranges(f"{place}.moved/t.sqlite")), (7, 1000), said)
+            self.assertIn(".moved/t.sqlite", said)
+            self.assertEqual([(home / name).read_text() for name in names], ["results"] * len(names))
+            self.assertEqual(sorted(os.listdir(home)), sorted(names))
 
     def test_root_removes_nothing_in_a_folder_of_a_user(self):
         self.folder.chmod(0o777)
