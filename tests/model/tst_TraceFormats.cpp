@@ -278,7 +278,7 @@ class tst_TraceFormats : public QObject {
                                  fs::directory_iterator());
         };
         // A newer file of the usual name is no export of this report.
-        fs::copy_file(folder_ / "ours.sqlite", other);
+        fs::copy_file(folder_ / "nsight.sqlite", other);
         const std::string recording = contentOf(other);
         const QByteArray path = qgetenv("PATH"), userCache = qgetenv("XDG_CACHE_HOME");
         qputenv("XDG_CACHE_HOME", cache.c_str());
