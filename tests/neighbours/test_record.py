@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import pwd
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -85,6 +86,10 @@ class Recording:
         return self.process.returncode, said
 
 
+needs_compiler = unittest.skipUnless(shutil.which("cc") and HEADERS.is_dir(), "needs a compiler and the headers of NVTX")
+
+
+@needs_compiler
 @support.needs_users
 class SharedFolders(support.SharedFolder):
     mode = 0o1777
@@ -155,6 +160,7 @@ class SharedFolders(support.SharedFolder):
         self.assertEqual(ranges(self.folder / "lanescope-ranges-5.sqlite"), 10)
 
 
+@needs_compiler
 class BadDays(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory(prefix="lanescope-day-")
