@@ -541,7 +541,7 @@ void Agent::reportLostCalls() {
         report(Loss::CallsWithoutMemory, calls.withoutMemory);
     };
     reportAll(LostCalls::ofThisProcess());
-    // Those of forked children that got no agent.
+    // Calls of forked children without an agent.
     if (LostCalls* const shared = wasForked.load() ? nullptr : SharedTally::lostCalls()) reportAll(*shared);
 }
 

@@ -208,7 +208,7 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported, const 
     if (program.empty())
         return fail(
             "{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. "
-            "Where nsys is installed, run \"{1}\". Then open {0}.sqlite.",
+            "Run \"{1}\" on a machine with nsys, then open {0}.sqlite.",
             report.string(), command);
     std::error_code ignored;
     bool isWanted = true;

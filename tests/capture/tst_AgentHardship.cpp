@@ -118,7 +118,7 @@ class tst_AgentHardship : public QObject {
     void reportsAMissingLog() {
         AgentRun run;
         QVERIFY(QFile::setPermissions(run.folder, QFile::ReadOwner | QFile::ExeOwner));
-        run.environment["LANESCOPE_AGENT_DOOR"] = "nobody-is-here";
+        run.environment["LANESCOPE_AGENT_DOOR"] = "no-such-door";
         if (::geteuid() == 0) QSKIP("Root may write everywhere.");
         runUntouched(run, {"ranges", "10"});
         QVERIFY(run.logs.empty());

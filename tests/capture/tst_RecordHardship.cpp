@@ -140,7 +140,7 @@ class tst_RecordHardship : public QObject {
     void unrecordableProgramIsReported() {
         if (::geteuid() != 0) QSKIP("Only root can be given up.");
         // The socket does not respond, as when the program is in another network namespace.
-        const Ended ended = record({"env", "LANESCOPE_AGENT_DOOR=nobody-is-here", hardship_, "user"});
+        const Ended ended = record({"env", "LANESCOPE_AGENT_DOOR=no-such-door", hardship_, "user"});
         QCOMPARE(ended.status, 0);
         // The only evidence is the missing log, which must not be called something else.
         QVERIFY2(ended.err.contains("a log folder that could not be reached"), ended.err.constData());

@@ -332,7 +332,7 @@ class tst_RecordOptions : public QObject {
                                 "8",
                                 "--keyframes=3",
                                 "--author",
-                                "somebody",
+                                "ada",
                                 "http://host:80/a@b",
                                 "--token",
                                 "--verbose",

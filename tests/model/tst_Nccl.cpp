@@ -202,16 +202,16 @@ class tst_Nccl : public QObject {
         QCOMPARE(table.rows.size(), size_t{ranks});
         QCOMPARE(each.rows.size(), size_t{ranks * count});
         for (size_t rank = 0; rank < ranks; ++rank) {
-            int64_t last = 0, waitedNs = 0, mostNs = 0;
+            int64_t last = 0, waitedNs = 0, maxNs = 0;
             for (const auto& collective : enterNs) {
                 const auto [first, latest] = std::minmax_element(std::begin(collective), std::end(collective));
                 last += collective[rank] == *latest ? 1 : 0;
                 waitedNs += *latest - collective[rank];
-                mostNs = std::max(mostNs, collective[rank] - *first);
+                maxNs = std::max(maxNs, collective[rank] - *first);
             }
             QCOMPARE(whole(table, rank, lastAt), last);
             QCOMPARE(whole(table, rank, waitedAt), waitedNs);
-            QCOMPARE(whole(table, rank, maxLatenessAt), mostNs);
+            QCOMPARE(whole(table, rank, maxLatenessAt), maxNs);
         }
         for (size_t row = 0; row < each.rows.size(); ++row) {
             const auto rank = static_cast<size_t>(whole(each, row, 4));

@@ -574,7 +574,7 @@ class tst_StepParts : public QObject {
     }
 
     /// A number that no machine has, so that the cost of a file is bounded.
-    void mostUsedGpusAreKeptBeyondTheLimit() {
+    void busiestGpusAreKeptBeyondTheLimit() {
         std::vector<int64_t> microseconds(300, 10);
         for (size_t gpu = 100; gpu < 150; ++gpu) microseconds[gpu] = 20;
         microseconds[299] = 30;

@@ -97,7 +97,7 @@ struct Run {
         for (const auto& telling : tellings) telling();
         builder.nameProcess(globalPid(4242), "python3");
         builder.nameThread(globalTid(4242, 4242), "main");
-        builder.nameThread(globalTid(1, 1), "nobody's");
+        builder.nameThread(globalTid(1, 1), "without process");
         builder.finish();
         return builder.take();
     }

@@ -298,8 +298,8 @@ class tst_TraceFormats : public QObject {
         QVERIFY(!without);
         QCOMPARE(without.error().sentence,
                  fmt::format("{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in "
-                             "PATH. Where nsys is installed, run \"nsys export --type sqlite -o {0}.sqlite {0}\". "
-                             "Then open {0}.sqlite.",
+                             "PATH. Run \"nsys export --type sqlite -o {0}.sqlite {0}\" on a machine with nsys, "
+                             "then open {0}.sqlite.",
                              report.string()));
         withExporter("exit 3\n");
         QVERIFY(!loadTrace(report));

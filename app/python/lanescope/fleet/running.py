@@ -66,12 +66,12 @@ def address_of(scheduler: str) -> str:
 
 
 def check_encryption(address: str, is_unsafe: bool) -> None:
-    """Refuses a scheduler that does not prove its identity unless allowed. Answers of a cluster are unpickled, so whoever
-    answers can run code here, and on this machine every user can listen at an address."""
+    """Raises an error for a scheduler without TLS unless `is_unsafe`. Dask unpickles the answers of a scheduler, which runs
+    code. Every user of this machine can listen at a local address."""
     if address.startswith(("tls://", "wss://")) or is_unsafe:
         return
-    raise FleetError(f"{address}: a scheduler without TLS. Whoever answers there can run programs as you, on this machine too. Start the "
-                     "scheduler with TLS (tls://, see security in Dask's documentation), or use --without-tls on a trusted network.")
+    raise FleetError(f"{address}: a scheduler without TLS. Any program at this address can run code as you. Start the scheduler with "
+                     "TLS (tls://, see security in Dask's documentation), or use --without-tls on a trusted network.")
 
 
 def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) -> list:
