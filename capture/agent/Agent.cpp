@@ -134,7 +134,7 @@ Agent::Agent(const log::LogFolder& folder, AgentOptions options)
       nvtx_(
           windows_, stacks_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)),
-      reserve_(options_.diskReserveBytes) {
+      diskLimit_(options_.diskReserveBytes) {
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
 }
 
@@ -494,7 +494,7 @@ bool Agent::isReserveReached() {
     const int64_t nowNs = log::monotonicNs();
     if (options_.diskReserveBytes == 0 || nowNs < nextDiskNs_) return false;
     nextDiskNs_ = nowNs + diskPeriodNs;
-    return reserve_.isReached(file_.disk(), nowNs);
+    return diskLimit_.isReached(file_.disk(), nowNs);
 }
 
 void Agent::endRecording(HealthCode code, const std::string& sentence) {

@@ -10,7 +10,7 @@
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/DiskReserve.h"
+#include "capture/agent/DiskLimit.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/Windows.h"
 #include "capture/agent/ownThreads.h"
@@ -121,7 +121,7 @@ class Agent {
     bool hasPublishedLogStatus_ = false;
     int64_t writePeriodNs_ = 0, writerBegunNs_ = 0, nextWriteNs_ = 0, nextClockNs_ = 0;
     int64_t nextDiskNs_ = 0;
-    DiskReserve reserve_;
+    DiskLimit diskLimit_;
 
     enum class Phase { Running, Flushing, Flushed, Ending, Ended };
     std::mutex mutex_;  // guards the two members below; never held while CUPTI or I/O is called

@@ -63,7 +63,7 @@ inline constexpr const char* doorVariable = "LANESCOPE_AGENT_DOOR";
 inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
 
 /// Default disk reserve: a twentieth of the disk's size, at most 1 GiB, or the space that the trace needs if that is
-/// more; see `DiskReserve`.
+/// more; see `DiskLimit`.
 inline constexpr uint64_t defaultReserve = UINT64_MAX;
 
 /// Selection of recorded CUDA calls.

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/DiskReserve.h"
+#include "capture/agent/DiskLimit.h"
 #include "capture/agent/EventRing.h"
 #include "capture/agent/ownThreads.h"
 #include "capture/log/LogFile.h"
@@ -227,7 +227,7 @@ class tst_LogFile : public QObject {
 
     void diskReserveGrowsWithTheRateAtWhichTheDiskFills() {
         constexpr uint64_t mib = uint64_t{1} << 20;
-        agent::DiskReserve slow(agent::defaultReserve), fast(agent::defaultReserve), tiny(agent::defaultReserve);
+        agent::DiskLimit slow(agent::defaultReserve), fast(agent::defaultReserve), tiny(agent::defaultReserve);
         // 1 MiB/s needs 4 MiB and 2 s of it; 20 MiB/s needs 44 MiB.
         QVERIFY(!slow.isReached({8 * mib, 40 * mib}, 1'000'000'000) &&
                 !slow.isReached({7 * mib, 40 * mib}, 2'000'000'000));

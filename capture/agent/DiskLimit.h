@@ -11,9 +11,9 @@ namespace lanescope::agent {
 
 /// Free disk space at which a process stops recording, so that the trace of its log still fits. By default a twentieth
 /// of the disk, or more if the disk fills fast, by any writer. Writer thread only.
-class DiskReserve {
+class DiskLimit {
   public:
-    explicit DiskReserve(uint64_t bytes) : bytes_(bytes) {}
+    explicit DiskLimit(uint64_t bytes) : bytes_(bytes) {}
 
     /// Returns true if less than the reserve is free. Call it repeatedly; it measures how fast the disk fills.
     bool isReached(log::LogFile::Disk disk, int64_t nowNs) {
