@@ -9,7 +9,9 @@
 #include "app/viewer/FleetPage.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/LoadPage.h"
+#include "app/viewer/MemoryKeeper.h"
 #include "app/viewer/TracePage.h"
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -29,6 +31,15 @@ DocumentTabs::DocumentTabs(QWidget* parent) : QTabWidget(parent) {
     setMovable(true);
     setElideMode(Qt::ElideMiddle);
     connect(this, &QTabWidget::tabCloseRequested, this, &DocumentTabs::closeTab);
+    const auto isBusy = [this] {
+        const auto all = documents();
+        return isLoading() || std::ranges::any_of(all, &DocumentPage::isBusy);
+    };
+    memory_ = new MemoryKeeper(
+        isBusy, [this] { return traces(); }, this);
+    // Opening a trace may end between two checks; closing frees one.
+    connect(this, &DocumentTabs::documentAdded, memory_, &MemoryKeeper::noteWork);
+    connect(this, &DocumentTabs::documentClosing, memory_, &MemoryKeeper::noteWork);
 }
 
 template <class Page>
@@ -43,6 +54,14 @@ std::vector<Page*> DocumentTabs::pages() const {
 std::vector<TracePage*> DocumentTabs::tracePages() const { return pages<TracePage>(); }
 
 std::vector<DocumentPage*> DocumentTabs::documents() const { return pages<DocumentPage>(); }
+
+std::vector<TracePtr> DocumentTabs::traces() const {
+    std::vector<TracePtr> traces;
+    for (const DocumentPage* page : documents())
+        for (const views::TimelineView* timeline : page->timelines())
+            if (std::ranges::find(traces, timeline->trace()) == traces.end()) traces.push_back(timeline->trace());
+    return traces;
+}
 
 DocumentPage* DocumentTabs::currentDocument() const { return qobject_cast<DocumentPage*>(currentWidget()); }
 

@@ -16,6 +16,7 @@ namespace lanescope::viewer {
 class DocumentPage;
 class FleetPage;
 class LoadPage;
+class MemoryKeeper;
 class TracePage;
 
 /// The open documents, one per tab, and those still being loaded.
@@ -42,6 +43,9 @@ class DocumentTabs : public QTabWidget {
     TracePage* currentTrace() const;
     std::vector<TracePage*> tracePages() const;
     std::vector<DocumentPage*> documents() const;
+    /// Returns the open traces, each once, in the order of the tabs.
+    std::vector<TracePtr> traces() const;
+    MemoryKeeper& memory() const { return *memory_; }
     bool isLoading() const;
     void closeTab(int index);
     /// Sets the theme of all pages, and of those not yet loaded.
@@ -66,6 +70,7 @@ class DocumentTabs : public QTabWidget {
     std::vector<Page*> pages() const;
 
     views::Theme theme_ = views::Theme::light();
+    MemoryKeeper* memory_ = nullptr;
     std::set<const QWidget*> waitingForLive_;  ///< Tabs of recordings without loaded data.
 };
 

@@ -13,6 +13,7 @@
 #include "app/viewer/renderWindow.h"
 #include "app/viewer/windowStyle.h"
 #include "model/format/version.h"
+#include "model/system/system.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::viewer {
@@ -112,6 +113,7 @@ int main(int argc, char** argv) {
         lanescope::viewer::printMessage(problem);
         return 1;
     }
+    lanescope::system::separateLargeBlocks();
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-viewer"));
     QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));

@@ -19,6 +19,7 @@ std::vector<IdleGap> gapsBetween(const LargeVector<GpuWork>& work) {
             gaps.push_back({{last->endNs, next.startNs}, last->event, next.event, next.call});
         if (next.endNs >= last->endNs) last = &next;
     }
+    gaps.shrink_to_fit();
     return gaps;
 }
 

@@ -97,6 +97,7 @@ PartTimeline::PartTimeline(const WorkerTimeline& timeline, TimeRange range) : ra
         if (piece % blockSize == 0) before_.push_back(sum);
         sum[parts_[contributors_[piece]]] += endOf(piece) - startNs_[piece];
     }
+    before_.shrink_to_fit();
 }
 
 StepParts PartTimeline::sumBefore(int64_t timeNs) const {

@@ -498,6 +498,7 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, c
     FieldReader reader(bytes, *fields, bytes.subspan(static_cast<size_t>(header->checksumsOffset)),
                        backing->checkedBlocks);
     reader(*trace);
+    trace->launchConfigs.shrink_to_fit();
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
     trace->corruptBlocks = &backing->checkedBlocks.corruptCount();
@@ -505,6 +506,11 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, c
     trace->path = tracePath;
     trace->title = tracePath.filename().string();
     return trace;
+}
+
+void unloadIndex(const Trace& trace) {
+    // Only `readIndex` sets a backing.
+    if (trace.backing) static_cast<const Backing*>(trace.backing.get())->file.unload();
 }
 
 }  // namespace lanescope

@@ -84,4 +84,8 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::
 TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, const std::filesystem::path& trace,
                    std::shared_ptr<LargeMemory> memory = nullptr);
 
+/// Unloads the pages of its index that were read so far; the next access loads them again. Does nothing for a trace in
+/// memory. Other threads may read the trace.
+void unloadIndex(const Trace& trace);
+
 }  // namespace lanescope

@@ -142,11 +142,15 @@ std::optional<MappedFile> MappedFile::open(int descriptor, Access access) {
     }
     if (memory == nullptr) return std::nullopt;
     const std::span<const std::byte> content(static_cast<const std::byte*>(memory), bytes);
-    return MappedFile(content, maps ? MappingGuard::of(content) : std::nullopt);
+    return MappedFile(content, maps, maps ? MappingGuard::of(content) : std::nullopt);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, {})), guard_(std::move(other.guard_)) {}
+    : bytes_(std::exchange(other.bytes_, {})), isMapped_(other.isMapped_), guard_(std::move(other.guard_)) {}
+
+void MappedFile::unload() const {
+    if (isMapped_ && !bytes_.empty()) system::unloadPages(bytes_.data(), bytes_.size());
+}
 
 MappedFile::~MappedFile() {
     guard_.reset();

@@ -57,16 +57,19 @@ class MappedFile {
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return bytes_; }
+    /// Unloads the pages read so far if the file is mapped; the next access loads them again. Other threads may read.
+    void unload() const;
     /// Counts later losses in `losses`, which must outlive all reading.
     void countLossesInto(std::atomic<uint32_t>& losses) const {
         if (guard_) guard_->countInto(losses);
     }
 
   private:
-    MappedFile(std::span<const std::byte> bytes, std::optional<MappingGuard> guard)
-        : bytes_(bytes), guard_(std::move(guard)) {}
+    MappedFile(std::span<const std::byte> bytes, bool isMapped, std::optional<MappingGuard> guard)
+        : bytes_(bytes), isMapped_(isMapped), guard_(std::move(guard)) {}
 
     std::span<const std::byte> bytes_;
+    bool isMapped_ = false;              ///< False for a copy.
     std::optional<MappingGuard> guard_;  ///< Guard of the mapping.
 };
 

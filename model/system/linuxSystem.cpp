@@ -19,6 +19,10 @@
 
 #include "model/system/system.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace lanescope::system {
 
 ClockError clockError() {
@@ -93,6 +97,23 @@ void endWithParent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void adoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 void preferLargePages(void* memory, size_t bytes) { static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE)); }
+
+void separateLargeBlocks() {
+#ifdef __GLIBC__
+    constexpr int minLargeBytes = 1 << 18;
+    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, minLargeBytes));
+#endif
+}
+
+void returnFreeMemory() {
+#ifdef __GLIBC__
+    static_cast<void>(::malloc_trim(0));
+#endif
+}
+
+void unloadPages(const void* mapping, size_t bytes) {
+    static_cast<void>(::madvise(const_cast<void*>(mapping), bytes, MADV_DONTNEED));
+}
 
 std::filesystem::path ownProgram() {
     std::error_code error;

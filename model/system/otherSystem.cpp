@@ -111,6 +111,12 @@ void adoptOrphans() {}
 
 void preferLargePages(void*, size_t) {}
 
+void separateLargeBlocks() {}
+
+void returnFreeMemory() {}
+
+void unloadPages(const void*, size_t) {}
+
 std::filesystem::path ownProgram() {
 #ifdef __APPLE__
     uint32_t length = 0;

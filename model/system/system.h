@@ -89,6 +89,18 @@ void adoptOrphans();
 /// Without them access is only slower.
 void preferLargePages(void* memory, size_t bytes);
 
+/// Has every large block of the heap allocated on its own, so that it returns to the system when freed. By default the
+/// C library stops doing so after the first one. Call at the start of a program.
+void separateLargeBlocks();
+
+/// Returns freed memory of the heap to the system, where the C library keeps it for later. Other threads that allocate
+/// wait for some milliseconds at most.
+void returnFreeMemory();
+
+/// Unloads the pages of a mapped file that nobody writes to; the next access loads them again, usually from the page
+/// cache. Requires a shared mapping. Does nothing where the system cannot do that.
+void unloadPages(const void* mapping, size_t bytes);
+
 /// Returns the file of the running program; empty if unknown.
 std::filesystem::path ownProgram();
 

@@ -30,6 +30,21 @@ using namespace lanescope::torchTrace;
 
 namespace {
 
+/// Returns the bytes of a mapping of this process that are in memory, by its entry in /proc; -1 if it has none.
+int64_t residentBytes(const void* mapping) {
+    std::ifstream maps("/proc/self/smaps");
+    std::string line;
+    bool isIts = false;
+    while (std::getline(maps, line)) {
+        const size_t dash = line.find('-');
+        if (dash != std::string::npos && line.find(':') > line.find(' '))
+            isIts = std::stoull(line.substr(0, dash), nullptr, 16) == reinterpret_cast<uintptr_t>(mapping);
+        else if (isIts && line.starts_with("Rss:"))
+            return std::stoll(line.substr(4)) * 1024;
+    }
+    return -1;
+}
+
 mode_t modeOf(const std::filesystem::path& path) {
     struct stat status {};
     return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
@@ -256,6 +271,20 @@ class tst_Files : public QObject {
         std::filesystem::resize_file(index_, 0);
         QCOMPARE(copy->bytes().size(), whole.size());
         QVERIFY(std::memcmp(copy->bytes().data(), whole.data(), whole.size()) == 0);
+    }
+
+    void unloadedMappedFileIsReadAgain() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = contentOf(index_);
+        for (const auto access : {MappedFile::Access::Mapped, MappedFile::Access::Copied}) {
+            const auto file = MappedFile::open(index_, access);
+            QVERIFY(file.has_value());
+            QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
+            QVERIFY(residentBytes(file->bytes().data()) > 0);
+            file->unload();
+            if (access == MappedFile::Access::Mapped) QCOMPARE(residentBytes(file->bytes().data()), 0);
+            QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
+        }
     }
 
     void mappedFileOutlivesItsName() {
