@@ -83,7 +83,12 @@ QPushButton:flat:hover { background: {raised}; }
 QPushButton#primary { background: {accent}; border-color: {accent}; color: {accentText}; }
 QWidget#liveBar { background: {panel}; border-bottom: 1px solid {separator}; }
 QWidget#liveBar QPushButton { padding: 1px 10px; }
-QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px; }
+QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px;
+            combobox-popup: 0; }
+QComboBox QAbstractItemView { background: {canvas}; color: {text}; border: 1px solid {edge}; outline: 0;
+                              selection-background-color: {accent}; selection-color: {accentText}; }
+QComboBox QAbstractItemView::item { min-height: 1.7em; padding: 0 7px; }
+QComboBox QAbstractItemView::item:selected { background: {accent}; color: {accentText}; }
 QComboBox:focus { border-color: {accent}; }
 QComboBox::drop-down { border: none; width: 1.3em; }
 QComboBox::down-arrow { image: url(:/icons/down.svg); width: 1em; height: 1em; }
