@@ -24,10 +24,10 @@ constexpr PartEntry entries[]{
     {"exposed DtoD copies", "exposed_dtod", PartGroup::Copies, {0xe3cb5c, 0xe3cb5c}},
     {"exposed other copies", "exposed_other_copy", PartGroup::Copies, {0xb09a7c, 0xb09a7c}},
     {"memset", "memset", PartGroup::Copies, {0x9c8878, 0x9c8878}},
-    {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives, {0xd3b6df, 0xd3b6df}},
-    {"data loading", "data_loading_idle", PartGroup::Idle, {0x7fb7ad, 0x4a7b72}},
-    {"synchronization idle", "synchronization_idle", PartGroup::Idle, {0xd9aaa6, 0x80605e}},
-    {"CPU-bound idle", "launch_bound_idle", PartGroup::Idle, {0x8b97a8, 0x6d7887}},
+    {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives, {0xd3b6df, 0x6b4f7a}},
+    {"data loading", "data_loading_idle", PartGroup::Idle, {0x4fb0a0, 0x3d8b7e}},
+    {"synchronization idle", "synchronization_idle", PartGroup::Idle, {0xe88f98, 0x99525c}},
+    {"CPU-bound idle", "launch_bound_idle", PartGroup::Idle, {0xd92b4b, 0xcf3d5a}},
     {"other idle", "other_idle", PartGroup::Idle, {0xc9d0da, 0x454d59}},
 };
 static_assert(std::size(entries) == stepPartCount);

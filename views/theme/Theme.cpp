@@ -169,7 +169,7 @@ Theme Theme::light(Palette palette) {
                                 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
     theme.distinct =
         colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
-    theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffbfc6d0});
+    theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffe2bfa6});
     theme.categories = categoryColors(theme);
     theme.parts = partColors(theme);
     if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
@@ -208,7 +208,7 @@ Theme Theme::dark(Palette palette) {
                                 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
     theme.distinct =
         colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
-    theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff626c7a});
+    theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff7d6150});
     theme.categories = categoryColors(theme);
     theme.parts = partColors(theme);
     if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);

@@ -97,6 +97,24 @@ class tst_Theme : public QObject {
         QCOMPARE(colors.size(), categories.size() + theme.kernels.size());
     }
 
+    /// Grey is for what is disabled or unknown.
+    void timeThatIsAProblemHasAColour_data() { themes(); }
+    void timeThatIsAProblemHasAColour() {
+        using analysis::StepPart;
+        const Theme theme = tst_Theme::theme();
+        constexpr int minSaturation = 90;
+        for (const StepPart part : {StepPart::LaunchBound, StepPart::Synchronization, StepPart::DataLoading}) {
+            const QColor color = theme.colorOf(part);
+            QVERIFY2(color.hsvSaturation() >= minSaturation, qPrintable(color.name()));
+        }
+        QVERIFY(theme.colorOf(StepPart::LaunchBound).hsvSaturation() > 150);
+        // Waiting is fainter than work: it is not the brightest colour of a dark window.
+        if (theme.isDark)
+            QVERIFY(theme.colorOf(StepPart::WaitingForRanks).lightness() <
+                    theme.colorOf(StepPart::Compute).lightness());
+        for (const QColor& range : theme.ranges) QVERIFY2(range.hsvSaturation() >= 35, qPrintable(range.name()));
+    }
+
     void unknownCategoriesHaveAColour() { QVERIFY(Theme::light().colorOf(static_cast<SliceCategory>(200)).isValid()); }
 
     void familiesAreDistinctForColourBlindEyes_data() {
