@@ -19,7 +19,7 @@ constexpr size_t minNameColumns = 16;
 bool isUnit(std::string_view word) {
     while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
         word.remove_suffix(1);
-    for (const std::string_view unit : {"%", "ns", "us", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
+    for (const std::string_view unit : {"%", "ns", "\u00b5s", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
         if (word == unit) return true;
     return false;
 }

@@ -90,7 +90,7 @@ struct Scale {
     std::string_view suffix;
 };
 
-constexpr std::array<Scale, 4> durationScales{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
+constexpr std::array<Scale, 4> durationScales{{{1, "ns"}, {1e3, "\u00b5s"}, {1e6, "ms"}, {1e9, "s"}}};
 constexpr double kibi = 1024;
 constexpr std::array<Scale, 5> byteScales{
     {{1, "B"}, {kibi, "KiB"}, {kibi * kibi, "MiB"}, {kibi * kibi * kibi, "GiB"}, {kibi * kibi * kibi * kibi, "TiB"}}};
@@ -239,7 +239,7 @@ DurationScale DurationScale::fitting(int64_t maxNs) {
     const int64_t size = std::abs(maxNs);
     if (size >= 1'000'000'000) return {1'000'000'000, "s", 3};
     if (size >= 1'000'000) return {1'000'000, "ms", 3};
-    if (size >= 1'000) return {1'000, "us", 3};
+    if (size >= 1'000) return {1'000, "\u00b5s", 3};
     return {1, "ns", 0};
 }
 

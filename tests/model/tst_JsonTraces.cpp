@@ -303,7 +303,7 @@ class tst_JsonTraces : public QObject {
         QVERIFY(sentenceOf(*trace, HealthCode::CallsWithoutWork).starts_with("1 calls"));
         // The copy, the memset and the late kernel.
         QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 GPU operations"));
-        QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") != std::string::npos);
+        QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 µs") != std::string::npos);
         QVERIFY(hasNote(*trace, HealthCode::ProfilerOverhead));
         QVERIFY(hasNote(*trace, HealthCode::ValuesIgnored));
         QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));

@@ -413,7 +413,7 @@ class tst_Text : public QObject {
         QCOMPARE(formatTable(table, TableFormat::Text), std::string("Total Time  Count  Name\n"
                                                                     "----------  -----  ------\n"
                                                                     "  12.50 s   1,234  gemm\n"
-                                                                    "  250.0 us      7  relu \xc3\xa4\n"));
+                                                                    "  250.0 µs      7  relu \xc3\xa4\n"));
     }
 
     void textPrintsTheNameLastAndComplete() {
@@ -435,11 +435,11 @@ class tst_Text : public QObject {
     void valuesHaveFittingUnits() {
         QCOMPARE(formatDuration(0), std::string("0 ns"));
         QCOMPARE(formatDuration(999), std::string("999 ns"));
-        QCOMPARE(formatDuration(1'234), std::string("1.234 us"));
-        QCOMPARE(formatDuration(12'500), std::string("12.50 us"));
+        QCOMPARE(formatDuration(1'234), std::string("1.234 µs"));
+        QCOMPARE(formatDuration(12'500), std::string("12.50 µs"));
         QCOMPARE(formatDuration(999'960), std::string("1.000 ms"));
         QCOMPARE(formatDuration(3'200'000'000), std::string("3.200 s"));
-        QCOMPARE(formatDuration(-1'500), std::string("-1.500 us"));
+        QCOMPARE(formatDuration(-1'500), std::string("-1.500 µs"));
         QCOMPARE(formatDuration(7'200'000'000'000), std::string("7,200 s"));
         QCOMPARE(formatTimestamp(1'234'567'890), std::string("1.234567890 s"));
         QCOMPARE(formatCell(int64_t{-5}, Unit::Timestamp), std::string("-0.000000005 s"));

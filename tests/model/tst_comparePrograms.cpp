@@ -473,8 +473,8 @@ class tst_comparePrograms : public QObject {
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.34 && found->share < 0.36, found->sentence.c_str());
         QVERIFY2(has(found->sentence,
-                     "Up to 500.0 us per step more may be profiler overhead: 100 launches took 7.450 us each, "
-                     "unprofiled launches 2.450 us in a reference measurement."),
+                     "Up to 500.0 µs per step more may be profiler overhead: 100 launches took 7.450 µs each, "
+                     "unprofiled launches 2.450 µs in a reference measurement."),
                  found->sentence.c_str());
     }
 
@@ -482,7 +482,7 @@ class tst_comparePrograms : public QObject {
         const Explanation explanation = explain::explain(Program(60 * us, 40 * us).summary());
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence, "may be profiler overhead: at most 10.00 us for each of 99.95 launches."),
+        QVERIFY2(has(found->sentence, "may be profiler overhead: at most 10.00 µs for each of 99.95 launches."),
                  found->sentence.c_str());
     }
 

@@ -9,6 +9,7 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Track.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/scales.h"
 
@@ -135,7 +136,7 @@ QString rateText(double gigabytesPerSecond) {
 QString copyText(const Trace& trace, const CopyGroup& group, const CopyPoint& copy) {
     return QStringLiteral("%1: %2 at %3 in %4, at %5")
         .arg(groupText(trace, group), toQString(formatBytes(copy.bytes)), rateText(copy.gigabytesPerSecond),
-             toQString(formatDuration(copy.endNs - copy.startNs)), formatTime(copy.startNs));
+             shortDuration(copy.endNs - copy.startNs), formatTime(copy.startNs));
 }
 
 QString peakText(const CopyPeak& peak) {

@@ -9,6 +9,7 @@
 
 #include "model/text/formatValue.h"
 #include "views/bandwidth/plotCopies.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/scales.h"
 
@@ -153,7 +154,7 @@ void CopyChart::move(const QMouseEvent& event) {
     band_->topLeft->setCoords(key(pressedAt_->x()), 0);
     band_->bottomRight->setCoords(key(event.pos().x()), 1);
     const auto [from, to] = std::minmax({timeAt(pressedAt_->x()), timeAt(event.pos().x())});
-    emit described(tr("Selects %1 from %2").arg(toQString(formatDuration(to - from)), formatTime(from)));
+    emit described(tr("Selects %1 from %2").arg(shortDuration(to - from), formatTime(from)));
     plot_->layer(QStringLiteral("overlay"))->replot();
 }
 

@@ -17,6 +17,7 @@
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/stacks.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -31,7 +32,7 @@ QString percent(int64_t part, int64_t whole) {
     return QStringLiteral("%1 %").arg(share, 0, 'f', share < 1 && share > 0 ? 2 : 1);
 }
 
-QString duration(int64_t ns) { return toQString(formatDuration(ns)); }
+QString duration(int64_t ns) { return shortDuration(ns); }
 
 QString kindOf(FrameKind kind) {
     switch (kind) {

@@ -26,6 +26,7 @@
 #include "views/flame/FlameChart.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportPanel.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -378,7 +379,7 @@ void FlamePanel::showRemark() {
         remark_->setText(textOf(*tree, matches_));
     else
         remark_->setText(tr("%1 on GPUs, %2 frames")
-                             .arg(toQString(formatDuration(tree->totalNs())),
+                             .arg(shortDuration(tree->totalNs()),
                                   QLocale(QLocale::English).toString(qulonglong(tree->nodes().size() - 1))));
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/text/formatValue.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 
@@ -27,7 +28,7 @@ constexpr int lossWidth = 92, gap = 10;
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 QString duration(double ns) {
-    return std::isnan(ns) ? QStringLiteral("unknown") : toQString(formatDuration(std::llround(std::abs(ns))));
+    return std::isnan(ns) ? QStringLiteral("unknown") : shortDuration(std::llround(std::abs(ns)));
 }
 
 }  // namespace
@@ -397,7 +398,7 @@ QString valueText(double value, Measure measure) {
         return QStringLiteral("%1%2 %")
             .arg(value < 0 ? QStringLiteral("−") : QStringLiteral("+"))
             .arg(std::abs(value) * 100, 0, 'f', std::abs(value) < 0.1 ? 1 : 0);
-    return toQString(formatDuration(std::llround(value)));
+    return shortDuration(std::llround(value));
 }
 
 }  // namespace
@@ -463,7 +464,7 @@ void FleetMap::paintWorst(QPainter& painter) const {
             QFontMetrics(font).elidedText(labelOf(few.rows[place]), Qt::ElideRight, static_cast<int>(label.width())));
         painter.drawText(QRectF(few.area.right() + 8, whole.top(), width(), whole.height()),
                          Qt::AlignLeft | Qt::AlignVCenter,
-                         toQString(formatDuration(std::llround(report_->ranks[few.rows[place]].lostNs))));
+                         shortDuration(std::llround(report_->ranks[few.rows[place]].lostNs)));
     }
     painter.setFont(font());
     painter.setPen(theme_.separator);

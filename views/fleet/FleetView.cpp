@@ -20,6 +20,7 @@
 
 #include "model/text/formatValue.h"
 #include "views/fleet/FleetMap.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -31,7 +32,7 @@ namespace {
 constexpr int margin = 9;
 
 QString costText(const ReportFinding& finding) {
-    return finding.lostNs > 0 ? FindingList::tr("%1 lost").arg(toQString(formatDuration(finding.lostNs))) : QString();
+    return finding.lostNs > 0 ? FindingList::tr("%1 lost").arg(shortDuration(finding.lostNs)) : QString();
 }
 
 QString whereText(const ReportFinding& finding) {
@@ -295,7 +296,7 @@ void FleetView::setReport(FleetReportPtr report) {
                         .arg(countText(report_->ranks.size(), "rank", "ranks"),
                              countText(machines.size(), "machine", "machines"),
                              countText(report_->steps.size(), "step", "steps"),
-                             toQString(formatDuration(std::llround(report_->medianStepNs())))));
+                             shortDuration(std::llround(report_->medianStepNs()))));
     headline_->setText(report_->findings.empty() ? tr("No rank, link or host stands out, and no rank is missing.")
                                                  : toQString(report_->findings.front().sentence));
     heading_->setText(report_->findings.empty() ? tr("No findings")

@@ -9,6 +9,7 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "views/tables/ReportView.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/scales.h"
 
@@ -16,7 +17,7 @@ namespace lanescope::views {
 
 ScopeChoice::ScopeChoice(QWidget* parent) : QComboBox(parent) {
     setAccessibleName(tr("Which time is counted"));
-    addItems({tr("Selection, else all"), tr("Visible range"), tr("Whole trace")});
+    addItems({tr("Selection (or whole trace)"), tr("Visible range"), tr("Whole trace")});
     setToolTip(tr("Which time is counted. Without a selected range, all of it."));
     connect(this, &QComboBox::currentIndexChanged, this, &ScopeChoice::countedChanged);
 }
@@ -46,7 +47,7 @@ QString ScopeChoice::remark() const {
     const std::optional<TimeRange> range = counted();
     if (!range) return tr("Whole trace");
     return (scope() == Scope::Visible ? tr("Visible range, %1 from %2") : tr("Selected range, %1 from %2"))
-        .arg(toQString(formatDuration(range->durationNs())), formatTime(range->startNs));
+        .arg(shortDuration(range->durationNs()), formatTime(range->startNs));
 }
 
 ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
@@ -127,12 +128,11 @@ void ReportPanel::refresh(LatestJob::Older older) {
 void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<TimeRange> range) {
     isStale_ = job_->isOutdated();
     view_->setRemark(
-        range ? tr("Selected range, %1 from %2")
-                    .arg(toQString(formatDuration(range->durationNs())), toQString(formatDuration(range->startNs)))
+        range ? tr("Selected range, %1 from %2").arg(shortDuration(range->durationNs()), toQString(formatTimestamp(range->startNs)))
               : QString());
     if (report) {
-        view_->setEmptyText(range ? tr("Nothing of this kind lies in the selected range.")
-                                  : tr("Nothing of this kind was recorded."));
+        view_->setEmptyText(range ? tr("None in the selected range.")
+                                  : tr("Not recorded in this trace."));
         view_->setTable(indentedRows(*report));
     } else {
         view_->setTable({});

@@ -311,7 +311,7 @@ void showEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const Q
 ChartUnit chartUnit(double maxNs) {
     if (maxNs >= 2e9) return {1e9, "s"};
     if (maxNs >= 2e6) return {1e6, "ms"};
-    if (maxNs >= 2e3) return {1e3, "us"};
+    if (maxNs >= 2e3) return {1e3, "\u00b5s"};
     return {};
 }
 

@@ -13,7 +13,7 @@ struct TimeUnit {
     int64_t ns;
     const char* name;
 };
-constexpr TimeUnit units[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
+constexpr TimeUnit units[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "\u00b5s"}, {1, "ns"}};
 
 // With more digits a label is not read but searched for the differing digit.
 constexpr int64_t maxCountedSteps = 100'000;

@@ -179,7 +179,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(chart.current(), shown.node(toForward));
         QVERIFY(chart.card().isVisible());
         QCOMPARE(chart.card().title(), QString("forward (model.py:20)"));
-        QVERIFY(chart.accessibleDescription().startsWith("forward (model.py:20), 300.0 us"));
+        QVERIFY(chart.accessibleDescription().startsWith("forward (model.py:20), 300.0 µs"));
         shown.key(Qt::Key_Right);
         QVERIFY(chart.current() != shown.node(toForward));
         shown.key(Qt::Key_Left);
@@ -207,7 +207,7 @@ class TestFlamePanel : public QObject {
         QTest::mouseMove(chart.viewport(), chart.rectOf(shown.node(toBackward)).center());
         QTRY_VERIFY(chart.card().isVisible());
         QCOMPARE(chart.card().title(), QString("backward (autograd.py:30)"));
-        QVERIFY2(chart.card().detail().contains("GPU time: 100.0 us, 10.0 % of all"),
+        QVERIFY2(chart.card().detail().contains("GPU time: 100.0 µs, 10.0 % of all"),
                  qPrintable(chart.card().detail()));
         QVERIFY(chart.card().detail().startsWith("Python function of a package"));
         QVERIFY(chart.viewport()->rect().contains(chart.card().rectangle()));
@@ -227,7 +227,7 @@ class TestFlamePanel : public QObject {
         const QColor before = colorIn(evaluate);
         child<QLineEdit>(shown.panel).setFocus();
         QTest::keyClicks(&child<QLineEdit>(shown.panel), "MODEL.py");
-        QCOMPARE(shown.panel.remark(), QString("1 frame, 300.0 us, 30.0 % of GPU time"));
+        QCOMPARE(shown.panel.remark(), QString("1 frame, 300.0 µs, 30.0 % of GPU time"));
         QVERIFY(colorIn(evaluate) != before);
         QTest::keyClick(&child<QLineEdit>(shown.panel), Qt::Key_Return);
         QVERIFY(chart.hasFocus());
@@ -341,7 +341,7 @@ class TestFlamePanel : public QObject {
         }
         QCOMPARE(files.count(), 2);
         QCOMPARE(QApplication::clipboard()->text(), QString("train (train.py:10);forward (model.py:20);gemm 300000\n"));
-        QVERIFY(shown.panel.svg().find("<title>forward (model.py:20): 300.0 us (100.0 %)") != std::string::npos);
+        QVERIFY(shown.panel.svg().find("<title>forward (model.py:20): 300.0 µs (100.0 %)") != std::string::npos);
         QVERIFY(shown.panel.svg().find("train (train") == std::string::npos);
     }
 

@@ -4,6 +4,8 @@
 #include "model/format/text.h"
 #include "tests/support/runTest.h"
 #include "views/text/shownText.h"
+#include "views/text/distinctName.h"
+#include "views/text/shortDuration.h"
 #include "views/text/typedText.h"
 
 using namespace lanescope;
@@ -25,6 +27,35 @@ class tst_TimeTarget : public QObject {
     }
 
   private slots:
+    void durationsHaveThreeDigits() {
+        for (const auto& [ns, text] : {std::pair<int64_t, const char*>{0, "0 ns"},
+                                       {47, "47 ns"},
+                                       {1'234, "1.23 µs"},
+                                       {12'345, "12.3 µs"},
+                                       {999'600, "1.00 ms"},
+                                       {12'325'000, "12.3 ms"},
+                                       {123'456'789, "123 ms"},
+                                       {-4'397'000, "−4.40 ms"},
+                                       {61'000'000'000, "61.0 s"}})
+            QCOMPARE(shortDuration(ns), QString::fromUtf8(text));
+        QCOMPARE(signedDuration(4'800'000), QString("+4.80 ms"));
+        QCOMPARE(signedDuration(-4'800'000), QString::fromUtf8("−4.80 ms"));
+    }
+
+    void shortenedNamesKeepTheirDifference() {
+        const QFontMetrics metrics(QApplication::font());
+        const QString a = "resnet152-nvlink.sqlite.gz", b = "resnet152-no-p2p.sqlite.gz";
+        QCOMPARE(distinctName(a, b, metrics, 10'000), a);
+        const int width = metrics.horizontalAdvance(a) * 4 / 5;
+        for (const auto& [name, other, part] : {std::tuple(a, b, "nvlink"), std::tuple(b, a, "no-p2p")}) {
+            const QString shown = distinctName(name, other, metrics, width);
+            QVERIFY2(shown.contains(part), qPrintable(shown));
+            QVERIFY(metrics.horizontalAdvance(shown) <= width);
+            const QString narrow = distinctName(name, other, metrics, metrics.horizontalAdvance("mmmmmmmm"));
+            QVERIFY2(narrow.contains(QString(part).left(3)), qPrintable(narrow));
+        }
+    }
+
     void timesAreParsed_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<qint64>("timeNs");

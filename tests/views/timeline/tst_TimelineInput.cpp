@@ -305,8 +305,8 @@ class tst_TimelineInput : public QObject {
         const HoverTip& card = shown.canvas()->hoverTip();
         QVERIFY(card.isVisible());
         QCOMPARE(card.title(), QString("second_kernel"));
-        QVERIFY2(card.detail().contains("100.0 us"), qPrintable(card.detail()));
-        QVERIFY2(card.detail().contains("300 us"), qPrintable(card.detail()));
+        QVERIFY2(card.detail().contains("100.0 µs"), qPrintable(card.detail()));
+        QVERIFY2(card.detail().contains("300 µs"), qPrintable(card.detail()));
         QVERIFY(shown.canvas()->rect().contains(card.rectangle()));
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(shown.canvas(), &leave);
@@ -581,12 +581,12 @@ class tst_TimelineInput : public QObject {
         QVERIFY(shown.canvas()->flowLabels().empty());
         shown.view.state().range().axis().setRange({0, 50'000});
         QCOMPARE(shown.canvas()->flowLabels().size(), size_t{1});
-        QCOMPARE(shown.canvas()->flowLabels()[0].text, QString("first_kernel at +80.00 us"));
+        QCOMPARE(shown.canvas()->flowLabels()[0].text, QString("first_kernel at +80.00 µs"));
         QVERIFY(shown.canvas()->rect().contains(shown.canvas()->flowLabels()[0].area.toAlignedRect()));
         shown.view.state().selection().setEvent(small_.first);
         shown.view.state().range().axis().setRange({90'000, 150'000});
         QCOMPARE(shown.canvas()->flowLabels()[0].text,
-                 QString("cudaLaunchKernel at %1%2").arg(QChar(0x2212)).arg("80.00 us"));
+                 QString("cudaLaunchKernel at %1%2").arg(QChar(0x2212)).arg("80.00 µs"));
         // Another stream waits, on a lower GPU.
         shown.view.setTrace(busy_.trace);
         shown.view.state().selection().setEvent(busy_.launched);

@@ -179,7 +179,7 @@ class tst_VisibleRange : public QObject {
         QTest::addColumn<QString>("label");
         QTest::newRow("seconds") << qint64(0) << qint64(60'000'000'000) << "5 s";
         QTest::newRow("milliseconds") << qint64(0) << qint64(60'000'000) << "5 ms";
-        QTest::newRow("microseconds") << qint64(0) << qint64(60'000) << "5 us";
+        QTest::newRow("microseconds") << qint64(0) << qint64(60'000) << "5 µs";
         QTest::newRow("nanoseconds") << qint64(0) << qint64(60) << "5 ns";
         QTest::newRow("decimals") << qint64(1'200'000'000) << qint64(1'200'600'000) << "1200.05 ms";
         QTest::newRow("before zero") << qint64(-60'000'000) << qint64(0) << QString(QChar(0x2212)) + "55 ms";
@@ -228,7 +228,7 @@ class tst_VisibleRange : public QObject {
         QTest::addColumn<QString>("text");
         QTest::newRow("zero") << qint64(0) << "0 ns";
         QTest::newRow("ns") << qint64(999) << "999 ns";
-        QTest::newRow("us") << qint64(1'500) << "1.5 us";
+        QTest::newRow("us") << qint64(1'500) << "1.5 µs";
         QTest::newRow("ms") << qint64(18'988'003) << "18.988 003 ms";
         QTest::newRow("s") << qint64(3'000'000'000) << "3 s";
         QTest::newRow("hours") << qint64(7'200'000'000'001) << "7 200.000 000 001 s";
