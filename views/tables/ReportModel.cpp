@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "model/text/formatTable.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -60,7 +61,10 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !cell) return {};
     const Unit unit = unitOf(index.column());
     switch (role) {
-        case Qt::DisplayRole: return toQString(formatCell(*cell, unit));
+        case Qt::DisplayRole:
+            if (const auto number = toNumber(*cell); unit == Unit::Nanoseconds && number)
+                return shortDuration(std::llround(*number));
+            return toQString(formatCell(*cell, unit));
         case Qt::ToolTipRole: return toolTip(*cell, index.column());
         case Qt::TextAlignmentRole:
             return int((unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);

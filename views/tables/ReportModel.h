@@ -2,12 +2,20 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QColor>
+#include <QMetaType>
 #include <QSortFilterProxyModel>
 #include <QStringList>
 
 #include "model/text/ReportTable.h"
 
 namespace lanescope::views {
+
+/// A piece of a stacked bar: its share [0, 1] of the whole bar, and its colour.
+struct BarSegment {
+    double share = 0;
+    QColor color;
+};
 
 /// A `ReportTable` for Qt's item views: formatted text for display, plain numbers for sorting. Owns
 /// its copy of the table. GUI thread.
@@ -18,6 +26,7 @@ class ReportModel : public QAbstractTableModel {
         SortRole = Qt::UserRole,  ///< The plain number or text; invalid for an empty cell.
         ShareRole,                ///< Share [0, 1] of the bar, as in percent columns; else invalid.
         BarColorRole,             ///< Colour of this bar; invalid for the default.
+        SegmentsRole,             ///< `QList<BarSegment>` of a stacked bar; else invalid.
     };
 
     explicit ReportModel(QObject* parent = nullptr);
@@ -62,3 +71,5 @@ class ReportFilter : public QSortFilterProxyModel {
 };
 
 }  // namespace lanescope::views
+
+Q_DECLARE_METATYPE(QList<lanescope::views::BarSegment>)

@@ -63,8 +63,29 @@ QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& row
 
 ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
 
+QRectF ShareBarDelegate::segmentsArea(const QRect& cell) {
+    constexpr int height = 6, margin = 8;
+    QRectF area = cell.adjusted(margin, 0, -margin, -1);
+    area.setTop(area.bottom() - height);
+    return area;
+}
+
 void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
-    QStyledItemDelegate::paint(painter, option, index);
+    const QVariant segments = index.data(ReportModel::SegmentsRole);
+    QStyleOptionViewItem cell = option;
+    // The text is above the bar.
+    if (segments.isValid()) cell.displayAlignment = Qt::AlignLeft | Qt::AlignTop;
+    QStyledItemDelegate::paint(painter, cell, index);
+    if (segments.isValid()) {
+        const QRectF area = segmentsArea(option.rect);
+        double left = area.left();
+        for (const BarSegment& each : segments.value<QList<BarSegment>>()) {
+            const double width = area.width() * each.share;
+            painter->fillRect(QRectF(left, area.top(), width, area.height()), each.color);
+            left += width;
+        }
+        return;
+    }
     const QVariant share = index.data(ReportModel::ShareRole);
     if (!share.isValid()) return;
 
@@ -151,7 +172,7 @@ void ReportView::build() {
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     emptyLabel_->setAlignment(Qt::AlignCenter);
     emptyLabel_->setEnabled(false);
-    emptyLabel_->setText(tr("Nothing of this kind was recorded."));
+    emptyLabel_->setText(tr("Not recorded in this trace."));
 
     arrange();
     auto* copy = new QAction(tr("Copy rows"), table_);

@@ -17,13 +17,15 @@ namespace lanescope::views {
 /// `model` if `rows` is empty, in the order of the view.
 QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows);
 
-/// Draws a thin bar under cells that have a `ReportModel::ShareRole`.
+/// Draws a thin bar under cells that have a `ReportModel::ShareRole` or `SegmentsRole`.
 class ShareBarDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:
     explicit ShareBarDelegate(QObject* parent = nullptr);
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    /// Returns the place of the stacked bar in a cell.
+    static QRectF segmentsArea(const QRect& cell);
 };
 
 }  // namespace lanescope::views
