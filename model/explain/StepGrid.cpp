@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "model/analysis/shownNumbers.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
@@ -94,15 +95,18 @@ std::pair<size_t, size_t> StepGrid::columnsIn(size_t row, TimeRange range) const
 
 namespace {
 
-std::vector<StepPart> partsOf(const RunSummary& run) {
+StepParts totalOf(const RunSummary& run) {
     StepParts all;
-    for (const WorkerSummary& worker : run.workers)
-        for (const StepSummary& step : worker.steps)
-            for (size_t part = 0; part < stepPartCount; ++part) all.ns[part] |= step.parts.ns[part];
-    std::vector<StepPart> parts;
-    for (size_t part = 0; part < stepPartCount; ++part)
-        if (all.ns[part] != 0) parts.push_back(static_cast<StepPart>(part));
-    return parts;
+    for (const WorkerSummary& worker : run.workers) all += worker.totalParts();
+    return all;
+}
+
+/// Returns "CPU-bound idle, 70.2 %".
+std::string largestPartText(const StepSummary& step) {
+    const std::vector<StepPart> parts = partsBySize(step.parts);
+    if (parts.empty() || step.wallNs <= 0) return {};
+    const double share = static_cast<double>(step.parts[parts.front()]) / static_cast<double>(step.wallNs);
+    return fmt::format("{}, {} %", name(parts.front()), percentText(100 * share));
 }
 
 std::string columnName(StepPart part) {
@@ -124,6 +128,35 @@ std::map<int64_t, int64_t> maxWaits(const RunSummary& run) {
 
 }  // namespace
 
+std::vector<StepPart> partsBySize(const StepParts& parts) {
+    std::vector<StepPart> sorted;
+    for (size_t part = 0; part < stepPartCount; ++part)
+        if (parts.ns[part] > 0) sorted.push_back(static_cast<StepPart>(part));
+    std::stable_sort(sorted.begin(), sorted.end(), [&](StepPart a, StepPart b) { return parts[a] > parts[b]; });
+    return sorted;
+}
+
+StepExcess excessOf(const RunSummary& run, StepPlace place) {
+    const std::vector<StepSummary>& steps = run.workers[place.worker].steps;
+    std::vector<int64_t> values(steps.size());
+    const auto median = [&](auto valueOf) {
+        std::ranges::transform(steps, values.begin(), valueOf);
+        return static_cast<int64_t>(medianOf(values));
+    };
+    const StepSummary& step = steps[place.step];
+    StepExcess excess;
+    excess.ns = step.wallNs - median([](const StepSummary& each) { return each.wallNs; });
+    const int64_t sign = excess.ns < 0 ? -1 : 1;
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        const int64_t ns = step.parts[part] - median([part](const StepSummary& each) { return each.parts[part]; });
+        if (sign * ns <= sign * excess.partNs) continue;
+        excess.part = part;
+        excess.partNs = ns;
+    }
+    return excess;
+}
+
 StepsTable stepsTable(const RunSummary& run) {
     StepsTable made;
     const StepGrid grid(run);
@@ -138,29 +171,36 @@ StepsTable stepsTable(const RunSummary& run) {
                      [&](StepPlace a, StepPlace b) { return stepAt(a).wallNs > stepAt(b).wallNs; });
     made.places.resize(std::min(count, maxStepRows));
 
-    const std::vector<StepPart> parts = partsOf(run);
+    const std::vector<StepPart> parts = partsBySize(totalOf(run));
     const std::map<int64_t, int64_t> waits = maxWaits(run);
     const bool haveWaits = grid.rowCount() > 1 &&
                            std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
     ReportTable& table = made.table;
     table.name = "steps";
     table.title = "Steps";
-    table.columns = {{"Step", Unit::Identifier},
-                     {"Worker", Unit::Text},
-                     {"Start", Unit::Timestamp},
-                     {"Time", Unit::Nanoseconds},
-                     {"Over Median", Unit::Nanoseconds}};
+    const bool haveWorkers = grid.rowCount() > 1;
+    table.columns = {{"Step", Unit::Identifier}};
+    if (haveWorkers) table.columns.push_back({"Worker", Unit::Text});
+    table.columns.push_back({"Time", Unit::Nanoseconds});
+    table.columns.push_back({"vs. median", Unit::Nanoseconds});
+    made.partsColumn = table.columns.size();
+    table.columns.push_back({"Parts, largest first", Unit::Text});
     if (haveWaits) table.columns.push_back({"Late", Unit::Nanoseconds});
     for (const StepPart part : parts) table.columns.push_back({columnName(part), Unit::Nanoseconds});
+    table.columns.push_back({"Start", Unit::Timestamp});
     std::vector<int64_t> medians(run.workers.size());
     for (size_t row = 0; row < grid.rowCount(); ++row) medians[grid.workerOf(row)] = grid.medianNs(row);
     for (const StepPlace place : made.places) {
         const StepSummary& step = stepAt(place);
         const int64_t medianNs = medians[place.worker];
-        std::vector<Cell> row{step.number, run.workers[place.worker].label(), step.startNs, step.wallNs,
-                              step.wallNs - medianNs};
+        std::vector<Cell> row{step.number};
+        if (haveWorkers) row.emplace_back(run.workers[place.worker].label());
+        row.emplace_back(step.wallNs);
+        row.emplace_back(step.wallNs - medianNs);
+        row.emplace_back(largestPartText(step));
         if (haveWaits) row.emplace_back(waits.at(step.number) - step.parts[StepPart::WaitingForRanks]);
         for (const StepPart part : parts) row.emplace_back(step.parts[part]);
+        row.emplace_back(step.startNs);
         table.rows.push_back(std::move(row));
     }
     if (count > made.places.size())
@@ -184,7 +224,7 @@ void forEachStep(const RunSummary& run, Visit visit) {
 
 std::string name(const LensMeasure& measure) {
     switch (measure.kind) {
-        case LensMeasure::Kind::OwnTime: return "own time";
+        case LensMeasure::Kind::OwnTime: return "time not spent waiting";
         case LensMeasure::Kind::Time: return "time";
         case LensMeasure::Kind::Part: break;
     }
@@ -203,12 +243,7 @@ int64_t valueOf(const StepSummary& step, const LensMeasure& measure) {
 
 std::vector<LensMeasure> measuresOf(const RunSummary& run) {
     std::vector<LensMeasure> measures{{LensMeasure::Kind::OwnTime, {}}, {LensMeasure::Kind::Time, {}}};
-    StepParts any;
-    forEachStep(run, [&any](const StepSummary& step) {
-        for (size_t part = 0; part < stepPartCount; ++part) any.ns[part] |= step.parts.ns[part];
-    });
-    for (size_t part = 0; part < stepPartCount; ++part)
-        if (any.ns[part] != 0) measures.push_back({LensMeasure::Kind::Part, static_cast<StepPart>(part)});
+    for (const StepPart part : partsBySize(totalOf(run))) measures.push_back({LensMeasure::Kind::Part, part});
     return measures;
 }
 

@@ -79,10 +79,23 @@ class StepGrid {
     size_t slowestRow_ = 0, slowestColumn_ = 0;
 };
 
-/// All steps of all workers as a table: time, parts, waiting and lateness.
+/// Returns the parts with time, longest first.
+std::vector<analysis::StepPart> partsBySize(const analysis::StepParts& parts);
+
+/// Difference of a step from the median step of its worker.
+struct StepExcess {
+    int64_t ns = 0;                                         ///< Negative for a shorter step.
+    analysis::StepPart part = analysis::StepPart::Compute;  ///< The part that differs most in the same direction.
+    int64_t partNs = 0;                                     ///< Its difference from its own median.
+};
+/// O(steps of the worker).
+StepExcess excessOf(const analysis::RunSummary& run, StepPlace place);
+
+/// All steps of all workers as a table: time, largest part, lateness, and all parts, largest of the run first.
 struct StepsTable {
     ReportTable table;
     std::vector<StepPlace> places;  ///< Of each row.
+    size_t partsColumn = 0;         ///< The column with the largest part of each step.
 };
 /// Returns the longest steps first; at most `maxStepRows`, then a note has their number. The rank
 /// that a step waits for is late by the excess of the longest wait over its own. O(n log n).
@@ -101,11 +114,11 @@ struct LensMeasure {
     bool operator==(const LensMeasure&) const = default;
 };
 
-/// "own time", "time", "exposed HtoD copies".
+/// "time not spent waiting", "time", "exposed HtoD copies".
 std::string name(const LensMeasure& measure);
 /// Nanoseconds.
 int64_t valueOf(const analysis::StepSummary& step, const LensMeasure& measure);
-/// Returns own time, time, and each part that any step has. O(steps).
+/// Returns own time, time, and each part that any step has, largest of the run first. O(steps).
 std::vector<LensMeasure> measuresOf(const analysis::RunSummary& run);
 
 /// Values of a map's faintest and strongest colour: the minimum, and the 99 % quantile, so that a

@@ -504,10 +504,41 @@ class tst_StepParts : public QObject {
         QVERIFY(column("Compute") < made.table.columns.size());
         QVERIFY(column("Memset") == made.table.columns.size());
         QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Time")]), 30 * ms);
-        QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Over Median")]), 5 * ms);
+        QCOMPARE(std::get<int64_t>(made.table.rows[0][column("vs. median")]), 5 * ms);
         QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Late")]), 5 * ms);
         for (size_t row = 0; row < made.table.rows.size(); ++row)
             QCOMPARE(made.table.rows[row].size(), made.table.columns.size());
+    }
+
+    void excessNamesThePartThatDiffersMost() {
+        WorkerSummary worker = workerOfSteps({20, 20, 30, 12, 20});
+        worker.steps[2].parts[StepPart::Compute] -= 8 * ms;
+        worker.steps[2].parts[StepPart::LaunchBound] += 8 * ms;
+        const RunSummary run = runOf({worker});
+        const StepExcess longer = excessOf(run, {0, 2});
+        QCOMPARE(longer.ns, 10 * ms);
+        QCOMPARE(longer.part, StepPart::LaunchBound);
+        QCOMPARE(longer.partNs, 8 * ms);
+        const StepExcess shorter = excessOf(run, {0, 3});
+        QCOMPARE(shorter.ns, -8 * ms);
+        QCOMPARE(shorter.part, StepPart::Compute);
+        QCOMPARE(excessOf(run, {0, 0}).ns, int64_t{0});
+        QCOMPARE(partsBySize(run.workers[0].steps[2].parts), (std::vector{StepPart::Compute, StepPart::LaunchBound}));
+    }
+
+    void findingsHaveAFewWordsOfTheirOwn() {
+        for (const Rule* rule : allRules()) {
+            const std::string_view title = rule->title;
+            QVERIFY2(!title.empty() && std::ranges::count(title, ' ') < 8, std::string(rule->id).c_str());
+        }
+        for (const TracePtr& trace :
+             {simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}), simulatedTraining({.steps = 8})}) {
+            const Result<RunSummary> run = summarizeRun(*trace);
+            for (const Finding& finding : explain::explain(*run).findings) {
+                const auto words = static_cast<size_t>(std::ranges::count(finding.brief, ' ') + 1);
+                QVERIFY2(words <= maxBriefWords && !finding.brief.ends_with("…"), finding.brief.c_str());
+            }
+        }
     }
 
     void findingLeadsToItsWorstEvent() {

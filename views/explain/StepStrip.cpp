@@ -11,6 +11,8 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
+#include "views/explain/PartsLegend.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -239,8 +241,8 @@ void StepStrip::paintLabels(QPainter& painter) const {
                                : tr("%1 of %2 %3").arg(count).arg(all).arg(what),
           theme_.text);
     if (labelLines() < 2) return;
-    write({0, top + line, left_, line},
-          tr("median %1").arg(toQString(timeText(double(run_->grid.medianNs(rows_.front()))))), theme_.mutedText);
+    write({0, top + line, left_, line}, tr("median %1").arg(shortDuration(run_->grid.medianNs(rows_.front()))),
+          theme_.mutedText);
 }
 
 void StepStrip::paintView(QPainter& painter) const {
@@ -302,32 +304,29 @@ std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
 
 bool StepStrip::areRequests() const { return run_->summary.kind == StepKind::Request; }
 
-QString StepStrip::tipAt(StepPlace place) const {
+QString StepStrip::headingOf(StepPlace place) const {
     const StepSummary& step = stepOf(place);
-    const WorkerSummary& worker = run_->summary.workers[place.worker];
-    QStringList lines;
-    lines << (areRequests() ? tr("Request %1, %2: %3") : tr("Step %1, %2: %3"))
-                 .arg(step.number)
-                 .arg(toQString(worker.label()), toQString(timeText(double(step.wallNs))));
-    if (!step.name.empty()) lines.front() += tr(" (%1)").arg(toQString(printable(step.name)));
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
-        if (step.parts[part] <= 0 || step.wallNs <= 0) continue;
-        lines << tr("%1: %2, %3 %")
-                     .arg(toQString(name(part)), toQString(timeText(double(step.parts[part]))),
-                          toQString(percentText(100 * double(step.parts[part]) / double(step.wallNs))));
-    }
-    for (const OutlierStep& odd : worker.outliers)
-        if (odd.number == step.number)
-            lines << tr("%1 more than the median; most of it %2%3")
-                         .arg(toQString(timeText(double(odd.excessNs))), toQString(name(odd.part)),
-                              odd.contributor.empty()
-                                  ? QString()
-                                  : tr(", %1").arg(toQString(shortContributorName(odd.contributor.text()))));
+    QString heading = (areRequests() ? tr("Request %1, %2: %3") : tr("Step %1, %2: %3"))
+                          .arg(step.number)
+                          .arg(toQString(run_->summary.workers[place.worker].label()), shortDuration(step.wallNs));
+    if (!step.name.empty()) heading += tr(" (%1)").arg(toQString(printable(step.name)));
+    return heading;
+}
+
+QStringList StepStrip::notesOf(StepPlace place) const {
+    const StepSummary& step = stepOf(place);
+    QStringList notes{excessText(run_->summary, place)};
+    for (const OutlierStep& odd : run_->summary.workers[place.worker].outliers)
+        if (odd.number == step.number && !odd.contributor.empty())
+            notes.back() += tr(", mostly %1").arg(toQString(shortName(odd.contributor)));
     if (columnsPerBar() > 1)
-        lines << (areRequests() ? tr("the longest of %1 requests here") : tr("the longest of %1 steps here"))
+        notes << (areRequests() ? tr("The longest of %1 requests here") : tr("The longest of %1 steps here"))
                      .arg(columnsPerBar());
-    return lines.join(QLatin1Char('\n'));
+    return notes;
+}
+
+QString StepStrip::tipAt(StepPlace place) const {
+    return (QStringList{headingOf(place)} + partLines(stepOf(place).parts) + notesOf(place)).join(QLatin1Char('\n'));
 }
 
 void StepStrip::choose(size_t row, size_t column, int direction) {
@@ -410,7 +409,8 @@ bool StepStrip::event(QEvent* event) {
         const auto* help = static_cast<QHelpEvent*>(event);
         const auto place = stepAt(help->pos());
         if (place)
-            QToolTip::showText(help->globalPos(), plainToolTip(tipAt(*place)), this);
+            QToolTip::showText(help->globalPos(),
+                               partsTip({headingOf(*place)}, stepOf(*place).parts, theme_, notesOf(*place)), this);
         else
             QToolTip::hideText();
         return true;

@@ -42,6 +42,7 @@ class StepStrip : public QWidget {
     QRect barOf(explain::StepPlace place) const;
     /// Returns true if the program repeats requests instead of steps. Requires a run.
     bool areRequests() const;
+    /// Returns the text of the tool tip; in the tip each part has a swatch of its colour.
     QString tipAt(explain::StepPlace place) const;
 
     QSize sizeHint() const override;
@@ -81,6 +82,8 @@ class StepStrip : public QWidget {
     /// Returns the number of columns per bar: 1, or as many as share a pixel.
     size_t columnsPerBar() const;
     int64_t highestNs() const;
+    QString headingOf(explain::StepPlace place) const;
+    QStringList notesOf(explain::StepPlace place) const;
     const analysis::StepSummary& stepOf(explain::StepPlace place) const;
     std::optional<Cell> cellOf(explain::StepPlace place) const;
     void choose(size_t row, size_t column, int direction);

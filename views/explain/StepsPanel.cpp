@@ -17,10 +17,12 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/StepGrid.h"
+#include "views/explain/PartsLegend.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 
@@ -152,8 +154,8 @@ void RankLens::paintEvent(QPaintEvent* event) {
 void RankLens::paintLegend(QPainter& painter) const {
     const QRect area = mapArea();
     const int top = height() - fontMetrics().height() - 8;
-    const QString low = toQString(analysis::timeText(double(scale_.lowNs)));
-    const QString high = toQString(analysis::timeText(double(scale_.highNs)));
+    const QString low = shortDuration(scale_.lowNs);
+    const QString high = shortDuration(scale_.highNs);
     const QColor strong = measure_.kind == LensMeasure::Kind::Part ? theme_.colorOf(measure_.part) : theme_.slower;
     int x = area.left();
     painter.setPen(theme_.mutedText);
@@ -195,8 +197,7 @@ QString RankLens::tipAt(StepPlace place) const {
     return tr("Step %1, %2\n%3: %4\nwhole step: %5")
         .arg(step.number)
         .arg(toQString(run_->summary.workers[place.worker].label()), toQString(name(measure_)),
-             toQString(analysis::timeText(double(valueOf(step, measure_)))),
-             toQString(analysis::timeText(double(step.wallNs))));
+             shortDuration(valueOf(step, measure_)), shortDuration(step.wallNs));
 }
 
 void RankLens::choose(size_t row, size_t column, int direction) {
@@ -272,6 +273,45 @@ void RankLens::focusInEvent(QFocusEvent*) { update(); }
 
 void RankLens::focusOutEvent(QFocusEvent*) { update(); }
 
+/// The table of steps, with the parts of each step as a stacked bar.
+class StepsModel : public ReportModel {
+  public:
+    void setSteps(ExplainedRunPtr run, std::vector<StepPlace> places, int partsColumn) {
+        run_ = std::move(run);
+        places_ = std::move(places);
+        partsColumn_ = partsColumn;
+    }
+    const std::vector<StepPlace>& places() const { return places_; }
+    void setTheme(const Theme& theme) {
+        theme_ = theme;
+        if (rowCount() > 0)
+            emit dataChanged(index(0, partsColumn_), index(rowCount() - 1, partsColumn_), {SegmentsRole});
+    }
+
+    QVariant data(const QModelIndex& index, int role) const override {
+        const auto row = static_cast<size_t>(index.row());
+        const bool isOfParts = role == SegmentsRole || role == Qt::ToolTipRole || role == SortRole;
+        if (!isOfParts || index.column() != partsColumn_ || !run_ || row >= places_.size())
+            return ReportModel::data(index, role);
+        const analysis::StepSummary& step = run_->summary.workers[places_[row].worker].steps[places_[row].step];
+        const std::vector<analysis::StepPart> parts = partsBySize(step.parts);
+        const auto shareOf = [&step](analysis::StepPart part) {
+            return static_cast<double>(step.parts[part]) / static_cast<double>(std::max<int64_t>(1, step.wallNs));
+        };
+        if (role == SortRole) return parts.empty() ? QVariant() : shareOf(parts.front());
+        if (role == Qt::ToolTipRole) return partsTip({}, step.parts, theme_);
+        QList<BarSegment> segments;
+        for (const analysis::StepPart part : parts) segments.append({shareOf(part), theme_.colorOf(part)});
+        return QVariant::fromValue(segments);
+    }
+
+  private:
+    ExplainedRunPtr run_;
+    std::vector<StepPlace> places_;
+    int partsColumn_ = -1;
+    Theme theme_ = Theme::light();
+};
+
 namespace {
 
 constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
@@ -285,7 +325,8 @@ StepsPanel::StepsPanel(QWidget* parent)
       measure_(new QComboBox(this)),
       bars_(new QStackedWidget(this)),
       pages_(new QStackedWidget(this)),
-      table_(new ReportView(this)),
+      model_(new StepsModel),
+      table_(new ReportView(model_, this)),
       lens_(new RankLens) {
     build();
 }
@@ -329,8 +370,8 @@ void StepsPanel::build() {
         lens_->setMeasure(measuresOf(run_->summary)[static_cast<size_t>(index)]);
     });
     connect(table_, &ReportView::rowActivated, this, [this](int row) {
-        if (row >= 0 && static_cast<size_t>(row) < places_.size())
-            emit stepActivated(places_[static_cast<size_t>(row)]);
+        if (row >= 0 && static_cast<size_t>(row) < model_->places().size())
+            emit stepActivated(model_->places()[static_cast<size_t>(row)]);
     });
     connect(lens_, &RankLens::stepActivated, this, &StepsPanel::stepActivated);
     showPage(tablePage);
@@ -377,7 +418,10 @@ void StepsPanel::setRange(std::optional<TimeRange> range) {
     for (ReportPanel* panel : lateness_) panel->setRange(range);
 }
 
-void StepsPanel::setTheme(const Theme& theme) { lens_->setTheme(theme); }
+void StepsPanel::setTheme(const Theme& theme) {
+    lens_->setTheme(theme);
+    model_->setTheme(theme);
+}
 
 void StepsPanel::fillMeasures() {
     const QSignalBlocker blocker(measure_);
@@ -391,13 +435,13 @@ void StepsPanel::setRun(ExplainedRunPtr run) {
     lens_->setRun(run_);
     lens_->setMeasure({});
     fillMeasures();
-    places_.clear();
+    model_->setSteps(nullptr, {}, -1);
     table_->setTable({});
     if (!run_) return job_->cancel();
     job_->start([this, shown = run_]() -> LatestJob::Publish {
         auto made = std::make_shared<StepsTable>(stepsTable(shown->summary));
-        return [this, made] {
-            places_ = std::move(made->places);
+        return [this, made, shown] {
+            model_->setSteps(shown, std::move(made->places), static_cast<int>(made->partsColumn));
             table_->setTable(std::move(made->table));
         };
     });

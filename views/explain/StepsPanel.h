@@ -79,6 +79,7 @@ class LatestJob;
 class RankLens;
 class ReportPanel;
 class ReportView;
+class StepsModel;
 
 /// The steps of a run: a table of steps and ranks, a map of them, and the delays of ranks at collectives.
 class StepsPanel : public Panel {
@@ -109,12 +110,12 @@ class StepsPanel : public Panel {
     ReportPanel* addLateness(const QString& title, const QString& report);
 
     ExplainedRunPtr run_;
-    std::vector<explain::StepPlace> places_;  ///< By row of the table.
     LatestJob* job_;
     QComboBox* choice_;
     QComboBox* measure_;
     QStackedWidget* bars_;  ///< The filter and row count of each page.
     QStackedWidget* pages_;
+    StepsModel* model_;  ///< Of `table_`.
     ReportView* table_;
     RankLens* lens_;
     std::vector<ReportPanel*> lateness_;

@@ -3,6 +3,7 @@
 
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
+#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 
 using namespace lanescope;
@@ -87,8 +88,38 @@ class TestStepStrip : public QObject {
         Shown shown(1, 20);
         const QString tip = shown.strip.tipAt({0, 7});
         for (const char* text :
-             {"Step 7", "47 ms", "compute: 10 ms", "data loading: 32 ms", "30 ms more than the median"})
+             {"Step 7", "47 ms", "compute: 10 ms", "data loading: 32 ms", "+30 ms vs. median: +30 ms data loading"})
             QVERIFY2(tip.contains(text) || tip.contains(QString(text).replace(" ms", ".00 ms")), qPrintable(tip));
+        // Longest first.
+        QVERIFY2(tip.indexOf("data loading: ") < tip.indexOf("compute: "), qPrintable(tip));
+        QVERIFY2(tip.indexOf("compute: ") < tip.indexOf("CPU-bound idle: "), qPrintable(tip));
+    }
+
+    void toolTipShowsTheColours() {
+        const Theme theme = Theme::dark();
+        const QString tip = partsTip({"<b>"}, madeSummary(1, 20).workers[0].steps[0].parts, theme);
+        for (const analysis::StepPart part : {analysis::StepPart::Compute, analysis::StepPart::LaunchBound})
+            QVERIFY2(tip.contains(theme.colorOf(part).name()), qPrintable(tip));
+        QVERIFY(!tip.contains("<b>"));
+    }
+
+    void legendShowsPartsBySize() {
+        using analysis::StepPart;
+        PartsLegend legend;
+        QVERIFY(!legend.hasContent());
+        legend.setParts("Step 7, 47 ms", madeSummary(1, 20).workers[0].steps[7].parts, "+30 ms vs. median");
+        legend.resize(1200, legend.sizeHint().height());
+        legend.show();
+        QCOMPARE(legend.shownParts(), (std::vector{StepPart::DataLoading, StepPart::Compute, StepPart::LaunchBound}));
+        const QImage image = legend.grab().toImage();
+        const QRect bar = legend.barArea();
+        const Theme theme = Theme::light();
+        QCOMPARE(image.pixelColor(bar.left() + 2, bar.center().y()), theme.colorOf(StepPart::DataLoading));
+        QCOMPARE(image.pixelColor(bar.right() - 2, bar.center().y()), theme.colorOf(StepPart::LaunchBound));
+        // The first parts remain in a narrow window.
+        legend.resize(600, legend.height());
+        QVERIFY(!legend.shownParts().empty());
+        QCOMPARE(legend.shownParts().front(), StepPart::DataLoading);
     }
 
     void moreStepsThanPixelsShowTheLongest() {

@@ -52,6 +52,40 @@ class TestStepsPanel : public QObject {
         QCOMPARE(shown.activated.back().step, uint32_t{0});
     }
 
+    void partsAreABarInTheirColoursAndColumnsBySize() {
+        using analysis::StepPart;
+        Shown shown(madeRun(1, 20));
+        shown.panel.setTheme(Theme::dark());
+        QVERIFY(shown.wait());
+        ReportView& view = child<ReportView>(shown.panel);
+        const auto columnOf = [&](const QString& name) {
+            for (int column = 0; column < view.model().columnCount(); ++column)
+                if (view.model().headerData(column, Qt::Horizontal).toString() == name) return column;
+            return -1;
+        };
+        QVERIFY(columnOf("Compute") < columnOf("CPU-bound idle"));
+        QVERIFY(columnOf("CPU-bound idle") < columnOf("Data loading"));
+        QVERIFY(columnOf("Data loading") < columnOf("Start"));
+        QCOMPARE(columnOf("Worker"), -1);
+        const int parts = columnOf("Parts, largest first");
+        QCOMPARE(view.filter().index(0, parts).data().toString(), QString("data loading, 68.1 %"));
+        // The idle time that is the problem is in view without scrolling.
+        QTableView& table = view.table();
+        QVERIFY(table.columnViewportPosition(columnOf("CPU-bound idle")) +
+                    table.columnWidth(columnOf("CPU-bound idle")) <=
+                table.viewport()->width());
+        const QRect cell = table.visualRect(view.filter().index(0, parts));
+        const QRectF bar = ShareBarDelegate::segmentsArea(cell);
+        const QImage image = table.viewport()->grab().toImage();
+        const auto colorAt = [&](double share) {
+            return image.pixelColor(static_cast<int>(bar.left() + share * bar.width()),
+                                    static_cast<int>(bar.center().y()));
+        };
+        QCOMPARE(colorAt(0.3), Theme::dark().colorOf(StepPart::DataLoading));
+        QCOMPARE(colorAt(0.8), Theme::dark().colorOf(StepPart::Compute));
+        QCOMPARE(colorAt(0.97), Theme::dark().colorOf(StepPart::LaunchBound));
+    }
+
     void mapIsMostIntenseAtTheLongestSteps() {
         Shown shown(madeRun(4, 20));
         child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
@@ -63,7 +97,7 @@ class TestStepsPanel : public QObject {
         QCOMPARE(lens.colorOf({3, 7}), theme.slower);
         QVERIFY(lens.colorOf({3, 8}) != theme.slower);
         QCOMPARE(lens.colorOf({3, 8}), lens.colorOf({0, 7}));
-        QVERIFY(lens.tipAt({3, 7}).contains("own time: 47"));
+        QVERIFY(lens.tipAt({3, 7}).contains("time not spent waiting: 47"));
         const QImage image = lens.grab().toImage();
         QCOMPARE(image.pixelColor(lens.cellOf(3, 7).center().toPoint()), theme.slower);
         for (int index = 0; index < child<QComboBox>(shown.panel, "measure").count(); ++index)
