@@ -33,10 +33,13 @@ struct Finding {
     /// The affected steps if they form a pattern.
     std::optional<analysis::StepPattern> pattern;
     std::string sentence;  ///< Text for people.
+    std::string brief;     ///< The same in at most `maxBriefWords` words: whose, what, and the main cause.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.
     std::string sql;
     bool operator==(const Finding&) const = default;
 };
+
+inline constexpr size_t maxBriefWords = 12;
 
 /// Time of one worker's mean step by part, rounded so that it sums up.
 struct WorkerParts {

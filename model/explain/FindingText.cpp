@@ -24,7 +24,7 @@ std::string FindingText::per() const { return isWhole() ? std::string() : " per 
 
 std::string FindingText::time() const {
     const auto whole = std::ranges::find(made_.workers, finding_.worker, &WorkerParts::worker);
-    return fmt::format("{} of {} ({})", DurationScale::ofStep(whole->meanNs).text(finding_.maxGainNs),
+    return fmt::format("{} of {} ({})", timeText(static_cast<double>(finding_.maxGainNs)),
                        isWhole() ? "the run" : "a " + unit(), shareText(finding_.share));
 }
 

@@ -20,6 +20,7 @@ class RunFindings;
 /// rule is a constant in the file of its kin; its address identifies it.
 struct Rule {
     std::string_view id = {};      ///< Name for users and files: "host_sync".
+    std::string_view title = {};   ///< A finding in at most seven words: "GPU waits for launches".
     std::string_view finds = {};   ///< Its condition, in one sentence.
     std::string_view advice = {};  ///< First advice.
     /// A query of the trace file that shows a finding; empty if none does, or if `query` makes it.

@@ -84,6 +84,7 @@ std::string sayLongKernel(const FindingText& text) {
 
 const Rule gpuThrottledRule{
     .id = "gpu_throttled",
+    .title = "GPU clock is held down",
     .finds =
         "The GPU runs below its clocks for a reason that its driver reports, other than its power cap alone. Estimated "
         "cost: at least 3 % of the step.",
@@ -101,6 +102,7 @@ const Rule gpuThrottledRule{
 
 const Rule dataMovementRule{
     .id = "data_movement",
+    .title = "Copies and moves within the GPU",
     .finds =
         "Copies within the GPU without overlap, and kernels that only move values, take at least a third of the step.",
     .advice =
@@ -119,6 +121,7 @@ const Rule dataMovementRule{
 
 const Rule doublePrecisionRule{
     .id = "double_precision",
+    .title = "Matrix products in double precision",
     .finds = "Matrix products in double precision take at least 10 % of the step, next to others in lower precision.",
     .advice =
         "If that is not intended, convert the first float64 value at its source (NumPy arrays are float64): every "
@@ -134,6 +137,7 @@ const Rule doublePrecisionRule{
 
 const Rule longKernelRule{
     .id = "long_kernel",
+    .title = "One long kernel",
     .finds =
         "One kernel takes at least a fifth of the step per launch, and at least ten times the mean of the many others.",
     .advice =

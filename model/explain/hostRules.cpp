@@ -202,6 +202,7 @@ std::string sayGpuIdle(const FindingText& text) {
 
 const Rule inputDataRule{
     .id = "input_data",
+    .title = "GPU waits for the next batch",
     .finds = "The GPU waits at least 3 % of the step for the next batch.",
     .advice = "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
     .find = findInputData,
@@ -212,6 +213,7 @@ const Rule inputDataRule{
 
 const Rule hostWaitsRule{
     .id = "host_waits",
+    .title = "GPU waits for a thread that itself waits",
     .finds =
         "The GPU is idle at least 3 % of the step because the thread that launches its work "
         "sleeps, waits for something other than the GPU, or waits for a core.",
@@ -229,6 +231,7 @@ const Rule hostWaitsRule{
 
 const Rule hostWorkRule{
     .id = "host_work",
+    .title = "GPU waits for a thread busy with something else",
     .finds =
         "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because "
         "the thread that launches its work runs something else.",
@@ -246,6 +249,7 @@ const Rule hostWorkRule{
 
 const Rule hostSyncRule{
     .id = "host_sync",
+    .title = "GPU idle after the CPU waited for it",
     .finds =
         "The GPU is idle at least 3 % of the step while the CPU waits for it, or because it waited "
         "and so could not launch ahead.",
@@ -264,6 +268,7 @@ const Rule hostSyncRule{
 
 const Rule launchBoundRule{
     .id = "launch_bound",
+    .title = "GPU waits for launches",
     .finds =
         "The GPU is idle at least 15 % of the step, and of the median step, because work was "
         "launched too late.",
@@ -281,6 +286,7 @@ const Rule launchBoundRule{
 
 const Rule queuedIdleRule{
     .id = "queued_idle",
+    .title = "GPU idle between queued work",
     .finds = "The GPU is idle at least 10 % of the step though work was launched in time.",
     .advice =
         "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, or use "
@@ -291,6 +297,7 @@ const Rule queuedIdleRule{
 
 const Rule gpuIdleRule{
     .id = "gpu_idle",
+    .title = "GPU idle for many small causes",
     .finds =
         "The GPU has no work for at least 15 % of the step, for known causes that are each too "
         "small for a rule of their own.",

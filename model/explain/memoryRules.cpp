@@ -50,6 +50,7 @@ std::string taking(std::string_view subject, const FindingText& text) {
 
 const Rule allocationsRule{
     .id = "allocations",
+    .title = "GPU waits for memory allocations",
     .finds = "The GPU is idle at least 3 % of the step while memory is allocated or freed.",
     .advice =
         "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of "
@@ -65,6 +66,7 @@ const Rule allocationsRule{
 
 const Rule syncCopiesRule{
     .id = "sync_copies",
+    .title = "GPU waits for blocking copies",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
     .advice = "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
     .sql =
@@ -77,6 +79,7 @@ const Rule syncCopiesRule{
 
 const Rule syncMemsetsRule{
     .id = "sync_memsets",
+    .title = "GPU waits for blocking memsets",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
     .advice = "cudaMemsetAsync on the stream that uses the memory.",
     .sql =
@@ -89,6 +92,7 @@ const Rule syncMemsetsRule{
 
 const Rule pageableCopiesRule{
     .id = "pageable_copies",
+    .title = "Copies of pageable memory",
     .finds =
         "Copies from or to pageable memory, and what the GPU waits for calls of them that should "
         "return at once, take at least 3 % of the step.",
@@ -105,6 +109,7 @@ const Rule pageableCopiesRule{
 
 const Rule exposedCopiesRule{
     .id = "exposed_copies",
+    .title = "Copies without overlap",
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
     .sql =
@@ -117,6 +122,7 @@ const Rule exposedCopiesRule{
 
 const Rule memsetsRule{
     .id = "memsets",
+    .title = "Memsets without overlap",
     .finds = "Memsets and kernels that only set memory, without overlap, take at least 3 % of the step.",
     .advice =
         "torch.empty for what is written before it is read, buffers that stay, "

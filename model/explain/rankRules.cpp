@@ -111,6 +111,7 @@ std::string sayExposedCommunication(const FindingText& text) {
 
 const Rule lateRankRule{
     .id = "late_rank",
+    .title = "Other ranks wait for this one",
     .finds = "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
     .advice = "Check what that rank does more than the others: its share of the data, its GPU, its host.",
     .sql =
@@ -124,6 +125,7 @@ const Rule lateRankRule{
 
 const Rule unbalancedRanksRule{
     .id = "unbalanced_ranks",
+    .title = "This rank computes longer than the others",
     .finds = "One rank computes for longer than the mean of all by at least 3 % of the step.",
     .advice = "Give all ranks the same amount of work: experts by load, sequences by length, layers by cost.",
     .sql =
@@ -136,6 +138,7 @@ const Rule unbalancedRanksRule{
 
 const Rule nvlinkUnusedRule{
     .id = "nvlink_unused",
+    .title = "NVLink carries nothing",
     .finds = "GPUs that NVLink connects exchange data over something else.",
     .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
     .find = findNvlinkUnused,
@@ -144,6 +147,7 @@ const Rule nvlinkUnusedRule{
 
 const Rule exposedCommunicationRule{
     .id = "exposed_communication",
+    .title = "Communication without overlap",
     .finds = "GPUs only exchange data for at least 10 % of the step.",
     .advice =
         "Start collectives earlier and in buckets, so that backward overlaps them; fewer bytes (bf16, "

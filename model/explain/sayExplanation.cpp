@@ -11,6 +11,7 @@
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/FindingText.h"
+#include "model/explain/briefFinding.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"
 #include "model/text/formatValue.h"
@@ -103,6 +104,7 @@ class Words {
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
             finding.sentence = finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
+            finding.brief = briefFinding(run_, finding);
             finding.sql =
                 finding.rule->query != nullptr ? finding.rule->query(run_, finding) : std::string(finding.rule->sql);
         }
@@ -133,14 +135,13 @@ class Words {
         const WorkerParts all = together();
         const auto count = static_cast<int64_t>(made_.workers.size());
         const int64_t meanNs = all.meanNs / count;
-        const DurationScale scale = DurationScale::ofStep(meanNs);
         const std::string what = isWhole() ? "run" : run_.source == StepSource::Chosen ? "interval" : "mean " + unit();
         std::string text =
             run_.facts.producerKind == ProducerKind::NcclInspector
-                ? fmt::format("Only NCCL's kernels are known of the {} of {}", what, scale.text(meanNs))
+                ? fmt::format("Only NCCL's kernels are known of the {} of {}", what, spanText(meanNs))
                 : fmt::format("{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
                               percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
-                              scale.text(meanNs));
+                              spanText(meanNs));
         std::vector<StepPart> parts;
         for (size_t index = 1; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
         std::stable_sort(parts.begin(), parts.end(),
@@ -149,7 +150,7 @@ class Words {
         for (size_t index = 0; index < maxReportedParts; ++index) {
             const int64_t ns = all.parts[parts[index]];
             if (shareOf(ns, all.meanNs) < minReportedShare) break;
-            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", scale.text(ns / count), partText(parts[index]));
+            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", spanText(ns / count), partText(parts[index]));
         }
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
         return text + rest + ".";

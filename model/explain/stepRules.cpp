@@ -237,6 +237,7 @@ std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& find
 
 const Rule oddStepsRule{
     .id = "odd_steps",
+    .title = "Some steps are far longer",
     .finds = "Steps far longer than the others cost at least 3 % of the mean step.",
     .advice = "Inspect one of them: checkpoints, evaluation, garbage collection, a late batch.",
     .find = findOddSteps,
@@ -248,6 +249,7 @@ const Rule oddStepsRule{
 
 const Rule stepPatternRule{
     .id = "step_pattern",
+    .title = "Some steps are longer",
     .finds =
         "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
         "cost at least 2 % of the mean step.",
@@ -262,6 +264,7 @@ const Rule stepPatternRule{
 
 const Rule idleBetweenStepsRule{
     .id = "idle_between_steps",
+    .title = "GPU idle between steps",
     .finds =
         "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
         "checkpoints, or where code is loaded at first use.",

@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -59,34 +61,38 @@ QString shortened(const QString& name) {
 
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation) {
     if (!run.ranges) return {};
-    return AboutRun::tr("%1 ranges \"%2\": median %3, longest %4, one every %5 in the median%6.")
+    return AboutRun::tr("%1 \u00d7 \"%2\": median %3, max %4, median interval %5%6.")
         .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
-             shortened(toQString(printable(run.ranges->name))), toQString(formatDuration(run.ranges->medianNs)),
-             toQString(formatDuration(run.ranges->longestNs)), toQString(formatDuration(run.ranges->paceNs)),
+             shortened(toQString(printable(run.ranges->name))), shortDuration(run.ranges->medianNs),
+             shortDuration(run.ranges->longestNs), shortDuration(run.ranges->paceNs),
              idleText(run.summary, explanation));
 }
 
 namespace {
 
 constexpr int margin = 6;
-constexpr int space = 10;  // between the gain and the sentence
-constexpr int maxLines = 8;
+constexpr int space = 10;  // between the gain and the words
+constexpr int markWidth = 14;  // room of the mark that details can be opened
 
 }  // namespace
 
-FindingButton::FindingButton(Gain gain, QString sentence, const QString& advice, QWidget* parent)
-    : QAbstractButton(parent), gain_(std::move(gain)), sentence_(std::move(sentence)) {
+FindingButton::FindingButton(Text text, QWidget* parent) : QAbstractButton(parent), text_(std::move(text)) {
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    setAccessibleName(gain_.whole + QStringLiteral(": ") + sentence_);
-    setAccessibleDescription(advice);
-    setToolTip(plainToolTip(sentence_ + QLatin1Char('\n') + tr("Try: %1").arg(advice) + QLatin1Char('\n') +
-                            tr("Click to see where it costs most.")));
+    setAccessibleName(text_.gain + QStringLiteral(": ") + text_.brief);
+    setAccessibleDescription(text_.sentence + QLatin1Char(' ') + text_.advice);
+    setToolTip(plainToolTip(text_.sentence + QLatin1Char('\n') + tr("Try: %1").arg(text_.advice) + QLatin1Char('\n') +
+                            tr("Click for details and the place of the greatest cost.")));
 }
 
 void FindingButton::setTheme(const Theme& theme) {
     theme_ = theme;
+    update();
+}
+
+void FindingButton::setOpen(bool isOpen) {
+    isOpen_ = isOpen;
     update();
 }
 
@@ -97,56 +103,40 @@ QFont FindingButton::strong() const {
 }
 
 QSize FindingButton::sizeHint() const {
-    const int width = QFontMetrics(strong()).horizontalAdvance(gain_.whole) +
-                      fontMetrics().horizontalAdvance(sentence_) + 2 * margin + space;
-    return {width, heightOf(1)};
+    const int width = QFontMetrics(strong()).horizontalAdvance(text_.gain) +
+                      fontMetrics().horizontalAdvance(text_.brief) + 2 * margin + space + markWidth;
+    return {width, fontMetrics().height() + margin};
 }
 
-QSize FindingButton::minimumSizeHint() const { return {120, heightOf(1)}; }
-
-int FindingButton::heightOf(int lines) const { return lines * fontMetrics().height() + margin; }
-
-int FindingButton::linesIn(int width) const { return static_cast<int>(linesOf(width, maxLines).size()); }
-
-void FindingButton::setLines(int lines) {
-    lines_ = lines;
-    setFixedHeight(heightOf(lines));
-    update();
-}
-
-const QString& FindingButton::gainIn(int width) const {
-    const bool hasRoom = QFontMetrics(strong()).horizontalAdvance(gain_.whole) <= width;
-    return hasRoom ? gain_.whole : gain_.brief;
-}
-
-/// Returns the lines: after the gain, then from the left edge.
-QStringList FindingButton::linesOf(int width, int maximum) const {
-    const int room = width - 2 * margin;
-    const int gain = std::min(QFontMetrics(strong()).horizontalAdvance(gainIn(room)), room);
-    return wrapWords(sentence_, fontMetrics(), {room, gain + space, maximum});
-}
+QSize FindingButton::minimumSizeHint() const { return {120, sizeHint().height()}; }
 
 void FindingButton::paintEvent(QPaintEvent*) {
     QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
     const bool isLit = underMouse() || hasFocus();
     if (isLit || isDown()) {
-        painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(hasFocus() ? QPen(theme_.accent, 1.5) : QPen(Qt::NoPen));
+        painter.setPen(hasFocus() ? QPen(theme_.accent, 2) : QPen(Qt::NoPen));
         painter.setBrush(Theme::mix(theme_.window, theme_.accent, isDown() ? 0.18 : 0.08));
         painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);
     }
-    const QStringList lines = linesOf(width(), lines_);
-    const int lineHeight = fontMetrics().height();
-    QRect line(margin, (height() - lineHeight * static_cast<int>(lines.size())) / 2, width() - 2 * margin, lineHeight);
+    // A triangle: to the right if closed, down if open.
+    const QPointF middle(margin + markWidth / 2.0 - 2, height() / 2.0);
+    const QPolygonF closed({middle + QPointF(-2, -4), middle + QPointF(2, 0), middle + QPointF(-2, 4)});
+    const QPolygonF open({middle + QPointF(-4, -2), middle + QPointF(4, -2), middle + QPointF(0, 2)});
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme_.mutedText);
+    painter.drawPolygon(isOpen_ ? open : closed);
+    QRect line(margin + markWidth, 0, width() - 2 * margin - markWidth, height());
+    const auto write = [&](const QString& text, const QColor& color) {
+        painter.setPen(color);
+        const QString shown = painter.fontMetrics().elidedText(text, Qt::ElideRight, line.width());
+        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shown);
+        line.setLeft(line.left() + painter.fontMetrics().horizontalAdvance(shown) + space);
+    };
     painter.setFont(strong());
-    painter.setPen(theme_.accent);
-    const QString gain = painter.fontMetrics().elidedText(gainIn(line.width()), Qt::ElideRight, line.width());
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, gain);
-    const int indent = painter.fontMetrics().horizontalAdvance(gain) + space;
+    write(text_.gain, theme_.accent);
     painter.setFont(font());
-    painter.setPen(theme_.text);
-    for (qsizetype each = 0; each < lines.size(); ++each, line.translate(0, lineHeight))
-        painter.drawText(line.adjusted(each == 0 ? indent : 0, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, lines[each]);
+    write(text_.brief, theme_.text);
 }
 
 void FindingButton::keyPressEvent(QKeyEvent* event) {
@@ -168,22 +158,19 @@ namespace {
 constexpr int barWidth = 4;
 constexpr int rowSpacing = 4;  // between a finding and its query
 
-/// Returns, for example, "May save up to 12.345 ms per step (estimate)".
-FindingButton::Gain gainText(const Explanation& explanation, const Finding& finding) {
-    int64_t meanNs = 0;
-    for (const WorkerParts& each : explanation.workers)
-        if (each.worker == finding.worker) meanNs = each.meanNs;
-    QString whole = ExplanationPanel::tr("May save up to %1 per step (estimate)");
-    QString brief = ExplanationPanel::tr("Up to %1 per step (estimate)");
-    if (explanation.what == "run") {
-        whole = ExplanationPanel::tr("May save up to %1 of the run (estimate)");
-        brief = ExplanationPanel::tr("Up to %1 of the run (estimate)");
-    } else if (explanation.what == "request") {
-        whole = ExplanationPanel::tr("May save up to %1 per request (estimate)");
-        brief = ExplanationPanel::tr("Up to %1 per request (estimate)");
-    }
-    const QString time = toQString(DurationScale::ofStep(meanNs).text(finding.maxGainNs));
-    return {whole.arg(time), brief.arg(time)};
+/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share.
+QString gainText(const Finding& finding) {
+    return ExplanationPanel::tr("\u2264 %1 (%2 %)")
+        .arg(shortDuration(finding.maxGainNs), toQString(percentText(100 * finding.share)));
+}
+
+/// Returns the details of a finding below its line.
+QString detailsText(const Explanation& explanation, const Finding& finding) {
+    const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
+                                                   : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
+    return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
+        .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit,
+             toQString(finding.rule->advice));
 }
 
 }  // namespace
@@ -216,7 +203,7 @@ void ExplanationPanel::build() {
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
     close_->setFocusPolicy(Qt::StrongFocus);
-    close_->setToolTip(tr("Close this panel"));
+    close_->setToolTip(tr("Close this panel. F7 shows it again."));
     close_->setAccessibleName(tr("Close the explanation"));
     rows_->setContentsMargins(0, 0, 0, 0);
     rows_->setSpacing(0);
@@ -304,6 +291,8 @@ void ExplanationPanel::refresh() {
     }
     buttons_.clear();
     queries_.clear();
+    details_.clear();
+    open_.reset();
     for (const Finding& finding : explanation_.findings) addLine(finding);
     area_->setVisible(!buttons_.empty());
     updateColors();
@@ -315,14 +304,17 @@ void ExplanationPanel::addLine(const Finding& finding) {
     auto* layout = new QHBoxLayout(line);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(rowSpacing);
-    auto* button = new FindingButton(gainText(explanation_, finding), toQString(printable(finding.sentence)),
-                                     toQString(finding.rule->advice), line);
+    auto* button = new FindingButton({gainText(finding), toQString(finding.brief),
+                                      toQString(printable(finding.sentence)), toQString(finding.rule->advice)},
+                                     line);
     layout->addWidget(button, 1);
     const auto index = static_cast<int>(buttons_.size());
     buttons_.push_back(button);
     connect(button, &FindingButton::clicked, this, [this, index] {
         // A copy: a receiver may set another run on this card.
         const Finding activated = explanation_.findings[static_cast<size_t>(index)];
+        const auto finding = static_cast<size_t>(index);
+        setOpen(open_ == finding ? std::nullopt : std::optional(finding));
         emit findingActivated(activated);
     });
     connect(button, &FindingButton::neighbourRequested, this, [this, index](int direction) {
@@ -346,6 +338,22 @@ void ExplanationPanel::addLine(const Finding& finding) {
     }
     queries_.push_back(query);
     rows_->addWidget(line);
+    auto* details = new WrappedLabel(lines_);
+    details->setText(detailsText(explanation_, finding));
+    details->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    details->setContentsMargins(margin + markWidth, 0, margin, 4);
+    details->hide();
+    details_.push_back(details);
+    rows_->addWidget(details);
+}
+
+void ExplanationPanel::setOpen(std::optional<size_t> finding) {
+    open_ = finding;
+    for (size_t index = 0; index < buttons_.size(); ++index) {
+        buttons_[index]->setOpen(open_ == index);
+        details_[index]->setVisible(open_ == index);
+    }
+    updateHeight();
 }
 
 void ExplanationPanel::showMenu(int finding, QPoint place) {
@@ -380,38 +388,21 @@ void ExplanationPanel::keyPressEvent(QKeyEvent* event) {
 
 int ExplanationPanel::heightOfRow(size_t finding) const {
     const QToolButton* query = queries_[finding];
-    return std::max(buttons_[finding]->height(), query ? query->sizeHint().height() : 0);
-}
-
-/// Divides the lines: the first finding is always shown in full. Without scrolling, each of the
-/// others gets its share of the remaining lines; with scrolling, they are as long as needed.
-void ExplanationPanel::shareLines(bool isScrolled) {
-    int left = maxLines_ - static_cast<int>(buttons_.size());
+    int height = std::max(buttons_[finding]->sizeHint().height(), query ? query->sizeHint().height() : 0);
     const QMargins margins = layout()->contentsMargins();
-    const int bar = isScrolled ? area_->verticalScrollBar()->sizeHint().width() : 0;
-    const int room = width() - margins.left() - margins.right() - bar;
-    for (size_t index = 0; index < buttons_.size(); ++index) {
-        const QToolButton* query = queries_[index];
-        const int queryWidth = query ? query->sizeHint().width() + rowSpacing : 0;
-        const int whole = buttons_[index]->linesIn(room - queryWidth);
-        const bool isWhole = index == 0 || isScrolled;
-        buttons_[index]->setLines(isWhole ? whole : std::clamp(whole, 1, 1 + std::max(0, left)));
-        left -= buttons_[index]->lines() - 1;
-    }
+    const int room = width() - margins.left() - margins.right() - area_->verticalScrollBar()->sizeHint().width();
+    if (open_ == finding) height += details_[finding]->heightForWidth(room);
+    return height;
 }
 
+/// The first findings are visible, and the details of an open one in addition.
 void ExplanationPanel::updateHeight() {
     if (buttons_.empty()) return;
-    const bool isScrolled = static_cast<int>(buttons_.size()) > maxLines_;
-    shareLines(isScrolled);
-    int lines = 0, heightPx = 0;
-    for (size_t index = 0; index < buttons_.size(); ++index) {
-        if (isScrolled && index > 0 && lines + buttons_[index]->lines() > maxLines_) break;
-        lines += buttons_[index]->lines();
-        heightPx += heightOfRow(index);
-    }
+    int heightPx = 0;
+    for (size_t index = 0; index < buttons_.size(); ++index)
+        if (static_cast<int>(index) < maxLines_ || open_ == index) heightPx += heightOfRow(index);
     area_->setFixedHeight(heightPx);
-    area_->verticalScrollBar()->setSingleStep(heightOfRow(0));
+    area_->verticalScrollBar()->setSingleStep(buttons_.front()->sizeHint().height());
 }
 
 void ExplanationPanel::resizeEvent(QResizeEvent* event) {

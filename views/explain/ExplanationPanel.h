@@ -4,6 +4,7 @@
 #include <QAbstractButton>
 #include <QString>
 #include <QWidget>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,25 +18,27 @@ namespace lanescope::views {
 /// steps and without ranges. Contains names of the trace.
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation);
 
-/// A finding as a link: its gain, then as much of its sentence as fits its lines. The tool tip has the full text.
+/// A finding as a link of one line: its gain, then a few words. The tool tip has the whole sentence.
 class FindingButton : public QAbstractButton {
     Q_OBJECT
   public:
-    /// The gain of a finding as a sentence, and as a short text for narrow windows.
-    struct Gain {
-        QString whole, brief;
+    /// Texts of a finding.
+    struct Text {
+        QString gain;      ///< "≤ 10.6 ms (60 %)".
+        QString brief;     ///< "GPU waits for launches: backward".
+        QString sentence;  ///< The whole sentence.
+        QString advice;
     };
-    FindingButton(Gain gain, QString sentence, const QString& advice, QWidget* parent = nullptr);
+    explicit FindingButton(Text text, QWidget* parent = nullptr);
 
     void setTheme(const Theme& theme);
-    const QString& gain() const { return gain_.whole; }
-    const QString& sentence() const { return sentence_; }
-
-    /// Returns the number of lines of the whole sentence at this width in pixels.
-    int linesIn(int width) const;
-    /// Sets the height in lines; default 1.
-    void setLines(int lines);
-    int lines() const { return lines_; }
+    /// Shows that the details of the finding are visible.
+    void setOpen(bool isOpen);
+    bool isOpen() const { return isOpen_; }
+    const Text& text() const { return text_; }
+    const QString& gain() const { return text_.gain; }
+    const QString& brief() const { return text_.brief; }
+    const QString& sentence() const { return text_.sentence; }
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -52,13 +55,9 @@ class FindingButton : public QAbstractButton {
 
   private:
     QFont strong() const;
-    int heightOf(int lines) const;
-    QStringList linesOf(int width, int maximum) const;
-    const QString& gainIn(int width) const;
 
-    Gain gain_;
-    QString sentence_;
-    int lines_ = 1;
+    Text text_;
+    bool isOpen_ = false;
     Theme theme_ = Theme::light();
 };
 
@@ -73,8 +72,9 @@ namespace lanescope::views {
 
 class FindingButton;
 
-/// The findings of a run: the sentence of its explanation, its caveats, and a line per finding that
-/// leads to the place of its greatest cost.
+/// The findings of a run: the sentence of its explanation, its caveats, and a line per finding that leads to the place
+/// of its greatest cost. A click also opens
+/// the details of the finding below its line, a second one closes them.
 class ExplanationPanel : public QWidget {
     Q_OBJECT
   public:
@@ -89,7 +89,7 @@ class ExplanationPanel : public QWidget {
     /// Sets a caveat that is already shown next to the card and is not repeated; empty for none.
     void setShownCaveat(std::string doubt);
     void setTheme(const Theme& theme);
-    /// Limits the visible lines of findings; the first is always shown in full, and the others are scrolled to.
+    /// Limits the visible lines of findings; the others are scrolled to.
     void setMaxLines(int lines);
 
     /// Sets the keyboard focus to the first finding.
@@ -99,6 +99,10 @@ class ExplanationPanel : public QWidget {
     QString sentence() const;
     /// Returns the findings in their order.
     const std::vector<FindingButton*>& findings() const { return buttons_; }
+    /// Returns the index of the finding whose details are shown; nullopt for none.
+    std::optional<size_t> openFinding() const { return open_; }
+    /// Returns the label with the details of a finding.
+    QLabel* details(size_t finding) const { return details_[finding]; }
     /// Returns the query button of a finding; null if it has no query.
     QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
     /// Returns true if the card has content. The owner decides about its visibility.
@@ -124,7 +128,7 @@ class ExplanationPanel : public QWidget {
     void refresh();
     void addLine(const explain::Finding& finding);
     void showMenu(int finding, QPoint place);
-    void shareLines(bool isScrolled);
+    void setOpen(std::optional<size_t> finding);
     int heightOfRow(size_t finding) const;
     void updateHeight();
     void updateColors();
@@ -144,6 +148,8 @@ class ExplanationPanel : public QWidget {
     QScrollArea* area_;
     std::vector<FindingButton*> buttons_;
     std::vector<QToolButton*> queries_;
+    std::vector<QLabel*> details_;
+    std::optional<size_t> open_;
 };
 
 }  // namespace lanescope::views

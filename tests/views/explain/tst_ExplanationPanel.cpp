@@ -58,7 +58,8 @@ class TestExplanationPanel : public QObject {
         QCOMPARE(shown.rules().front(), &launchBoundRule);
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
-        QCOMPARE(first.gain(), QString("May save up to 5.000 ms per step (estimate)"));
+        QCOMPARE(first.gain(), QString::fromUtf8("\u2264 5.000 ms (26.9 %)"));
+        QCOMPARE(first.brief(), QString("GPU waits for launches"));
         QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
         QVERIFY(!ExplanationPanel().hasContent());
         const auto labels = shown.card.findChildren<QLabel*>();
@@ -85,6 +86,39 @@ class TestExplanationPanel : public QObject {
         QSignalSpy closed(&shown.card, &ExplanationPanel::closed);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
         QCOMPARE(closed.size(), 1);
+    }
+
+    void findingIsOneLineWithItsDetailsBelowOnClick() {
+        Shown shown(madeRun(1, 20));
+        const int low = shown.card.sizeHint().height();
+        for (size_t each = 0; each < shown.card.findings().size(); ++each)
+            QVERIFY(!shown.card.details(each)->isVisible());
+        QTest::mouseClick(shown.card.findings()[0], Qt::LeftButton);
+        QCOMPARE(shown.card.openFinding(), std::optional<size_t>(0));
+        QVERIFY(shown.card.details(0)->isVisible());
+        for (const QString& text : {shown.card.findings()[0]->sentence(), QString("Potential saving"), QString("Try:")})
+            QVERIFY2(shown.card.details(0)->text().contains(text), qPrintable(shown.card.details(0)->text()));
+        QVERIFY(shown.card.sizeHint().height() > low);
+        // Only one is open at a time.
+        QTest::mouseClick(shown.card.findings()[1], Qt::LeftButton);
+        QVERIFY(!shown.card.details(0)->isVisible());
+        QVERIFY(shown.card.details(1)->isVisible());
+        QTest::mouseClick(shown.card.findings()[1], Qt::LeftButton);
+        QVERIFY(!shown.card.details(1)->isVisible());
+        QCOMPARE(shown.card.sizeHint().height(), low);
+    }
+
+    void focusIsVisibleAndTheTipNamesItsKey() {
+        Shown shown(madeRun(1, 20));
+        QVERIFY(QTest::qWaitForWindowActive(&shown.card));
+        FindingButton& first = *shown.card.findings()[0];
+        const auto edge = [&first] { return first.grab().toImage().pixelColor(first.width() / 2, 1); };
+        const QColor without = edge();
+        QTest::keyClick(&shown.card, Qt::Key_Tab);
+        shown.card.focusFirst();
+        QTRY_VERIFY(first.hasFocus());
+        QVERIFY(edge() != without);
+        QVERIFY(child<QToolButton>(shown.card, "close").toolTip().contains("F7"));
     }
 
     void everyPartIsReachableByTab() {
