@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/RunGuide.h"
 
+#include <QCursor>
+#include <QToolTip>
 #include <algorithm>
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/explain/findingPlace.h"
 #include "views/explain/ExplainJob.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
+#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/shortDuration.h"
+#include "views/text/shownText.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
@@ -24,6 +30,7 @@ namespace {
 // Share of the page height for the lines of findings.
 constexpr double panelShare = 0.14;
 constexpr double stripShare = 0.12;  // the same for the strip of steps
+constexpr int maxFindings = 3;       // the others are scrolled to
 constexpr int lowPage = 440;         // in a lower one every line counts
 
 /// Returns a range around a piece of which the piece is a third.
@@ -43,10 +50,12 @@ RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
       placeJob_(new LatestJob(this)),
       card_(new ExplanationPanel(page)),
       strip_(new StepStrip(page)),
+      legend_(new PartsLegend(page)),
       idlePanel_(new IdlePanel(page)),
       idle_(new IdleFinder(this)) {
     card_->hide();
     strip_->hide();
+    legend_->hide();
     idle_->setTrace(trace_);
     makeActions();
     connectParts();
@@ -102,6 +111,7 @@ void RunGuide::connectParts() {
     connect(card_, &ExplanationPanel::closed, this, [this] {
         showPanel_->setChecked(false);
         timeline_.setFocus();
+        QToolTip::showText(QCursor::pos(), tr("F7 shows the explanation again."), &timeline_);
     });
     connect(strip_, &StepStrip::stepChosen, this, &RunGuide::showStep);
     connect(idlePanel_, &IdlePanel::eventActivated, &timeline_, &TimelineView::revealEvent);
@@ -112,6 +122,7 @@ void RunGuide::connectParts() {
                 return idle_->partsOf(gpu, time, count, columns);
             });
         timeline_.refreshEmptyPlaces();
+        updateLegend();
         if (std::exchange(isNextGapPending_, false)) showNextGap(+1);
     });
     connect(&timeline_.state(), &TimelineState::emptyPlaceActivated, this, [this](uint32_t track, int64_t timeNs) {
@@ -144,11 +155,13 @@ void RunGuide::setTrace(TracePtr trace) {
     strip_->setRun(nullptr);
     card_->hide();
     strip_->hide();
+    legend_->hide();
 }
 
 void RunGuide::setTheme(const Theme& theme) {
     card_->setTheme(theme);
     strip_->setTheme(theme);
+    legend_->setTheme(theme);
     idle_->setTheme(theme);
     idlePanel_->setTheme(theme);
 }
@@ -156,7 +169,7 @@ void RunGuide::setTheme(const Theme& theme) {
 void RunGuide::setPageHeight(int height) {
     const int line = card_->fontMetrics().height() + 8;
     const bool isLow = height < lowPage;
-    card_->setMaxLines(isLow ? 1 : std::clamp(static_cast<int>(height * panelShare / line), 1, 5));
+    card_->setMaxLines(isLow ? 1 : std::clamp(static_cast<int>(height * panelShare / line), 1, maxFindings));
     strip_->setMaxHeight(isLow ? 0 : static_cast<int>(height * stripShare));
 }
 
@@ -185,6 +198,7 @@ void RunGuide::take(ExplainedRunPtr run) {
     updatePanel();
     strip_->setVisible(strip_->hasContent());
     updateStrip();
+    updateLegend();
     // A user who has moved the view keeps it.
     const bool isUntouched =
         mayMove_ && timeline_.state().range().axis().isFitted() && !timeline_.history().canGoBack();
@@ -202,6 +216,48 @@ void RunGuide::updateStrip() {
     strip_->setVisibleRange(timeline_.state().range().visible());
 }
 
+TimeRange RunGuide::rangeOf(StepPlace place) const {
+    const analysis::StepSummary& step = run_->summary.workers[place.worker].steps[place.step];
+    return {step.startNs, step.startNs + step.wallNs};
+}
+
+std::vector<analysis::IdleGaps::Place> RunGuide::gapsOf(StepPlace place) const {
+    const auto& gaps = idle_->gaps();
+    const analysis::WorkerSummary& of = run_->summary.workers[place.worker];
+    for (size_t worker = 0; gaps && worker < gaps->workerCount(); ++worker)
+        if (trace_->processes[gaps->processOf(worker)].pid == of.pid &&
+            trace_->gpus[gaps->gpuOf(worker)].id == of.gpuId)
+            return gaps->longestIn(worker, rangeOf(place));
+    return {};
+}
+
+void RunGuide::updateLegend() {
+    const auto chosen = run_ ? strip_->chosen() : std::nullopt;
+    if (chosen) {
+        const analysis::WorkerSummary& worker = run_->summary.workers[chosen->worker];
+        const analysis::StepSummary& step = worker.steps[chosen->step];
+        const explain::StepExcess excess = explain::excessOf(run_->summary, *chosen);
+        QString note = excessText(run_->summary, *chosen);
+        const auto gaps = gapsOf(*chosen);
+        if (excess.ns > 0 && analysis::isIdle(excess.part) && !gaps.empty() &&
+            2 * idle_->gaps()->at(gaps.front()).range.durationNs() > excess.partNs)
+            note += tr("; most of it in one gap (press I)");
+        const QString unit = strip_->areRequests() ? tr("Request %1") : tr("Step %1");
+        legend_->setParts(tr("%1, %2").arg(unit.arg(step.number), shortDuration(step.wallNs)), step.parts, note);
+    } else if (run_) {
+        const explain::Explanation& explanation = card_->explanation();
+        const auto mean =
+            std::ranges::find(explanation.workers, run_->summary.criticalWorker(), &explain::WorkerParts::worker);
+        if (mean == explanation.workers.end()) {
+            legend_->setParts({}, {});
+        } else {
+            const QString what = explanation.what == "run" ? tr("Run") : tr("Mean %1").arg(toQString(explanation.what));
+            legend_->setParts(tr("%1, %2").arg(what, shortDuration(mean->meanNs)), mean->parts);
+        }
+    }
+    legend_->setVisible(run_ && legend_->hasContent());
+}
+
 uint32_t RunGuide::trackOf(uint32_t worker) const {
     const int64_t gpuId = run_->summary.workers[worker].gpuId;
     for (uint32_t track = 0; track < trace_->tracks.size(); ++track)
@@ -214,10 +270,25 @@ void RunGuide::showStep(StepPlace place) {
     const analysis::WorkerSummary& worker = run_->summary.workers[place.worker];
     const analysis::StepSummary& step = worker.steps[place.step];
     strip_->setChosen(place);
+    updateLegend();
     timeline_.state().range().zoomTo({step.startNs, step.startNs + step.wallNs});
     const uint32_t track = trackOf(place.worker);
     if (track != noIndex && timeline_.places().trackArea(track).isEmpty())
         TimelineNavigator(timeline_.state()).scrollToTrack(track);
+}
+
+bool RunGuide::showStepOf(int64_t number) {
+    if (!run_ || run_->grid.isEmpty()) return false;
+    const size_t column = run_->grid.columnOf(number);
+    if (column >= run_->grid.columnCount()) return false;
+    std::vector<size_t> rows{std::min(run_->grid.rowOf(run_->summary.criticalWorker()), run_->grid.rowCount() - 1)};
+    for (size_t row = 0; row < run_->grid.rowCount(); ++row) rows.push_back(row);
+    for (const size_t row : rows)
+        if (const auto place = run_->grid.at(row, column)) {
+            showStep(*place);
+            return true;
+        }
+    return false;
 }
 
 void RunGuide::stepBy(int direction) {
@@ -272,9 +343,32 @@ void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
             TimelineNavigator(timeline_.state()).scrollToTrack(mark.tracks.front());
     }
     timeline_.state().selection().setGapMark(mark);
-    const auto& longest = idle_->gaps()->longest();
-    const auto found = std::find(longest.begin(), longest.end(), place);
-    ranked_ = found == longest.end() ? std::nullopt : std::optional(static_cast<size_t>(found - longest.begin()));
+    if (!movesThere) order_ = gapsInOrder();
+    const auto found = std::ranges::find(order_, place);
+    ranked_ = found == order_.end() ? std::nullopt : std::optional(static_cast<size_t>(found - order_.begin()));
+}
+
+std::optional<StepPlace> RunGuide::stepInView() const {
+    if (!run_ || run_->grid.isEmpty()) return std::nullopt;
+    const TimeRange visible = timeline_.state().range().visible();
+    if (const auto chosen = strip_->chosen();
+        chosen && rangeOf(*chosen).overlaps(visible) && visible.durationNs() <= 2 * rangeOf(*chosen).durationNs())
+        return chosen;
+    const size_t row = run_->grid.rowOf(run_->summary.criticalWorker());
+    if (row >= run_->grid.rowCount()) return std::nullopt;
+    const auto [first, end] = run_->grid.columnsIn(row, visible);
+    return end - first == 1 ? run_->grid.at(row, first) : std::nullopt;
+}
+
+std::vector<analysis::IdleGaps::Place> RunGuide::gapsInOrder() const {
+    const auto step = stepInView();
+    std::vector<analysis::IdleGaps::Place> order = step ? gapsOf(*step) : std::vector<analysis::IdleGaps::Place>();
+    const size_t own = order.size();
+    for (const analysis::IdleGaps::Place& each : idle_->gaps()->longest())
+        if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(own), each) ==
+            order.begin() + static_cast<std::ptrdiff_t>(own))
+            order.push_back(each);
+    return order;
 }
 
 void RunGuide::showNextGap(int direction) {
@@ -283,12 +377,12 @@ void RunGuide::showNextGap(int direction) {
         isNextGapPending_ = idle_->isBusy();
         return;
     }
-    const auto& longest = idle_->gaps()->longest();
-    if (longest.empty()) return;
+    if (!ranked_) order_ = gapsInOrder();
+    if (order_.empty()) return;
     size_t next = 0;
-    if (ranked_ && direction > 0) next = std::min(*ranked_ + 1, longest.size() - 1);
+    if (ranked_ && direction > 0) next = std::min(*ranked_ + 1, order_.size() - 1);
     if (ranked_ && direction < 0) next = *ranked_ > 0 ? *ranked_ - 1 : 0;
-    showGap(longest[next].worker, longest[next].gap, true);
+    showGap(order_[next].worker, order_[next].gap, true);
 }
 
 }  // namespace lanescope::viewer

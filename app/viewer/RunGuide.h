@@ -7,6 +7,7 @@
 #include <QPointer>
 #include <optional>
 
+#include "model/analysis/IdleGaps.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
 #include "model/trace/Trace.h"
@@ -19,6 +20,7 @@ class ExplanationPanel;
 class IdlePanel;
 class IdleFinder;
 class LatestJob;
+class PartsLegend;
 class StepStrip;
 class TimelineView;
 }  // namespace lanescope::views
@@ -39,6 +41,7 @@ class RunGuide : public QObject {
 
     views::ExplanationPanel& card() const { return *card_; }
     views::StepStrip& strip() const { return *strip_; }
+    views::PartsLegend& legend() const { return *legend_; }
     views::IdlePanel& idlePanel() const { return *idlePanel_; }
     views::IdleFinder& idle() const { return *idle_; }
     /// Null until it is known.
@@ -61,10 +64,13 @@ class RunGuide : public QObject {
     void store(AppSettings& settings) const;
 
     void showStep(explain::StepPlace place);
+    /// Goes to the step of this number, if possible of the rank that the others wait for. Returns false if none has it.
+    bool showStepOf(int64_t number);
     /// Goes to the neighbouring step of the last viewed rank.
     void stepBy(int direction);
     void showSlowestStep();
-    /// Goes to the next-shorter (+1) or next-longer (-1) idle gap of the steps; begins with the longest.
+    /// Goes to the next-shorter (+1) or next-longer (-1) idle gap: first those of the step in view, then all of the
+    /// steps; begins with the longest.
     void showNextGap(int direction);
 
   signals:
@@ -83,6 +89,14 @@ class RunGuide : public QObject {
     void showGap(size_t worker, size_t gap, bool movesThere);
     void updatePanel();
     void updateStrip();
+    /// Shows the parts of the chosen step, else of the mean step.
+    void updateLegend();
+    std::optional<explain::StepPlace> stepInView() const;
+    /// Returns the gaps in the order of `showNextGap`.
+    std::vector<analysis::IdleGaps::Place> gapsInOrder() const;
+    /// Returns the gaps of a step, longest first; empty while unknown.
+    std::vector<analysis::IdleGaps::Place> gapsOf(explain::StepPlace place) const;
+    TimeRange rangeOf(explain::StepPlace place) const;
     /// Returns the GPU track of a rank of the summary, or `noIndex`.
     uint32_t trackOf(uint32_t worker) const;
 
@@ -91,12 +105,14 @@ class RunGuide : public QObject {
     QPointer<views::TimelineView> timelineLeft_;  ///< Null if the page was deleted before this.
     views::ExplainedRunPtr run_;
     bool mayMove_ = true;
-    std::optional<size_t> ranked_;  ///< The index of the shown gap among the longest.
+    std::vector<analysis::IdleGaps::Place> order_;  ///< The gaps to go to, from the first key press on.
+    std::optional<size_t> ranked_;                  ///< The index of the shown gap among them.
     bool isNextGapPending_ = false;
     views::ExplainJob* job_;
     views::LatestJob* placeJob_;
     views::ExplanationPanel* card_;
     views::StepStrip* strip_;
+    views::PartsLegend* legend_;
     views::IdlePanel* idlePanel_;
     views::IdleFinder* idle_;
     QAction* showPanel_ = nullptr;

@@ -34,6 +34,7 @@
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
+#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
 #include "views/histogram/NamePanel.h"
@@ -108,6 +109,7 @@ void TracePage::arrange() {
     auto* column = new QVBoxLayout(left);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    column->addWidget(&guide_->legend());
     column->addWidget(&guide_->strip());
     column->addWidget(timeline_, 1);
     side_->addWidget(details_);

@@ -107,13 +107,26 @@ void IdleGaps::rank() {
             if (step < each.steps.size() && each.steps[step].overlaps(range)) longest_.push_back({worker, gap});
         }
     }
-    const auto kept = longest_.begin() + static_cast<std::ptrdiff_t>(std::min(longest_.size(), maxRankedGaps));
-    std::partial_sort(longest_.begin(), kept, longest_.end(), [this](Place a, Place b) {
+    keepLongest(longest_);
+}
+
+void IdleGaps::keepLongest(std::vector<Place>& places) const {
+    const auto kept = places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), maxRankedGaps));
+    std::partial_sort(places.begin(), kept, places.end(), [this](Place a, Place b) {
         const int64_t aNs = at(a).range.durationNs(), bNs = at(b).range.durationNs();
         return aNs != bNs ? aNs > bNs : at(a).range.startNs < at(b).range.startNs;
     });
-    longest_.erase(kept, longest_.end());
-    longest_.shrink_to_fit();
+    places.erase(kept, places.end());
+    places.shrink_to_fit();
+}
+
+std::vector<IdleGaps::Place> IdleGaps::longestIn(size_t worker, TimeRange range) const {
+    std::vector<Place> places;
+    const std::vector<IdleGap>& gaps = workers_[worker].gaps;
+    for (auto gap = firstEndingAfter(gaps, range.startNs); gap != gaps.end() && gap->range.startNs < range.endNs; ++gap)
+        places.push_back({worker, static_cast<size_t>(gap - gaps.begin())});
+    keepLongest(places);
+    return places;
 }
 
 std::optional<IdleGaps::Place> IdleGaps::find(uint32_t gpu, int64_t timeNs) const {

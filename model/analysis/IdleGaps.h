@@ -82,6 +82,9 @@ class IdleGaps {
     const std::vector<Place>& longest() const { return longest_; }
     static constexpr size_t maxRankedGaps = 1000;
 
+    /// Returns the gaps of a worker that overlap `range`, longest first, at most `maxRankedGaps`. O(n log n) in them.
+    std::vector<Place> longestIn(size_t worker, TimeRange range) const;
+
     /// Returns the call before the one that launched the work after the gap, on its thread;
     /// `noIndex` if unknown. O(calls between them).
     uint32_t callBefore(const IdleGap& gap) const;
@@ -100,6 +103,8 @@ class IdleGaps {
     static Worker madeOf(const RunWorkers& run, const WorkerSteps& worker);
     static uint32_t mainCause(const Worker& worker, TimeRange gap);
     void rank();
+    /// Keeps the longest, sorted by length.
+    void keepLongest(std::vector<Place>& places) const;
 
     const Trace* trace_;
     std::vector<Worker> workers_;

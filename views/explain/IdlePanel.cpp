@@ -10,6 +10,7 @@
 #include "model/text/formatValue.h"
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -116,19 +117,19 @@ std::optional<EmptyPlace> IdleFinder::placeAt(uint32_t track, int64_t timeNs) {
     explained.color = theme_.colorOf(causes.front().part);
     explained.title = tr("GPU %1 idle for %2")
                           .arg(trace_->gpus[gaps_->gpuOf(place->worker)].id)
-                          .arg(toQString(formatDuration(gap.range.durationNs())));
+                          .arg(shortDuration(gap.range.durationNs()));
     QStringList lines;
     for (const GapCause& cause : causes) {
         if (static_cast<size_t>(lines.size()) == maxCauses) break;
         const QString text = causeText(cause);
-        lines << (causes.size() == 1 ? text : tr("%1  %2").arg(toQString(formatDuration(cause.ns)), text));
+        lines << (causes.size() == 1 ? text : tr("%1  %2").arg(shortDuration(cause.ns), text));
     }
     if (causes.size() > maxCauses) lines << tr("and %1 more").arg(causes.size() - maxCauses);
     if (gap.call != noIndex)
-        lines << tr("ended by %1, launched by TID %2")
+        lines << tr("Next: %1, from thread %2")
                      .arg(toQString(shortContributorName(trace_->nameOf(gap.next))))
                      .arg(trace_->threads[trace_->apiCalls.thread[gap.call]].tid);
-    lines << tr("Click for more");
+    lines << tr("Click for details");
     explained.detail = lines.join(QLatin1Char('\n'));
     return explained;
 }
@@ -173,7 +174,7 @@ void IdlePanel::refresh() {
         const std::vector<GapCause> causes = gaps_->whyIdle(place_.worker, gap.range);
         sheet_->addTitle(tr("GPU %1 idle, %2")
                              .arg(trace_->gpus[gaps_->gpuOf(place_.worker)].id)
-                             .arg(toQString(formatDuration(gap.range.durationNs()))),
+                             .arg(shortDuration(gap.range.durationNs())),
                          causes.empty() ? QColor() : theme_.colorOf(causes.front().part));
         if (!causes.empty()) sheet_->addCaption(toQString(name(causes.front().part)));
         addCauses(causes, gap.range);
@@ -182,11 +183,10 @@ void IdlePanel::refresh() {
         const IdleGaps::Likes likes = gaps_->likesOf(place_);
         if (!causes.empty() && likes.count > 0) {
             sheet_->addHeading(tr("In the whole run"));
-            sheet_->addParagraph(
-                tr("%1 gaps of this GPU have mostly this cause; %2 in total.")
-                    .arg(toQString(formatCount(likes.count)), toQString(timeText(static_cast<double>(likes.ns)))));
+            sheet_->addParagraph(tr("%1 gaps with this cause, %2 in total.")
+                                     .arg(toQString(formatCount(likes.count)), shortDuration(likes.ns)));
         }
-        sheet_->addParagraph(tr("I goes to the next-longest gap of the steps."));
+        sheet_->addParagraph(tr("Press I for the next-longest gap."));
     }
     sheet_->finish();
 }
@@ -195,15 +195,14 @@ void IdlePanel::addCauses(const std::vector<GapCause>& causes, TimeRange gap) {
     std::vector<Property> facts{{"From", formatTimestamp(gap.startNs)}, {"To", formatTimestamp(gap.endNs)}};
     if (gaps_->at(place_).call != noIndex) {
         const Thread& thread = trace_->threads[trace_->apiCalls.thread[gaps_->at(place_).call]];
-        facts.push_back({"Waits for", thread.name.empty()
-                                          ? "TID " + std::to_string(thread.tid)
-                                          : printable(thread.name) + ", TID " + std::to_string(thread.tid)});
+        facts.push_back({"Waiting on", thread.name.empty()
+                                           ? "TID " + std::to_string(thread.tid)
+                                           : printable(thread.name) + ", TID " + std::to_string(thread.tid)});
     }
     sheet_->addFacts(facts);
     sheet_->addHeading(tr("Why"));
     for (const GapCause& cause : causes)
-        sheet_->addParagraph(tr("%1  %2").arg(toQString(formatDuration(cause.ns)), causeText(cause)),
-                             theme_.colorOf(cause.part));
+        sheet_->addParagraph(tr("%1  %2").arg(shortDuration(cause.ns), causeText(cause)), theme_.colorOf(cause.part));
 }
 
 void IdlePanel::addThreads(const IdleGap& gap) {
@@ -222,10 +221,10 @@ void IdlePanel::addThreads(const IdleGap& gap) {
 
 void IdlePanel::addNeighbours(const IdleGap& gap) {
     if (const uint32_t before = gaps_->callBefore(gap); before != noIndex)
-        addLink(tr("Call before"), {EventKind::Api, before});
-    if (gap.call != noIndex) addLink(tr("Call that it waited for"), {EventKind::Api, gap.call});
-    addLink(tr("Ran before"), gap.before);
-    addLink(tr("Ran after"), gap.next);
+        addLink(tr("Previous call"), {EventKind::Api, before});
+    if (gap.call != noIndex) addLink(tr("Launch that ended the gap"), {EventKind::Api, gap.call});
+    addLink(tr("Previous GPU work"), gap.before);
+    addLink(tr("Next GPU work"), gap.next);
 }
 
 void IdlePanel::addLink(const QString& heading, EventRef event) {
@@ -233,9 +232,8 @@ void IdlePanel::addLink(const QString& heading, EventRef event) {
     sheet_->addHeading(heading);
     const TimeRange range = trace_->rangeOf(event);
     const std::string name = trace_->nameOf(event);
-    sheet_->addLink(
-        toQString(name.empty() ? "(no name)" : name), event.bits(),
-        tr("%1 at %2").arg(toQString(formatDuration(range.durationNs())), toQString(formatDuration(range.startNs))));
+    sheet_->addLink(toQString(name.empty() ? "(no name)" : name), event.bits(),
+                    tr("%1 at %2").arg(shortDuration(range.durationNs()), toQString(formatTimestamp(range.startNs))));
 }
 
 }  // namespace lanescope::views

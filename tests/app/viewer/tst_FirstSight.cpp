@@ -21,6 +21,7 @@
 #include "views/details/DetailsPanel.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
+#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 #include "views/sql/SqlPanel.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -250,8 +251,8 @@ class tst_FirstSight : public QObject {
         const QString about = shown.card().about();
         // The duration of one, which is less than the distance to the next.
         const QRegularExpression expected(
-            "^40 ranges \"request #\": median (0\\.\\d+ ms|\\d+\\.\\d us), longest [\\d.]+ ms, "
-            "one every 4\\.9\\d+ ms in the median; its GPU is idle [\\d.]+ % of the time\\.$");
+            "^40 \u00d7 \"request #\": median (0\\.\\d+ ms|\\d+ \u00b5s), max [\\d.]+ ms, "
+            "median interval 4\\.9\\d+ ms; its GPU is idle [\\d.]+ % of the time\\.$");
         QVERIFY2(expected.match(about).hasMatch(), qPrintable(about));
         QVERIFY(shown.visible().startNs >= 1'000 * ms);
         const auto stepsTitle = [](Shown& of) {
@@ -285,8 +286,7 @@ class tst_FirstSight : public QObject {
         QVERIFY(shown.card().isVisible());
         QVERIFY2(!shown.card().sentence().contains("idle"), qPrintable(shown.card().sentence()));
         QVERIFY(shown.card().sentence().contains("no GPU work"));
-        QCOMPARE(shown.card().about(), QString("30 ranges \"file #\": median 5.000 ms, longest "
-                                               "5.000 ms, one every 6.000 ms in the median."));
+        QCOMPARE(shown.card().about(), QString("30 \u00d7 \"file #\": median 5.00 ms, max 5.00 ms, median interval 6.00 ms."));
         QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
         QVERIFY(shown.timeline().state().range().defaultRange());
         // The tables open on the ranges.
@@ -335,7 +335,7 @@ class tst_FirstSight : public QObject {
         QVERIFY(shown.visible().contains(1'807 * ms));
         QVERIFY(shown.visible().durationNs() < 100 * ms);
         const QString about = shown.card().about();
-        QVERIFY2(about.startsWith("10 ranges \"{'traceMarker'") && about.contains(".py:34']}") && about.size() < 200,
+        QVERIFY2(about.startsWith("10 \u00d7 \"{'traceMarker'") && about.contains(".py:34']}") && about.size() < 200,
                  qPrintable(about));
     }
 
@@ -469,7 +469,7 @@ class tst_FirstSight : public QObject {
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
         QTest::mouseMove(&shown.canvas(), place);
         QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverTip().title().contains("idle for"); }));
-        QVERIFY(shown.canvas().hoverTip().detail().contains("Click for more"));
+        QVERIFY(shown.canvas().hoverTip().detail().contains("Click for details"));
     }
 
     void pendingGapIsExplainedUnderThePointer() {
@@ -496,7 +496,7 @@ class tst_FirstSight : public QObject {
         QVERIFY(shown.timeline().state().selection().gapMark());
         QVERIFY(shown.guide().idlePanel().isVisible());
         const QString text = child<FactSheet>(shown.guide().idlePanel()).text();
-        for (const char* part : {"idle", "Why", "Ran before", "Ran after", "In the whole run"})
+        for (const char* part : {"idle", "Why", "Previous GPU work", "Next GPU work", "In the whole run"})
             QVERIFY2(text.contains(part), qPrintable(text));
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
         QVERIFY(!shown.timeline().state().selection().gapMark());
@@ -525,6 +525,38 @@ class tst_FirstSight : public QObject {
         QVERIFY(isShown(2));
         QTest::keyClick(&shown.timeline(), Qt::Key_I, Qt::ShiftModifier);
         QVERIFY(isShown(1));
+    }
+
+    void keysBeginWithTheGapsOfTheStepInView() {
+        ShownGuide shown;
+        QVERIFY(shown.waitForFocus());
+        QTRY_VERIFY(shown.guide().idle().gaps());
+        const analysis::IdleGaps& gaps = *shown.guide().idle().gaps();
+        StepStrip& strip = shown.guide().strip();
+        const explain::StepPlace place{1, 6};
+        QTest::mouseClick(&strip, Qt::LeftButton, {}, strip.barOf(place).center());
+        const auto& step = shown.guide().run()->summary.workers[1].steps[6];
+        const TimeRange range{step.startNs, step.startNs + step.wallNs};
+        const QString title = shown.guide().legend().title();
+        QVERIFY2(title.startsWith("Step 6"), qPrintable(title));
+        QVERIFY2(shown.guide().legend().note().contains("vs. median"), qPrintable(shown.guide().legend().note()));
+        QTest::keyClick(&shown.timeline(), Qt::Key_I);
+        const auto mark = shown.timeline().state().selection().gapMark();
+        QVERIFY(mark.has_value());
+        QVERIFY(mark->range.overlaps(range));
+        for (size_t worker = 0; worker < gaps.workerCount(); ++worker)
+            for (const auto& each : gaps.longestIn(worker, range))
+                if (gaps.at(each).range == mark->range) QCOMPARE(gaps.longestIn(worker, range).front(), each);
+    }
+
+    void legendShowsTheMeanStepAtFirst() {
+        ShownGuide shown;
+        QVERIFY(shown.wait());
+        const PartsLegend& legend = shown.guide().legend();
+        QVERIFY(legend.isVisible());
+        QVERIFY2(legend.title().startsWith("Mean step"), qPrintable(legend.title()));
+        QVERIFY(!legend.shownParts().empty());
+        QVERIFY(legend.note().isEmpty());
     }
 
     void allPartsFitASmallWindow() {

@@ -322,9 +322,8 @@ class tst_SmallWindow : public QObject {
         QVERIFY(shown.wait());
         const ExplanationPanel& card = shown.window.tabs().currentTrace()->guide().card();
         const FindingButton& first = *card.findings().front();
-        QTRY_COMPARE(first.lines(), first.linesIn(first.width()));
-        QVERIFY(first.lines() > 1 || size.width() > 700);
-        QCOMPARE(seenOf(first), first.rect());
+        QTRY_COMPARE(seenOf(first), first.rect());
+        if (points == 0 || size.width() > 700) QVERIFY(first.sizeHint().width() <= first.width());
         QVERIFY(shown.window.tabs().currentTrace()->timeline().places().tracksArea().height() >= 60);
         QCOMPARE(shown.window.size(), size);
     }
