@@ -68,6 +68,10 @@ QStringList AppSettings::recentFiles() const { return settings_->value("recentFi
 
 void AppSettings::setRecentFiles(const QStringList& paths) { settings_->setValue("recentFiles", paths); }
 
+QVariantMap AppSettings::recentTools() const { return settings_->value("recentTools").toMap(); }
+
+void AppSettings::setRecentTools(const QVariantMap& tools) { settings_->setValue("recentTools", tools); }
+
 QString AppSettings::folder() const { return settings_->value("folder", QDir::homePath()).toString(); }
 
 void AppSettings::setFolder(const QString& folder) { settings_->setValue("folder", folder); }

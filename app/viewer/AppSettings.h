@@ -4,6 +4,7 @@
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
+#include <QVariantMap>
 #include <cstdint>
 #include <memory>
 
@@ -48,6 +49,9 @@ class AppSettings {
     /// line. Deleted files stay until opening one fails.
     QStringList recentFiles() const;
     void setRecentFiles(const QStringList& paths);
+    /// Returns the tools that wrote the recent files, as text by path.
+    QVariantMap recentTools() const;
+    void setRecentTools(const QVariantMap& tools);
     /// Returns the folder in which file dialogs start.
     QString folder() const;
     void setFolder(const QString& folder);

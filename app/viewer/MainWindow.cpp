@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QClipboard>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -31,6 +32,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/helpWindows.h"
+#include "app/viewer/viewState.h"
 #include "app/viewer/windowStyle.h"
 #include "model/format/version.h"
 #include "model/importers/TraceFormat.h"
@@ -78,7 +80,7 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
     connectViewActions();
     connectTabs();
     connectFinder();
-    startPage_->setRecentFiles(recentFiles_->paths());
+    startPage_->setRecentFiles(*recentFiles_);
     palette_ = settings_.palette();
     setThemeChoice(settings_.theme());
     if (!restoreGeometry(settings_.windowGeometry())) resize(1440, 900);
@@ -130,7 +132,7 @@ void MainWindow::connectTabs() {
     connect(tabs_, &DocumentTabs::loadFailed, this, [this](const QString& path) {
         if (!QFileInfo::exists(path)) recentFiles_->remove(path);
     });
-    connect(recentFiles_, &RecentFiles::changed, this, [this] { startPage_->setRecentFiles(recentFiles_->paths()); });
+    connect(recentFiles_, &RecentFiles::changed, this, [this] { startPage_->setRecentFiles(*recentFiles_); });
     connect(tabs_, &DocumentTabs::comparisonOpened, recentFiles_,
             [this](const QStringList& paths) { recentFiles_->add(paths); });
     const auto openEntry = [this](const QString& entry) {
@@ -180,6 +182,9 @@ void MainWindow::adoptDocument(DocumentPage* page) {
             searchBar_->next();
         });
     }
+    for (const TimelineView* timeline : page->timelines())
+        recentFiles_->setTool(views::toQString(timeline->trace()->path.string()),
+                              views::toQString(timeline->trace()->producer));
     page->restoreLayout(settings_);
     restoreColors(*page);
     page->setDetailsVisible(actions_->showDetails->isChecked());
@@ -222,7 +227,7 @@ void MainWindow::offerComparison() {
     for (const TracePage* page : traces) opened.push_back(page->trace());
     const bool areRanks = noteRanks(opened);
     offerBar_->offer(areRanks
-                         ? tr("These %1 seem to be ranks of one job.").arg(traces.size())
+                         ? tr("These look like %1 ranks of one job.").arg(traces.size())
                          : tr("Compare %1 with %2?").arg(traces.back()->title(), traces[traces.size() - 2]->title()),
                      tr("Compare"), areRanks ? tr("Open as one") : QString());
 }
@@ -232,7 +237,7 @@ void MainWindow::offerOneTrace(const DocumentPage& page) {
     std::vector<TracePtr> opened;
     for (const TimelineView* timeline : page.timelines()) opened.push_back(timeline->trace());
     if (noteRanks(opened))
-        offerBar_->offer(tr("These %1 seem to be ranks of one job.").arg(opened.size()), {}, tr("Open as one"));
+        offerBar_->offer(tr("These look like %1 ranks of one job.").arg(opened.size()), {}, tr("Open as one"));
     else
         offerBar_->hide();
 }
@@ -377,19 +382,42 @@ namespace {
 
 QString traceFilter() { return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns())); }
 
-void showWritten(QMainWindow* window, const Result<void>& result, const QString& path) {
-    constexpr int shownMs = 8000;
-    window->statusBar()->showMessage(
-        result ? MainWindow::tr("Written: %1").arg(path) : views::toQString(result.error().sentence), shownMs);
+void showWritten(MainWindow* window, const Result<void>& result, const QString& path) {
+    window->showStatus(result ? MainWindow::tr("Written: %1").arg(path) : views::toQString(result.error().sentence));
 }
 
 }  // namespace
+
+void MainWindow::showStatus(const QString& sentence) {
+    constexpr int shownMs = 8000;
+    statusBar()->showMessage(sentence, shownMs);
+}
+
+void MainWindow::askForReport() {
+    const DocumentPage* page = tabs_->currentDocument();
+    if (!page) return;
+    const Result<std::string> report = reportOf(*page);
+    if (!report) return showStatus(views::toQString(report.error().sentence));
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export report"), settings_.folder() + "/report.html",
+                                                      tr("Pages (*.html)"));
+    if (!path.isEmpty()) showWritten(this, saveFile(path.toStdString(), QByteArray::fromStdString(*report)), path);
+}
+
+void MainWindow::copyCommand() {
+    const DocumentPage* page = tabs_->currentDocument();
+    if (!page) return;
+    const QString command = shellCommand(QStringLiteral("lanescope-viewer"), argumentsOf(*page));
+    QApplication::clipboard()->setText(command);
+    showStatus(tr("Copied: %1").arg(command));
+}
 
 void MainWindow::connectFileActions() {
     connect(actions_->open, &QAction::triggered, this, &MainWindow::askForFiles);
     connect(actions_->compare, &QAction::triggered, this, &MainWindow::askForComparison);
     connect(actions_->exportPicture, &QAction::triggered, this, &MainWindow::askForPicture);
     connect(actions_->exportTable, &QAction::triggered, this, &MainWindow::askForTable);
+    connect(actions_->exportReport, &QAction::triggered, this, &MainWindow::askForReport);
+    connect(actions_->copyCommand, &QAction::triggered, this, &MainWindow::copyCommand);
     connect(actions_->closeTab, &QAction::triggered, this, [this] { tabs_->closeTab(tabs_->currentIndex()); });
     connect(actions_->quit, &QAction::triggered, this, &QWidget::close);
     connect(actions_->shortcuts, &QAction::triggered, this, [this] {
@@ -452,8 +480,7 @@ void MainWindow::askForTable() {
     DocumentPage* page = tabs_->currentDocument();
     views::ReportView* view = page ? page->currentTable() : nullptr;
     if (!view) {
-        statusBar()->showMessage(tr("No table is on the screen; show one with F10."), 8000);
-        return;
+        return showStatus(tr("No table is on the screen; show one with F10."));
     }
     const ReportTable& table = view->model().table();
     const QString path = QFileDialog::getSaveFileName(this, tr("Export table"),

@@ -52,6 +52,8 @@ class MainWindow : public QMainWindow {
     ViewerActions& actions() const { return *actions_; }
     /// Returns true while a trace is loaded or a visible part is computed.
     bool isBusy() const;
+    /// Shows a sentence at the lower edge for some seconds.
+    void showStatus(const QString& sentence);
 
   protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -81,6 +83,8 @@ class MainWindow : public QMainWindow {
     void askForComparison();
     void askForPicture();
     void askForTable();
+    void askForReport();
+    void copyCommand();
     void showManual();
     void showAbout();
 

@@ -15,12 +15,16 @@
 #include <algorithm>
 
 #include "app/viewer/AppSettings.h"
+#include "model/importers/TraceFormat.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::viewer {
 
 RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
-    : QObject(parent), settings_(settings), paths_(settings.recentFiles().mid(0, maxFiles)) {}
+    : QObject(parent),
+      settings_(settings),
+      paths_(settings.recentFiles().mid(0, maxFiles)),
+      tools_(settings.recentTools()) {}
 
 void RecentFiles::add(const QStringList& files) {
     QStringList absolute;
@@ -30,6 +34,26 @@ void RecentFiles::add(const QStringList& files) {
     paths_.prepend(entry);
     paths_ = paths_.mid(0, maxFiles);
     store();
+}
+
+void RecentFiles::setTool(const QString& path, const QString& tool) {
+    const QString absolute = QFileInfo(path).absoluteFilePath();
+    const auto hasIt = [&](const QString& file) {
+        return std::ranges::any_of(paths_, [&](const QString& entry) { return filesOf(entry).contains(file); });
+    };
+    if (!hasIt(absolute) || tools_.value(absolute) == tool) return;
+    tools_[absolute] = tool;
+    for (const QString& file : tools_.keys())
+        if (!hasIt(file)) tools_.remove(file);
+    settings_.setRecentTools(tools_);
+    emit changed();
+}
+
+QString RecentFiles::toolsOf(const QString& entry) const {
+    QStringList tools;
+    for (const QString& file : filesOf(entry))
+        if (const QString tool = tools_.value(file).toString(); !tool.isEmpty() && !tools.contains(tool)) tools << tool;
+    return tools.join(QStringLiteral(", "));
 }
 
 void RecentFiles::remove(const QString& path) {
@@ -172,12 +196,12 @@ StartPage::StartPage(QWidget* parent)
     layout->addLayout(top);
     layout->addSpacing(14);
     layout->addLayout(buttons);
-    layout->addWidget(dimmed(tr("or drop files here: traces of “lanescope record”, or files from "
-                                "“nsys export --type sqlite”. Drop two to compare them."),
-                             this));
-    layout->addWidget(dimmed(tr("First steps: the panel above the timeline shows what to change first, and each of its "
-                                "lines leads to its place. Hover over a gap of a GPU to see why it was idle, click a "
-                                "kernel to see its launch, right-click it for more, and press ? for all keys."),
+    layout->addWidget(dimmed(tr("or drop files here. Drop two to compare them."), this));
+    auto* formats = dimmed(tr("Opens: %1.").arg(views::toQString(readableFormats())), this);
+    formats->setObjectName("formats");
+    layout->addWidget(formats);
+    layout->addWidget(dimmed(tr("First steps: click a finding above the timeline to see its place and details. Hover "
+                                "over a gap of a GPU to see its cause. Press ? for all keys."),
                              this));
     auto* help = new QHBoxLayout;
     help->addWidget(sample);
@@ -201,10 +225,11 @@ StartPage::StartPage(QWidget* parent)
     connect(compare, &QPushButton::clicked, this, &StartPage::compareRequested);
     connect(sample, &QPushButton::clicked, this, &StartPage::sampleRequested);
     connect(manual, &QPushButton::clicked, this, &StartPage::manualRequested);
-    setRecentFiles({});
+    recent_->hide();
 }
 
-void StartPage::setRecentFiles(const QStringList& paths) {
+void StartPage::setRecentFiles(const RecentFiles& files) {
+    const QStringList& paths = files.paths();
     while (QLayoutItem* item = recentLayout_->takeAt(0)) {
         if (item->widget()) item->widget()->deleteLater();
         delete item;
@@ -213,7 +238,9 @@ void StartPage::setRecentFiles(const QStringList& paths) {
     if (paths.isEmpty()) return;
     recentLayout_->addWidget(dimmed(tr("Recent"), recent_));
     for (const QString& path : paths.mid(0, shownRecentFiles)) {
-        auto* button = new QPushButton(RecentFiles::textOf(path).replace("&", "&&"), recent_);
+        QString text = RecentFiles::textOf(path);
+        if (const QString tools = files.toolsOf(path); !tools.isEmpty()) text += tr("  (%1)").arg(tools);
+        auto* button = new QPushButton(text.replace("&", "&&"), recent_);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
         button->setToolTip(views::plainToolTip(path));

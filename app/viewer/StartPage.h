@@ -30,6 +30,10 @@ class RecentFiles : public QObject {
     void add(const QString& path) { add(QStringList{path}); }
     /// Does the same for a comparison of these files, baseline first.
     void add(const QStringList& files);
+    /// Stores the tool that wrote a file of the list: "Nsight Systems 2026.2.1".
+    void setTool(const QString& path, const QString& tool);
+    /// Returns the tools of an entry, each once: "Lanescope 0.1.0"; empty if unknown.
+    QString toolsOf(const QString& entry) const;
     /// Removes the path, also from comparisons.
     void remove(const QString& path);
     /// Returns the files of an entry.
@@ -50,6 +54,7 @@ class RecentFiles : public QObject {
 
     AppSettings& settings_;
     QStringList paths_;
+    QVariantMap tools_;  ///< By path.
 };
 
 /// Writes the viewer's sample trace as a file in `folder`, which is created if necessary; rewrites
@@ -69,7 +74,7 @@ class StartPage : public QWidget {
   public:
     explicit StartPage(QWidget* parent = nullptr);
 
-    void setRecentFiles(const QStringList& paths);
+    void setRecentFiles(const RecentFiles& files);
 
   signals:
     void openRequested();

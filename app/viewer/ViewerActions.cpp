@@ -77,7 +77,7 @@ std::vector<TimelineCommand> viewCommands() {
          false,
          true},
         {Menu::View,
-         tr("Show what was seen fi&rst"),
+         tr("&Reset to initial view"),
          {Qt::ALT | Qt::Key_Home},
          [](View& view) { view.state().range().showDefaultRange(); },
          {},
@@ -125,11 +125,11 @@ std::vector<TimelineCommand> goCommands() {
          {Qt::Key_Left},
          [](View& view) { view.commands().selectNeighbour(-1, SliceStep::Visible); }},
         {Menu::Go,
-         tr("Ne&xt slice, however small"),
+         tr("Ne&xt slice (including sub-pixel)"),
          {Qt::Key_Period},
          [](View& view) { view.commands().selectNeighbour(1, SliceStep::Single); }},
         {Menu::Go,
-         tr("&Previous slice, however small"),
+         tr("&Previous slice (including sub-pixel)"),
          {Qt::Key_Comma},
          [](View& view) { view.commands().selectNeighbour(-1, SliceStep::Single); }},
         {Menu::Go,
@@ -258,7 +258,7 @@ std::vector<TimelineCommand> trackCommands() {
          true,
          true},
         {Menu::Tracks,
-         tr("&Lower rows"),
+         tr("S&horter rows"),
          {Qt::CTRL | Qt::Key_Minus},
          [](View& view) { stepRowHeight(view, -1); },
          {},
@@ -303,6 +303,8 @@ void ViewerActions::makeFileActions() {
     compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
     exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
     exportTable = make(tr("Export &table…"), {Qt::CTRL | Qt::Key_E});
+    exportReport = make(tr("Export &report…"), {Qt::CTRL | Qt::Key_R});
+    copyCommand = make(tr("Copy command for this &view"), {Qt::CTRL | Qt::SHIFT | Qt::Key_L});
     closeTab = make(tr("&Close tab"), {Qt::CTRL | Qt::Key_W});
     quit = make(tr("&Quit"), {Qt::CTRL | Qt::Key_Q});
 }
@@ -338,9 +340,9 @@ void ViewerActions::makeTimelineActions() {
 }
 
 void ViewerActions::makeThemeActions() {
-    const std::pair<QString, ThemeChoice> choices[] = {{tr("As the &desktop"), ThemeChoice::System},
-                                                       {tr("&Light"), ThemeChoice::Light},
-                                                       {tr("D&ark"), ThemeChoice::Dark}};
+    const std::pair<QString, ThemeChoice> choices[] = {{tr("Theme: s&ystem"), ThemeChoice::System},
+                                                       {tr("Theme: &light"), ThemeChoice::Light},
+                                                       {tr("Theme: d&ark"), ThemeChoice::Dark}};
     for (const auto& [text, choice] : choices) {
         QAction* action = themes_->addAction(text);
         action->setCheckable(true);
@@ -369,7 +371,7 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     recentMenu_ = file->addMenu(tr("Open &recent"));
     file->addAction(compare);
     file->addSeparator();
-    file->addActions({exportPicture, exportTable});
+    file->addActions({exportPicture, exportTable, exportReport, copyCommand});
     file->addSeparator();
     file->addActions({closeTab, quit});
 
@@ -441,6 +443,8 @@ void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
     for (QAction* action : QList<QAction*>{exportPicture, find, findNext, findPrevious, goTo} + timelineActions_)
         action->setEnabled(hasDocument);
     exportTable->setEnabled(hasTable);
+    exportReport->setEnabled(hasDocument);
+    copyCommand->setEnabled(hasDocument);
 }
 
 void ViewerActions::setPalette(Palette palette) { colorBlindSafe->setChecked(palette == Palette::ColorBlindSafe); }

@@ -69,6 +69,8 @@ class ViewerActions : public QObject {
     QAction* compare;
     QAction* exportPicture;
     QAction* exportTable;
+    QAction* exportReport;
+    QAction* copyCommand;
     QAction* closeTab;
     QAction* quit;
     QAction* find;

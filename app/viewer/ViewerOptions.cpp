@@ -39,7 +39,7 @@ constexpr int maxRuns = 100;
 struct RawOptions {
     std::vector<std::string> files, compare, baselineRuns, candidateRuns;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
-    std::string align, typed;
+    std::string align, typed, event, filter;
     std::vector<std::string> commands;
     int step = -1;
     bool hasBaselineOverlay = false;
@@ -85,7 +85,7 @@ void declare(CLI::App& app, RawOptions& raw) {
         },
         ""));
     const auto ofPicture = [render](CLI::Option* option, const char* type) {
-        option->needs(render)->group("What the picture shows, with --render");
+        option->needs(render)->group("Pictures, with --render");
         return *type == 0 ? option : option->type_name(type);
     };
     ofPicture(app.add_option("--size", raw.size, "Size of the picture in pixels"), "WxH")
@@ -93,25 +93,30 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->capture_default_str();
     ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"), {"light", "dark"}), "")
         ->capture_default_str();
-    ofPicture(app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms"), "START:END")
-        ->check(check(parseTimeRange));
-    ofPicture(app.add_option("--visible", raw.visible, "Zoom to this range"), "START:END")
-        ->check(check(parseTimeRange));
-    ofPicture(app.add_option("--find", raw.find, "Search for this text"), "TEXT");
-    ofPicture(app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth"), "TITLE");
-    ofPicture(app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer"), "SQL");
-    ofPicture(
-        help::acceptNumber(app.add_option("--step", raw.step, "Zoom to this step of those compared, counted from 0"),
-                           "N", 0, std::numeric_limits<int>::max()),
-        "");
-    ofPicture(app.add_flag("--ghost", raw.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate"),
-              "");
-    ofPicture(app.add_option("--do", raw.commands,
-                             "Then do this command, as it is called in the menus; more than once if wanted"),
+    ofPicture(app.add_option("--do", raw.commands, "Run this command, as it is called in the menus; repeatable"),
               "COMMAND")
         ->allow_extra_args(false);
-    ofPicture(app.add_option("--type", raw.typed, "Then type this into the line that has the keyboard"), "TEXT");
-    ofPicture(app.add_option("--align", raw.align, "Align two compared runs at this NVTX range"), "RANGE");
+    ofPicture(app.add_option("--type", raw.typed, "Type this into the focused line, after all commands"), "TEXT");
+    const auto ofView = [](CLI::Option* option, const char* type) {
+        option->group("View");
+        return *type == 0 ? option : option->type_name(type);
+    };
+    ofView(app.add_option("--visible", raw.visible, "Zoom to this range, such as 10ms:25ms"), "START:END")
+        ->check(check(parseTimeRange));
+    ofView(app.add_option("--select", raw.select, "Select this range"), "START:END")->check(check(parseTimeRange));
+    ofView(app.add_option("--event", raw.event, "Select this event: kind and row, such as kernel:412"), "KIND:ROW")
+        ->check(check(parseEvent));
+    ofView(help::acceptNumber(app.add_option("--step", raw.step,
+                                             "Zoom to the step of this number; of two runs, to this compared step, "
+                                             "counted from 0"),
+                              "N", 0, std::numeric_limits<int>::max()),
+           "");
+    ofView(app.add_option("--filter", raw.filter, "Show only tracks with this text"), "TEXT");
+    ofView(app.add_option("--find", raw.find, "Search for this text"), "TEXT");
+    ofView(app.add_option("--table", raw.table, "Show the table of this title, such as bandwidth"), "TITLE");
+    ofView(app.add_option("--query", raw.query, "Run this SQL query and show its result"), "SQL");
+    ofView(app.add_flag("--ghost", raw.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate"), "");
+    ofView(app.add_option("--align", raw.align, "Align two compared runs at this NVTX range"), "RANGE");
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
@@ -120,24 +125,31 @@ ViewerOptions toOptions(const RawOptions& raw) {
     options.baselineRuns = raw.baselineRuns.size();
     for (const auto* names : {&raw.files, &raw.compare, &raw.baselineRuns, &raw.candidateRuns})
         options.files.insert(options.files.end(), names->begin(), names->end());
+    ViewOptions& view = options.view;
+    if (const auto range = parseTimeRange(raw.select)) view.select = *range;
+    if (const auto range = parseTimeRange(raw.visible)) view.visible = *range;
+    if (const auto event = parseEvent(raw.event)) view.event = *event;
+    view.find = raw.find;
+    view.table = raw.table;
+    view.query = raw.query;
+    view.align = raw.align;
+    view.filter = raw.filter;
+    if (raw.step >= 0) view.step = raw.step;
+    view.hasBaselineOverlay = raw.hasBaselineOverlay;
     if (raw.render.empty()) return options;
     RenderOptions render;
     render.path = raw.render;
     render.size = parseSize(raw.size).value_or(render.size);
     render.isDark = raw.theme == "dark";
-    if (const auto range = parseTimeRange(raw.select)) render.select = *range;
-    if (const auto range = parseTimeRange(raw.visible)) render.visible = *range;
-    render.find = raw.find;
-    render.table = raw.table;
-    render.query = raw.query;
-    render.align = raw.align;
     render.commands = raw.commands;
     render.typed = raw.typed;
-    if (raw.step >= 0) render.step = raw.step;
-    render.hasBaselineOverlay = raw.hasBaselineOverlay;
     options.render = render;
     return options;
 }
+
+/// By `EventKind`.
+constexpr std::array<std::string_view, 12> eventKinds{"",      "kernel",    "memcpy", "memset", "call",   "sync",
+                                                      "range", "gpu-range", "graph",  "fault",  "sample", "state"};
 
 }  // namespace
 
@@ -153,6 +165,24 @@ Result<TimeRange> parseTimeRange(const std::string& text) {
     }
     if (*end <= *start) return fail("The range \"{}\" ends before it starts.", text);
     return TimeRange{*start, *end};
+}
+
+Result<EventRef> parseEvent(const std::string& text) {
+    const size_t colon = text.find(':');
+    const auto kind = std::ranges::find(eventKinds, std::string_view(text).substr(0, colon));
+    uint32_t row = 0;
+    const char* const end = text.data() + text.size();
+    const char* const digits = colon == std::string::npos ? end : text.data() + colon + 1;
+    const auto parsed = std::from_chars(digits, end, row);
+    if (kind == eventKinds.end() || kind == eventKinds.begin() || parsed.ec != std::errc() || parsed.ptr != end ||
+        row > EventRef::maxRow)
+        return fail("\"{}\" is no event; write KIND:ROW, such as kernel:412.", text);
+    return EventRef(static_cast<EventKind>(kind - eventKinds.begin()), row);
+}
+
+std::string eventText(EventRef event) {
+    const auto kind = static_cast<size_t>(event.kind());
+    return kind > 0 && kind < eventKinds.size() ? fmt::format("{}:{}", eventKinds[kind], event.row()) : std::string();
 }
 
 Result<QSize> parseSize(const std::string& text) {

@@ -10,10 +10,21 @@
 #include <QSvgGenerator>
 #include <memory>
 
+#include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentPage.h"
+#include "app/viewer/RunGuide.h"
+#include "app/viewer/TracePage.h"
 #include "model/events/listEvents.h"
+#include "model/explain/Explanation.h"
+#include "model/pages/ComparisonReport.h"
+#include "model/pages/ExplanationReport.h"
+#include "model/pages/makeComparison.h"
 #include "model/text/formatTable.h"
+#include "views/compare/CompareView.h"
+#include "views/compare/ComparisonJob.h"
 #include "views/events/EventsPanel.h"
+#include "views/explain/ExplainJob.h"
+#include "views/explain/ExplanationPanel.h"
 #include "views/flame/FlamePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
@@ -60,6 +71,26 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
     if (path.extension() == ".png") return saveFile(path, pngOf(page));
     if (path.extension() == ".svg") return saveFile(path, svgOf(page));
     return fail("{} is no picture that can be written; let its name end in .png or .svg.", path.string());
+}
+
+Result<std::string> reportOf(const DocumentPage& page) {
+    if (const auto* trace = qobject_cast<const TracePage*>(&page)) {
+        const views::ExplainedRunPtr& run = trace->guide().run();
+        if (!run) return fail("The run is not explained yet.");
+        return explanationAsHtml(
+            report::ExplanationReport{run->summary, explain::explain(run->summary, trace->guide().card().muted())});
+    }
+    if (const auto* comparison = qobject_cast<const ComparePage*>(&page)) {
+        const views::ComparedRunsPtr& runs = comparison->view().runs();
+        if (!runs) return fail("The runs are not compared yet.");
+        report::ComparisonReport report;
+        report.baseline = runs->baseline.summary;
+        for (size_t index = 0; index < runs->comparisons.size(); ++index)
+            report.candidates.push_back({runs->candidates[index].summary, runs->comparisons[index], {}});
+        report.top = defaultHtmlTop;
+        return comparisonAsHtml(report);
+    }
+    return fail("A report of many ranks is exported by `lanescope fleet --html`.");
 }
 
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 
 #include <QByteArray>
 #include <filesystem>
+#include <string>
 
 #include "model/format/Result.h"
 #include "model/text/ReportTable.h"
@@ -18,6 +19,10 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
 
 /// Writes `table` as CSV, or as JSON if `path` ends so. Replaces an existing file only once the new one is complete.
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path);
+
+/// Returns the page that `lanescope explain` or `lanescope compare` makes with `-f html`. Fails while the run is not
+/// yet explained or compared, and for a document without such a page.
+Result<std::string> reportOf(const DocumentPage& page);
 
 /// Writes a file. Replaces an existing one only once the new one is complete.
 Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes);

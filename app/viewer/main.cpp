@@ -4,6 +4,7 @@
 #include <QLibrary>
 #include <QLoggingCategory>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,6 +12,7 @@
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/ViewerOptions.h"
 #include "app/viewer/renderWindow.h"
+#include "app/viewer/viewState.h"
 #include "app/viewer/windowStyle.h"
 #include "model/format/version.h"
 #include "model/system/system.h"
@@ -98,6 +100,10 @@ int show(const ViewerOptions& options) {
     MainWindow window(settings);
     window.show();
     window.open(options);
+    QTimer::singleShot(0, &window, [&window, &options] {
+        if (const auto result = applyView(window, options.view); !result)
+            window.showStatus(QString::fromStdString(result.error().sentence));
+    });
     return QApplication::exec();
 }
 

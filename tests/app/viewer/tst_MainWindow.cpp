@@ -8,14 +8,19 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/MainWindow.h"
+#include "app/viewer/MemoryKeeper.h"
+#include "app/viewer/RunGuide.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
+#include "app/viewer/viewState.h"
 #include "app/viewer/windowStyle.h"
+#include "model/explain/Explanation.h"
 #include "model/export/traceFile.h"
+#include "model/pages/ExplanationReport.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
@@ -27,6 +32,7 @@
 #include "views/compare/HeadlinePanel.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/WarningPanel.h"
+#include "views/explain/StepStrip.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -270,6 +276,48 @@ class tst_MainWindow : public QObject {
         QVERIFY(!child<DetailsPanel>(*shown.window.tabs().currentTrace()).isVisible());
     }
 
+    void memoryIsReleasedWhenWorkHasEnded() {
+        ShownWindow shown;
+        QSignalSpy released(&shown.window.tabs().memory(), &MemoryKeeper::released);
+        shown.open(first_);
+        QVERIFY(shown.wait());
+        QTRY_VERIFY(!released.isEmpty());
+        const auto before = released.size();
+        shown.window.tabs().closeTab(0);
+        QTRY_VERIFY(released.size() > before);
+    }
+
+    void currentRowOfADropDownIsLegible_data() {
+        QTest::addColumn<bool>("isDark");
+        QTest::newRow("light") << false;
+        QTest::newRow("dark") << true;
+    }
+    void currentRowOfADropDownIsLegible() {
+        QFETCH(bool, isDark);
+        ShownWindow shown(simulatedTraining({.steps = 4}));
+        shown.window.setThemeChoice(isDark ? ThemeChoice::Dark : ThemeChoice::Light);
+        QVERIFY(shown.wait());
+        shown.page().showPanel("steps");
+        QVERIFY(shown.wait());
+        auto& choice = child<QComboBox>(*shown.page().tables().currentWidget(), "choice");
+        QTest::mouseClick(&choice, Qt::LeftButton);
+        QTRY_VERIFY(QApplication::activePopupWidget());
+        QAbstractItemView& list = *choice.view();
+        for (const int row : {0, 1}) {
+            const QRect place = list.visualRect(list.model()->index(row, 0));
+            QTest::mouseMove(list.viewport(), place.center());
+            QTRY_COMPARE(list.currentIndex().row(), row);
+            const QImage image = list.viewport()->grab(place).toImage();
+            const QColor back = image.pixelColor(2, image.height() / 2);
+            double contrast = 1;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x)
+                    contrast = std::max(contrast, Theme::contrast(back, image.pixelColor(x, y)));
+            QVERIFY2(contrast >= 4.5, qPrintable(QString("row %1: %2").arg(row).arg(contrast)));
+        }
+        QTest::keyClick(&list, Qt::Key_Escape);
+    }
+
     void themeChangesAtOnce() {
         ShownWindow shown;
         shown.window.openFiles({first_});
@@ -423,6 +471,100 @@ class tst_MainWindow : public QObject {
         shown.window.actions().exportTable->trigger();
         QVERIFY(QFile::exists(path));
         QVERIFY(shown.window.statusBar()->currentMessage().contains("chosen.json"));
+    }
+
+    void reportIsThePageOfTheCommandLine() {
+        ShownWindow shown;
+        shown.open(first_);
+        QVERIFY(shown.wait());
+        const QString path = pathOf("report.html");
+        chooseInNextDialog(path);
+        shown.window.actions().exportReport->trigger();
+        QTRY_VERIFY(QFileInfo::exists(path));
+        const auto& run = shown.page().guide().run()->summary;
+        const std::string expected = explanationAsHtml(report::ExplanationReport{run, explain::explain(run)});
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), QByteArray::fromStdString(expected));
+    }
+
+    void reportOfAComparisonNamesBothRuns() {
+        ShownWindow shown;
+        shown.window.openComparison({first_, second_});
+        QVERIFY(shown.wait());
+        const Result<std::string> page = reportOf(*shown.window.tabs().currentDocument());
+        QVERIFY(page.has_value());
+        for (const char* text : {"<!DOCTYPE html>", "first.lanescope", "second.lanescope"})
+            QVERIFY2(page->find(text) != std::string::npos, text);
+    }
+
+    void copiedCommandRestoresTheView() {
+        ShownWindow shown;
+        shown.open(first_);
+        QVERIFY(shown.wait());
+        QVERIFY(shown.page().guide().showStepOf(1));
+        TimelineState& state = shown.timeline().state();
+        state.range().zoomTo({12'345'678, 23'456'789});
+        const TimeRange visible = state.range().visible();
+        state.selection().setEvent({EventKind::Kernel, 7});
+        state.selection().setRange(TimeRange{13'000'001, 14'000'002});
+        state.tracks().setFilterText("it's a stream");
+        shown.page().showPanel("events");
+        QVERIFY(shown.wait());
+        shown.window.actions().copyCommand->trigger();
+        const QString command = QGuiApplication::clipboard()->text();
+        QVERIFY2(command.startsWith("lanescope-viewer /"), qPrintable(command));
+
+        // A shell splits it into the same words.
+        QProcess shell;
+        shell.start("sh", {"-c", "printf '%s\\0' " + command});
+        QVERIFY(shell.waitForFinished());
+        std::vector<std::string> words;
+        for (const QByteArray& word : shell.readAllStandardOutput().split('\0'))
+            if (!word.isEmpty()) words.push_back(word.toStdString());
+        std::vector<const char*> arguments;
+        for (const std::string& word : words) arguments.push_back(word.c_str());
+        const auto options = parseViewerOptions(static_cast<int>(arguments.size()), arguments.data());
+        QVERIFY(options.has_value());
+        ShownWindow again;
+        again.window.open(*options);
+        const Result<void> applied = applyView(again.window, options->view);
+        QVERIFY2(applied.has_value(), applied ? "" : applied.error().sentence.c_str());
+        QVERIFY(again.wait());
+        TimelineState& restored = again.timeline().state();
+        QCOMPARE(restored.range().visible(), visible);
+        QCOMPARE(restored.selection().event(), EventRef(EventKind::Kernel, 7));
+        QCOMPARE(restored.selection().range(), std::optional(TimeRange{13'000'001, 14'000'002}));
+        QCOMPARE(restored.tracks().filterText(), QString("it's a stream"));
+        QCOMPARE(again.page().guide().strip().chosen(), shown.page().guide().strip().chosen());
+        QCOMPARE(again.page().tables().currentWidget()->objectName(), QString("events"));
+        QCOMPARE(argumentsOf(again.page()), argumentsOf(shown.page()));
+    }
+
+    void copiedCommandOfAComparisonNamesItsFiles() {
+        ShownWindow shown;
+        shown.window.openComparison({first_, second_});
+        QVERIFY(shown.wait());
+        const QStringList arguments = argumentsOf(*shown.window.tabs().currentDocument());
+        QCOMPARE(arguments.mid(0, 3), QStringList({"--compare", first_, second_}));
+    }
+
+    void startPageNamesFormatsAndTools() {
+        ShownWindow shown;
+        const auto& page = child<StartPage>(shown.window);
+        const QString formats = child<QLabel>(page, "formats").text();
+        for (const char* format : {"Nsight Systems", "Perfetto", "PyTorch", "nvprof"})
+            QVERIFY2(formats.contains(format), qPrintable(formats));
+        shown.open(first_);
+        QVERIFY(shown.wait());
+        const QString tool = QString::fromStdString(shown.page().trace()->producer);
+        QVERIFY(!tool.isEmpty());
+        shown.window.tabs().closeTab(0);
+        QApplication::processEvents();
+        const auto buttons = page.findChildren<QPushButton*>();
+        QVERIFY(std::ranges::any_of(buttons, [&](const QPushButton* each) {
+            return each->isVisible() && each->text().contains("first.lanescope") && each->text().contains(tool);
+        }));
     }
 
     void lastOpenedFileIsFirstAndUnique() {

@@ -364,8 +364,22 @@ class tst_ViewerProgram : public QObject {
         QVERIFY(options->render.has_value());
         QCOMPARE(options->render->size, QSize(800, 600));
         QVERIFY(options->render->isDark);
-        QCOMPARE(options->render->select, std::optional(TimeRange{10'000'000, 25'500'000}));
-        QCOMPARE(options->render->find, std::string("gemm"));
+        QCOMPARE(options->view.select, std::optional(TimeRange{10'000'000, 25'500'000}));
+        QCOMPARE(options->view.find, std::string("gemm"));
+    }
+
+    void viewNeedsNoPicture() {
+        const auto options = parse({"a", "--visible=-5ms:25.5ms", "--event", "kernel:412", "--step", "3", "--filter",
+                                    "stream 7", "--table", "bandwidth"});
+        QVERIFY(options.has_value());
+        QVERIFY(!options->render);
+        QCOMPARE(options->view.visible, std::optional(TimeRange{-5'000'000, 25'500'000}));
+        QCOMPARE(options->view.event, EventRef(EventKind::Kernel, 412));
+        QCOMPARE(options->view.step, std::optional(3));
+        QCOMPARE(options->view.filter, std::string("stream 7"));
+        QCOMPARE(eventText(options->view.event), std::string("kernel:412"));
+        for (const char* wrong : {"kernel", "kernel:", "cat:1", ":1", "kernel:-1", "kernel:999999999999"})
+            QCOMPARE(parse({"a", "--event", wrong}).error(), 2);
     }
 
     void usageErrorsEndWithStatusTwo() {
