@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -22,6 +24,8 @@ namespace {
 constexpr int margin = 8;
 constexpr int pixelsPerBar = 9;
 constexpr int aim = 4;  // a pixel distance that still counts as on the point
+constexpr std::array<int, 3> percents{50, 90, 99};
+constexpr int axisTicks = 4;
 
 }  // namespace
 
@@ -35,6 +39,14 @@ void NameHistogram::setOccurrences(NameOccurrencesPtr occurrences, TimeRange tra
     occurrences_ = std::move(occurrences);
     trace_ = trace;
     current_.reset();
+    brush_.reset();
+    percentiles_ = {};
+    if (occurrences_ && !occurrences_->isEmpty()) {
+        std::vector<int64_t> sorted = occurrences_->durationNs;
+        std::ranges::sort(sorted);
+        for (size_t index = 0; index < percentiles_.size(); ++index)
+            percentiles_[index] = sorted[(sorted.size() - 1) * static_cast<size_t>(percents[index]) / 100];
+    }
     rebuild();
 }
 
@@ -70,7 +82,70 @@ void NameHistogram::rebuild() {
                 longest = index;
         }
     }
+    setBrush(brush_);
+}
+
+bool NameHistogram::isBrushed(size_t occurrence) const {
+    if (!brush_) return true;
+    const int64_t startNs = occurrences_->startNs[occurrence], durationNs = occurrences_->durationNs[occurrence];
+    if (brush_->isOfTime) return startNs < brush_->until && startNs + durationNs > brush_->from;
+    return durationNs >= brush_->from && durationNs <= brush_->until;
+}
+
+size_t NameHistogram::brushedCount() const {
+    size_t count = 0;
+    for (size_t index = 0; occurrences_ && index < occurrences_->events.size(); ++index) count += isBrushed(index);
+    return count;
+}
+
+void NameHistogram::setBrush(std::optional<Brush> brush) {
+    brush_ = brush;
+    brushedCounts_.clear();
+    if (brush_ && brush_->isOfTime && occurrences_) {
+        brushedCounts_.assign(histogram_.bars.size(), 0);
+        for (size_t index = 0; index < occurrences_->events.size(); ++index) {
+            if (!isBrushed(index)) continue;
+            const auto after =
+                std::partition_point(histogram_.bars.begin(), histogram_.bars.end(),
+                                     [&](const auto& bar) { return bar.fromNs <= occurrences_->durationNs[index]; });
+            ++brushedCounts_[static_cast<size_t>(std::max<std::ptrdiff_t>(0, after - histogram_.bars.begin() - 1))];
+        }
+    }
     update();
+}
+
+QString NameHistogram::brushText() const {
+    const QString what = brush_->isOfTime
+                             ? tr("in this range")
+                             : tr("of %1 to %2").arg(shortDuration(brush_->from), shortDuration(brush_->until));
+    return tr("%1 of %2 %3")
+        .arg(toQString(formatCount(int64_t(brushedCount()))),
+             toQString(formatCount(int64_t(occurrences_->events.size()))), what);
+}
+
+int64_t NameHistogram::timeAt(int x) const {
+    const double share = std::clamp(double(x - timeArea().left()) / std::max(1, timeArea().width()), 0.0, 1.0);
+    return trace_.startNs + static_cast<int64_t>(share * static_cast<double>(trace_.durationNs()));
+}
+
+int64_t NameHistogram::durationAt(int x) const {
+    const QRect area = durationArea();
+    const double share = std::clamp(double(x - area.left()) / std::max(1, area.width()), 0.0, 1.0);
+    const auto least = static_cast<double>(occurrences_->minNs), most = static_cast<double>(occurrences_->maxNs);
+    if (!histogram_.isLogarithmic) return static_cast<int64_t>(least + share * (most - least));
+    const double base = std::max(1.0, least);
+    return static_cast<int64_t>(base * std::pow(most / base, share));
+}
+
+int NameHistogram::xOfDuration(int64_t ns) const {
+    const QRect area = durationArea();
+    const auto least = static_cast<double>(occurrences_->minNs), most = static_cast<double>(occurrences_->maxNs);
+    double share = most > least ? (static_cast<double>(ns) - least) / (most - least) : 0;
+    if (histogram_.isLogarithmic) {
+        const double base = std::max(1.0, least);
+        share = std::log(std::max(base, static_cast<double>(ns)) / base) / std::log(most / base);
+    }
+    return area.left() + static_cast<int>(std::lround(share * area.width()));
 }
 
 int NameHistogram::xOf(int64_t timeNs) const {
@@ -86,16 +161,14 @@ int NameHistogram::yOf(int64_t durationNs) const {
     return timeArea().bottom() - static_cast<int>(std::lround(share * (timeArea().height() - 3)));
 }
 
-QRect NameHistogram::barArea(size_t bar) const {
+QRect NameHistogram::barArea(size_t bar, int64_t of) const {
     const QRect area = durationArea();
     const auto count = static_cast<int>(histogram_.bars.size());
     const int left = area.left() + area.width() * static_cast<int>(bar) / count;
     const int right = area.left() + area.width() * (static_cast<int>(bar) + 1) / count;
-    const double share = static_cast<double>(histogram_.bars[bar].count) /
-                         static_cast<double>(std::max<int64_t>(1, histogram_.maxBarCount));
+    const double share = static_cast<double>(of) / static_cast<double>(std::max<int64_t>(1, histogram_.maxBarCount));
     // A single occurrence is still visible.
-    const int high =
-        histogram_.bars[bar].count == 0 ? 0 : std::max(2, static_cast<int>(std::lround(share * area.height())));
+    const int high = of == 0 ? 0 : std::max(2, static_cast<int>(std::lround(share * area.height())));
     return {left, area.bottom() - high + 1, std::max(1, right - left - 1), high};
 }
 
@@ -114,57 +187,100 @@ void NameHistogram::paintEvent(QPaintEvent*) {
 void NameHistogram::paintOverTime(QPainter& painter) const {
     const QRect area = timeArea();
     painter.fillRect(QRect(area.left(), area.bottom() + 1, area.width(), 1), theme_.separator);
-    const int medianY = yOf(occurrences_->medianNs);
-    painter.fillRect(QRect(area.left(), medianY, area.width(), 1), theme_.grid);
+    if (brush_ && brush_->isOfTime)
+        painter.fillRect(QRect(QPoint(xOf(brush_->from), area.top()), QPoint(xOf(brush_->until), area.bottom())),
+                         theme_.selection);
     const QColor color = theme_.colorOf(SliceCategory::Kernel);
     for (size_t pixel = 0; pixel < longestAt_.size(); ++pixel) {
         const size_t longest = longestAt_[pixel];
         if (longest == occurrences_->events.size()) continue;
         const int y = yOf(occurrences_->durationNs[longest]);
         const int x = area.left() + static_cast<int>(pixel);
-        QColor stem = color;
+        const QColor shown = isBrushed(longest) ? color : Theme::mix(theme_.canvas, color, 0.25);
+        QColor stem = shown;
         stem.setAlpha(70);
         painter.fillRect(QRect(x, y, 1, area.bottom() - y + 1), stem);
-        painter.fillRect(QRect(x - 1, y - 1, 3, 3), current_ == longest ? theme_.accent : color);
+        painter.fillRect(QRect(x - 1, y - 1, 3, 3), current_ == longest ? theme_.accent : shown);
     }
     painter.setPen(theme_.mutedText);
     const int baseline = margin + fontMetrics().ascent() - 2;
-    painter.drawText(
-        area.left(), baseline,
-        tr("how long, over time; highest %1, line: median %2")
-            .arg(toQString(formatDuration(occurrences_->maxNs)), toQString(formatDuration(occurrences_->medianNs))));
+    painter.drawText(area.left(), baseline, tr("Duration over time (max %1)").arg(shortDuration(occurrences_->maxNs)));
+    // The lines of the percentiles, with labels where they do not overlap.
+    int lowest = area.top() - fontMetrics().height();
+    for (size_t index = percents.size(); index-- > 0;) {
+        const int y = yOf(percentiles_[index]);
+        painter.fillRect(QRect(area.left(), y, area.width(), 1), index == 0 ? theme_.mutedText : theme_.separator);
+        if (y - lowest < fontMetrics().height()) continue;
+        lowest = y;
+        const QString label = tr("p%1 %2").arg(percents[index]).arg(shortDuration(percentiles_[index]));
+        painter.drawText(area.right() - fontMetrics().horizontalAdvance(label), y - 2, label);
+    }
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
     painter.drawText(area.left(), foot, toQString(formatTimestamp(trace_.startNs)));
     const QString end = toQString(formatTimestamp(trace_.endNs));
     painter.drawText(area.right() - fontMetrics().horizontalAdvance(end), foot, end);
 }
 
+void NameHistogram::paintPercentiles(QPainter& painter) const {
+    const QRect area = durationArea();
+    int right = area.left();
+    for (size_t index = 0; index < percents.size(); ++index) {
+        const int x = xOfDuration(percentiles_[index]);
+        painter.setPen(QPen(theme_.text, 1, Qt::DashLine));
+        painter.drawLine(x, area.top(), x, area.bottom());
+        const QString label = tr("p%1").arg(percents[index]);
+        if (x + 3 < right) continue;
+        painter.setPen(theme_.text);
+        painter.drawText(x + 3, area.top() + fontMetrics().ascent(), label);
+        right = x + 3 + fontMetrics().horizontalAdvance(label) + 4;
+    }
+}
+
 void NameHistogram::paintByDuration(QPainter& painter) const {
     const QRect area = durationArea();
     painter.fillRect(QRect(area.left(), area.bottom() + 1, area.width(), 1), theme_.separator);
+    if (brush_ && !brush_->isOfTime)
+        painter.fillRect(
+            QRect(QPoint(xOfDuration(brush_->from), area.top()), QPoint(xOfDuration(brush_->until), area.bottom())),
+            theme_.selection);
+    const QColor color = theme_.colorOf(SliceCategory::Kernel);
     for (size_t bar = 0; bar < histogram_.bars.size(); ++bar) {
         const bool isCurrent =
             current_ && histogram_.bars[bar].count > 0 &&
             occurrences_->durationNs[*current_] >= histogram_.bars[bar].fromNs &&
             (occurrences_->durationNs[*current_] < histogram_.bars[bar].untilNs || bar + 1 == histogram_.bars.size());
-        painter.fillRect(barArea(bar), isCurrent ? theme_.accent : theme_.colorOf(SliceCategory::Kernel));
+        const bool isPartly = !brushedCounts_.empty();
+        const QColor shown = isPartly ? Theme::mix(theme_.canvas, color, 0.25) : color;
+        painter.fillRect(barArea(bar, histogram_.bars[bar].count), isCurrent ? theme_.accent : shown);
+        if (isPartly) painter.fillRect(barArea(bar, brushedCounts_[bar]), color);
     }
+    paintPercentiles(painter);
     painter.setPen(theme_.mutedText);
     const QString scale = histogram_.isLogarithmic ? tr(", logarithmic") : QString();
     painter.drawText(
         area.left(), margin + fontMetrics().ascent() - 2,
-        tr("how many took how long%1; most in one bar: %2").arg(scale, toQString(formatCount(histogram_.maxBarCount))));
+        brush_ ? brushText()
+               : tr("Duration histogram (count, max %1%2)").arg(toQString(formatCount(histogram_.maxBarCount)), scale));
+    // The axis: as many times as fit.
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
-    painter.drawText(area.left(), foot, toQString(formatDuration(occurrences_->minNs)));
-    const QString end = toQString(formatDuration(occurrences_->maxNs));
-    painter.drawText(area.right() - fontMetrics().horizontalAdvance(end), foot, end);
+    int right = area.left() - 1;
+    for (int tick = 0; tick <= axisTicks; ++tick) {
+        const int x = area.left() + area.width() * tick / axisTicks;
+        const QString label = shortDuration(durationAt(x));
+        const int wide = fontMetrics().horizontalAdvance(label);
+        const int left = std::clamp(x - wide / 2, area.left(), area.right() - wide);
+        painter.fillRect(QRect(std::min(x, area.right()), area.bottom() + 1, 1, 4), theme_.mutedText);
+        if (left <= right) continue;
+        painter.drawText(left, foot, label);
+        right = left + wide + 6;
+    }
 }
 
 std::optional<size_t> NameHistogram::occurrenceAt(QPoint position) const {
     if (!occurrences_ || occurrences_->isEmpty()) return std::nullopt;
     if (durationArea().adjusted(0, 0, 1, 1).contains(position)) {
         for (size_t bar = 0; bar < histogram_.bars.size(); ++bar) {
-            const QRect area = barArea(bar);
+            const QRect area = barArea(bar, histogram_.bars[bar].count);
             if (position.x() >= area.left() && position.x() <= area.right() + 1)
                 return histogram_.bars[bar].count > 0 ? std::optional(histogram_.bars[bar].longest) : std::nullopt;
         }
@@ -183,19 +299,36 @@ std::optional<size_t> NameHistogram::occurrenceAt(QPoint position) const {
 
 QString NameHistogram::textOf(size_t occurrence) const {
     return tr("%1 at %2")
-        .arg(toQString(formatDuration(occurrences_->durationNs[occurrence])),
+        .arg(shortDuration(occurrences_->durationNs[occurrence]),
              toQString(formatTimestamp(occurrences_->startNs[occurrence])));
 }
 
 void NameHistogram::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton && occurrences_ && !occurrences_->isEmpty()) pressed_ = event->pos();
+}
+
+void NameHistogram::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || !pressed_) return;
+    const QPoint from = *std::exchange(pressed_, std::nullopt);
+    if (std::abs(event->pos().x() - from.x()) > aim) {
+        if (brush_ && brush_->isOfTime) emit rangeActivated({brush_->from, brush_->until});
+        return;
+    }
+    setBrush(std::nullopt);
     const auto found = occurrenceAt(event->pos());
-    if (!found || event->button() != Qt::LeftButton) return;
+    if (!found) return;
     current_ = found;
-    update();
     emit eventActivated(occurrences_->events[*found]);
 }
 
 void NameHistogram::mouseMoveEvent(QMouseEvent* event) {
+    if (pressed_ && std::abs(event->pos().x() - pressed_->x()) > aim) {
+        const auto [left, right] = std::minmax(pressed_->x(), event->pos().x());
+        Brush brush{pressed_->x() < durationArea().left() - margin};
+        brush.from = brush.isOfTime ? timeAt(left) : durationAt(left);
+        brush.until = brush.isOfTime ? timeAt(right) : durationAt(right);
+        return setBrush(brush);
+    }
     const auto found = occurrenceAt(event->pos());
     setCursor(found ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (!found) return QToolTip::hideText();
@@ -213,6 +346,9 @@ void NameHistogram::step(int direction) {
 
 void NameHistogram::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
+        case Qt::Key_Escape:
+            if (!brush_) return QWidget::keyPressEvent(event);
+            return setBrush(std::nullopt);
         case Qt::Key_Left: return step(-1);
         case Qt::Key_Right: return step(+1);
         case Qt::Key_End:
@@ -233,10 +369,9 @@ void NameHistogram::focusOutEvent(QFocusEvent*) { update(); }
 namespace {
 
 QString sentenceOf(const NameOccurrences& found) {
-    return NamePanel::tr("%1: %2 times, %3 in all; shortest %4, median %5, longest %6.")
-        .arg(toQString(found.name), toQString(formatCount(int64_t(found.events.size()))),
-             toQString(formatDuration(found.totalNs)), toQString(formatDuration(found.minNs)),
-             toQString(formatDuration(found.medianNs)), toQString(formatDuration(found.maxNs)));
+    return NamePanel::tr("%1: %2 times, %3 in total. Min %4, median %5, max %6.")
+        .arg(toQString(found.name), toQString(formatCount(int64_t(found.events.size()))), shortDuration(found.totalNs),
+             shortDuration(found.minNs), shortDuration(found.medianNs), shortDuration(found.maxNs));
 }
 
 }  // namespace
@@ -251,6 +386,7 @@ NamePanel::NamePanel(QWidget* parent)
     layout->addWidget(headline_);
     layout->addWidget(histogram_, 1);
     connect(histogram_, &NameHistogram::eventActivated, this, &NamePanel::eventActivated);
+    connect(histogram_, &NameHistogram::rangeActivated, this, &NamePanel::rangeActivated);
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         histogram_->setOccurrences(nullptr, {});
         headline_->setText(tr("There is not enough memory to find all of this name."));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -31,16 +32,31 @@ class NameHistogram : public QWidget {
     const DurationHistogram& histogram() const { return histogram_; }
     /// Returns the event that a click there leads to, or nullopt.
     std::optional<size_t> occurrenceAt(QPoint position) const;
+    /// Returns the durations that 50, 90 and 99 % of the events do not exceed.
+    const std::array<int64_t, 3>& percentiles() const { return percentiles_; }
+    int xOfDuration(int64_t ns) const;
+
+    /// The part of the events that the user dragged over: a range of time, or of durations, which must be at least 0.
+    struct Brush {
+        bool isOfTime = false;
+        int64_t from = 0, until = 0;
+    };
+    const std::optional<Brush>& brush() const { return brush_; }
+    /// Returns the number of events in the brush.
+    size_t brushedCount() const;
     QSize minimumSizeHint() const override { return {320, 90}; }
     QSize sizeHint() const override { return {900, 200}; }
 
   signals:
     void eventActivated(lanescope::EventRef event);
+    /// Emitted when the user has dragged over a range of time.
+    void rangeActivated(lanescope::TimeRange range);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
@@ -52,7 +68,13 @@ class NameHistogram : public QWidget {
     void paintByDuration(QPainter& painter) const;
     int xOf(int64_t timeNs) const;
     int yOf(int64_t durationNs) const;
-    QRect barArea(size_t bar) const;
+    QRect barArea(size_t bar, int64_t count) const;
+    int64_t timeAt(int x) const;
+    int64_t durationAt(int x) const;
+    bool isBrushed(size_t occurrence) const;
+    void setBrush(std::optional<Brush> brush);
+    QString brushText() const;
+    void paintPercentiles(QPainter& painter) const;
     void step(int direction);
     QString textOf(size_t occurrence) const;
 
@@ -62,6 +84,10 @@ class NameHistogram : public QWidget {
     DurationHistogram histogram_;
     std::vector<size_t> longestAt_;  ///< The longest by pixel of the time axis; else the count.
     std::optional<size_t> current_;
+    std::array<int64_t, 3> percentiles_{};
+    std::optional<QPoint> pressed_;
+    std::optional<Brush> brush_;
+    std::vector<int64_t> brushedCounts_;  ///< By bar.
 };
 
 }  // namespace lanescope::views

@@ -76,6 +76,55 @@ class TestNameHistogram : public QObject {
         }
     }
 
+    void percentilesAreMarked() {
+        std::vector<int64_t> durations;
+        for (int64_t each = 1; each <= 101; ++each) durations.push_back(each * us);
+        NameHistogram chart;
+        chart.resize(1000, 220);
+        chart.setOccurrences(std::make_shared<const NameOccurrences>(lasting(durations)), {0, 6'000 * us});
+        chart.show();
+        QCOMPARE(chart.percentiles(), (std::array<int64_t, 3>{51 * us, 91 * us, 100 * us}));
+        const QImage image = chart.grab().toImage();
+        const int x = chart.xOfDuration(91 * us);
+        QVERIFY(chart.durationArea().contains(x, chart.durationArea().center().y()));
+        int dark = 0;
+        for (int y = chart.durationArea().top(); y < chart.durationArea().bottom(); ++y)
+            dark += image.pixelColor(x, y) == Theme::light().text;
+        QVERIFY(dark > 20);
+    }
+
+    void draggingSelectsDurationsOrTime() {
+        std::vector<int64_t> durations;
+        for (int64_t each = 1; each <= 100; ++each) durations.push_back((each % 2 == 0 ? 10 : 20) * us);
+        NameHistogram chart;
+        chart.resize(1000, 220);
+        chart.setOccurrences(std::make_shared<const NameOccurrences>(lasting(durations)), {0, 1'600 * us});
+        chart.show();
+        QSignalSpy ranges(&chart, &NameHistogram::rangeActivated);
+        QSignalSpy events(&chart, &NameHistogram::eventActivated);
+        const auto drag = [&chart](int from, int to) {
+            const int y = chart.timeArea().center().y();
+            QTest::mousePress(&chart, Qt::LeftButton, {}, {from, y});
+            QTest::mouseMove(&chart, {(from + to) / 2, y});
+            QTest::mouseMove(&chart, {to, y});
+            QTest::mouseRelease(&chart, Qt::LeftButton, {}, {to, y});
+        };
+        const QRect bars = chart.durationArea();
+        drag(bars.left() + 1, bars.center().x());
+        QVERIFY(chart.brush() && !chart.brush()->isOfTime);
+        QCOMPARE(chart.brushedCount(), size_t(50));
+        QVERIFY(ranges.isEmpty());
+        const QRect time = chart.timeArea();
+        drag(time.left(), time.center().x());
+        QVERIFY(chart.brush()->isOfTime);
+        QVERIFY(chart.brushedCount() > 45 && chart.brushedCount() < 55);
+        QCOMPARE(ranges.size(), 1);
+        QTest::keyClick(&chart, Qt::Key_Escape);
+        QVERIFY(!chart.brush());
+        QCOMPARE(chart.brushedCount(), size_t(100));
+        QVERIFY(events.isEmpty());
+    }
+
     void equalDurationsMakeOneBar() {
         const DurationHistogram histogram = durationHistogram(lasting({70, 70, 70}), 30);
         QCOMPARE(histogram.bars.size(), size_t(1));
