@@ -131,9 +131,7 @@ void SqlPanel::build() {
     status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     answer_->setTotalShown(false);  // the status has it, with the time
-    answer_->setEmptyText(
-        tr("The answer stands here. A row with a column \"start\" leads to that "
-           "place on the timeline: double click or Enter."));
+    answer_->setEmptyText(tr("Results. Double-click a row with a \"start\" column to go there."));
 }
 
 QString SqlPanel::status() const { return status_->text(); }
@@ -377,17 +375,17 @@ void SqlPanel::arrange() {
     column->addLayout(buttons);
     column->addWidget(editor_, 1);
 
-    auto* right = new QSplitter(Qt::Vertical, this);
-    right->addWidget(question);
-    right->addWidget(answer_);
-    right->setStretchFactor(0, 0);
-    right->setStretchFactor(1, 1);
-    right->setSizes({130, 220});
-    right->setChildrenCollapsible(false);
+    parts_ = new QSplitter(Qt::Vertical, this);
+    parts_->addWidget(question);
+    parts_->addWidget(answer_);
+    parts_->setStretchFactor(0, 0);
+    parts_->setStretchFactor(1, 1);
+    parts_->setSizes({130, 220});
+    parts_->setChildrenCollapsible(false);
 
     split_ = new QSplitter(Qt::Horizontal, this);
     split_->addWidget(tables_);
-    split_->addWidget(right);
+    split_->addWidget(parts_);
     split_->setStretchFactor(0, 0);
     split_->setStretchFactor(1, 1);
     split_->setSizes({280, 1000});
@@ -395,6 +393,16 @@ void SqlPanel::arrange() {
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(split_);
+}
+
+/// In a low panel the query is next to its result, which otherwise has room for two rows.
+void SqlPanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    const int lowest = 18 * fontMetrics().height();
+    const Qt::Orientation wanted = height() < lowest && width() > 2 * height() ? Qt::Horizontal : Qt::Vertical;
+    if (parts_->orientation() == wanted) return;
+    parts_->setOrientation(wanted);
+    parts_->setSizes(wanted == Qt::Horizontal ? QList<int>{400, 600} : QList<int>{130, 220});
 }
 
 }  // namespace lanescope::views

@@ -71,6 +71,7 @@ class SqlPanel : public Panel {
 
   protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
@@ -111,6 +112,7 @@ class SqlPanel : public Panel {
     QPushButton* earlier_;
     QLabel* status_;
     ReportView* answer_;
+    QSplitter* parts_ = nullptr;  ///< Query and result.
     QSplitter* split_;
 };
 

@@ -42,6 +42,15 @@ class TestSqlPanel : public QObject {
             QVERIFY2(!label->isVisible() || !label->text().contains("row"), "reported twice");
     }
 
+    void lowPanelShowsTheQueryNextToItsRows() {
+        panel_->resize(1200, 250);
+        QTRY_COMPARE(panel_->height(), 250);
+        ask("SELECT rowid FROM StringIds LIMIT 40");
+        const QTableView& rows = child<ReportView>(*panel_).table();
+        QTRY_VERIFY(rows.viewport()->height() >= 5 * rows.rowHeight(0));
+        QVERIFY(panel_->editor().height() >= 5 * panel_->editor().fontMetrics().height());
+    }
+
     void selectedPartRuns() {
         panel_->editor().setPlainText("SELECT 1 AS one; SELECT 2 AS two");
         QTextCursor cursor = panel_->editor().textCursor();
