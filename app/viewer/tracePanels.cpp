@@ -220,7 +220,7 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
                  {{"flame", translated("Flame"), makeFlame, mayHaveFlame, {}},
                   {"selection", translated("Selection"), made<SelectionPanel>, {}, {}},
                   {"events", translated("Events"), [&page] { return makeEvents(page); }, {}, {}},
-                  {"name", translated("One name"), made<NamePanel>, {}, {}},
+                  {"name", translated("Instances"), made<NamePanel>, {}, {}},
                   {"sql", translated("SQL"), [&page] { return makeSql(page); }, {}, {}},
                   {"marks", translated("Marks"), [&page] { return makeMarks(page.marks()); }, {}, markCount},
                   {"hits", translated("Search results"), [&page] { return new HitPanel(page.hits()); }, {}, hitCount},

@@ -79,7 +79,7 @@ void AlignmentBar::build() {
     swap_->setToolTip(tr("Swap baseline and candidate"));
     swap_->setAccessibleName(tr("Swap sides"));
     baselineOverlay_->setCheckable(true);
-    baselineOverlay_->setToolTip(tr("Outline in the candidate's lanes what the baseline did there (G)"));
+    baselineOverlay_->setToolTip(tr("Outline the baseline in the candidate's lanes (G)"));
     baselineOverlay_->setAccessibleName(tr("Baseline overlay"));
     message_->setTextFormat(Qt::PlainText);
     message_->setWordWrap(true);
@@ -138,7 +138,7 @@ void AlignmentBar::connectControls() {
 void AlignmentBar::clearRangeNames() {
     const QSignalBlocker blocker(names_);
     names_->clear();
-    names_->addItem(tr("found by themselves"), foundSteps);
+    names_->addItem(tr("found automatically"), foundSteps);
     names_->addItem(tr("the whole run"), wholeRun);
     numberEdit_->clear();
     numbers_.reset();
@@ -153,7 +153,7 @@ void AlignmentBar::addRangeNames(const std::vector<std::string>& names) {
 }
 
 void AlignmentBar::setFoundPattern(const QString& pattern) {
-    names_->setItemText(0, pattern.isEmpty() ? tr("found by themselves") : tr("%1 (found)").arg(pattern));
+    names_->setItemText(0, pattern.isEmpty() ? tr("found automatically") : tr("%1 (found)").arg(pattern));
 }
 
 QString AlignmentBar::rangeName() const {

@@ -25,6 +25,7 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
@@ -491,7 +492,7 @@ void CompareView::showLane() {
     QString text = tr("Lost per step");
     if (steps.size() > 1) {
         text = tr("Lost per step and total\n%1 in %2 steps")
-                   .arg(toQString(timeDifferenceText(double(steps.back().lostInAllNs))))
+                   .arg(signedDuration(steps.back().lostInAllNs))
                    .arg(steps.size());
     }
     laneLabel_->setText(text);

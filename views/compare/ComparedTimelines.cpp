@@ -13,6 +13,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/trace/healthNotes.h"
 #include "views/details/WarningPanel.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
@@ -189,7 +190,7 @@ std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
     const QFontMetrics metrics(font());
     std::vector<Number> numbers;
     for (const StepDifference* step : numbered) {
-        const QString text = toQString(timeDifferenceText(double(step->lostNs())));
+        const QString text = signedDuration(step->lostNs());
         const double left = std::max(0.0, toX(step->candidateStartNs));
         const double right = std::min<double>(width(), toX(step->candidateStartNs + step->candidateNs));
         const int textWidth = metrics.horizontalAdvance(text);
@@ -261,8 +262,7 @@ bool DifferenceLane::event(QEvent* event) {
     QToolTip::showText(help->globalPos(),
                        plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
                                         .arg(step.number)
-                                        .arg(toQString(timeDifferenceText(double(step.lostNs()))),
-                                             toQString(timeDifferenceText(double(step.lostInAllNs))))),
+                                        .arg(signedDuration(step.lostNs()), signedDuration(step.lostInAllNs))),
                        this);
     return true;
 }

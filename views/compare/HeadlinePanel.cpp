@@ -18,12 +18,21 @@ namespace {
 
 constexpr qsizetype maxReasons = 2;
 constexpr qsizetype maxLines = 6;
-constexpr qsizetype maxLargeLines = 2;
 constexpr int progressSteps = 1000;
+
+/// Returns the text with a true minus before numbers, as charts write it. Its length does not change.
+QString withMinus(std::string_view sentence) {
+    QString text = toQString(sentence);
+    for (qsizetype at = 0; at + 1 < text.size(); ++at) {
+        const bool isFirst = at == 0 || text[at - 1] == QLatin1Char(' ') || text[at - 1] == QLatin1Char('(');
+        if (isFirst && text[at] == QLatin1Char('-') && text[at + 1].isDigit()) text[at] = QChar(0x2212);
+    }
+    return text;
+}
 
 QStringList toList(const std::vector<std::string>& sentences) {
     QStringList list;
-    for (const std::string& sentence : sentences) list << toQString(sentence);
+    for (const std::string& sentence : sentences) list << withMinus(sentence);
     return list;
 }
 
@@ -80,10 +89,10 @@ void HeadlinePanel::build() {
 
 void HeadlinePanel::setAnswer(const compare::Answer& answer) {
     outcome_ = answer.outcome;
-    headlineText_ = toQString(answer.sentence);
+    headlineText_ = withMinus(answer.sentence);
     pieces_.clear();
     for (const compare::Clause& clause : answer.clauses)
-        pieces_.push_back({toQString(clause.text), clause.hasEvidence()});
+        pieces_.push_back({withMinus(clause.text), clause.hasEvidence()});
     cautionTexts_ = toList(answer.cautions);
     reasonTexts_ = toList(answer.details);
     updateTexts();
@@ -127,16 +136,10 @@ void HeadlinePanel::updateTexts() {
     const auto cut = [room](const QLabel* label, const QString& text) {
         return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
     };
-    // Long text is set smaller so that all of it is readable.
-    const auto inFont = [&](double scale) {
-        QFont larger = font();
-        larger.setPointSizeF(larger.pointSizeF() * scale);
-        larger.setWeight(QFont::DemiBold);
-        headline_->setFont(larger);
-        return wrapWords(headlineText_, QFontMetrics(larger), {room - 16, 0, maxLines});
-    };
-    QStringList lines = inFont(1.25);
-    if (lines.size() > maxLargeLines) lines = inFont(1);
+    QFont strong = font();
+    strong.setWeight(QFont::DemiBold);
+    headline_->setFont(strong);
+    const QStringList lines = wrapWords(headlineText_, QFontMetrics(strong), {room - 16, 0, maxLines});
     shownHeadline_ = lines.join(QLatin1Char('\n'));
     headline_->setText(linked(lines));
     headline_->setAccessibleDescription(headlineText_);
@@ -174,15 +177,25 @@ QString HeadlinePanel::linked(const QStringList& lines) const {
             if (from >= to) continue;
             const QString text = line.mid(from - lineStart, to - from).toHtmlEscaped();
             written = to;
-            html += pieces_[index].isLink ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
-                                                .arg(index)
-                                                .arg(headlineColor().name(), text)
-                                          : text;
+            // The answer itself stands out; its causes are links without the look of an error.
+            const bool isAnswer = index <= answerPiece();
+            const QColor color = isAnswer ? headlineColor() : pieces_[index].isLink ? theme_.accent : theme_.text;
+            const QString style = QStringLiteral("color:%1;text-decoration:none;font-weight:%2")
+                                      .arg(color.name())
+                                      .arg(isAnswer ? 600 : 400);
+            html += pieces_[index].isLink
+                        ? QStringLiteral("<a href=\"%1\" style=\"%2\">%3</a>").arg(index).arg(style, text)
+                        : QStringLiteral("<span style=\"%1\">%2</span>").arg(style, text);
         }
         html += line.mid(written - lineStart).toHtmlEscaped();  // without pieces: the whole line
         lineStart = lineEnd + 1;                                // a space stands for the break
     }
     return QStringLiteral("<span style=\"white-space:pre\">%1</span>").arg(html);
+}
+
+size_t HeadlinePanel::answerPiece() const {
+    const auto first = std::ranges::find_if(pieces_, [](const Piece& piece) { return piece.isLink; });
+    return static_cast<size_t>(first - pieces_.begin());
 }
 
 QColor HeadlinePanel::headlineColor() const {

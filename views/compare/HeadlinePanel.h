@@ -52,6 +52,8 @@ class HeadlinePanel : public QWidget {
     void updateColors();
     void updateTexts();
     QColor headlineColor() const;
+    /// Returns the index of the piece with the answer, the first with evidence.
+    size_t answerPiece() const;
     /// Returns the lines as rich text with a link per clause.
     QString linked(const QStringList& lines) const;
 

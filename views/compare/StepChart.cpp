@@ -12,6 +12,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -57,8 +58,8 @@ void StepChart::rebuild() {
         addSide(bars_.runs.front(), -barWidth / 2, theme_.baseline);
         addSide(bars_.runs.back(), barWidth / 2, theme_.candidate);
         setAccessibleDescription(tr("Medians: %1 in the baseline, %2 in the candidate")
-                                     .arg(toQString(timeText(bars_.runs.front().steps.medianNs)),
-                                          toQString(timeText(bars_.runs.back().steps.medianNs))));
+                                     .arg(shortDuration(std::llround(bars_.runs.front().steps.medianNs)),
+                                          shortDuration(std::llround(bars_.runs.back().steps.medianNs))));
     }
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -88,7 +89,7 @@ void StepChart::setUpAxes() {
     plot_->yAxis->setRange(0, maxNs * inner / std::max(10.0, inner - legendHeight) / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
-    plot_->yAxis->setLabel(QLatin1String(unit.name));
+    plot_->yAxis->setLabel(QString::fromUtf8(unit.name));
 }
 
 void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& color) {
@@ -121,14 +122,15 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
 
 /// Returns the longest text of which two fit side by side; tool tips and the description have the full text.
 QString StepChart::legendOf(const QString& side, const StepBars::Run& run, int detail) const {
-    const QString median = toQString(timeText(run.steps.medianNs));
+    const QString median = shortDuration(std::llround(run.steps.medianNs));
     if (detail == 0) return median;
     if (detail == 1) return side + QLatin1Char(' ') + median;
     const QString text = tr("%1, median %2").arg(side, median);
     if (detail == 2 || run.band.runs < 2) return text;
-    return text + tr(" (%1 runs: %2 to %3)")
-                      .arg(run.band.runs)
-                      .arg(toQString(timeText(run.band.lowestNs)), toQString(timeText(run.band.highestNs)));
+    return text +
+           tr(" (%1 runs: %2 to %3)")
+               .arg(run.band.runs)
+               .arg(shortDuration(std::llround(run.band.lowestNs)), shortDuration(std::llround(run.band.highestNs)));
 }
 
 void StepChart::addLegend() {
@@ -183,14 +185,12 @@ QString StepChart::tipAt(int step) const {
     QStringList lines;
     const auto add = [&](const StepBars::Run& run, const QString& side) {
         if (size_t(step) >= run.stepCount()) return;
-        QString line = tr("%1, step %2: %3")
-                           .arg(side)
-                           .arg(run.numbers[size_t(step)])
-                           .arg(toQString(formatDuration(run.wallNs[size_t(step)])));
+        QString line =
+            tr("%1, step %2: %3").arg(side).arg(run.numbers[size_t(step)]).arg(shortDuration(run.wallNs[size_t(step)]));
         for (const StepBars::Mark& mark : run.marks)
             if (mark.step == size_t(step))
                 line += tr(" (%1 more than the median, most of it %2)")
-                            .arg(toQString(formatDuration(mark.outlier.excessNs)), toQString(name(mark.outlier.part)));
+                            .arg(shortDuration(mark.outlier.excessNs), toQString(name(mark.outlier.part)));
         lines << line;
     };
     add(bars_.runs.front(), tr("Baseline"));

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -64,11 +65,10 @@ void WaterfallChart::chooseBars() {
             for (const QString& line : text.split(QLatin1Char('\n')))
                 widest = std::max(widest, metrics.horizontalAdvance(line));
         };
-        for (const int64_t ns : {bars_->baselineNs, bars_->candidateNs})
-            measure(ofRuns, toQString(bars_->scale.text(ns)));
+        for (const int64_t ns : {bars_->baselineNs, bars_->candidateNs}) measure(ofRuns, shortDuration(ns));
         for (const WaterfallBars::Bar& bar : bars_->bars) {
             measure(ofBars, inLines(toQString(bar.label)));
-            measure(ofBars, toQString(bars_->scale.differenceText(bar.lostNs())));
+            measure(ofBars, signedDuration(bar.lostNs()));
         }
         const int room = (width() - aroundAxis) / static_cast<int>(columnCount());
         if (widest + betweenTexts <= room) break;
@@ -143,7 +143,7 @@ void WaterfallChart::setUpAxes() {
 }
 
 QString WaterfallChart::axisTitle(const char* unit, double maxLinePx) const {
-    const QString what = tr("%1 per step").arg(QLatin1String(unit));
+    const QString what = tr("%1 per step").arg(QString::fromUtf8(unit));
     if (!isTruncated()) return what;
     // Written vertically, so that the height limits it; the mark across the columns shows the truncation too.
     const QString cut = tr("cut at %1").arg(beginText());
@@ -152,15 +152,14 @@ QString WaterfallChart::axisTitle(const char* unit, double maxLinePx) const {
 }
 
 void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {
-    addRectangle(column, plot_->yAxis->range().lower * nsPerUnit_, double(ns), color, false, true,
-                 bars_->scale.text(ns));
+    addRectangle(column, plot_->yAxis->range().lower * nsPerUnit_, double(ns), color, false, true, shortDuration(ns));
     if (isTruncated()) addTruncationMark(column);
 }
 
 bool WaterfallChart::isTruncated() const { return plot_->yAxis->range().lower > 0; }
 
 QString WaterfallChart::beginText() const {
-    return toQString(bars_->scale.text(std::llround(plot_->yAxis->range().lower * nsPerUnit_)));
+    return shortDuration(std::llround(plot_->yAxis->range().lower * nsPerUnit_));
 }
 
 void WaterfallChart::addTruncationMark(size_t column) {
@@ -176,8 +175,7 @@ void WaterfallChart::addTruncationMark(size_t column) {
 void WaterfallChart::addBar(size_t column, const WaterfallBars::Bar& bar) {
     const bool isChosen = bar.part && bar.part == chosen_;
     addRectangle(column, double(std::min(bar.fromNs, bar.toNs)), double(std::max(bar.fromNs, bar.toNs)),
-                 bar.lostNs() > 0 ? theme_.slower : theme_.faster, isChosen, isChosen,
-                 bars_->scale.differenceText(bar.lostNs()));
+                 bar.lostNs() > 0 ? theme_.slower : theme_.faster, isChosen, isChosen, signedDuration(bar.lostNs()));
     addInterval(column, bar);
 }
 
@@ -194,7 +192,7 @@ void WaterfallChart::addInterval(size_t column, const WaterfallBars::Bar& bar) {
 }
 
 void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, const QColor& color, bool isChosen,
-                                  bool isBold, const std::string& text) {
+                                  bool isBold, const QString& text) {
     auto* rectangle = new QCPItemRect(plot_);
     rectangle->topLeft->setCoords(double(column) - 0.33, topNs / nsPerUnit_);
     rectangle->bottomRight->setCoords(double(column) + 0.33, bottomNs / nsPerUnit_);
@@ -214,15 +212,15 @@ void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, 
     value->setPadding({0, 0, 0, 2});
     value->setFont(isBold ? boldFont() : font());
     value->setColor(theme_.text);
-    value->setText(toQString(text));
+    value->setText(text);
 }
 
 QString WaterfallChart::description() const {
     if (!bars_) return {};
-    QStringList texts{tr("baseline: %1").arg(toQString(bars_->scale.text(bars_->baselineNs)))};
+    QStringList texts{tr("baseline: %1").arg(shortDuration(bars_->baselineNs))};
     for (const WaterfallBars::Bar& bar : bars_->bars)
-        texts << toQString(bar.label + ": " + bars_->scale.differenceText(bar.lostNs()));
-    texts << tr("candidate: %1").arg(toQString(bars_->scale.text(bars_->candidateNs)));
+        texts << toQString(bar.label) + QLatin1String(": ") + signedDuration(bar.lostNs());
+    texts << tr("candidate: %1").arg(shortDuration(bars_->candidateNs));
     if (isTruncated()) texts << tr("the axis begins at %1").arg(beginText());
     return texts.join(QStringLiteral("; "));
 }
@@ -251,12 +249,11 @@ bool WaterfallChart::plotEvent(QEvent* event) {
         const auto* help = static_cast<QHelpEvent*>(event);
         if (const auto chosen = partAt(help->pos())) {
             const PartDifference& part = pair_->parts[static_cast<size_t>(*chosen)];
-            QToolTip::showText(
-                help->globalPos(),
-                plainToolTip(tr("%1: %2 against %3 per step. Click to see its contributors.")
-                                 .arg(toQString(name(part.part)), toQString(bars_->scale.text(part.candidateNs)),
-                                      toQString(bars_->scale.text(part.baselineNs)))),
-                plot_);
+            QToolTip::showText(help->globalPos(),
+                               plainToolTip(tr("%1: %2 against %3 per step. Click to see its contributors.")
+                                                .arg(toQString(name(part.part)), shortDuration(part.candidateNs),
+                                                     shortDuration(part.baselineNs))),
+                               plot_);
         }
         return true;
     }

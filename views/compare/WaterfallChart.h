@@ -55,7 +55,7 @@ class WaterfallChart : public PlotWidget {
     /// Adds the 95 % confidence interval of the part with several runs per side; dotted if the change is not certain.
     void addInterval(size_t column, const compare::WaterfallBars::Bar& bar);
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color, bool isChosen, bool isBold,
-                      const std::string& text);
+                      const QString& text);
     void choose(std::optional<analysis::StepPart> part);
     /// Returns the part under the pointer.
     std::optional<analysis::StepPart> partAt(QPoint position) const;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/text/formatTable.h"
+#include "views/text/distinctName.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
@@ -32,7 +33,7 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent) : QWidget(parent), s
     setMouseTracking(true);
     setToolTip(
         tr("Drag to select a range of time; over the tracks, hold Shift and drag.\n"
-           "Its edges can be dragged; edges of slices are near enough to hit, but with Alt.\n"
+           "Edges can be dragged and snap to slices; hold Alt to disable.\n"
            "Wheel: zoom. Shift+wheel: pan. Click: clear the range."));
     const auto repaint = [this] { update(); };
     connect(&state_.options(), &TimelineOptions::changed, this, repaint);
@@ -165,8 +166,8 @@ QString summaryOf(const Trace& trace) {
 }
 
 /// Paints a line with the mark, the name and the facts of one of two traces.
-void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect& line, const QFont& bold,
-                     const QFont& font) {
+void paintMarkedLine(QPainter& painter, const TimelineState& state, const TimelineState& other, const QRect& line,
+                     const QFont& bold, const QFont& font) {
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
@@ -178,7 +179,8 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect&
     painter.setFont(bold);
     painter.setPen(state.options().theme().text);
     painter.drawText(QPoint(left, baseline),
-                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room));
+                     distinctName(QString::fromStdString(state.trace()->title),
+                                  QString::fromStdString(other.trace()->title), boldMetrics, room));
     painter.setFont(font);
     painter.setPen(state.options().theme().mutedText);
     painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
@@ -217,8 +219,8 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     bold.setWeight(QFont::DemiBold);
     if (companion && companion->trace()) {
         const int height = size.height() / 2;
-        paintMarkedLine(painter, state, {inset, 2, size.width() - 2 * inset, height}, bold, font);
-        paintMarkedLine(painter, *companion, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
+        paintMarkedLine(painter, state, *companion, {inset, 2, size.width() - 2 * inset, height}, bold, font);
+        paintMarkedLine(painter, *companion, state, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
         return;
     }
     const QFontMetrics boldMetrics(bold);
