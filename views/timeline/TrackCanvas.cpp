@@ -269,6 +269,7 @@ void TrackCanvas::hoverAt(QPoint position) {
     const QRect before = hoverRectangle_.united(card_.rectangle());
     update(hoverLine());
     pointer_ = position;
+    state_.scroll().setPointerY(position.y());
     update(hoverLine());
     state_.selection().setHoverTime(scale().toTimeNs(position.x()));
 
@@ -373,6 +374,7 @@ void TrackCanvas::clearHover() {
     update(hoverLine());
     update(hoverRectangle_.united(card_.rectangle()));
     pointer_.reset();
+    state_.scroll().setPointerY(std::nullopt);
     hovered_.reset();
     hoveredGap_ = {};
     rest_.start();

@@ -14,7 +14,7 @@ bool isTrack(const TimelineState& state, uint32_t track) {
 }
 
 void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep) {
-    state.tracks().arrange([&](TrackLayout& layout) {
+    state.tracks().arrangeInPlace([&](TrackLayout& layout) {
         isDeep ? layout.setFoldedWithin(track, isFolded) : layout.setFolded(track, isFolded);
     });
 }
