@@ -9,11 +9,11 @@
 #include <QPixmap>
 #include <QPlainTextEdit>
 #include <QSplitter>
-#include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
@@ -30,6 +30,7 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/details/DetailsPanel.h"
+#include "views/details/SideCard.h"
 #include "views/details/WarningPanel.h"
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationPanel.h"
@@ -60,8 +61,8 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
       details_(new DetailsPanel(this)),
       tables_(new TraceTables(this)),
       guide_(new RunGuide(trace_, *timeline_, this)),
-      side_(new QStackedWidget(this)),
-      upper_(new QSplitter(Qt::Horizontal, this)),
+      upper_(new QWidget(this)),
+      card_(new SideCard(upper_)),
       whole_(new QSplitter(Qt::Vertical, this)) {
     arrange();
     connectParts();
@@ -105,27 +106,19 @@ void TracePage::watchIndex() {
 }
 
 void TracePage::arrange() {
-    auto* left = new QWidget(this);
-    auto* column = new QVBoxLayout(left);
+    auto* column = new QVBoxLayout(upper_);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(&guide_->legend());
     column->addWidget(&guide_->strip());
     column->addWidget(timeline_, 1);
-    side_->addWidget(details_);
-    side_->addWidget(&guide_->idlePanel());
-    upper_->addWidget(left);
-    upper_->addWidget(side_);
-    upper_->setStretchFactor(0, 1);
-    upper_->setStretchFactor(1, 0);
-    // A line of details is some 34 letters wide.
-    upper_->setSizes({1280, std::max(320, 34 * fontMetrics().averageCharWidth())});
+    card_->addPage(details_);
+    card_->addPage(&guide_->idlePanel());
     whole_->addWidget(upper_);
     whole_->addWidget(tables_);
     whole_->setStretchFactor(0, 1);
     whole_->setStretchFactor(1, 0);
     whole_->setSizes({640, 280});
-    upper_->setChildrenCollapsible(false);
     whole_->setChildrenCollapsible(false);
     auto* content = new QWidget(this);
     auto* parts = new QVBoxLayout(content);
@@ -140,12 +133,19 @@ void TracePage::arrange() {
     layout->setSpacing(0);
     layout->addWidget(area_);
     setTabOrder(timeline_, &guide_->strip());
+    setTabOrder(&guide_->strip(), card_);
 }
 
 void TracePage::connectParts() {
     connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, details_, &DetailsPanel::setEvent);
     connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, this, &TracePage::updateDetails);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
+    connect(&timeline_->places(), &TimelinePlaces::changed, this, &TracePage::placeDetails);
+    connect(card_, &SideCard::placed, this, &TracePage::placeDetails);
+    connect(card_, &SideCard::closed, this, [this] {
+        timeline_->commands().clearSelection();
+        timeline_->setFocus();
+    });
     connect(healthBar_, &WarningBar::placeRequested, this, [this] {
         const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
         if (place) TimelineNavigator(timeline_->state()).showPlace(place->range, place->process);
@@ -153,7 +153,7 @@ void TracePage::connectParts() {
     connect(healthBar_, &WarningBar::detailsRequested, this, [this] { showPanel(QStringLiteral("health")); });
     connect(whole_, &QSplitter::splitterMoved, this, [this] { hasOwnSizes_ = true; });
     connect(guide_, &RunGuide::gapShown, this, [this](bool isShown) {
-        side_->setCurrentIndex(isShown ? 1 : 0);
+        card_->setPage(isShown ? 1 : 0);
         updateDetails();
     });
     connect(guide_, &RunGuide::explained, this, &TracePage::showRun);
@@ -242,11 +242,33 @@ void TracePage::setDetailsVisible(bool isVisible) {
     updateDetails();
 }
 
-/// Details take room only while they have content.
+/// The card covers neither the pointer, which may click again, nor the selected place.
 void TracePage::updateDetails() {
-    const bool hasSelection =
-        timeline_->state().selection().event().isValid() || timeline_->state().selection().gapMark();
-    side_->setVisible(hasDetails_ && hasSelection);
+    const TimelineSelection& selection = timeline_->state().selection();
+    std::optional<TimeRange> place;
+    if (selection.event().isValid()) place = trace_->rangeOf(selection.event());
+    if (selection.gapMark()) place = selection.gapMark()->range;
+    if (!hasDetails_ || !place) return card_->hide();
+    placeDetails();
+    const TimeRange visible = timeline_->state().range().visible();
+    const auto xOf = [&](int64_t timeNs) {
+        return timeline_->x() + static_cast<int>(std::lround(timeline_->places().xOf(timeNs)));
+    };
+    std::optional<int> pointer, middle;
+    if (selection.hoverTime()) pointer = xOf(*selection.hoverTime());
+    if (place->overlaps(visible)) {
+        const TimeRange shown = place->intersected(visible);
+        middle = xOf(shown.startNs + shown.durationNs() / 2);
+    }
+    card_->showBeside(pointer, middle);
+}
+
+void TracePage::placeDetails() {
+    const QRect tracks = timeline_->places().tracksArea();
+    card_->setArea(tracks.translated(timeline_->pos()));
+    const double share =
+        card_->isHidden() || tracks.width() <= 0 ? 0 : static_cast<double>(card_->width()) / tracks.width();
+    timeline_->state().range().setCovered(card_->isAtLeft() ? share : 0, card_->isAtLeft() ? 0 : share);
 }
 
 void TracePage::resizeEvent(QResizeEvent* event) {
@@ -274,7 +296,7 @@ bool TracePage::isBusy() const {
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
-    upper_->restoreState(settings.splitterState("trace.upper"));
+    card_->setChosenWidth(settings.splitterState("trace.details").toInt());
     hasOwnSizes_ = whole_->restoreState(settings.splitterState("trace.whole"));
     queries_ = settings.queries();
     if (auto* sql = tables_->panel<SqlPanel>("sql")) sql->setHistory(queries_);
@@ -284,7 +306,7 @@ void TracePage::restoreLayout(const AppSettings& settings) {
 }
 
 void TracePage::storeLayout(AppSettings& settings) const {
-    settings.setSplitterState("trace.upper", upper_->saveState());
+    if (card_->chosenWidth() > 0) settings.setSplitterState("trace.details", QByteArray::number(card_->chosenWidth()));
     settings.setSplitterState("trace.whole", whole_->saveState());
     const auto* sql = tables_->panel<SqlPanel>("sql");
     if (sql && !sql->history().isEmpty()) settings.setQueries(sql->history());

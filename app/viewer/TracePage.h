@@ -8,10 +8,9 @@
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 
-class QStackedWidget;
-
 namespace lanescope::views {
 class DetailsPanel;
+class SideCard;
 class WarningBar;
 class PageArea;
 }  // namespace lanescope::views
@@ -25,8 +24,8 @@ class RunGuide;
 class TableCommands;
 class TraceTables;
 
-/// One trace: its timeline, the facts of the selected event next to it, and tables underneath that
-/// follow the selected range.
+/// One trace: its timeline, the facts of the selected event on a card over it, and tables underneath
+/// that follow the selected range.
 class TracePage : public DocumentPage {
     Q_OBJECT
   public:
@@ -71,6 +70,8 @@ class TracePage : public DocumentPage {
   private:
     void arrange();
     void updateDetails();
+    /// Keeps the card over the tracks, and zooming outside of the card.
+    void placeDetails();
     void shareHeight();
     void connectParts();
     void connectTables();
@@ -94,8 +95,8 @@ class TracePage : public DocumentPage {
     LiveBar* liveBar_ = nullptr;
     bool hasDetails_ = true;
     bool hasOwnSizes_ = false;
-    QStackedWidget* side_;  ///< The details of the selected event or idle gap.
-    QSplitter* upper_;
+    QWidget* upper_;         ///< The timeline below the strip of steps.
+    views::SideCard* card_;  ///< The details of the selected event or idle gap.
     QSplitter* whole_;
     views::PageArea* area_ = nullptr;
 };

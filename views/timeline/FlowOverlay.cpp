@@ -37,37 +37,46 @@ int64_t clockErrorOf(const Trace& trace, EventRef work) {
     return clockErrorNs(trace.processes[trace.threads[trace.apiCalls.thread[call.row()]].process]);
 }
 
-/// Adds arrows from the last rank of a collective to the others, or to `event` if that is one of these.
+/// Adds the arrow from the last rank of a collective to `event`, or to the rank that waited longest.
 void addRanks(const Trace& trace, const TrackLayout& layout, EventRef event, std::vector<FlowArrow>& arrows) {
     const std::vector<EventRef> ranks = collectiveOf(trace, event);
     if (ranks.empty()) return;
     const EventRef last = ranks.back();
-    const int64_t beganNs = trace.rangeOf(last).startNs;
-    for (const EventRef each : ranks) {
-        if (each == last || (event != last && event != each) || arrows.size() >= maxFlowArrows) continue;
-        auto from = endAt(trace, layout, last);
-        auto to = endAt(trace, layout, each);
-        if (!from || !to || (from->isHidden && to->isHidden)) continue;
-        // The end of the wait, or the event's own end if clocks contradict each other.
-        to->timeNs = std::min(beganNs, trace.rangeOf(each).endNs);
-        arrows.push_back({FlowKind::Rank, *from, *to, each == event ? last : each,
-                          clockErrorOf(trace, last) + clockErrorOf(trace, each)});
-    }
+    const EventRef waiting = event == last ? ranks.front() : event;
+    if (waiting == last) return;
+    auto from = endAt(trace, layout, last);
+    auto to = endAt(trace, layout, waiting);
+    if (!from || !to || (from->isHidden && to->isHidden)) return;
+    // The end of the wait, or the event's own end if clocks contradict each other.
+    to->timeNs = std::min(trace.rangeOf(last).startNs, trace.rangeOf(waiting).endNs);
+    arrows.push_back({FlowKind::Rank, *from, *to, waiting == event ? last : waiting,
+                      clockErrorOf(trace, last) + clockErrorOf(trace, waiting), event == last ? ranks.size() - 2 : 0});
+}
+
+/// Returns the work that `work` waited for last; invalid if all had ended before `work` was launched.
+EventRef decidingOf(const Trace& trace, const std::vector<EventRef>& awaited, EventRef call) {
+    const auto endOf = [&](EventRef event) { return trace.rangeOf(event).endNs; };
+    const auto latest = std::ranges::max_element(awaited, {}, endOf);
+    if (latest == awaited.end()) return {};
+    return call.isValid() && endOf(*latest) < trace.rangeOf(call).startNs ? EventRef() : *latest;
 }
 
 }  // namespace
 
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event) {
     std::vector<FlowArrow> arrows;
-    const auto add = [&](FlowKind kind, EventRef cause, EventRef effect) {
-        if (arrows.size() >= maxFlowArrows) return;
+    const auto add = [&](FlowKind kind, EventRef cause, EventRef effect, size_t others = 0) {
+        if (arrows.size() >= maxFlowArrows) {
+            ++arrows.back().others;
+            return;
+        }
         auto from = endAt(trace, layout, cause);
         const auto to = endAt(trace, layout, effect);
         if (!from || !to || (from->isHidden && to->isHidden)) return;
         // The work may begin while the call still runs; an arrow never points back in time.
         const int64_t endNs = trace.rangeOf(cause).endNs;
         if (endNs <= to->timeNs) from->timeNs = endNs;
-        arrows.push_back({kind, *from, *to, cause == event ? effect : cause, 0});
+        arrows.push_back({kind, *from, *to, cause == event ? effect : cause, 0, others});
     };
     if (event.kind() == EventKind::Api) {
         for (const EventRef work : trace.launchedWork(event)) add(FlowKind::Launch, event, work);
@@ -75,9 +84,12 @@ std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout,
         for (const EventRef forward : forwardOf(trace, event)) add(FlowKind::Backward, forward, event);
         for (const EventRef backward : backwardOf(trace, event)) add(FlowKind::Backward, event, backward);
     } else if (event.isValid()) {
-        if (const EventRef call = trace.launchingCall(event); call.isValid()) add(FlowKind::Launch, call, event);
-        for (const EventRef work : awaitedWork(trace, event)) add(FlowKind::Wait, work, event);
-        for (const EventRef work : waitingWork(trace, event)) add(FlowKind::Wait, event, work);
+        const EventRef call = trace.launchingCall(event);
+        if (call.isValid()) add(FlowKind::Launch, call, event);
+        const std::vector<EventRef> awaited = awaitedWork(trace, event), waiting = waitingWork(trace, event);
+        if (const EventRef deciding = decidingOf(trace, awaited, call); deciding.isValid())
+            add(FlowKind::Wait, deciding, event, awaited.size() - 1);
+        if (!waiting.empty()) add(FlowKind::Wait, event, waiting.front(), waiting.size() - 1);
         addRanks(trace, layout, event, arrows);
     }
     return arrows;
@@ -91,7 +103,7 @@ constexpr double headHalfWidth = 4;
 constexpr double farOutside = 4000;
 constexpr double edgeInset = 6;
 constexpr double textInset = 7;
-constexpr size_t maxLabels = 6;
+constexpr size_t maxMoves = 6;  // of a label away from others
 constexpr qsizetype maxNameLetters = 32;
 
 constexpr double minBendPx = 16, maxBendPx = 160;
@@ -126,15 +138,19 @@ void FlowOverlay::update(QSize size, const QFont& font) {
     size_ = size;
     lines_.clear();
     labels_.clear();
-    unlabelled_ = 0;
     if (!state_.hasTracks()) return;
     for (const FlowArrow& arrow : flowArrows(*state_.trace(), state_.tracks().layout(), state_.selection().event()))
         addLine(arrow, size, font);
-    if (unlabelled_ == 0 || labels_.empty()) return;
-    Label& last = labels_.back();
-    last.text += QStringLiteral(" and %1 more").arg(unlabelled_);
-    last.area = place({QFontMetricsF(font).horizontalAdvance(last.text) + 2 * textInset, last.area.height()},
-                      last.area.center(), size, {});
+    for (size_t label = labels_.size(); label-- > 0;) {
+        if (labels_[label].others == 0) continue;
+        Label changed = std::move(labels_[label]);
+        labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(label));
+        changed.text += QStringLiteral(" and %1 more").arg(changed.others);
+        changed.area =
+            place({QFontMetricsF(font).horizontalAdvance(changed.text) + 2 * textInset, changed.area.height()},
+                  changed.area.center(), size, {});
+        labels_.push_back(std::move(changed));
+    }
 }
 
 /// Ties the invisible end to its label: to its side if the arrow follows the time there, else to
@@ -179,26 +195,44 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     }
     const bool seesFrom = isInside(line.from);
     const bool seesTo = isInside(line.to);
-    if (seesFrom == seesTo) {
-        if (!arrow.from.isHidden && !arrow.to.isHidden) lines_.push_back(line);
-        return;
-    }
+    if (seesFrom != seesTo) return addLabel(line, arrow, seesFrom, font);
+    if (arrow.from.isHidden || arrow.to.isHidden) return;
+    lines_.push_back(line);
+    if (arrow.others > 0 && seesFrom) countOthers(arrow, (line.from + line.to) / 2, font);
+}
+
+/// The kinds of arrows of which one stands for all are counted where it ends.
+void FlowOverlay::countOthers(const FlowArrow& arrow, QPointF at, const QFont& font) {
+    const QString text = (arrow.kind == FlowKind::Rank   ? QStringLiteral("and %1 more ranks")
+                          : arrow.kind == FlowKind::Wait ? QStringLiteral("and %1 more waits")
+                                                         : QStringLiteral("and %1 more"))
+                             .arg(arrow.others);
+    const QFontMetricsF metrics(font);
+    const QSizeF label(metrics.horizontalAdvance(text) + 2 * textInset, metrics.height() + 4);
+    const QPointF here = lines_.back().to;
+    labels_.push_back({place(label, at, size_, here), text, {}, arrow.kind});
+}
+
+void FlowOverlay::addLabel(Line& line, const FlowArrow& arrow, bool seesFrom, const QFont& font) {
+    const QSize size = size_;
+    const bool seesTo = !seesFrom;
     const FlowEnd& there = seesFrom ? arrow.to : arrow.from;
     const FlowEnd& here = seesFrom ? arrow.from : arrow.to;
     QPointF& outside = seesFrom ? line.to : line.from;
     (seesFrom ? line.hasHead : line.hasFoot) = false;
-    const QString text = labelText(there, here, outside.x(), outside.y(), size);
+    const auto same = std::ranges::find(labels_, arrow.kind, &Label::kind);
+    if (same != labels_.end() && arrow.kind == FlowKind::Launch) {
+        same->others += 1 + arrow.others;
+        return;
+    }
+    QString text = labelText(there, here, outside.x(), outside.y(), size);
+    if (arrow.others > 0) text += QStringLiteral(" and %1 more").arg(arrow.others);
     const QFontMetricsF metrics(font);
     const QSizeF label(metrics.horizontalAdvance(text) + 2 * textInset, metrics.height() + 4);
     const QRectF area = place(label, outside, size, seesFrom ? line.from : line.to);
     join(line, area, seesTo, spread * static_cast<double>(labels_.size()));
     lines_.push_back(line);
-    if (labels_.size() < maxLabels) {
-        labels_.push_back({area, text, there.event});
-    } else {
-        lines_.pop_back();
-        ++unlabelled_;
-    }
+    labels_.push_back({area, text, there.event, arrow.kind});
 }
 
 QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double x, double y, QSize size) const {
@@ -240,7 +274,7 @@ QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size, QPointF spared) 
                std::any_of(labels_.begin(), labels_.end(),
                            [&](const Label& each) { return each.area.intersects(area); });
     };
-    for (size_t tries = 0; tries < maxLabels && isTaken(); ++tries) area.translate(0, step);
+    for (size_t tries = 0; tries < maxMoves && isTaken(); ++tries) area.translate(0, step);
     return area;
 }
 

@@ -36,14 +36,18 @@ struct FlowArrow {
     EventRef far;  ///< The other one of the two events.
     /// The possible error between the times of both ends if their clocks were synchronized; else 0.
     int64_t errorNs = 0;
+    size_t others = 0;  ///< Arrows of this kind that are counted instead of drawn.
 };
 
 /// Returns the arrows of an event:
 /// - a call to its work;
-/// - GPU work from its call, and to and from work of other streams that had to wait;
+/// - GPU work from its call, from the work of another stream that it waited for last, unless that ended before the
+/// call,
+///   and to the first work that waited for it;
 /// - an operator and its backward;
-/// - the last rank of a collective to the others, at the end of their wait.
-/// Ends in folded tracks are at the group that contains them. At most some tens: a graph launch may start thousands.
+/// - the last rank of a collective to the event, at the end of its wait; from the last rank to the one that waited
+/// longest. Ends in folded tracks are at the group that contains them. At most some tens: a graph launch may start
+/// thousands.
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
 
 }  // namespace lanescope::views
@@ -67,7 +71,9 @@ class FlowOverlay {
     struct Label {
         QRectF area;
         QString text;
-        EventRef event;
+        EventRef event;  ///< Invalid for a label that only counts.
+        FlowKind kind = FlowKind::Launch;
+        size_t others = 0;  ///< Ends in the same direction without a label.
     };
     const std::vector<Label>& labels(QSize size, const QFont& font);
 
@@ -83,6 +89,8 @@ class FlowOverlay {
     static void join(Line& line, const QRectF& label, bool isEffectInSight, double distance);
     void update(QSize size, const QFont& font);
     void addLine(const FlowArrow& arrow, QSize size, const QFont& font);
+    void addLabel(Line& line, const FlowArrow& arrow, bool seesFrom, const QFont& font);
+    void countOthers(const FlowArrow& arrow, QPointF at, const QFont& font);
     QString labelText(const FlowEnd& there, const FlowEnd& here, double x, double y, QSize size) const;
     QRectF place(QSizeF label, QPointF at, QSize size, QPointF spared) const;
 
@@ -91,7 +99,6 @@ class FlowOverlay {
     QSize size_;
     std::vector<Line> lines_;
     std::vector<Label> labels_;
-    size_t unlabelled_ = 0;
 };
 
 }  // namespace lanescope::views

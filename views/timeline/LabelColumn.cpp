@@ -336,6 +336,7 @@ void LabelColumn::wheelEvent(QWheelEvent* event) {
 
 void LabelColumn::mousePressEvent(QMouseEvent* event) {
     const Place place = placeUnder(event->pos());
+    state_.scroll().setPointerY(event->pos().y());
     if (place.row) place.state->tracks().setCurrent(place.row->track);
     if (event->button() != Qt::LeftButton) return;
     pressedAt_ = event->pos();
@@ -489,7 +490,9 @@ LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {
 }
 
 void LabelColumn::hover(QPoint position) {
-    const Place place = rect().contains(position) ? placeUnder(position) : Place{};
+    const bool isInside = rect().contains(position);
+    state_.scroll().setPointerY(isInside ? std::optional(position.y()) : std::nullopt);
+    const Place place = isInside ? placeUnder(position) : Place{};
     const uint32_t track = place.row ? place.row->track : noIndex;
     const bool isPin = isOnPin(place, position);
     if (track == hoveredTrack_ && place.state == hoveredState_ && isPin == isPinHovered_) return;

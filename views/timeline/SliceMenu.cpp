@@ -80,7 +80,7 @@ SliceMenu::SliceMenu(TimelineState& state, const TimelinePlace& place, QWidget* 
     if (!state_.hasTracks()) return;
     if (place_.event.isValid()) addSliceEntries();
     if (place_.isIdle) {
-        addSection(tr("Idle GPU"));
+        addMenuTitle(*this, tr("Idle GPU"));
         addAction(tr("Why is it idle?"), this,
                   [this] { emit state_.emptyPlaceActivated(place_.track, place_.timeNs); });
     }
@@ -91,7 +91,7 @@ SliceMenu::SliceMenu(TimelineState& state, const TimelinePlace& place, QWidget* 
 void SliceMenu::addSliceEntries() {
     const Trace& trace = *state_.trace();
     const EventRef event = place_.event;
-    addSection(entryText(trace.nameOf(event)));
+    addMenuTitle(*this, entryText(trace.nameOf(event)));
     const auto addFollow = [&](const QString& text, int direction, bool hasAny) {
         QAction* action = addAction(text, this, [this, event, direction] {
             state_.selection().setEvent(event);
@@ -120,21 +120,20 @@ void SliceMenu::addSliceEntries() {
                   [this, event] { emit state_.histogramRequested(event); });
         addAction(tr("Show in the events"), this, [this, event] { emit state_.listRequested(event); });
     }
-    addSeparator();
 }
 
 void SliceMenu::addRangeEntries() {
+    if (place_.event.isValid()) addSeparator();
     addAction(place_.event.isValid() ? tr("Zoom to it\tReturn") : tr("Zoom to the gap"), this,
               [this] { state_.range().zoomTo(place_.range); });
     addAction(place_.event.isValid() ? tr("Select its time as range\tR") : tr("Select the gap as range\tR"), this,
               [this] { state_.selection().setRange(place_.range); });
-    addSeparator();
 }
 
 void SliceMenu::addTrackEntries() {
     const uint32_t track = place_.track;
     if (track >= state_.trace()->tracks.size()) return;
-    addSection(entryText(state_.trace()->tracks[track].title));
+    addMenuTitle(*this, entryText(state_.trace()->tracks[track].title));
     addAction(state_.tracks().layout().isPinned(track) ? tr("Unpin the track\tP") : tr("Pin the track\tP"), this,
               [this, track] { togglePinned(state_, track); });
     addAction(tr("Hide the track\tH"), this, [this, track] { hideTrack(state_, track); });

@@ -45,7 +45,18 @@ void TimelineRange::setExtent(TimeRange range) {
     publishExtent();
 }
 
-void TimelineRange::zoomTo(TimeRange range) { setVisible(withMargins(range, zoomedShare)); }
+void TimelineRange::zoomTo(TimeRange range) {
+    const TimeRange open = withMargins(range, zoomedShare);
+    const double durationNs = static_cast<double>(open.durationNs()) / (1 - coveredLeft_ - coveredRight_);
+    const int64_t startNs = open.startNs - static_cast<int64_t>(durationNs * coveredLeft_);
+    setVisible({startNs, startNs + static_cast<int64_t>(durationNs)});
+}
+
+void TimelineRange::setCovered(double leftShare, double rightShare) {
+    constexpr double maxShare = 0.75;  // the rest stays usable
+    coveredLeft_ = std::clamp(leftShare, 0.0, maxShare);
+    coveredRight_ = std::clamp(rightShare, 0.0, maxShare - coveredLeft_);
+}
 
 void TimelineRange::showDefaultRange() { default_ ? zoomTo(*default_) : axis().fit(); }
 

@@ -33,8 +33,10 @@ class TimelineRange : public QObject {
     TimeRange limits() const { return axis().limits().shifted(originNs_); }
     void setVisible(TimeRange range) { axis().setRange(range.shifted(-originNs_)); }
     void zoomAt(int64_t timeNs, double factor) { axis().zoomAt(timeNs - originNs_, factor); }
-    /// Shows a range with a margin.
+    /// Shows a range with a margin, in the part of the view that nothing covers.
     void zoomTo(TimeRange range);
+    /// Sets the shares of the view, from its left and its right edge, that a card covers. Nothing moves.
+    void setCovered(double leftShare, double rightShare);
     TimeScale scale(double width) const { return {visible(), width, 0}; }
 
     /// Sets the range to begin with in place of the whole trace.
@@ -53,6 +55,7 @@ class TimelineRange : public QObject {
     QPointer<VisibleRange> sharedAxis_;
     TimeRange extent_;
     int64_t originNs_ = 0;
+    double coveredLeft_ = 0, coveredRight_ = 0;
     std::optional<TimeRange> default_;
 };
 

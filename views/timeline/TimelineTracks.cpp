@@ -24,13 +24,20 @@ void TrackScroll::setViewportHeight(int height) {
     emit viewportChanged();
 }
 
-int TrackScroll::maxY() const { return std::max(0, layout_.totalHeight() - viewportHeight_); }
+int TrackScroll::maxY() const { return std::max(0, layout_.totalHeight() - viewportHeight_) + room_; }
 
 void TrackScroll::setY(int y) {
     const int next = std::clamp(y, 0, maxY());
+    // Room once scrolled away does not return.
+    room_ = std::max(0, next - (maxY() - room_));
     if (next == y_) return;
     y_ = next;
     emit scrolled();
+}
+
+void TrackScroll::keepY(int y) {
+    room_ = std::max(0, y - (maxY() - room_));
+    setY(y);
 }
 
 int TrackScroll::pinnedHeight() const {
@@ -76,6 +83,29 @@ void TimelineTracks::arrange(const std::function<void(TrackLayout&)>& change) {
     emitChange();
 }
 
+const LayoutRow* TimelineTracks::fixedRow() const {
+    const int top = scroll_.y() + scroll_.pinnedHeight();
+    if (scroll_.pointerY())
+        if (const LayoutRow* row = layout_.rowAt(scroll_.toLayoutY(*scroll_.pointerY()))) return row;
+    // At the top, the first row may change.
+    return scroll_.y() == 0 ? nullptr : layout_.rowAt(top);
+}
+
+void TimelineTracks::arrangeInPlace(const std::function<void(TrackLayout&)>& change) {
+    std::vector<std::pair<uint32_t, int>> places;  // of rows that may stay, the best first
+    if (const LayoutRow* fixed = fixedRow(); fixed && !fixed->isPinned) {
+        for (const LayoutRow* row = fixed; row != layout_.rows().data() + layout_.rows().size(); ++row)
+            places.emplace_back(row->track, scroll_.toScreenY(row->top));
+    }
+    arrange(change);
+    for (const auto& [track, screenY] : places) {
+        const LayoutRow* row = layout_.rowOf(track);
+        if (!row || row->isPinned) continue;
+        if (row->top >= screenY) scroll_.keepY(row->top - screenY);
+        return;
+    }
+}
+
 bool TimelineTracks::undo() {
     if (undo_.empty()) return false;
     const TrackArrangement before = std::move(undo_.back());
@@ -86,7 +116,7 @@ bool TimelineTracks::undo() {
 }
 
 void TimelineTracks::setFolded(uint32_t track, bool isFolded) {
-    arrange([&](TrackLayout& layout) { layout.setFolded(track, isFolded); });
+    arrangeInPlace([&](TrackLayout& layout) { layout.setFolded(track, isFolded); });
 }
 
 void TimelineTracks::setAllFolded(bool isFolded) {
@@ -130,7 +160,7 @@ void TimelineTracks::setTextHeight(int pixels) {
 }
 
 void TimelineTracks::setRowHeight(RowHeight height) {
-    arrange([&](TrackLayout& layout) { layout.setMetrics(LayoutMetrics::forText(textHeight_, height)); });
+    arrangeInPlace([&](TrackLayout& layout) { layout.setMetrics(LayoutMetrics::forText(textHeight_, height)); });
 }
 
 void TimelineTracks::setCurrent(uint32_t track) {

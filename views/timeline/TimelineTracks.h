@@ -4,6 +4,7 @@
 #include <QObject>
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,8 +28,13 @@ class TrackScroll : public QObject {
     int maxY() const;
     /// Clamps to `maxY`.
     void setY(int y);
+    /// Goes to `y` even if that leaves room below the last row, until the next scrolling upwards.
+    void keepY(int y);
     /// Goes to the top without a signal, for another trace.
-    void reset() { y_ = 0; }
+    void reset() { y_ = room_ = 0; }
+    /// Sets the height of the pointer on the screen while it is over the rows.
+    void setPointerY(std::optional<int> y) { pointerY_ = y; }
+    const std::optional<int>& pointerY() const { return pointerY_; }
 
     /// Returns the height of the pinned part; 0 if it would leave too little room.
     int pinnedHeight() const;
@@ -53,6 +59,8 @@ class TrackScroll : public QObject {
     const TrackLayout& layout_;
     int viewportHeight_ = 0;
     int y_ = 0;
+    int room_ = 0;  ///< Below the last row, beyond the usual.
+    std::optional<int> pointerY_;
 };
 
 /// The arrangement of the tracks of a timeline: folding, order, hidden and pinned tracks, filter,
@@ -72,6 +80,9 @@ class TimelineTracks : public QObject {
 
     /// Changes the layout and emits one signal. Changes of folding, order, hidden and pinned tracks can be undone.
     void arrange(const std::function<void(TrackLayout&)>& change);
+    /// Does the same, but the row under the pointer, else the first visible one that stays, keeps its place on the
+    /// screen.
+    void arrangeInPlace(const std::function<void(TrackLayout&)>& change);
     /// Undoes the last change of the arrangement; returns false if there is none.
     bool undo();
     void setFolded(uint32_t track, bool isFolded);
@@ -113,6 +124,8 @@ class TimelineTracks : public QObject {
   private:
     void apply(const TrackArrangement& arrangement);
     void emitChange();
+    /// Returns the row that must not move, given the layout before a change; null for none.
+    const LayoutRow* fixedRow() const;
 
     std::span<const Track> tracks_;
     TrackLayout layout_;

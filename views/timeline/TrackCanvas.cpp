@@ -72,7 +72,6 @@ void TrackCanvas::setCompanion(TimelineState* companion) {
         watch(*companion);
         connect(companion, &QObject::destroyed, this, [this] {
             hovered_.reset();
-            clicked_.reset();
             companionPainter_.reset();
             companionFlows_.reset();
         });
@@ -109,7 +108,6 @@ void TrackCanvas::invalidate() {
 }
 
 void TrackCanvas::resetPainter() {
-    clicked_.reset();
     painter_.reset(font());
     if (companionPainter_) {
         companionPainter_->reset(font());
@@ -186,6 +184,7 @@ void TrackCanvas::wheelEvent(QWheelEvent* event) {
 void TrackCanvas::mousePressEvent(QMouseEvent* event) {
     const bool isLeft = event->button() == Qt::LeftButton;
     if (!state_.hasTracks() || (!isLeft && event->button() != Qt::MiddleButton)) return;
+    state_.selection().setHoverTime(scale().toTimeNs(event->pos().x()));
     pressedAt_ = event->pos();
     pressedRange_ = state_.range().visible();
     pressedScrollY_ = state_.scroll().y();
@@ -222,12 +221,9 @@ void TrackCanvas::mouseReleaseEvent(QMouseEvent* event) {
 
 void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
-    // The selection by the first click may have made the canvas narrower.
-    const auto slice = std::exchange(hasClicked_, false) ? clicked_ : sliceUnder(event->pos());
+    const auto slice = sliceUnder(event->pos());
     if (!slice) return;
-    const TimeRange range = slice->state->lanes().sliceRange(slice->lane, slice->index);
-    const int64_t marginNs = std::max<int64_t>(1, range.durationNs()) / 8;
-    slice->state->range().setVisible({range.startNs - marginNs, range.endNs + marginNs});
+    slice->state->range().zoomTo(slice->state->lanes().sliceRange(slice->lane, slice->index));
 }
 
 void TrackCanvas::leaveEvent(QEvent*) { clearHover(); }
@@ -240,11 +236,8 @@ void TrackCanvas::panTo(QPoint position) {
 }
 
 void TrackCanvas::click(QPoint position) {
-    hasClicked_ = true;
-    clicked_.reset();
     if (followLabel(position)) return;
     const auto slice = sliceUnder(position);
-    clicked_ = slice;
     if (slice) return slice->state->selection().setEvent(slice->state->lanes().sliceEvent(slice->lane, slice->index));
     state_.selection().setEvent({});
     state_.selection().setGapMark(std::nullopt);
@@ -276,6 +269,7 @@ void TrackCanvas::hoverAt(QPoint position) {
     const QRect before = hoverRectangle_.united(card_.rectangle());
     update(hoverLine());
     pointer_ = position;
+    state_.scroll().setPointerY(position.y());
     update(hoverLine());
     state_.selection().setHoverTime(scale().toTimeNs(position.x()));
 
@@ -380,6 +374,7 @@ void TrackCanvas::clearHover() {
     update(hoverLine());
     update(hoverRectangle_.united(card_.rectangle()));
     pointer_.reset();
+    state_.scroll().setPointerY(std::nullopt);
     hovered_.reset();
     hoveredGap_ = {};
     rest_.start();

@@ -109,8 +109,6 @@ class TrackCanvas : public QWidget {
     int pressedScrollY_ = 0;
     std::optional<QPoint> pointer_;
     std::optional<Slice> hovered_;
-    std::optional<Slice> clicked_;  ///< Last clicked: it may move before a second click.
-    bool hasClicked_ = false;       ///< Since the last double click.
     QRect hoverRectangle_;
     QRect hoveredGap_;
     HoverTip card_;

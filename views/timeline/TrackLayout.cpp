@@ -363,13 +363,44 @@ std::optional<LanePosition> TrackLayout::laneAt(int y) const {
     return LanePosition{row->track, static_cast<uint32_t>(offset / row->laneHeight)};
 }
 
+namespace {
+
+bool isNumber(const QString& word) {
+    return !word.isEmpty() && std::all_of(word.begin(), word.end(), [](QChar each) { return each.isDigit(); });
+}
+
+bool containsWord(const QString& name, const QString& word) {
+    if (!word.contains(' ')) return name.contains(word, Qt::CaseInsensitive);
+    // The number of a key is whole.
+    for (qsizetype at = name.indexOf(word, 0, Qt::CaseInsensitive); at >= 0;
+         at = name.indexOf(word, at + 1, Qt::CaseInsensitive)) {
+        const qsizetype end = at + word.size();
+        if (end >= name.size() || !name[end].isDigit()) return true;
+    }
+    return false;
+}
+
+/// Returns the words, each number together with its key before it: "rank 2".
+QStringList wordsOf(const QString& text) {
+    QStringList words;
+    for (const QString& word : text.split(' ', Qt::SkipEmptyParts)) {
+        if (isNumber(word) && !words.isEmpty() && !words.back().contains(' ') && !isNumber(words.back()))
+            words.back() += ' ' + word;
+        else
+            words << word;
+    }
+    return words;
+}
+
+}  // namespace
+
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
-    const QStringList words = text.split(' ', Qt::SkipEmptyParts);
+    const QStringList words = wordsOf(text);
     std::vector<bool> matches(tracks.size(), false);
     for (size_t i = 0; i < tracks.size(); ++i) {
         const QString name = toQString(tracks[i].title) + '\n' + toQString(tracks[i].subtitle);
-        matches[i] = std::all_of(words.begin(), words.end(),
-                                 [&](const QString& word) { return name.contains(word, Qt::CaseInsensitive); });
+        matches[i] =
+            std::all_of(words.begin(), words.end(), [&](const QString& word) { return containsWord(name, word); });
     }
     return matches;
 }

@@ -146,7 +146,8 @@ class TrackLayout {
     int totalHeight_ = 0;
 };
 
-/// Returns which tracks contain all words of `text` in title and subtitle, ignoring case. O(length of all titles).
+/// Returns which tracks contain all words of `text` in title and subtitle, ignoring case. A word before a number is a
+/// key: "rank 2" matches this rank, not rank 20 nor stream 2 of another rank. O(length of all titles).
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text);
 
 }  // namespace lanescope::views

@@ -14,7 +14,7 @@ bool isTrack(const TimelineState& state, uint32_t track) {
 }
 
 void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep) {
-    state.tracks().arrange([&](TrackLayout& layout) {
+    state.tracks().arrangeInPlace([&](TrackLayout& layout) {
         isDeep ? layout.setFoldedWithin(track, isFolded) : layout.setFolded(track, isFolded);
     });
 }
@@ -43,6 +43,15 @@ void hide(TimelineState& state, const std::vector<bool>& tracks) {
 }
 
 }  // namespace
+
+void addMenuTitle(QMenu& menu, const QString& text) {
+    if (!menu.isEmpty() && !menu.actions().back()->isSeparator()) menu.addSeparator();
+    QAction* title = menu.addAction(text);
+    title->setEnabled(false);
+    QFont font = menu.font();
+    font.setWeight(QFont::DemiBold);
+    title->setFont(font);
+}
 
 void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {
     if (!isTrack(state, track)) return;
@@ -180,7 +189,7 @@ TrackMenu::TrackMenu(TimelineState& state, uint32_t track, QWidget* parent) : QM
 
 void TrackMenu::addTrackEntries(TimelineState& state, uint32_t track) {
     const TrackLayout& layout = state.tracks().layout();
-    addSection(entryText(state.trace()->tracks[track]));
+    addMenuTitle(*this, entryText(state.trace()->tracks[track]));
     if (layout.canFold(track)) {
         const bool isFolded = layout.isFolded(track);
         addAction(isFolded ? tr("Unfold\tRight") : tr("Fold\tLeft"), this,

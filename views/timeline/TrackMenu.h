@@ -7,6 +7,10 @@
 
 namespace lanescope::views {
 
+/// Starts a group of entries with a title that cannot be chosen; without a line at the top of a menu. Styled menus do
+/// not show the texts of `QMenu::addSection`.
+void addMenuTitle(QMenu& menu, const QString& text);
+
 // User commands for one track, by menu, key or mouse. Each does nothing if `track` is not a track of the state.
 
 /// Folds or unfolds, including the descendants if `isDeep`.

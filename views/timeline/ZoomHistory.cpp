@@ -3,6 +3,7 @@
 
 #include <QTimerEvent>
 #include <algorithm>
+#include <utility>
 
 #include "model/lod/reduceToPixels.h"
 
@@ -124,26 +125,28 @@ void EmptyTrackHider::update() {
     std::vector<bool> isEmpty = emptyTracks(*state_.trace(), state_.range().visible());
     // If nothing at all is visible, hiding tracks gains nothing.
     if (std::find(isEmpty.begin(), isEmpty.end(), false) == isEmpty.end()) isEmpty.clear();
-    apply(isEmpty);
+    apply(std::move(isEmpty));
 }
 
-void EmptyTrackHider::apply(const std::vector<bool>& omitted) {
-    // The first visible row that stays must not move.
-    uint32_t anchor = noIndex;
-    int before = 0;
-    for (const LayoutRow& row :
-         state_.tracks().layout().rowsBetween(state_.scroll().y() + state_.scroll().pinnedHeight(),
-                                              state_.scroll().y() + state_.scroll().viewportHeight())) {
-        if (row.isPinned || (row.track < omitted.size() && omitted[row.track])) continue;
-        anchor = row.track;
-        before = row.top;
-        break;
+void EmptyTrackHider::keepRowUnderPointer(std::vector<bool>& omitted) const {
+    const TrackLayout& layout = state_.tracks().layout();
+    const TrackScroll& scroll = state_.scroll();
+    if (!scroll.pointerY() || omitted.empty()) return;
+    const LayoutRow* under = layout.rowAt(scroll.toLayoutY(*scroll.pointerY()));
+    if (!under || under->isPinned) return;
+    for (uint32_t each = under->track; each != noIndex; each = layout.parentOf(each)) omitted[each] = false;
+    TrackLayout next = layout;
+    next.setOmitted(omitted);
+    if (next.rowOf(under->track)->top >= scroll.toScreenY(under->top)) return;
+    for (const uint32_t track : layout.order()) {
+        if (track == under->track) return;
+        if (!layout.isOmitted(track)) omitted[track] = false;
     }
-    const int scrolled = state_.scroll().y();
-    state_.tracks().arrange([&](TrackLayout& layout) { layout.setOmitted(omitted); });
-    const LayoutRow* row = state_.tracks().layout().rowOf(anchor);
-    // At the top, the first row may change.
-    if (row && scrolled > 0) state_.scroll().setY(scrolled + row->top - before);
+}
+
+void EmptyTrackHider::apply(std::vector<bool> omitted) {
+    keepRowUnderPointer(omitted);
+    state_.tracks().arrangeInPlace([&](TrackLayout& layout) { layout.setOmitted(std::move(omitted)); });
 }
 
 }  // namespace lanescope::views

@@ -59,7 +59,8 @@ class ZoomHistory : public QObject {
 };
 
 /// Hides tracks without visible events and shows them again when they have some, each time the view
-/// comes to rest. The row at the top keeps its position. GUI thread.
+/// comes to rest. The row under the pointer, else the one at the top, keeps its position: tracks above it stay if
+/// scrolling cannot make up for them. GUI thread.
 class EmptyTrackHider : public QObject {
     Q_OBJECT
 
@@ -80,7 +81,8 @@ class EmptyTrackHider : public QObject {
 
   private:
     void update();
-    void apply(const std::vector<bool>& omitted);
+    void apply(std::vector<bool> omitted);
+    void keepRowUnderPointer(std::vector<bool>& omitted) const;
 
     TimelineState& state_;
     bool isOn_ = false;

@@ -31,6 +31,7 @@
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/details/DetailsPanel.h"
+#include "views/details/SideCard.h"
 #include "views/details/WarningPanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/tables/ReportModel.h"
@@ -49,14 +50,14 @@ class tst_MainWindow : public QObject {
         window.tabs().currentTrace()->timeline().state().selection().setEvent({EventKind::Kernel, 0});
         QApplication::processEvents();
     }
-    static QSplitter& upperSplitter(MainWindow& window) {
-        // The details share their place with those of idle times.
-        const QWidget* place = child<DetailsPanel>(*window.tabs().currentTrace()).parentWidget();
-        return *qobject_cast<QSplitter*>(place->parentWidget());
+    static SideCard& detailsOf(MainWindow& window) { return child<SideCard>(*window.tabs().currentTrace()); }
+    /// The splitter between timeline and tables.
+    static QSplitter& tablesSplitter(MainWindow& window) {
+        return *qobject_cast<QSplitter*>(detailsOf(window).parentWidget()->parentWidget());
     }
-    static void dragHandle(QSplitter& splitter, int dx) {
+    static void dragHandle(QSplitter& splitter, int dy) {
         QWidget* handle = splitter.handle(1);
-        const QPoint grip = handle->rect().center(), end = grip + QPoint(dx, 0);
+        const QPoint grip = handle->rect().center(), end = grip + QPoint(0, dy);
         QTest::mousePress(handle, Qt::LeftButton, {}, grip);
         QTest::mouseMove(handle, end);
         QTest::mouseRelease(handle, Qt::LeftButton, {}, end);
@@ -362,6 +363,7 @@ class tst_MainWindow : public QObject {
         QTemporaryDir folder;
         const QString file = folder.filePath("settings.ini");
         QList<int> sizes;
+        constexpr int detailsWidth = 260;
         {
             AppSettings settings(file);
             MainWindow window(settings);
@@ -370,8 +372,9 @@ class tst_MainWindow : public QObject {
             window.openFiles({first_});
             QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
             showDetails(window);
-            dragHandle(upperSplitter(window), -60);
-            sizes = upperSplitter(window).sizes();
+            dragHandle(tablesSplitter(window), -30);
+            sizes = tablesSplitter(window).sizes();
+            detailsOf(window).setChosenWidth(detailsWidth);
             window.close();
         }
         AppSettings settings(file);
@@ -381,7 +384,8 @@ class tst_MainWindow : public QObject {
         window.openFiles({first_});
         QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
         showDetails(window);
-        QCOMPARE(upperSplitter(window).sizes(), sizes);
+        QCOMPARE(tablesSplitter(window).sizes(), sizes);
+        QCOMPARE(detailsOf(window).chosenWidth(), detailsWidth);
     }
 
     void trackArrangementIsSaved() {

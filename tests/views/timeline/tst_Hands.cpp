@@ -5,6 +5,7 @@
 #include "tests/support/settle.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/RangeSelection.h"
+#include "views/timeline/TrackMenu.h"
 
 using namespace lanescope;
 using namespace lanescope::views;
@@ -71,6 +72,28 @@ class TestHands : public QObject {
         QVERIFY(entryOf(entries, "Copy"));
         QVERIFY(!entryOf(entries, "Show in the events"));
         closeMenus(shown);
+    }
+
+    void menusHaveATitleAndNoStrayLines() {
+        ShownTimeline shown(small_.trace);
+        shown.view.state().setTablesOffered(true);
+        const auto check = [](QMenu* menu, const QString& title) {
+            QVERIFY(menu);
+            QCOMPARE(menu->actions().front()->text(), title);
+            QVERIFY(!menu->actions().front()->isEnabled());
+            bool wasLine = true;
+            for (const QAction* each : menu->actions()) {
+                QVERIFY(!wasLine || !each->isSeparator());
+                wasLine = each->isSeparator();
+            }
+            QVERIFY(!wasLine);
+        };
+        menuAt(shown, shown.middleOf(small_.first));
+        check(shown.canvas()->findChild<QMenu*>(), "first_kernel");
+        closeMenus(shown);
+        const uint32_t gpu = trackOf(*small_.trace, TrackKind::Gpu);
+        TrackMenu ofTrack(shown.view.state(), gpu);
+        check(&ofTrack, ofTrack.actions().front()->text());
     }
 
     void rightClickOnAnOperatorLeadsToItsBackward() {

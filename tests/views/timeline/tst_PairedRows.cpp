@@ -323,21 +323,55 @@ class tst_PairedRows : public QObject {
                 if (each.kind == FlowKind::Rank) found.push_back(each);
             return found;
         };
+        // One arrow, to the rank that waited longest; the others are counted.
         const auto all = ofRanks(ranks.firsts[1]);
-        QCOMPARE(all.size(), size_t{2});
-        for (const FlowArrow& each : all) {
-            QCOMPARE(each.from.event, ranks.firsts[1]);
-            QCOMPARE(each.to.timeNs, 400 * us);
-            QCOMPARE(each.far, each.to.event);
-        }
+        QCOMPARE(all.size(), size_t{1});
+        QCOMPARE(all[0].from.event, ranks.firsts[1]);
+        QCOMPARE(all[0].to.timeNs, 400 * us);
+        QCOMPARE(all[0].far, all[0].to.event);
         QCOMPARE(all[0].to.event, ranks.firsts[0]);
         QCOMPARE(all[0].errorNs, 30 * us);
-        QCOMPARE(all[1].errorNs, 50 * us);
+        QCOMPARE(all[0].others, size_t{1});
         // A waiting rank shows only the rank that it waited for.
         const auto one = ofRanks(ranks.firsts[2]);
         QCOMPARE(one.size(), size_t{1});
         QCOMPARE(one[0].to.event, ranks.firsts[2]);
         QCOMPARE(one[0].far, ranks.firsts[1]);
+        QCOMPARE(one[0].others, size_t{0});
+        QCOMPARE(one[0].errorNs, 50 * us);
+    }
+
+    void onlyTheDecidingWaitIsDrawn() {
+        SimulatedTrace builder;
+        const uint32_t gpu = builder.addGpu(), thread = builder.addThread(0, 4242, "python3");
+        const uint32_t stream = builder.addStream(0, gpu, 1);
+        std::vector<EventRef> works;
+        // Three streams are awaited: one ended long before the launch, the last one just before the start.
+        for (uint32_t other = 0; other < 3; ++other) {
+            const uint32_t awaited = builder.addStream(0, gpu, 10 + static_cast<int64_t>(other));
+            works.push_back(builder.addKernel(awaited, "copy", other * 300 * us, (other * 300 + 100) * us, 1 + other));
+            builder.eventRecord({awaited, 3 + other, noIndex, 10 + other});
+            builder.eventWait({stream, 3 + other, noIndex, 20 + other});
+        }
+        builder.addApi(thread, "cudaLaunchKernel", 400 * us, 410 * us, 100);
+        const EventRef waiting = builder.addKernel(stream, "waiting", 710 * us, 800 * us, 100);
+        const TracePtr trace = builder.finish();
+        TrackLayout layout;
+        layout.setTracks(trace->tracks);
+        std::vector<FlowArrow> waits;
+        for (const FlowArrow& each : flowArrows(*trace, layout, waiting))
+            if (each.kind == FlowKind::Wait) waits.push_back(each);
+        QCOMPARE(waits.size(), size_t{1});
+        QCOMPARE(waits[0].from.event, works[2]);
+        QCOMPARE(waits[0].others, size_t{2});
+        // The plate next to the arrow counts them.
+        ShownTimeline shown(trace);
+        shown.view.state().tracks().setAllFolded(false);
+        shown.view.state().selection().setEvent(waiting);
+        QApplication::processEvents();
+        QStringList texts;
+        for (const FlowOverlay::Label& each : shown.canvas()->flowLabels()) texts << each.text;
+        QVERIFY2(texts.contains("and 2 more waits"), qPrintable(texts.join(" | ")));
     }
 
     void clockErrorIsHatched() {
@@ -451,6 +485,63 @@ class tst_PairedRows : public QObject {
         QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
         shown.timeline.emptyTracks().setOn(false);
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+    }
+
+    void rowUnderThePointerStaysWhenOthersVanish() {
+        SimulatedTrace builder;
+        for (int64_t stream = 0; stream < 8; ++stream) {
+            const uint32_t added = stream == 0 ? builder.defaultStream() : builder.addStream(0, 0, 20 + stream);
+            // The sixth stream always works, the others only at first.
+            for (int64_t at = 0; at < (stream == 5 ? 100 : 10); ++at)
+                builder.addKernel(added, "gemm", at * ms, at * ms + ms / 2);
+        }
+        const TracePtr trace = builder.finish();
+        for (const int height : {900, 260}) {
+            ShownTimeline shown(trace);
+            shown.view.resize(900, height);
+            shown.view.emptyTracks().setOn(true);
+            uint32_t track = noIndex;
+            for (uint32_t each = 0; each < shown.view.trace()->tracks.size(); ++each)
+                if (shown.view.trace()->tracks[each].title.find("25") != std::string::npos) track = each;
+            QVERIFY(track != noIndex);
+            shown.view.flashTrack(track);
+            QApplication::processEvents();
+            const QRect before = shown.view.places().trackArea(track);
+            QVERIFY(!before.isEmpty());
+            const QPoint pointer(600, before.center().y() - shown.canvas()->y());
+            ShownTimeline::send(shown.canvas(), pointer, Qt::NoButton);
+            for (int notch = 0; notch < 12; ++notch) ShownTimeline::wheel(shown.canvas(), pointer, {0, 120});
+            QVERIFY(QTest::qWaitFor([&] { return !shown.view.emptyTracks().isWaiting(); }));
+            QCOMPARE(shown.view.places().trackArea(track).top(), before.top());
+            QVERIFY(!shown.view.places().trackArea(track).isEmpty());
+            // Rows below have vanished, and those above do when the pointer is elsewhere.
+            QEvent leave(QEvent::Leave);
+            QApplication::sendEvent(shown.canvas(), &leave);
+            shown.view.state().range().zoomAt(shown.visible().startNs, 1.2);
+            QVERIFY(QTest::qWaitFor([&] { return !shown.view.emptyTracks().isWaiting(); }));
+            int streams = 0;
+            for (const LayoutRow& row : shown.view.state().tracks().layout().rows())
+                streams += shown.view.trace()->tracks[row.track].kind == TrackKind::Stream ? 1 : 0;
+            QCOMPARE(streams, 1);
+        }
+    }
+
+    void foldedRowStaysUnderThePointer() {
+        ShownTimeline shown(simulatedTraining({.steps = 2}));
+        shown.view.resize(900, 300);
+        shown.view.state().tracks().setAllFolded(false);
+        shown.view.commands().scrollToBottom();
+        QApplication::processEvents();
+        const auto area = [&](uint32_t track) { return shown.view.places().trackArea(track); };
+        uint32_t group = noIndex;
+        for (const LayoutRow& row : shown.view.state().tracks().layout().rows())
+            if (row.canFold && area(row.track).height() >= 20) group = row.track;
+        QVERIFY(group != noIndex);
+        const int top = area(group).top();
+        for (int click = 0; click < 2; ++click) {
+            QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {60, top - shown.labels()->y() + 6});
+            QCOMPARE(area(group).top(), top);
+        }
     }
 
     void entirelyEmptyViewKeepsAllTracks() {

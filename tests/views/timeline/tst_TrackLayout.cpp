@@ -525,6 +525,22 @@ class tst_TrackLayout : public QObject {
         QCOMPARE(matching("nothing like it"), Tracks());
     }
 
+    void keyWithANumberMatchesThisNumberOnly() {
+        const auto matches = [](const char* title, const char* subtitle, const char* text) {
+            std::vector<Track> tracks(1);
+            tracks[0].title = title;
+            tracks[0].subtitle = subtitle;
+            return bool(matchTracks(tracks, text)[0]);
+        };
+        QVERIFY(matches("python3.12", "PID 1307, rank 2", "rank 2"));
+        QVERIFY(matches("Compute, stream 20", "PID 1307, rank 2", "Rank 2 compute"));
+        QVERIFY(matches("Compute, stream 20", "PID 1307, rank 2", "20"));
+        QVERIFY(!matches("Compute, stream 20", "PID 1305, rank 0", "rank 2"));
+        QVERIFY(!matches("Compute, stream 7", "PID 1305, rank 20", "rank 2"));
+        QVERIFY(!matches("GPU 12", "", "gpu 1"));
+        QVERIFY(matches("GPU 1", "", "gpu 1"));
+    }
+
     void filterKeepsGroupsAndUnfoldsThem() {
         const std::vector<Track> tracks = titledMachine();
         TrackLayout layout;

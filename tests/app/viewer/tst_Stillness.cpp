@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QtWidgets>
+
+#include "tests/app/viewer/ShownWindow.h"
+#include "tests/support/child.h"
+#include "tests/support/keepPicture.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/SideCard.h"
+#include "views/timeline/TrackCanvas.h"
+
+using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
+
+namespace {
+
+/// A window with a trace; mouse events go to the widget that is visible at a place of the tracks.
+struct Still : ShownWindow {
+    Still() : ShownWindow(simulatedTraining({.steps = 6})) {}
+    TrackCanvas& canvas() { return child<TrackCanvas>(timeline()); }
+    SideCard& card() { return child<SideCard>(page()); }
+    TimelineState& state() { return timeline().state(); }
+
+    /// Shows `event` alone in the middle of its surroundings, at this share of the width.
+    void showAt(EventRef event, double share) {
+        const TimeRange range = timeline().trace()->rangeOf(event);
+        const int64_t width = range.durationNs() * 20;
+        const int64_t middle = range.startNs + range.durationNs() / 2;
+        const int64_t start = middle - static_cast<int64_t>(static_cast<double>(width) * share);
+        state().range().setVisible({start, start + width});
+        timeline().flashTrack(timeline().trace()->locate(event).track);
+        QApplication::processEvents();
+    }
+    /// Returns the middle of a visible event on the canvas.
+    QPoint placeOf(EventRef event) {
+        const SliceLocation at = timeline().trace()->locate(event);
+        const LayoutRow* row = state().tracks().layout().rowOf(at.track);
+        const TimeRange range = timeline().trace()->rangeOf(event);
+        const double x = state().range().scale(canvas().width()).toX(range.startNs + range.durationNs() / 2);
+        return {static_cast<int>(x),
+                state().scroll().toScreenY(TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2)};
+    }
+    QWidget* widgetAt(QPoint onCanvas) { return window.childAt(canvas().mapTo(&window, onCanvas)); }
+    void press(QPoint onCanvas, bool isSecond = false) {
+        QWidget* under = widgetAt(onCanvas);
+        const QPoint at = under->mapFromGlobal(canvas().mapToGlobal(onCanvas));
+        isSecond ? QTest::mouseDClick(under, Qt::LeftButton, {}, at) : QTest::mouseClick(under, Qt::LeftButton, {}, at);
+        QApplication::processEvents();
+    }
+};
+
+constexpr EventRef kernel(EventKind::Kernel, 40);
+
+}  // namespace
+
+/// Nothing under the pointer moves unless the user moves it.
+class tst_Stillness : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void selectingMovesNothing() {
+        Still shown;
+        QVERIFY(shown.wait());
+        shown.showAt(kernel, 0.4);
+        const QRect canvas = shown.canvas().geometry();
+        const TimeRange visible = shown.state().range().visible();
+        const QPoint place = shown.placeOf(kernel);
+        const auto isStill = [&] {
+            return shown.canvas().geometry() == canvas && shown.state().range().visible() == visible &&
+                   shown.placeOf(kernel) == place;
+        };
+        shown.press(place);
+        QCOMPARE(shown.state().selection().event(), kernel);
+        QVERIFY(shown.card().isVisible());
+        QVERIFY(isStill());
+        keepPicture(shown.window, "details-card");
+        QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
+        QVERIFY(!shown.card().isVisible());
+        QVERIFY(isStill());
+    }
+
+    void doubleClickZoomsAtEveryPlace() {
+        for (const double share : {0.08, 0.5, 0.85, 0.97}) {
+            Still shown;
+            QVERIFY(shown.wait());
+            shown.showAt(kernel, share);
+            const TimeRange before = shown.state().range().visible();
+            const QPoint place = shown.placeOf(kernel);
+            shown.press(place);
+            QVERIFY(shown.card().isVisible());
+            QCOMPARE(shown.widgetAt(place), &shown.canvas());
+            shown.press(place, true);
+            const TimeRange after = shown.state().range().visible();
+            QVERIFY(after.durationNs() < before.durationNs() / 4);
+            QCOMPARE(shown.state().selection().event(), kernel);
+            // All of it is next to the card.
+            const QRect card = shown.card().geometry();
+            const TimeRange range = shown.timeline().trace()->rangeOf(kernel);
+            const int base = shown.timeline().x();
+            const double left = base + shown.timeline().places().xOf(range.startNs);
+            const double right = base + shown.timeline().places().xOf(range.endNs);
+            QVERIFY(shown.card().isAtLeft() ? left >= card.right() : right <= card.left());
+        }
+    }
+
+    void cardIsClosedByItsButtonAndByEscape() {
+        Still shown;
+        QVERIFY(shown.wait());
+        shown.showAt(kernel, 0.4);
+        shown.press(shown.placeOf(kernel));
+        QTest::mouseClick(shown.card().findChild<QToolButton*>(), Qt::LeftButton);
+        QVERIFY(!shown.card().isVisible());
+        QVERIFY(!shown.state().selection().event().isValid());
+        shown.press(shown.placeOf(kernel));
+        QVERIFY(shown.card().isVisible());
+        QTest::keyClick(shown.card().findChild<FactSheet*>(), Qt::Key_Escape);
+        QVERIFY(!shown.card().isVisible());
+        QVERIFY(!shown.state().selection().event().isValid());
+    }
+
+    void cardIsNoHigherThanItsTextNorThanTheTracks() {
+        Still shown;
+        QVERIFY(shown.wait());
+        shown.showAt(kernel, 0.4);
+        shown.press(shown.placeOf(kernel));
+        const QRect tracks = shown.timeline().places().tracksArea().translated(shown.timeline().pos());
+        QVERIFY(tracks.contains(shown.card().geometry()));
+        // Its edge is dragged.
+        const int width = shown.card().width();
+        const QPoint grip(1, 20);
+        QTest::mousePress(&shown.card(), Qt::LeftButton, {}, grip);
+        QMouseEvent move(QEvent::MouseMove, grip - QPoint(60, 0), shown.card().mapToGlobal(grip - QPoint(60, 0)),
+                         Qt::NoButton, Qt::LeftButton, {});
+        QApplication::sendEvent(&shown.card(), &move);
+        QTest::mouseRelease(&shown.card(), Qt::LeftButton, {}, grip);
+        QVERIFY(shown.card().width() > width + 40);
+        QVERIFY(tracks.contains(shown.card().geometry()));
+    }
+};
+
+LANESCOPE_TEST(tst_Stillness, QApplication)
+#include "tst_Stillness.moc"
