@@ -197,7 +197,9 @@ StartPage::StartPage(QWidget* parent)
     layout->addSpacing(14);
     layout->addLayout(buttons);
     layout->addWidget(dimmed(tr("or drop files here. Drop two to compare them."), this));
-    auto* formats = dimmed(tr("Opens: %1.").arg(views::toQString(readableFormats())), this);
+    QString readable = views::toQString(readableFormats());
+    readable[0] = readable[0].toLower();
+    auto* formats = dimmed(tr("Opens %1.").arg(readable), this);
     formats->setObjectName("formats");
     layout->addWidget(formats);
     layout->addWidget(dimmed(tr("First steps: click a finding above the timeline to see its place and details. Hover "

@@ -23,7 +23,6 @@ std::string FindingText::unit() const { return std::string(identifier(run_.kind)
 std::string FindingText::per() const { return isWhole() ? std::string() : " per " + unit(); }
 
 std::string FindingText::time() const {
-    const auto whole = std::ranges::find(made_.workers, finding_.worker, &WorkerParts::worker);
     return fmt::format("{} of {} ({})", timeText(static_cast<double>(finding_.maxGainNs)),
                        isWhole() ? "the run" : "a " + unit(), shareText(finding_.share));
 }

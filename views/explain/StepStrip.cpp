@@ -103,7 +103,10 @@ QSize StepStrip::sizeHint() const {
     return {600, std::max(rows, labelLines() * fontMetrics().height() + 2 * border)};
 }
 
-int StepStrip::labelLines() const { return maxHeight_ < wholeHeight ? 1 : 2; }
+int StepStrip::labelLines() const {
+    const int rows = std::max(1, static_cast<int>(rows_.size())) * rowHeight() + markHeight;
+    return maxHeight_ < wholeHeight && rows < 2 * fontMetrics().height() ? 1 : 2;
+}
 
 QRect StepStrip::rowArea(size_t shown) const {
     return {left_, border + markHeight + static_cast<int>(shown) * rowHeight(), std::max(1, width() - left_ - right_),

@@ -64,18 +64,18 @@ void RankLens::setTheme(const Theme& theme) {
 
 QSize RankLens::minimumSizeHint() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return {240, rows * minMapRowHeight + 2 * fontMetrics().height() + 20};
+    return {240, rows * minMapRowHeight + footer() + fontMetrics().height()};
 }
 
 QSize RankLens::sizeHint() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return {800, rows * maxMapRowHeight + 2 * fontMetrics().height() + 20};
+    return {800, rows * maxMapRowHeight + footer() + fontMetrics().height()};
 }
 
 QRect RankLens::mapArea() const {
     const int labels = rowHeight() >= fontMetrics().height() ? labelWidth_ : 0;
     const int left = 10 + std::min(labels + (labels > 0 ? 10 : 0), width() / 3);
-    return {left, 6, std::max(1, width() - left - 10), height() - 20 - fontMetrics().height()};
+    return {left, 6, std::max(1, width() - left - 10), height() - footer()};
 }
 
 void RankLens::measureLabels() {
@@ -87,7 +87,7 @@ void RankLens::measureLabels() {
 
 int RankLens::rowHeight() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return std::clamp((height() - 20 - fontMetrics().height()) / rows, minMapRowHeight, maxMapRowHeight);
+    return std::clamp((height() - footer()) / rows, minMapRowHeight, maxMapRowHeight);
 }
 
 double RankLens::columnWidth() const { return double(mapArea().width()) / double(run_->grid.columnCount()); }
@@ -144,6 +144,7 @@ void RankLens::paintEvent(QPaintEvent* event) {
         painter.setPen(QPen(theme_.text, 2));
         painter.drawRect(cellOf(row_, column_));
     }
+    paintAxis(painter);
     paintLegend(painter);
     if (hasFocus()) {
         painter.setPen(QPen(theme_.accent, 2));
@@ -169,12 +170,31 @@ void RankLens::paintLegend(QPainter& painter) const {
     paintHeatBar(painter, bar, heatColor(theme_, strong, 0), {}, strong);
     x = bar.right() + 8;
     write(high);
-    const QString steps =
-        tr("steps %1 to %2").arg(run_->grid.numberOf(0)).arg(run_->grid.numberOf(run_->grid.columnCount() - 1));
-    const int wide = fontMetrics().horizontalAdvance(steps);
-    if (area.right() - wide > x) {
-        x = area.right() - wide;
-        write(steps);
+}
+
+/// Step numbers under the map, at steps of 1, 2 or 5 times a power of ten.
+void RankLens::paintAxis(QPainter& painter) const {
+    const QRect area = mapArea();
+    const int top = area.top() + static_cast<int>(run_->grid.rowCount()) * rowHeight();
+    const auto count = run_->grid.columnCount();
+    const int room = fontMetrics().horizontalAdvance(QString::number(run_->grid.numberOf(count - 1))) + 16;
+    size_t distance = 1;
+    for (int multiple = 0; columnWidth() * double(distance) < room; ++multiple)
+        distance = distance * (multiple % 3 == 1 ? 5 : 4) / 2;
+    painter.setPen(theme_.mutedText);
+    const QString title = tr("step");
+    painter.drawText(QRect(0, top, area.left() - 8, fontMetrics().height() + 4), Qt::AlignRight | Qt::AlignVCenter,
+                     title);
+    for (size_t column = 0; column < count; ++column) {
+        const int64_t number = run_->grid.numberOf(column);
+        if (number % static_cast<int64_t>(distance) != 0) continue;
+        const double middle = area.left() + columnWidth() * (double(column) + 0.5);
+        painter.fillRect(QRectF(middle, top, 1, 3), theme_.mutedText);
+        const QString text = QString::number(number);
+        const int wide = fontMetrics().horizontalAdvance(text);
+        if (middle + wide / 2.0 > area.right()) break;
+        painter.drawText(QPointF(std::max<double>(area.left(), middle - wide / 2.0), top + 3 + fontMetrics().ascent()),
+                         text);
     }
 }
 
@@ -290,6 +310,9 @@ class StepsModel : public ReportModel {
 
     QVariant data(const QModelIndex& index, int role) const override {
         const auto row = static_cast<size_t>(index.row());
+        if (const Cell* cell = cellAt(index.row(), index.column());
+            cell && role == Qt::DisplayRole && index.column() == partsColumn_ - 1)
+            if (const auto* excessNs = std::get_if<int64_t>(cell)) return signedDuration(*excessNs);
         const bool isOfParts = role == SegmentsRole || role == Qt::ToolTipRole || role == SortRole;
         if (!isOfParts || index.column() != partsColumn_ || !run_ || row >= places_.size())
             return ReportModel::data(index, role);

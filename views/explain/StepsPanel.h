@@ -56,6 +56,9 @@ class RankLens : public QWidget {
     double columnWidth() const;
     size_t columnsPerCell() const;
     const analysis::StepSummary& stepOf(explain::StepPlace place) const;
+    /// Returns the height of the axis and the legend below the map.
+    int footer() const { return 2 * fontMetrics().height() + 26; }
+    void paintAxis(QPainter& painter) const;
     void paintLegend(QPainter& painter) const;
     void choose(size_t row, size_t column, int direction);
 
