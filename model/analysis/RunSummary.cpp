@@ -444,6 +444,8 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     summary.kind = steps->kind;
     summary.rangesPerStep = steps->rangesPerStep;
     summary.pattern = steps->pattern;
+    summary.units = steps->units;
+    summary.onlyCall = steps->onlyCall;
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
     const RunContext run(trace, *steps);
     const SummarySources sources(trace);

@@ -251,6 +251,8 @@ struct RunSummary {
     StepKind kind = StepKind::Step;
     int64_t rangesPerStep = 1;           ///< As `RunSteps::rangesPerStep`.
     std::string pattern;                 ///< Pattern of the steps: "step #".
+    std::vector<StepUnit> units;         ///< As `RunSteps::units`.
+    std::string onlyCall;                ///< As `RunSteps::onlyCall`.
     std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
     NvlinkTraffic nvlink;
 

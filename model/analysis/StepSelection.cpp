@@ -7,135 +7,18 @@
 #include <vector>
 
 #include "model/analysis/WorkerLaunches.h"
+#include "model/analysis/joinedSteps.h"
+#include "model/analysis/kernelPattern.h"
+#include "model/analysis/pythonLoops.h"
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/requestSteps.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
-
-/// Joins the batches that a program marks into steps if it updates its weights only after every n of them: if the
-/// ranges are called batches, and optimizer kernels are launched in every n-th of them only, in all workers alike.
-/// Batches before the first and after the last whole step are skipped. O(n log n) in the kernels.
-void joinAccumulated(const Trace& trace, RunSteps& run);
-
-namespace {
-
-constexpr std::array<std::string_view, 5> batchWords{"batch", "minibatch", "microbatch", "micro", "accumulation"};
-constexpr std::array<std::string_view, 5> optimizerKernels{"multi_tensor_apply_kernel", "Adam", "adam", "SGD", "sgd_"};
-/// The same kernel computes norms of gradients, also for printing.
-constexpr std::string_view normKernel = "LpNorm";
-constexpr size_t minUpdates = 3;
-/// Required share of equal distances between updates, in batches.
-constexpr double minAlikeShare = 0.9;
-
-bool areBatches(std::string_view pattern) {
-    for (const std::string& word : wordsOf(pattern))
-        if (std::find(batchWords.begin(), batchWords.end(), word) != batchWords.end()) return true;
-    return false;
-}
-
-bool isOptimizer(std::string_view kernel) {
-    return kernel.find(normKernel) == std::string_view::npos &&
-           std::any_of(optimizerKernels.begin(), optimizerKernels.end(),
-                       [kernel](std::string_view part) { return kernel.find(part) != std::string_view::npos; });
-}
-
-/// Returns the start times of calls that launch optimizer kernels, by process, in order.
-std::vector<std::vector<int64_t>> updatesOf(const Trace& trace) {
-    std::vector<std::vector<int64_t>> updates(trace.processes.size());
-    std::vector<bool> isUpdate;
-    for (const LaunchConfig& config : trace.launchConfigs)
-        isUpdate.push_back(
-            isOptimizer(trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName)));
-    const LaunchRows calls(trace);
-    for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
-        const uint32_t call = calls.ofKernel[row];
-        if (call == noIndex || !isUpdate[trace.kernels.config[row]]) continue;
-        updates[trace.threads[trace.apiCalls.thread[call]].process].push_back(trace.apiCalls.startNs[call]);
-    }
-    for (std::vector<int64_t>& each : updates) std::sort(each.begin(), each.end());
-    return updates;
-}
-
-/// Returns the indices of the batches in which weights are updated.
-std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps, const std::vector<int64_t>& updatesNs) {
-    std::vector<size_t> places;
-    for (size_t place = 0; place < steps.size(); ++place) {
-        const TimeRange launched = steps[place].launches;
-        const auto first = std::lower_bound(updatesNs.begin(), updatesNs.end(), launched.startNs);
-        if (first != updatesNs.end() && *first < launched.endNs) places.push_back(place);
-    }
-    return places;
-}
-
-/// Returns the number of batches between two updates; 1 if irregular.
-size_t batchesPerUpdate(const std::vector<size_t>& places) {
-    if (places.size() < minUpdates) return 1;
-    std::vector<size_t> distances;
-    for (size_t index = 1; index < places.size(); ++index) distances.push_back(places[index] - places[index - 1]);
-    std::sort(distances.begin(), distances.end());
-    const size_t usual = distances[distances.size() / 2];
-    const auto alike = std::count(distances.begin(), distances.end(), usual);
-    return static_cast<double>(alike) >= minAlikeShare * static_cast<double>(distances.size()) ? usual : 1;
-}
-
-bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t last) {
-    for (size_t place = first; place < last; ++place)
-        if (steps[place].launches.endNs != steps[place + 1].launches.startNs) return false;
-    return true;
-}
-
-/// Joins this many batches up to each update into one step, unless something else is between them.
-std::vector<StepSpan> mergedSteps(const WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
-    std::vector<StepSpan> joined;
-    for (const size_t last : places) {
-        if (last + 1 < count) continue;
-        const size_t first = last + 1 - count;
-        if (!followEachOther(worker.steps, first, last)) continue;
-        StepSpan step = worker.steps[first];
-        if (!joined.empty() && step.launches.startNs < joined.back().launches.endNs) continue;
-        const StepSpan& end = worker.steps[last];
-        step.number = static_cast<int64_t>(joined.size());
-        step.range.endNs = end.range.endNs;
-        step.launches.endNs = end.launches.endNs;
-        step.onCpu.endNs = end.onCpu.endNs;
-        joined.push_back(std::move(step));
-    }
-    return joined;
-}
-
-void replaceSteps(WorkerSteps& worker, std::vector<StepSpan> joined, size_t lastUpdate, size_t count) {
-    worker.isLastLeftOut = worker.isLastLeftOut || lastUpdate + 1 < worker.steps.size();
-    worker.steps = std::move(joined);
-    worker.foundCount =
-        std::max(worker.foundCount / static_cast<int64_t>(count), static_cast<int64_t>(worker.steps.size()));
-}
-
-}  // namespace
-
-void joinAccumulated(const Trace& trace, RunSteps& run) {
-    if (run.source != StepSource::NvtxRange || !areBatches(run.pattern) || run.workers.empty()) return;
-    const std::vector<std::vector<int64_t>> updates = updatesOf(trace);
-    std::vector<std::vector<size_t>> places;
-    size_t count = 0;
-    for (const WorkerSteps& worker : run.workers) {
-        places.push_back(updatingSteps(worker.steps, updates[worker.process]));
-        const size_t here = batchesPerUpdate(places.back());
-        if (here < 2 || (count != 0 && here != count)) return;
-        count = here;
-    }
-    std::vector<std::vector<StepSpan>> joined;
-    for (size_t worker = 0; worker < run.workers.size(); ++worker) {
-        joined.push_back(mergedSteps(run.workers[worker], places[worker], count));
-        if (joined.back().empty()) return;
-    }
-    run.rangesPerStep = static_cast<int64_t>(count);
-    for (size_t worker = 0; worker < run.workers.size(); ++worker)
-        replaceSteps(run.workers[worker], std::move(joined[worker]), places[worker].back(), count);
-}
 
 namespace {
 
@@ -145,18 +28,16 @@ constexpr double warmUpFactor = 1.5;
 /// Multiples of the median pause: a longer one may be an interruption.
 constexpr double maxPauseFactor = 4;
 
-/// Makes the steps of a worker from the ranges of a process.
+/// Makes the steps of a worker from the marks of a process.
 class StepMaker {
   public:
-    StepMaker(const Trace& trace, const WorkerLaunches& launches, const StepRanges& ranges) : launches_(launches) {
+    StepMaker(const WorkerLaunches& launches, const StepMarks& marks) : launches_(launches), marks_(marks) {
         worker_.process = launches.process();
         worker_.gpu = launches.gpu();
-        worker_.stepThread = ranges.thread;
-        for (const uint32_t row : ranges.rows) {
-            const TimeRange range{trace.nvtx.startNs[row], trace.nvtx.endNs[row]};
-            worker_.steps.push_back({static_cast<int64_t>(worker_.steps.size()), range, range, range,
-                                     std::string(trace.strings.at(trace.nvtx.text[row]))});
-        }
+        worker_.stepThread = marks.thread;
+        for (const StepMark& mark : marks.marks)
+            worker_.steps.push_back(
+                {static_cast<int64_t>(worker_.steps.size()), mark.range, mark.range, mark.range, mark.name});
         worker_.foundCount = static_cast<int64_t>(worker_.steps.size());
     }
 
@@ -244,13 +125,15 @@ class StepMaker {
         const double count = medianOf(counts);
         for (size_t index = 0; index < pauses.size(); ++index) {
             const auto lengthNs = static_cast<double>(pauses[index].durationNs());
+            const bool isOtherWork = static_cast<double>(launches_.count(pauses[index])) > std::max(1.0, count / 2);
             result[index] = lengthNs > periodNs && lengthNs > maxPauseFactor * pauseNs &&
-                            static_cast<double>(launches_.count(pauses[index])) > std::max(1.0, count / 2);
+                            (isOtherWork || marks_.marks[static_cast<size_t>(steps[index].number)].isInterrupted);
         }
         return result;
     }
 
     const WorkerLaunches& launches_;
+    const StepMarks& marks_;
     WorkerSteps worker_;
 };
 
@@ -282,33 +165,57 @@ struct Run {
     const std::vector<WorkerLaunches> launches;
 };
 
-RunSteps namedSteps(const Run& run, const std::string& pattern, bool areFound) {
-    RunSteps result;
-    result.source = StepSource::NvtxRange;
-    result.pattern = pattern;
-    if (areRequestsNamed(run.trace, pattern)) result.kind = StepKind::Request;
-    for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern)) {
+enum class MarkUse : uint8_t { Named, Found };
+
+/// Adds the workers of processes with marks.
+void addMarked(const Run& run, const std::vector<StepMarks>& processes, MarkUse use, RunSteps& result) {
+    for (const StepMarks& marks : processes) {
         // They are in order of processes.
-        const auto workers = std::ranges::equal_range(run.launches, ranges.process, {}, &WorkerLaunches::process);
+        const auto workers = std::ranges::equal_range(run.launches, marks.process, {}, &WorkerLaunches::process);
         for (const WorkerLaunches& launches : workers) {
-            StepMaker maker(run.trace, launches, ranges);
-            result.workers.push_back(!areFound                          ? maker.named()
+            StepMaker maker(launches, marks);
+            result.workers.push_back(use == MarkUse::Named              ? maker.named()
                                      : result.kind == StepKind::Request ? maker.requests()
                                                                         : maker.found());
         }
     }
+}
+
+RunSteps rangeSteps(const Run& run, const std::string& pattern, MarkUse use) {
+    RunSteps result;
+    result.source = StepSource::NvtxRange;
+    result.pattern = pattern;
+    if (areRequestsNamed(run.trace, pattern)) result.kind = StepKind::Request;
+    std::vector<StepMarks> processes;
+    for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern))
+        processes.push_back(marksOf(run.trace, ranges));
+    addMarked(run, processes, use, result);
     return result;
 }
 
-RunSteps repeatedKernels(const Run& run) {
+RunSteps loopSteps(const Run& run, const PythonLoop& loop) {
+    RunSteps result;
+    result.source = StepSource::PythonLoop;
+    result.pattern = loop.line;
+    addMarked(run, loop.processes, MarkUse::Found, result);
+    return result;
+}
+
+/// Steps by the period of the kernels, and the parts of these steps, if they have any, as a unit.
+RunSteps repeatedKernels(const Run& run, RepetitionSize size = RepetitionSize::Steps) {
     RunSteps result;
     result.source = StepSource::KernelPattern;
     const WorkRows rows(run.trace);
+    const LaunchRows calls(run.trace);
     for (const WorkerLaunches& launches : run.launches) {
-        const KernelPattern pattern = findKernelPattern(run.trace, rows.of(launches.process(), launches.gpu()));
+        const KernelPattern pattern =
+            findKernelPattern(run.trace, rows.of(launches.process(), launches.gpu()), calls, size);
         if (pattern.startsNs.empty()) continue;
         if (result.pattern.empty()) result.pattern = pattern.kernel;
         result.workers.push_back(fromPattern(pattern, launches));
+        if (result.units.empty() && !pattern.part.empty())
+            result.units.push_back({StepSource::KernelPattern, pattern.part,
+                                    pattern.partsPerStep * static_cast<int64_t>(pattern.startsNs.size())});
     }
     return result;
 }
@@ -327,16 +234,106 @@ RunSteps chosenInterval(const Run& run, TimeRange stretch) {
     return result;
 }
 
-RunSteps stepsFoundIn(const Run& run) {
-    const std::string pattern = findStepPattern(run.trace, run.launches);
-    if (!pattern.empty()) {
-        RunSteps result = namedSteps(run, pattern, true);
-        const auto fewest = static_cast<int64_t>(minStepsOf(pattern));
-        std::erase_if(result.workers, [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
-        return result;
+/// A loop with fewer iterations is rather one of epochs, if another is within it.
+constexpr size_t minMainIterations = 5;
+/// Iterations of an inner loop with an update of weights each, as a share: the inner loop is that of the training.
+constexpr double minUpdatedShare = 0.8;
+/// Difference of counts from which one unit contains several of the other.
+constexpr double severalFactor = 1.5;
+
+/// Returns the outermost loop with enough iterations that does not contain a loop of a training.
+const PythonLoop* mainLoop(const Run& run, const std::vector<PythonLoop>& loops) {
+    const PythonLoop* main = nullptr;
+    for (const PythonLoop& loop : loops)
+        if (!loop.processes.empty() && shareWithUpdates(run.trace, loop.processes.front()) >= minUpdatedShare)
+            main = &loop;
+    if (main != nullptr) return main;
+    for (const PythonLoop& loop : loops) {
+        main = &loop;
+        if (loop.count >= minMainIterations) break;
     }
-    RunSteps result = repeatedKernels(run);
-    return result.workers.empty() ? wholeRun(run) : result;
+    return main;
+}
+
+/// Returns true if the ranges are at least as large as the iterations of the loop and not epochs.
+bool areLarger(const StepCandidate& ranges, const PythonLoop& loop) {
+    if (ranges.naming >= StepNaming::Requests) return true;
+    if (ranges.naming != StepNaming::Nothing) return false;
+    const auto count = static_cast<double>(ranges.count), iterations = static_cast<double>(loop.count);
+    return count <= severalFactor * iterations &&
+           (ranges.count >= minMainIterations || severalFactor * count >= iterations);
+}
+
+RunSteps stepsFoundIn(const Run& run) {
+    const std::vector<StepCandidate> ranges = findStepPatterns(run.trace, run.launches);
+    const bool areNamed = !ranges.empty() && ranges.front().naming >= StepNaming::Requests;
+    PythonLoops python;
+    if (!areNamed) python = findPythonLoops(run.trace, run.launches);
+    const PythonLoop* loop = mainLoop(run, python.loops);
+    RunSteps result;
+    if (!ranges.empty() && (loop == nullptr || areLarger(ranges.front(), *loop))) {
+        result = rangeSteps(run, ranges.front().name, MarkUse::Found);
+        const auto fewest = static_cast<int64_t>(minStepsOf(ranges.front().name));
+        std::erase_if(result.workers, [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
+    } else if (loop != nullptr) {
+        result = loopSteps(run, *loop);
+    } else {
+        result = repeatedKernels(run);
+        if (!python.onlyCall.empty() && !result.workers.empty()) {
+            const StepUnit part{StepSource::KernelPattern, result.pattern, result.workers.front().foundCount};
+            result = wholeRun(run);
+            result.onlyCall = python.onlyCall;
+            result.units.push_back(part);
+        }
+        if (result.workers.empty()) result = wholeRun(run);
+    }
+    for (const StepCandidate& each : ranges)
+        result.units.push_back({StepSource::NvtxRange, each.name, static_cast<int64_t>(each.count)});
+    for (const PythonLoop& each : python.loops)
+        result.units.push_back({StepSource::PythonLoop, each.line, static_cast<int64_t>(each.count)});
+    if (result.source == StepSource::PythonLoop) {
+        const RunSteps parts = repeatedKernels(run, RepetitionSize::Smallest);
+        if (!parts.workers.empty())
+            result.units.push_back({StepSource::KernelPattern, parts.pattern, parts.workers.front().foundCount});
+    }
+    std::erase_if(result.units, [&result](const StepUnit& unit) {
+        return unit.source == result.source && unit.pattern == result.pattern;
+    });
+    return result;
+}
+
+/// Returns true if a unit is called so, by its whole name or the short one that is shown.
+bool isCalled(std::string_view pattern, std::string_view name) {
+    return !pattern.empty() && (pattern == name || analysis::shortContributorName(pattern) == name);
+}
+
+/// Returns the steps that are called so and are no ranges; nullopt if there are none.
+std::optional<RunSteps> unitSteps(const Run& run, const std::string& name) {
+    for (const PythonLoop& loop : findPythonLoops(run.trace, run.launches).loops)
+        if (loop.line == name) return loopSteps(run, loop);
+    for (const RepetitionSize size : {RepetitionSize::Steps, RepetitionSize::Smallest})
+        if (RunSteps found = repeatedKernels(run, size); isCalled(found.pattern, name)) return found;
+    return std::nullopt;
+}
+
+/// Steps get the numbers in their names if all of the run have one.
+void numberAsNamed(RunSteps& run) {
+    if (run.source != StepSource::NvtxRange || run.rangesPerStep > 1) return;
+    std::vector<std::vector<int64_t>> numbers;
+    for (const WorkerSteps& worker : run.workers) {
+        std::vector<std::string_view> names;
+        for (const StepSpan& step : worker.steps) names.push_back(step.name);
+        if (names.empty()) {
+            numbers.emplace_back();
+            continue;
+        }
+        auto own = ownNumbers(names);
+        if (!own) return;
+        numbers.push_back(std::move(*own));
+    }
+    for (size_t worker = 0; worker < run.workers.size(); ++worker)
+        for (size_t step = 0; step < numbers[worker].size(); ++step)
+            run.workers[worker].steps[step].number = numbers[worker][step];
 }
 
 /// A step with a pause of the recording is longer than its recorded part.
@@ -388,22 +385,24 @@ void skipWarmUp(RunSteps& run) {
 }
 
 Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepRange numbers) {
-    int64_t found = 0;
+    std::optional<StepRange> known;
     bool isAnyLeft = false;
     for (WorkerSteps& worker : run.workers) {
-        found = std::max(found, worker.foundCount);
+        if (!worker.steps.empty())
+            known = StepRange{std::min(known ? known->first : INT64_MAX, worker.steps.front().number),
+                              std::max(known ? known->last : 0, worker.steps.back().number)};
         std::erase_if(worker.steps, [numbers](const StepSpan& step) {
             return step.number < numbers.first || step.number > numbers.last;
         });
         isAnyLeft = isAnyLeft || !worker.steps.empty();
     }
     if (isAnyLeft) return {};
-    const bool isNone = numbers.first >= found;
-    return fail("{} has {} step{}, counted from 0, so {}: {}.", trace.title, found, found == 1 ? "" : "s",
-                numbers.first == numbers.last
-                    ? fmt::format("step {} cannot be taken", numbers.first)
-                    : fmt::format("steps {} to {} cannot be taken", numbers.first, numbers.last),
-                isNone ? "there are no such" : "no next one ends the last");
+    const auto text = [](StepRange range) {
+        return range.first == range.last ? fmt::format("step {}", range.first)
+                                         : fmt::format("steps {} to {}", range.first, range.last);
+    };
+    if (!known) return fail("{} has no whole step, so {} cannot be chosen.", trace.title, text(numbers));
+    return fail("{} has no {}. Choose among {}.", trace.title, text(numbers), text(*known));
 }
 
 }  // namespace
@@ -416,16 +415,23 @@ Result<StepRange> parseStepNumbers(std::string_view text) {
 Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
     const Run searched{trace, launchesOf(trace)};
     if (selection.stretch) return chosenInterval(searched, *selection.stretch);
-    if (!selection.rangeName.empty() && stepRangesNamed(trace, selection.rangeName).empty())
-        return noSuchRange(trace, selection.rangeName);
-    RunSteps run =
-        selection.rangeName.empty() ? stepsFoundIn(searched) : namedSteps(searched, selection.rangeName, false);
+    RunSteps run;
+    if (selection.rangeName.empty()) {
+        run = stepsFoundIn(searched);
+    } else if (!stepRangesNamed(trace, selection.rangeName).empty()) {
+        run = rangeSteps(searched, selection.rangeName, MarkUse::Named);
+    } else {
+        std::optional<RunSteps> unit = unitSteps(searched, selection.rangeName);
+        if (!unit) return noSuchRange(trace, selection.rangeName);
+        run = std::move(*unit);
+    }
     markRequests(trace, run);
     if (selection.rangeName.empty()) joinAccumulated(trace, run);
     if (run.source != StepSource::WholeRun) {
         skipAfterExcerpt(trace, run);
         skipUnrecorded(trace, run);
     }
+    numberAsNamed(run);
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept) return fail(kept.error());
     } else if (!selection.keepsWarmUp) {
@@ -449,7 +455,8 @@ uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs)
 std::string_view identifier(StepKind kind) { return kind == StepKind::Request ? "request" : "step"; }
 
 std::string_view identifier(StepSource source) {
-    static constexpr std::array<std::string_view, 4> all{"nvtx_range", "kernel_pattern", "whole_run", "chosen"};
+    static constexpr std::array<std::string_view, 5> all{"nvtx_range", "kernel_pattern", "whole_run", "python_loop",
+                                                         "chosen"};
     return all[static_cast<size_t>(source)];
 }
 

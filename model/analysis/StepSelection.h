@@ -17,10 +17,11 @@ namespace lanescope {
 /// Selection of the steps of a run. Default: detected, without warm-up.
 struct StepSelection {
     /// NVTX ranges that are the steps; '#' matches any number ("step #"). Empty to detect them.
-    /// Named ranges are compared unchanged, without the time from one to the next.
+    /// Named ranges are compared unchanged, without the time from one to the next. Without such ranges the name of
+    /// another unit of the run (`RunSteps::units`).
     std::string rangeName;
-    /// Only steps number `first` to `last`, counted from 0 in each run, inclusive. The caller
-    /// decides about warm-up then: no other step is skipped.
+    /// Only steps number `first` to `last` (`StepSpan::number`), inclusive. The caller decides about warm-up then: no
+    /// other step is skipped.
     std::optional<StepRange> numbers;
     /// Exactly this range of time as the only step, whatever the NVTX ranges: a slice, a selection.
     std::optional<TimeRange> stretch;
@@ -38,9 +39,10 @@ enum class StepSource : uint8_t {
     NvtxRange,      ///< NVTX ranges of one name pattern.
     KernelPattern,  ///< No such ranges: the period of the kernels.
     WholeRun,       ///< No repetition: the run is one step.
+    PythonLoop,     ///< Iterations of a loop, by the Python lines of its launches.
     Chosen,         ///< `StepSelection::stretch`.
 };
-/// For files and programs: "nvtx_range", "kernel_pattern", "whole_run", "chosen".
+/// For files and programs: "nvtx_range", "kernel_pattern", "whole_run", "python_loop", "chosen".
 std::string_view identifier(StepSource source);
 
 /// Meaning of the steps in the program.
@@ -53,7 +55,8 @@ std::string_view identifier(StepKind kind);
 
 /// One step of one worker.
 struct StepSpan {
-    int64_t number = 0;  ///< Counted from 0 within the process.
+    /// The number in its name if all steps of the run have one that ascends, else counted from 0 within the process.
+    int64_t number = 0;
     /// Duration of the step's work on the GPU. If steps are NVTX ranges: from the GPU time that corresponds to the
     /// start of the range to the one for its end (`WorkerLaunches::onGpu`); detected ones end at the start of the next.
     TimeRange range;
@@ -79,27 +82,43 @@ struct WorkerSteps {
     uint32_t stepOf(int64_t startNs, std::optional<int64_t> launchedNs) const;
 };
 
+/// Something else that repeats in a run, larger or smaller than its steps.
+struct StepUnit {
+    StepSource source = StepSource::NvtxRange;
+    std::string pattern;  ///< As `RunSteps::pattern`.
+    int64_t count = 0;    ///< In the process with most.
+    bool operator==(const StepUnit&) const = default;
+};
+
 /// The steps of a run.
 struct RunSteps {
     StepSource source = StepSource::WholeRun;
     StepKind kind = StepKind::Step;
-    /// Ranges of the pattern per step: more than one if the program marks batches and updates its
-    /// weights after so many of them.
+    /// Units of the pattern per step: more than one if weights are updated, or numbers in names begin again, after so
+    /// many of them.
     int64_t rangesPerStep = 1;
-    std::string pattern;               ///< "step #", or the first kernel of a step.
+    /// "step #", the first kernel of a step, or the line of a loop: "train.py:33 in train".
+    std::string pattern;
+    /// Units that can be chosen instead of the steps (`StepSelection::rangeName`), the most similar to steps first.
+    std::vector<StepUnit> units;
+    /// For `WholeRun`: the single call that launched the work, such as "GPT.forward"; empty if unknown.
+    std::string onlyCall;
     std::vector<WorkerSteps> workers;  ///< Workers with steps, by process and GPU.
 };
 
-/// Finds the steps of every process on every GPU that it uses.
+/// Finds the steps of every process on every GPU that it uses. The unit is the largest that repeats often enough:
 ///
-/// - By NVTX: the ranges of the pattern of `findStepPattern`. Ranges that launch no GPU work are
-///   skipped;
-///   their time belongs to the step before. A step lasts to the start of the next, so that waiting
-///   for
-///   data between two ranges belongs to it. A step that is followed by work of another kind, such
-///   as an
-///   evaluation, ends with its range.
-/// - Without such ranges: by the period of the kernels (`findKernelPattern`).
+/// - NVTX ranges of the best pattern of `findStepPatterns`, if it is named like steps or requests.
+/// - Otherwise the iterations of a loop by their Python lines (`findPythonLoops`), unless ranges of a pattern are as
+/// few
+///   or fewer. Ranges within an iteration are parts of it.
+/// - Otherwise the period of the kernels (`findKernelPattern`), unless all of them are parts of one call.
+/// - Units without weight updates of their own are joined up to the next update (`RunSteps::rangesPerStep`).
+///
+/// Ranges that launch no GPU work are skipped; their time belongs to the step before. A step lasts to the start of the
+/// next, so that waiting for data between two ranges belongs to it. A step that is followed by work of another kind,
+/// such as an evaluation, ends with its range.
+///
 /// - Steps outside all recorded windows are skipped, if a process was recorded in windows.
 /// - Warm-up: the steps at the beginning that take more than 1.5 times the median of the run.
 /// - Named ranges that launch nothing at all count with their time on the CPU.

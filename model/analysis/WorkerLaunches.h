@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "model/trace/WorkRows.h"
 
 namespace lanescope {
 
@@ -65,26 +63,5 @@ class WorkerLaunches {
 /// other than NCCL's, that take at least half as long as those of the busiest stream. For a worker without kernels its
 /// graphs count, without these its copies and memsets. O(n log n) in calls and GPU work.
 std::vector<WorkerLaunches> launchesOf(const Trace& trace);
-
-/// Repeating kernels: the start of each repetition.
-struct KernelPattern {
-    /// The first kernel of a repetition, or "CUDA graph 3"; empty if none was found.
-    std::string kernel;
-    std::vector<int64_t> startsNs;  ///< At least three.
-    int64_t endNs = 0;              ///< End of the last kernel within the length of a repetition.
-};
-
-/// Finds the steps of a worker without NVTX ranges by the period of its work: kernels, without NCCL's, and graphs
-/// recorded as a whole, by start. O(n log n) in the work.
-///
-/// Each name divides the work at its launches, at least three, or five if a piece has fewer than twenty. A good divider
-/// leaves at most half of all work before its first and after its last launch. At least 70 % of the work between is in
-/// pieces about as long (within 5 %) as the piece that most often has the same names, which must be at least half of
-/// all pieces. Among the best dividers, within a tenth, the one with the most pieces begins the steps, then the one
-/// with the longest pause before it.
-///
-/// If nothing divides all of the work, the last half of it is examined, then the last quarter: a program's trials and
-/// tuning before the start may be most of its launches. Dissimilar pieces at the beginning are no steps.
-KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows);
 
 }  // namespace lanescope

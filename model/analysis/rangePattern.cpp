@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/rangePattern.h"
 
+#include <algorithm>
+
 #include "model/format/text.h"
 #include "model/text/knownRangeName.h"
 
@@ -17,6 +19,50 @@ std::string rangePattern(std::string_view name) {
         wasDigit = isDigit(c);
     }
     return pattern;
+}
+
+namespace {
+
+/// Returns the numbers in a name; one that is too large for a step number is -1.
+std::vector<int64_t> numbersIn(std::string_view name) {
+    constexpr int64_t maxNumber = 1'000'000'000'000'000;
+    std::vector<int64_t> numbers;
+    bool wasDigit = false;
+    for (const char c : name) {
+        if (isDigit(c)) {
+            if (!wasDigit) numbers.push_back(0);
+            int64_t& number = numbers.back();
+            number = number < 0 || number > maxNumber ? -1 : 10 * number + (c - '0');
+        }
+        wasDigit = isDigit(c);
+    }
+    return numbers;
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> ownNumbers(std::span<const std::string_view> names) {
+    if (names.empty()) return std::nullopt;
+    std::vector<std::vector<int64_t>> all;
+    for (const std::string_view name : names) {
+        all.push_back(numbersIn(name));
+        if (all.back().empty() || all.back().size() != all.front().size()) return std::nullopt;
+    }
+    std::optional<size_t> place;
+    for (size_t number = 0; number < all.front().size(); ++number) {
+        const bool varies =
+            std::any_of(all.begin(), all.end(), [&](const auto& each) { return each[number] != all.front()[number]; });
+        if (!varies && (all.size() > 1 || all.front().size() > 1)) continue;
+        if (place) return std::nullopt;
+        place = number;
+    }
+    if (!place) return std::nullopt;
+    std::vector<int64_t> own;
+    for (const std::vector<int64_t>& each : all) {
+        if (each[*place] < 0 || (!own.empty() && each[*place] <= own.back())) return std::nullopt;
+        own.push_back(each[*place]);
+    }
+    return own;
 }
 
 std::vector<std::string> wordsOf(std::string_view name) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +22,10 @@ std::string rangePattern(std::string_view name);
 /// Returns the words of a name in lower case, separated by anything but letters and by a capital
 /// after a small letter: "ProfilerStep#12" gives "profiler" and "step". O(n).
 std::vector<std::string> wordsOf(std::string_view name);
+
+/// Returns the numbers that names of one pattern carry: those at the only place where they differ, if they ascend from
+/// name to name; of a single name its only number. Nullopt if there is no such place. O(length).
+std::optional<std::vector<int64_t>> ownNumbers(std::span<const std::string_view> names);
 
 /// Groups names of ranges that differ only in numbers, without additions of compilers and
 /// frameworks (`knownRangeName`). Refers to the trace. One thread.

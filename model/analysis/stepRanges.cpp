@@ -15,6 +15,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/requestSteps.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/libraryRanges.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
@@ -27,6 +28,7 @@ constexpr size_t minRanges = 3, minNamedSteps = 2, minAnnouncedRanges = 1;
 constexpr double minShareWithWork = 0.8;
 constexpr double minEvenShare = 0.5;
 constexpr double evenFactor = 2;
+constexpr size_t maxPatterns = 8;
 /// Share of all launches from the first of them on.
 constexpr double minShareOfLaunches = 0.9;
 /// Share of the GPU time launched by the pattern with the most.
@@ -39,8 +41,6 @@ constexpr std::array<std::string_view, 8> stepWords{"step",       "steps", "iter
 constexpr std::array<std::string_view, 2> epochWords{"epoch", "epochs"};
 /// Steps of torch.profiler.
 constexpr std::array<std::string_view, 1> announcedPatterns{"ProfilerStep##"};
-/// PyTorch's own ranges around a collective, which is a part of a step.
-constexpr std::string_view collectivePrefix = "nccl:";
 constexpr std::array<std::string_view, 8> preparingWords{"compile",  "compiler",  "compiling",  "compilation",
                                                          "autotune", "autotuner", "autotuning", "lowering"};
 
@@ -100,50 +100,42 @@ std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const StringIndex text = trace.nvtx.text[row];
         if (!isClosedRange(trace, row) || text >= known.size()) continue;
-        if (isCodeDomain(trace.strings.at(trace.nvtx.domain[row]))) continue;
+        const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
+        if (isCodeDomain(domain) || rangeAuthor({}, domain) == RangeAuthor::Library) continue;
         if (!known[text]) known[text] = &byPattern[rangePattern(trace.strings.at(text))];
         (*known[text])[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
     }
     return byPattern;
 }
 
-/// Meaning of a name, in ascending order of evidence.
-enum class Naming : uint8_t { Epochs, Nothing, Requests, Steps, Announced };
-
 /// Similarity of a pattern's ranges to steps.
 struct Likeness {
     bool isStep = false;  ///< In some process.
     bool isLate = false;
-    Naming naming = Naming::Epochs;
+    StepNaming naming = StepNaming::Epochs;
+    size_t count = 0;   ///< In the process with most.
     int64_t gpuNs = 0;  ///< GPU time of their launches.
     int64_t cpuNs = 0;  ///< CPU time of the ranges: an outer range takes longer.
     int64_t firstNs = 0;
 
-    auto rank() const { return std::tuple(naming == Naming::Announced, isLate, naming, gpuNs, cpuNs, -firstNs); }
+    auto rank() const { return std::tuple(naming == StepNaming::Announced, isLate, naming, gpuNs, cpuNs, -firstNs); }
 };
 
-Naming namingOf(std::string_view pattern, const std::vector<std::string>& words) {
-    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) != announcedPatterns.end())
-        return Naming::Announced;
-    if (holdsAny(words, epochWords)) return Naming::Epochs;
-    if (holdsAny(words, stepWords)) return Naming::Steps;
-    return isRequestName(pattern) ? Naming::Requests : Naming::Nothing;
-}
-
-size_t minRangesOf(Naming naming) {
+size_t minRangesOf(StepNaming naming) {
     switch (naming) {
-        case Naming::Announced: return minAnnouncedRanges;
-        case Naming::Steps: return minNamedSteps;
-        case Naming::Requests:
-        case Naming::Nothing:
-        case Naming::Epochs: break;
+        case StepNaming::Announced: return minAnnouncedRanges;
+        case StepNaming::Steps: return minNamedSteps;
+        case StepNaming::Requests:
+        case StepNaming::Nothing:
+        case StepNaming::Epochs:
+        case StepNaming::CompiledProgram: break;
     }
     return minRanges;
 }
 
 /// Returns true if the name alone means repeated work, at whatever distances: data, an environment
 /// or a client may determine the start of the next.
-bool isNameSufficient(Naming naming) { return naming != Naming::Nothing && naming != Naming::Epochs; }
+bool isNameSufficient(StepNaming naming) { return naming >= StepNaming::Requests; }
 
 /// Returns true if the periods of the later half are about as long as their median.
 bool isEven(std::vector<int64_t> periodsNs) {
@@ -182,7 +174,10 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
         launched += worker->count({nvtx.startNs[ranges.rows.front()], INT64_MAX});
     if (static_cast<double>(withWork) < minShareWithWork * static_cast<double>(ranges.rows.size())) return;
     const bool isAll = static_cast<double>(held) >= minShareOfLaunches * static_cast<double>(launched);
-    if (!isNameSufficient(likeness.naming) && !isAll && !isEven(std::move(periodsNs))) return;
+    if (!isNameSufficient(likeness.naming) && !isAll &&
+        (likeness.naming == StepNaming::CompiledProgram || !isEven(std::move(periodsNs))))
+        return;
+    likeness.count = std::max(likeness.count, ranges.rows.size());
     const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
     const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
     likeness.firstNs = likeness.isStep ? std::min(likeness.firstNs, firstNs) : firstNs;
@@ -195,20 +190,29 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
 
 }  // namespace
 
-std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches) {
+StepNaming stepNamingOf(std::string_view pattern) {
+    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) != announcedPatterns.end())
+        return StepNaming::Announced;
+    if (rangeAuthor(pattern) == RangeAuthor::CompiledProgram) return StepNaming::CompiledProgram;
+    const std::vector<std::string> words = wordsOf(pattern);
+    if (holdsAny(words, epochWords)) return StepNaming::Epochs;
+    if (holdsAny(words, stepWords)) return StepNaming::Steps;
+    return isRequestName(pattern) ? StepNaming::Requests : StepNaming::Nothing;
+}
+
+std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vector<WorkerLaunches>& launches) {
     std::map<uint32_t, std::vector<const WorkerLaunches*>> workersOf;
     for (const WorkerLaunches& worker : launches) workersOf[worker.process()].push_back(&worker);
     std::vector<std::pair<std::string, Likeness>> found;
     int64_t largestNs = 0;
     std::optional<bool> trains;
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
-        const std::vector<std::string> words = wordsOf(pattern);
-        if (holdsAny(words, preparingWords) || pattern.starts_with(collectivePrefix)) continue;
+        if (holdsAny(wordsOf(pattern), preparingWords) || rangeAuthor(pattern) == RangeAuthor::Library) continue;
         Likeness likeness;
-        likeness.naming = namingOf(pattern, words);
-        if (likeness.naming == Naming::Requests) {
+        likeness.naming = stepNamingOf(pattern);
+        if (likeness.naming == StepNaming::Requests) {
             if (!trains) trains = isTraining(trace);
-            if (*trains) likeness.naming = Naming::Nothing;
+            if (*trains) likeness.naming = StepNaming::Nothing;
         }
         for (auto& [process, ranges] : byProcess)
             if (const auto workers = workersOf.find(process); workers != workersOf.end())
@@ -220,14 +224,28 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
     std::erase_if(found, [largestNs](const auto& each) {
         return static_cast<double>(each.second.gpuNs) < minShareOfLargest * static_cast<double>(largestNs);
     });
-    const auto best = std::max_element(found.begin(), found.end(),
-                                       [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
-    return best == found.end() ? std::string() : best->first;
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return b.second.rank() < a.second.rank(); });
+    std::vector<StepCandidate> patterns;
+    for (auto& [pattern, likeness] : found)
+        if (patterns.size() < maxPatterns) patterns.push_back({std::move(pattern), likeness.naming, likeness.count});
+    return patterns;
 }
 
-size_t minStepsOf(std::string_view pattern) { return minRangesOf(namingOf(pattern, wordsOf(pattern))); }
+size_t minStepsOf(std::string_view pattern) { return minRangesOf(stepNamingOf(pattern)); }
 
-std::string findStepPattern(const Trace& trace) { return findStepPattern(trace, launchesOf(trace)); }
+std::string findStepPattern(const Trace& trace) {
+    std::vector<StepCandidate> patterns = findStepPatterns(trace, launchesOf(trace));
+    return patterns.empty() ? std::string() : std::move(patterns.front().name);
+}
+
+StepMarks marksOf(const Trace& trace, const StepRanges& ranges) {
+    StepMarks made{ranges.process, ranges.thread, {}};
+    for (const uint32_t row : ranges.rows)
+        made.marks.push_back(
+            {{trace.nvtx.startNs[row], trace.nvtx.endNs[row]}, std::string(trace.strings.at(trace.nvtx.text[row]))});
+    return made;
+}
 
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name) {
     const bool isPattern = name.find('#') != std::string_view::npos;

@@ -21,6 +21,44 @@ struct StepRanges {
     std::vector<uint32_t> rows;  ///< Rows of `NvtxTable`, by start, not overlapping.
 };
 
+/// An interval of a thread that may be a step.
+struct StepMark {
+    TimeRange range;  ///< Time on the CPU.
+    std::string name;
+    bool isInterrupted = false;  ///< Something longer that is no part of a step follows.
+};
+
+/// The marks of a process, by start, without overlaps.
+struct StepMarks {
+    uint32_t process = 0;
+    uint32_t thread = 0;
+    std::vector<StepMark> marks;
+};
+
+/// Returns the ranges as marks. O(ranges).
+StepMarks marksOf(const Trace& trace, const StepRanges& ranges);
+
+/// Meaning of the name of ranges, in ascending order of evidence for steps.
+enum class StepNaming : uint8_t {
+    CompiledProgram,  ///< Executions of a compiled program.
+    Epochs,
+    Nothing,
+    Requests,
+    Steps,
+    Announced,  ///< Made by a framework to mark steps: "ProfilerStep#12".
+};
+StepNaming stepNamingOf(std::string_view pattern);
+
+/// A name pattern whose ranges can be steps.
+struct StepCandidate {
+    std::string name;  ///< "step #".
+    StepNaming naming = StepNaming::Nothing;
+    size_t count = 0;  ///< Ranges of the process with most.
+};
+
+/// Returns the name patterns that can be steps, the most similar first (`findStepPattern`), at most eight.
+std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vector<WorkerLaunches>& launches);
+
 /// Returns the name pattern most similar to the steps of the run; empty if there is none. Unclosed ranges, NCCL's own,
 /// operators and Python functions do not count. O(n log n) in the ranges.
 ///
@@ -28,7 +66,7 @@ struct StepRanges {
 /// - there are enough in a process (`minStepsOf`);
 /// - most of them launch work for its GPUs before the next begins;
 /// - no word of the name means compiling or tuning;
-/// - it is no collective of PyTorch's;
+/// - no library made them (`rangeAuthor`); executions of a compiled program count if they launch nearly all work;
 /// - they come evenly: most of the later half begin about as long after the one before. This is not
 ///   required if they are called steps, batches or requests, or if they contain nearly all launches
 ///   from
@@ -39,7 +77,6 @@ struct StepRanges {
 /// Among them the order is: names with a word for steps (step, iteration, iter, it, batch); with a word for requests,
 /// if nothing is trained; without such a word; epochs. Then the pattern with the most launched work wins, then the one
 /// that takes longest on the CPU, as it contains the others, then the first.
-std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches);
 std::string findStepPattern(const Trace& trace);
 
 /// Returns the minimum number of ranges of that pattern in a process for them to be its steps:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -30,6 +31,8 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("stepKind", s.kind);
     visit("rangesPerStep", s.rangesPerStep);
     visit("stepPattern", s.pattern);
+    visit("stepUnit", s.units);
+    visit("onlyCall", s.onlyCall);
     visit("producer", s.facts.producer);
     visit("producerKind", s.facts.producerKind);
     visit("driver", s.facts.driver);
@@ -244,6 +247,23 @@ struct Header {
     int64_t fingerprint = 0;
 };
 
+/// A unit in one cell: "nvtx_range 240 layer #".
+std::string textOf(const StepUnit& unit) {
+    return fmt::format("{} {} {}", identifier(unit.source), unit.count, unit.pattern);
+}
+
+std::optional<StepUnit> unitFrom(std::string_view text) {
+    const size_t count = text.find(' ');
+    const size_t pattern = count == std::string_view::npos ? count : text.find(' ', count + 1);
+    if (pattern == std::string_view::npos) return std::nullopt;
+    const auto source = fromIdentifier(text.substr(0, count), StepSource::Chosen);
+    const std::string_view digits = text.substr(count + 1, pattern - count - 1);
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (!source || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return StepUnit{*source, std::string(text.substr(pattern + 1)), number};
+}
+
 /// Reads the value of a row into a member of the summary.
 class FactReader {
   public:
@@ -255,6 +275,10 @@ class FactReader {
     void take(bool& flag) { flag = rows_.flag(value); }
     void take(std::optional<int64_t>& number) { number = rows_.number(value); }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
+    void take(std::vector<StepUnit>& units) {
+        const std::string text = rows_.text(value);
+        if (auto unit = unitFrom(text)) units.push_back(std::move(*unit));
+    }
     void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
     void take(ProducerKind& kind) { kind = rows_.identified(value, ProducerKind::NcclInspector); }
     void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
@@ -517,6 +541,9 @@ class FactWriter {
     }
     void operator()(std::string_view name, const std::optional<int64_t>& value) {
         if (value) insert(name, *value);
+    }
+    void operator()(std::string_view name, const std::vector<StepUnit>& units) {
+        for (const StepUnit& unit : units) insert(name, textOf(unit));
     }
     void operator()(std::string_view name, const std::vector<std::string>& texts) {
         for (const std::string& text : texts) insert(name, text);

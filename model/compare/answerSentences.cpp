@@ -379,8 +379,10 @@ std::string judgedText(const WorkerComparison& pair) {
 /// Returns 'Steps are "step #". ', for both runs or each; empty if the steps have no marks.
 std::string whatStepsAre(const RunComparison& runs) {
     const auto marked = [](StepSource source, const std::string& pattern) {
-        return fmt::format("{} \"{}\"", source == StepSource::KernelPattern ? "begin with kernel" : "are",
-                           shortContributorName(pattern));
+        const std::string_view relation = source == StepSource::KernelPattern ? "begin with kernel"
+                                          : source == StepSource::PythonLoop  ? "are iterations at"
+                                                                              : "are";
+        return fmt::format("{} \"{}\"", relation, shortContributorName(pattern));
     };
     if (runs.baselinePattern.empty() || runs.candidatePattern.empty()) return {};
     const std::string before = marked(runs.baselineSource, runs.baselinePattern);

@@ -131,6 +131,7 @@ std::string_view sourceText(const RunSummary& run) {
     switch (run.source) {
         case StepSource::NvtxRange: return "NVTX ranges";
         case StepSource::KernelPattern: return "the rhythm of the kernels";
+        case StepSource::PythonLoop: return "a loop by its Python lines";
         case StepSource::WholeRun: return "none: the whole run counts as one";
         case StepSource::Chosen: return "a chosen interval";
     }

@@ -35,13 +35,17 @@ std::string spanText(int64_t ns) { return timeText(static_cast<double>(ns)); }
 
 /// Returns the known name of the steps.
 std::string patternText(const RunSummary& run) {
+    const std::string per =
+        run.rangesPerStep > 1 ? fmt::format(", each {} times", run.rangesPerStep) : std::string(", each");
     if (run.source == StepSource::KernelPattern)
-        return fmt::format(", each from {} on", shortContributorName(run.pattern));
+        return fmt::format("{} from {} on", per, shortContributorName(run.pattern));
+    if (run.source == StepSource::PythonLoop)
+        return fmt::format("{} an iteration at {}", per, printable(run.pattern));
     if (run.pattern.empty()) return {};
     const std::string known = knownRangeName(run.pattern);
     const std::string name = printable(known.empty() ? run.pattern : known);
     if (run.rangesPerStep > 1)
-        return fmt::format(", each of {} \"{}\" up to an update of the weights", run.rangesPerStep, name);
+        return fmt::format(", each of {} \"{}\"", run.rangesPerStep, name);
     return fmt::format(" \"{}\"", name);
 }
 

@@ -83,6 +83,7 @@ std::string sourceSentence(const RunSummary& run, int64_t count, size_t maxRange
             return fmt::format("{} \"{}\"", steps, pattern);
         case StepSource::KernelPattern:
             return fmt::format("{} found by the rhythm of {} kernels", steps, count == 1 ? "its" : "their");
+        case StepSource::PythonLoop: return fmt::format("{} of the loop at {}", steps, pattern);
         case StepSource::WholeRun: return run.isEmpty() ? "nothing ran" : "the whole run as one step";
         case StepSource::Chosen: break;
     }

@@ -2,6 +2,7 @@
 #include "model/analysis/RunContext.h"
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkerLaunches.h"
+#include "model/analysis/kernelPattern.h"
 #include "model/analysis/stepRanges.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -154,7 +155,7 @@ class tst_Steps : public QObject {
         selection.numbers = {5, 9};
         const Result<RunSteps> none = findSteps(*trace, selection);
         QVERIFY(!none);
-        QVERIFY(QString::fromStdString(none.error().sentence).contains("has 5 steps"));
+        QVERIFY(QString::fromStdString(none.error().sentence).contains("Choose among steps 0 to 4"));
     }
 
     void stepNumbersAreParsed() {
@@ -241,7 +242,7 @@ class tst_Steps : public QObject {
 
     void occasionalWorkDoesNotMaskTheSteps() {
         const TracePtr trace = kernelsOnly(30, 12, true);
-        const KernelPattern pattern = findKernelPattern(*trace, WorkRows(*trace).of(0, 0));
+        const KernelPattern pattern = findKernelPattern(*trace, WorkRows(*trace).of(0, 0), LaunchRows(*trace));
         QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));
         QCOMPARE(pattern.startsNs.size(), size_t{30});
     }

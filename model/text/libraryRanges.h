@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace lanescope {
+
+/// Author of a range, by its name and its NVTX domain.
+enum class RangeAuthor : uint8_t {
+    Program,          ///< The recorded program, or unknown.
+    Library,          ///< A library, compiler or framework marks one of its own calls or phases.
+    CompiledProgram,  ///< A compiler's runtime marks the execution of a whole program: "XlaModule:#...#".
+};
+
+/// Returns the author of a range. Calls of libraries occur any number of times in a step, so they mark no steps. A
+/// compiled program can be a step if it contains nearly all work. O(length and patterns).
+RangeAuthor rangeAuthor(std::string_view name, std::string_view domain = {});
+
+}  // namespace lanescope

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/rangePattern.h"
+#include "model/text/libraryRanges.h"
+#include "model/trace/kinds/allKinds.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t us = 1000, ms = 1'000'000;
+constexpr std::string_view adam = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float> >";
+
+/// A Python program of one thread whose GPU runs everything as soon as it is launched.
+class PythonProgram {
+  public:
+    /// A frame on the stack while it lives.
+    class Frame {
+      public:
+        Frame(PythonProgram& program, std::string_view function, std::string_view file = "/work/train.py")
+            : program_(program), function_(function), file_(file) {
+            program_.frames_.push_back(this);
+        }
+        ~Frame() { program_.frames_.pop_back(); }
+        Frame(const Frame&) = delete;
+        Frame& operator=(const Frame&) = delete;
+        void at(uint32_t line) { line_ = line; }
+
+      private:
+        friend class PythonProgram;
+        PythonProgram& program_;
+        std::string function_, file_;
+        uint32_t line_ = 0;
+    };
+
+    void launch(std::string_view kernel, int64_t gpuNs = 100 * us) {
+        const uint32_t correlation = next_++;
+        made.add<kinds::Api>({.startNs = nowNs,
+                              .endNs = nowNs + 5 * us,
+                              .name = made.intern("cudaLaunchKernel"),
+                              .thread = thread_,
+                              .correlation = correlation,
+                              .stack = stack()});
+        made.addKernel(stream_, kernel, nowNs + 6 * us, nowNs + 6 * us + gpuNs, correlation);
+        nowNs += gpuNs + 10 * us;
+    }
+    /// Calls a module of this class, as PyTorch does.
+    template <class Body>
+    void module(std::string_view forward, Body body) {
+        Frame call(*this, "Module._call_impl", "/lib/torch/nn/modules/module.py");
+        call.at(1790);
+        Frame own(*this, forward, "/work/model.py");
+        body(own);
+    }
+    /// A model of layers, all called from one line.
+    void model(int layers) {
+        module("GPT.forward", [&](Frame& frame) {
+            frame.at(24);
+            launch("embedding");
+            frame.at(25);
+            for (int layer = 0; layer < layers; ++layer)
+                module("Block.forward", [&](Frame& block) {
+                    block.at(13);
+                    launch("attention");
+                    block.at(19);
+                    launch("gemm");
+                    launch("gelu");
+                });
+            frame.at(26);
+            launch("norm");
+        });
+    }
+    RunSteps find(const StepSelection& selection = {}) {
+        trace_ = made.finish();
+        const Result<RunSteps> steps = findSteps(*trace_, selection);
+        return steps ? *steps : RunSteps{};
+    }
+
+    SimulatedTrace made;
+    int64_t nowNs = ms;
+
+  private:
+    uint32_t stack() {
+        uint32_t stack = noIndex;
+        for (const Frame* frame : frames_)
+            stack = made.stack(stack, made.intern(frame->function_), made.intern(frame->file_), frame->line_);
+        return stack;
+    }
+
+    uint32_t thread_ = made.defaultThread(), stream_ = made.defaultStream(), next_ = 1;
+    std::vector<Frame*> frames_;
+    TracePtr trace_;
+};
+
+}  // namespace
+
+class tst_StepUnits : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void librariesNameTheirOwnRanges_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("domain");
+        QTest::addColumn<bool>("isLibrary");
+        QTest::newRow("CUB") << "cub::DeviceRadixSort"
+                             << "CCCL" << true;
+        QTest::newRow("Thrust") << "thrust::sort"
+                                << "" << true;
+        QTest::newRow("domain") << "step 3"
+                                << "cuDNN" << true;
+        QTest::newRow("cuBLAS") << "cublasLtMatmul"
+                                << "" << true;
+        QTest::newRow("PyTorch's collective") << "nccl:all_reduce"
+                                              << "" << true;
+        QTest::newRow("thunk") << "Thunk:#hlo_op=fusion.3#"
+                               << "TSL" << true;
+        QTest::newRow("operator") << "aten::mm, seq = 3, op_id = 12"
+                                  << "" << true;
+        QTest::newRow("DALI") << "[DALI][Executor] RunGPU"
+                              << "" << true;
+        QTest::newRow("benchmark of a library") << "cublas benchmark"
+                                                << "" << false;
+        QTest::newRow("program") << "train_step 7"
+                                 << "my domain" << false;
+        QTest::newRow("annotated step") << "train#step_num=5#"
+                                        << "TSL" << false;
+    }
+    void librariesNameTheirOwnRanges() {
+        QFETCH(QString, name);
+        QFETCH(QString, domain);
+        QFETCH(bool, isLibrary);
+        QCOMPARE(rangeAuthor(name.toStdString(), domain.toStdString()) == RangeAuthor::Library, isLibrary);
+    }
+
+    void rangesOfALibraryAreNoSteps() {
+        PythonProgram program;
+        for (int step = 0; step < 20; ++step) {
+            for (const char* kernel : {"a", "b", "c", "d", "e"}) program.launch(kernel);
+            const int64_t startNs = program.nowNs;
+            for (const char* kernel : {"sort", "unique", "scan", "f"}) program.launch(kernel, 300 * us);
+            program.made.addNvtx(program.made.defaultThread(), "cub::DeviceRadixSort", startNs, program.nowNs,
+                                 NvtxStyle::PushPop, "CCCL");
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.source, StepSource::KernelPattern);
+        QVERIFY(run.units.empty());
+    }
+
+    void stepsHaveTheNumbersOfTheirNames_data() {
+        QTest::addColumn<QStringList>("names");
+        QTest::addColumn<QList<int>>("numbers");
+        QTest::newRow("torch.profiler") << QStringList{"ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"}
+                                        << QList<int>{5, 6, 7};
+        QTest::newRow("with a rank") << QStringList{"rank 3 step 10", "rank 3 step 11", "rank 3 step 12"}
+                                     << QList<int>{10, 11, 12};
+        QTest::newRow("every hundredth") << QStringList{"it 100", "it 200", "it 300"} << QList<int>{100, 200, 300};
+        QTest::newRow("counted again") << QStringList{"it 0", "it 1", "it 0", "it 1"} << QList<int>{0, 1, 2, 3};
+        QTest::newRow("two numbers") << QStringList{"iter 1 of 1", "iter 2 of 2", "iter 3 of 3"} << QList<int>{0, 1, 2};
+        QTest::newRow("none") << QStringList{"step", "step", "step"} << QList<int>{0, 1, 2};
+    }
+    void stepsHaveTheNumbersOfTheirNames() {
+        QFETCH(QStringList, names);
+        QFETCH(QList<int>, numbers);
+        const auto run = [&names](const StepSelection& selection) {
+            PythonProgram program;
+            for (const QString& name : names) {
+                const int64_t startNs = program.nowNs;
+                for (int kernel = 0; kernel < 4; ++kernel) program.launch("gemm");
+                program.made.addNvtx(program.made.defaultThread(), name.toStdString(), startNs, program.nowNs);
+                program.nowNs += us;
+            }
+            return program.find(selection);
+        };
+        QList<int> found;
+        const RunSteps all = run({});
+        for (const StepSpan& step : all.workers.at(0).steps) found.push_back(static_cast<int>(step.number));
+        QCOMPARE(found, numbers);
+        const int64_t chosen = numbers[1];
+        const RunSteps one = run({.numbers = StepRange{chosen, chosen}});
+        QCOMPARE(one.workers.at(0).steps.size(), size_t{1});
+        QCOMPARE(QString::fromStdString(one.workers.at(0).steps[0].name), names[1]);
+    }
+
+    void unknownStepNumberNamesTheKnownOnes() {
+        SimulatedTrace made;
+        for (int64_t step = 0; step < 4; ++step) {
+            made.addNvtx(made.defaultThread(), "step " + std::to_string(20 + step), step * ms, (step + 1) * ms);
+            made.addKernel(made.defaultStream(), "gemm", step * ms, step * ms + 900 * us);
+        }
+        const auto found = findSteps(*made.finish("run.sqlite"), {.numbers = StepRange{0, 3}});
+        QCOMPARE(found.error().sentence, std::string("run.sqlite has no steps 0 to 3. Choose among steps 20 to 23."));
+    }
+
+    void iterationOfAPythonLoopIsAStep() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            main.at(3);
+            for (int weight = 0; weight < 300; ++weight) program.launch("copy", us);
+            for (int step = 0; step < 12; ++step) {
+                main.at(5);
+                program.launch("randn");
+                main.at(6);
+                program.model(24);
+                main.at(7);
+                program.launch(adam);
+                if (step % 4 == 3) {
+                    PythonProgram::Frame save(program, "save");
+                    main.at(9);
+                    save.at(40);
+                    for (int weight = 0; weight < 30; ++weight) program.launch("copy", 9 * ms);
+                }
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.source, StepSource::PythonLoop);
+        QCOMPARE(run.pattern, std::string("train.py:6 in main"));
+        const WorkerSteps& worker = run.workers.at(0);
+        QCOMPARE(worker.foundCount, int64_t{12});
+        // A checkpoint is no part of a step.
+        for (const StepSpan& step : worker.steps) QVERIFY(step.range.durationNs() < 20 * ms);
+        const auto layers = std::ranges::find(run.units, StepSource::KernelPattern, &StepUnit::source);
+        QVERIFY(layers != run.units.end());
+        QVERIFY(layers->count > 200);
+    }
+
+    void partsOfAStepCanBeChosen() {
+        const auto made = [] {
+            PythonProgram program;
+            PythonProgram::Frame main(program, "generate");
+            for (int token = 0; token < 10; ++token) {
+                main.at(6);
+                program.model(24);
+                main.at(7);
+                program.launch("argmax");
+            }
+            return program.made.finish();
+        };
+        const TracePtr trace = made();
+        const RunSteps tokens = *findSteps(*trace);
+        QCOMPARE(tokens.workers.at(0).foundCount, int64_t{10});
+        for (const StepUnit& unit : tokens.units) {
+            const auto chosen = findSteps(*trace, {.rangeName = unit.pattern});
+            QVERIFY2(chosen.has_value(), unit.pattern.c_str());
+            QCOMPARE(chosen->workers.at(0).foundCount, unit.count);
+        }
+        QVERIFY(!tokens.units.empty());
+    }
+
+    void layersOfOneCallAreNoSteps() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "serve");
+            main.at(6);
+            program.model(36);
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.source, StepSource::WholeRun);
+        QVERIFY2(run.onlyCall.find("GPT.forward") != std::string::npos, run.onlyCall.c_str());
+        QCOMPARE(run.units.size(), size_t{1});
+        QCOMPARE(run.units[0].count, int64_t{36});
+    }
+
+    void trainingWithinEpochsHasItsOwnSteps() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int epoch = 0; epoch < 6; ++epoch) {
+                {
+                    main.at(10);
+                    PythonProgram::Frame train(program, "train");
+                    for (int batch = 0; batch < 8; ++batch) {
+                        train.at(20);
+                        program.model(4);
+                        train.at(21);
+                        program.launch(adam);
+                    }
+                }
+                main.at(11);
+                program.launch("accuracy");
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.pattern, std::string("train.py:20 in train"));
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{48});
+        QCOMPARE(run.units.at(0).pattern, std::string("train.py:10 in main"));
+    }
+
+    void accumulatedIterationsAreOneStep() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int batch = 0; batch < 32; ++batch) {
+                main.at(10);
+                program.model(4);
+                main.at(11);
+                program.launch("loss");
+                main.at(12);
+                if (batch % 4 == 3) program.launch(adam);
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.rangesPerStep, int64_t{4});
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{8});
+    }
+
+    void rangesWithinAnIterationArePartsOfIt() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int token = 0; token < 10; ++token) {
+                for (int layer = 0; layer < 6; ++layer) {
+                    main.at(10);
+                    const int64_t startNs = program.nowNs;
+                    for (const char* kernel : {"attention", "gemm", "gelu"}) program.launch(kernel);
+                    program.made.addNvtx(program.made.defaultThread(), "block", startNs, program.nowNs);
+                }
+                main.at(11);
+                program.launch("argmax");
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.source, StepSource::PythonLoop);
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{10});
+        QCOMPARE(run.units.at(0).pattern, std::string("block"));
+    }
+
+    void numberedLayersAreOneStep() {
+        SimulatedTrace made;
+        int64_t at = 0;
+        for (int token = 0; token < 10; ++token)
+            for (int layer = 0; layer < 6; ++layer) {
+                made.addNvtx(made.defaultThread(), "layer " + std::to_string(layer), at, at + ms);
+                made.launch(made.defaultThread(), made.defaultStream(), "gemm", at + 1 * us, at + 10 * us, at + ms);
+                at += ms + 20 * us;
+            }
+        const Result<RunSteps> run = findSteps(*made.finish());
+        QCOMPARE(run->rangesPerStep, int64_t{6});
+        QCOMPARE(run->workers.at(0).steps.size(), size_t{9});
+    }
+
+    void layersBetweenOtherKernelsAreOneStep_data() {
+        QTest::addColumn<QStringList>("around");
+        QTest::addColumn<QStringList>("layer");
+        QTest::addColumn<int>("found");
+        QStringList layer;
+        for (int kernel = 0; kernel < 10; ++kernel) layer << QString("kernel%1").arg(QChar('a' + kernel));
+        QTest::newRow("token") << QStringList{"embedding", "head", "argmax"} << layer << 12;
+        QTest::newRow("report") << QStringList{"mean"} << layer << 12 * 24;
+        QTest::newRow("report of a training")
+            << QStringList{"mean", "max", "print"} << layer + QStringList{"FusedAdam"} << 12 * 24;
+    }
+    void layersBetweenOtherKernelsAreOneStep() {
+        QFETCH(QStringList, around);
+        QFETCH(QStringList, layer);
+        QFETCH(int, found);
+        SimulatedTrace made;
+        int64_t at = 0;
+        const auto launch = [&](const QString& kernel) {
+            made.addKernel(made.defaultStream(), kernel.toStdString(), at, at + 10 * us);
+            at += 12 * us;
+        };
+        for (int token = 0; token < 12; ++token) {
+            for (const QString& kernel : around) launch(kernel);
+            for (int index = 0; index < 24; ++index)
+                for (const QString& kernel : layer) launch(kernel);
+        }
+        const Result<RunSteps> run = findSteps(*made.finish());
+        QCOMPARE(run->source, StepSource::KernelPattern);
+        QVERIFY2(std::abs(run->workers.at(0).foundCount - found) <= 1,
+                 std::to_string(run->workers.at(0).foundCount).c_str());
+    }
+
+    void kernelsOfAGraphAreNoSteps() {
+        SimulatedTrace made;
+        for (int64_t step = 0; step < 12; ++step) {
+            const auto correlation = static_cast<uint32_t>(step + 1);
+            int64_t at = step * ms;
+            made.addApi(made.defaultThread(), "cudaGraphLaunch", at, at + us, correlation);
+            for (int layer = 0; layer < 20; ++layer)
+                for (const char* kernel : {"attention", "gemm", "gelu"}) {
+                    made.addKernel(made.defaultStream(), kernel, at + 2 * us, at + 10 * us, correlation);
+                    at += 10 * us;
+                }
+        }
+        const Result<RunSteps> run = findSteps(*made.finish());
+        QCOMPARE(run->source, StepSource::KernelPattern);
+        QCOMPARE(run->workers.at(0).foundCount, int64_t{12});
+    }
+};
+
+LANESCOPE_TEST(tst_StepUnits, NoApplication)
+#include "tst_StepUnits.moc"
