@@ -35,6 +35,7 @@ struct Finding {
     std::string sentence;  ///< Text for people.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.
     std::string sql;
+    int64_t evidenceNs = 0;  ///< Sum of the column `ns` of its rows, over all steps; 0 if unknown.
     bool operator==(const Finding&) const = default;
 };
 

@@ -106,7 +106,7 @@ class TestExplanationPanel : public QObject {
         QSignalSpy asked(&shown.card, &ExplanationPanel::queryRequested);
         QTest::mouseClick(shown.card.queryButton(0), Qt::LeftButton);
         QCOMPARE(asked.size(), 1);
-        QCOMPARE(asked[0][0].toString().toStdString(), std::string(launchBoundRule.sql));
+        QCOMPARE(asked[0][0].toString().toStdString(), shown.card.explanation().findings[0].sql);
     }
 
     void rulesAreMutedAndUnmuted() {
