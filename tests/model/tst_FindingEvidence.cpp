@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "model/explain/Explanation.h"
+#include "model/explain/findingPlace.h"
 #include "model/explain/rules.h"
 #include "model/importers/loadTrace.h"
 #include "model/numbers/Statistics.h"
@@ -97,6 +98,21 @@ class tst_FindingEvidence : public QObject {
         if (explanation.findings.empty()) return;
         const bool isOurs = run->facts.producerKind == ProducerKind::Lanescope;
         const double within = isOurs ? tolerance : toleranceOfOthers;
+        std::vector<TimeRange> shown;
+        for (const Finding& finding : explanation.findings) {
+            const Result<FindingPlace> place = placeOf(**trace, *run, finding, explanation.findings);
+            QVERIFY(place);
+            const std::string said = fmt::format("{} at {}", finding.rule->id, place->range.startNs);
+            QVERIFY2(std::ranges::find(shown, place->range) == shown.end(), said.c_str());
+            shown.push_back(place->range);
+            QVERIFY2(place->view.startNs < place->range.startNs && place->view.endNs > place->range.endNs,
+                     said.c_str());
+            QVERIFY2(place->range.durationNs() * 160 >= place->view.durationNs(), said.c_str());
+            const bool isOfIdleTime = finding.contributor.isIdle() || finding.rule == &idleBetweenStepsRule;
+            if (isOfIdleTime && !finding.rule->isOfLateRank && !finding.rule->isOfSingleSteps())
+                QVERIFY2(place->isGap && !place->event.isValid(), said.c_str());
+            if (finding.rule->isOfLateRank) QVERIFY2(place->event.isValid(), said.c_str());
+        }
         const auto query = TraceQuery::open(path.toStdString());
         QVERIFY2(query, query ? "" : query.error().sentence.c_str());
         for (const Finding& finding : explanation.findings) {

@@ -82,7 +82,7 @@ FindingButton::FindingButton(Gain gain, QString sentence, const QString& advice,
     setAccessibleName(gain_.whole + QStringLiteral(": ") + sentence_);
     setAccessibleDescription(advice);
     setToolTip(plainToolTip(sentence_ + QLatin1Char('\n') + tr("Try: %1").arg(advice) + QLatin1Char('\n') +
-                            tr("Click to see where it costs most.")));
+                            tr("Click to see it in a step, Escape to go back.")));
 }
 
 void FindingButton::setTheme(const Theme& theme) {
@@ -374,7 +374,7 @@ void ExplanationPanel::showMenu(int finding, QPoint place) {
 void ExplanationPanel::contextMenuEvent(QContextMenuEvent* event) { showMenu(-1, event->globalPos()); }
 
 void ExplanationPanel::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Escape) return emit closed();
+    if (event->key() == Qt::Key_Escape) return emit undoRequested();
     QWidget::keyPressEvent(event);
 }
 
