@@ -108,6 +108,7 @@ void RunGuide::connectParts() {
     connect(job_, &ExplainJob::failed, this, &RunGuide::explained);
     connect(card_, &ExplanationPanel::findingActivated, this, &RunGuide::showFinding);
     connect(card_, &ExplanationPanel::queryRequested, this, &RunGuide::queryRequested);
+    connect(card_, &ExplanationPanel::undoRequested, this, &RunGuide::undoFinding);
     connect(card_, &ExplanationPanel::closed, this, [this] {
         showPanel_->setChecked(false);
         timeline_.setFocus();
@@ -124,6 +125,7 @@ void RunGuide::connectParts() {
         timeline_.refreshEmptyPlaces();
         updateLegend();
         if (std::exchange(isNextGapPending_, false)) showNextGap(+1);
+        showPendingGap();
     });
     connect(&timeline_.state(), &TimelineState::emptyPlaceActivated, this, [this](uint32_t track, int64_t timeNs) {
         if (const auto place = idle_->gapAt(track, timeNs)) showGap(place->worker, place->gap, false);
@@ -150,6 +152,9 @@ void RunGuide::setTrace(TracePtr trace) {
     job_->cancel();
     placeJob_->cancel();
     idle_->setTrace(trace_);
+    before_.clear();
+    pendingGap_.reset();
+    shownGap_.reset();
     run_ = nullptr;
     card_->setRun(nullptr);
     strip_->setRun(nullptr);
@@ -316,24 +321,77 @@ void RunGuide::showSlowestStep() {
 }
 
 void RunGuide::showFinding(const explain::Finding& finding) {
-    placeJob_->start([this, trace = trace_, run = run_, finding]() -> LatestJob::Publish {
-        auto place = std::make_shared<Result<explain::FindingPlace>>(explain::placeOf(*trace, run->summary, finding));
+    const std::vector<explain::Finding>& all = card_->explanation().findings;
+    placeJob_->start([this, trace = trace_, run = run_, finding, all]() -> LatestJob::Publish {
+        auto place =
+            std::make_shared<Result<explain::FindingPlace>>(explain::placeOf(*trace, run->summary, finding, all));
         return [this, place, worker = finding.worker] {
-            if (!*place) return;
-            const explain::FindingPlace& at = **place;
-            timeline_.state().range().zoomTo(at.range == at.step ? at.range : around(at.range));
-            if (at.event.isValid()) {
-                timeline_.state().selection().setEvent(at.event);
-                TimelineNavigator(timeline_.state()).scrollToTrack(timeline_.state().lanes().trackOf(at.event));
-            } else if (const uint32_t track = trackOf(worker); track != noIndex) {
-                TimelineNavigator(timeline_.state()).scrollToTrack(track);
-            }
+            if (*place) showPlace(**place, worker);
         };
     });
 }
 
+void RunGuide::showPlace(const explain::FindingPlace& place, uint32_t worker) {
+    TimelineSelection& selection = timeline_.state().selection();
+    before_.push_back({timeline_.state().range().visible(), timeline_.state().scroll().y(), selection.event(),
+                       selection.range(), selection.gapMark() ? shownGap_ : std::nullopt, strip_->chosen()});
+    timeline_.state().range().setVisible(place.view);
+    if (place.stepIndex) strip_->setChosen(StepPlace{worker, *place.stepIndex});
+    const uint32_t track = trackOf(worker);
+    selection.setEvent(place.event);
+    selection.setGapMark({});
+    if (place.event.isValid()) {
+        TimelineNavigator(timeline_.state()).scrollToTrack(timeline_.state().lanes().trackOf(place.event));
+        return;
+    }
+    if (track == noIndex) return;
+    if (!place.isGap) {
+        selection.setRange(place.range);
+        TimelineNavigator(timeline_.state()).scrollToTrack(track);
+        return;
+    }
+    pendingGap_ = {track, place.range};
+    if (idle_->gaps())
+        showPendingGap();
+    else
+        idle_->demand();
+}
+
+void RunGuide::showPendingGap() {
+    const std::optional<PendingGap> wanted = std::exchange(pendingGap_, std::nullopt);
+    if (!wanted || !idle_->gaps()) return;
+    const int64_t middleNs = wanted->range.startNs + wanted->range.durationNs() / 2;
+    if (const auto place = idle_->gapOf(trace_->tracks[wanted->track].subject, middleNs))
+        showGap(place->worker, place->gap, false);
+    else
+        // Another process works there.
+        timeline_.state().selection().setRange(wanted->range);
+    if (timeline_.places().trackArea(wanted->track).isEmpty())
+        TimelineNavigator(timeline_.state()).scrollToTrack(wanted->track);
+}
+
+void RunGuide::undoFinding() {
+    placeJob_->cancel();
+    pendingGap_.reset();
+    if (before_.empty()) {
+        timeline_.setFocus();
+        return;
+    }
+    const Before before = before_.back();
+    before_.pop_back();
+    TimelineSelection& selection = timeline_.state().selection();
+    selection.setEvent(before.event);
+    selection.setGapMark({});
+    selection.setRange(before.range);
+    if (before.gap && idle_->gaps()) showGap(before.gap->worker, before.gap->gap, false);
+    strip_->setChosen(before.step);
+    timeline_.state().range().setVisible(before.visible);
+    timeline_.state().scroll().setY(before.scrollY);
+}
+
 void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
     const analysis::IdleGaps::Place place{worker, gap};
+    shownGap_ = place;
     timeline_.state().selection().setEvent({});
     idlePanel_->setGap(trace_, idle_->gaps(), place);
     const GapMark mark = idle_->markOf(place);

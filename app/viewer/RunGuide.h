@@ -6,10 +6,12 @@
 #include <QObject>
 #include <QPointer>
 #include <optional>
+#include <vector>
 
 #include "model/analysis/IdleGaps.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
+#include "model/explain/findingPlace.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"
@@ -86,6 +88,10 @@ class RunGuide : public QObject {
     void connectParts();
     void take(views::ExplainedRunPtr run);
     void showFinding(const explain::Finding& finding);
+    void showPlace(const explain::FindingPlace& place, uint32_t worker);
+    void showPendingGap();
+    /// Restores the view and selection before the last finding that was shown; the timeline has the focus after all.
+    void undoFinding();
     void showGap(size_t worker, size_t gap, bool movesThere);
     void updatePanel();
     void updateStrip();
@@ -108,6 +114,23 @@ class RunGuide : public QObject {
     std::vector<analysis::IdleGaps::Place> order_;  ///< The gaps to go to, from the first key press on.
     std::optional<size_t> ranked_;                  ///< The index of the shown gap among them.
     bool isNextGapPending_ = false;
+    /// A gap to show once the gaps are known.
+    struct PendingGap {
+        uint32_t track = 0;
+        TimeRange range;
+    };
+    std::optional<PendingGap> pendingGap_;
+    /// View and selection before a finding was shown.
+    struct Before {
+        TimeRange visible;
+        int scrollY = 0;
+        EventRef event;
+        std::optional<TimeRange> range;
+        std::optional<analysis::IdleGaps::Place> gap;
+        std::optional<explain::StepPlace> step;
+    };
+    std::vector<Before> before_;
+    std::optional<analysis::IdleGaps::Place> shownGap_;
     views::ExplainJob* job_;
     views::LatestJob* placeJob_;
     views::ExplanationPanel* card_;

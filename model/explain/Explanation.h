@@ -36,6 +36,7 @@ struct Finding {
     std::string brief;     ///< The same in at most `maxBriefWords` words: whose, what, and the main cause.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.
     std::string sql;
+    int64_t evidenceNs = 0;  ///< Sum of the column `ns` of its rows, over all steps; 0 if unknown.
     bool operator==(const Finding&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,12 @@ struct Finding;
 class FindingText;
 class RunFindings;
 
+/// Rows of a trace file that show a finding.
+struct Evidence {
+    std::string sql;    ///< Empty if a file has no such rows.
+    int64_t sumNs = 0;  ///< Sum of their column `ns`, over all steps; 0 if they are no times of the finding.
+};
+
 /// A problem that can be found in one run: its texts, and the functions that find and report it. A
 /// rule is a constant in the file of its kin; its address identifies it.
 struct Rule {
@@ -23,7 +30,7 @@ struct Rule {
     std::string_view title = {};   ///< A finding in at most seven words: "GPU waits for launches".
     std::string_view finds = {};   ///< Its condition, in one sentence.
     std::string_view advice = {};  ///< First advice.
-    /// A query of the trace file that shows a finding; empty if none does, or if `query` makes it.
+    /// A query of the trace file that shows a finding; empty if none does, or if `evidence` makes it.
     std::string_view sql = {};
     /// Adds the findings of a run (`RunFindings::add`).
     void (*find)(RunFindings& run) = nullptr;
@@ -32,8 +39,8 @@ struct Rule {
 
     // Most rules need none of the following members.
 
-    /// Returns the query for a finding if it needs names of the run; empty if none does. Null for `sql`.
-    std::string (*query)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
+    /// Returns the rows for a finding by the names and steps of the run. Null for `sql`.
+    Evidence (*evidence)(const FindingText& text) = nullptr;
     /// Returns the place of a finding. Null or nullopt for the longest piece of its contributor.
     std::optional<TimeRange> (*place)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
     /// Returns the part that makes single steps longer, nullopt if not all of them. Null for findings about all steps.

@@ -2,7 +2,12 @@
 #include "model/explain/findingQueries.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "model/analysis/WorkerTimeline.h"
+#include "model/explain/FindingText.h"
 #include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
@@ -11,12 +16,12 @@ using namespace analysis;
 
 namespace {
 
-/// Returns a text as an SQL literal.
-std::string sqlText(std::string_view text) {
-    std::string made = "'";
-    for (const char each : text) made += each == '\'' ? "''" : std::string(1, each);
-    return made + "'";
-}
+/// More would exceed the length of a query.
+constexpr size_t maxSpans = 1'000;
+/// A gap that began in a wait and is no longer is due to the wait, as in `IdleCauses`.
+constexpr int64_t shortGapNs = 100'000;
+/// The layer of calls that wait for the GPU.
+constexpr std::string_view waitLayer = "sync";
 
 /// Returns the LIKE pattern of all names that match a pattern: "step #" gives "step %". LIKE's
 /// special characters in names match anything, which finds no fewer.
@@ -28,41 +33,331 @@ std::string likePattern(std::string_view pattern) {
 
 /// Returns a condition that `s.value` is a name. A trace keeps only the start of very long names,
 /// then "... (5050 bytes, 37bf3100821600e2)"; its file has all of it.
-std::string isCalled(std::string_view name) {
-    constexpr size_t longest = 4'000;
-    const size_t end = name.rfind("... (");
-    if (name.size() < longest || end == std::string_view::npos || !name.ends_with(')'))
-        return "s.value = " + sqlText(name);
-    // In bytes: a character may take several.
-    const std::string begin = sqlText(name.substr(0, end));
-    return fmt::format("substr(CAST(s.value AS BLOB), 1, {}) = CAST({} AS BLOB)", end, begin);
+std::string isCalled(std::string_view name, std::string_view column = "s.value") {
+    constexpr size_t longest = 400;
+    size_t end = name.rfind("... (");
+    if (end == std::string_view::npos || !name.ends_with(')')) end = name.size();
+    if (end <= longest && end == name.size()) return fmt::format("{} = {}", column, sqlText(name));
+    // In bytes: a character may take several. The end of a name is the name of a parameter.
+    end = std::min(end, longest);
+    return fmt::format("substr(CAST({} AS BLOB), 1, {}) = CAST({} AS BLOB)", column, end, sqlText(name.substr(0, end)));
 }
 
-std::string rangesLike(std::string_view pattern, std::string_view order) {
-    return fmt::format("SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} ORDER BY {}",
-                       likePattern(pattern), order);
+/// Returns a condition that a range has a known name. The name may contain a slash itself, so only its
+/// end is known; additions of a compiler or a framework may follow it.
+std::string isRangeCalled(std::string_view name) {
+    constexpr std::string_view text = "COALESCE(n.text, s.value)";
+    if (name.ends_with(')') && name.find(" (") != std::string_view::npos)
+        return fmt::format("{} LIKE {}", text, likePattern(fmt::format("#{}#", searchedPart(name))));
+    const std::string whole = fmt::format("#{}", name);
+    return fmt::format("{} LIKE {} OR {} LIKE {}", text, likePattern(whole), text, likePattern(whole + ", #"));
+}
+
+template <class Made>
+std::string anyOf(const std::vector<std::string>& names, Made condition) {
+    std::vector<std::string> all;
+    for (const std::string& name : names)
+        if (all.size() < maxNames) all.push_back(condition(name));
+    return all.empty() ? "0" : fmt::format("({})", fmt::join(all, " OR "));
+}
+
+/// Returns the intervals of the layers as changes of their number at a time, then the number of each at all times.
+std::string stateOf(const std::vector<std::pair<std::string, std::string>>& layers, std::string_view marks,
+                    std::string_view by = {}) {
+    const std::string key = by.empty() ? "" : fmt::format("{}, ", by);
+    std::vector<std::string> edges, sums;
+    for (const auto& [name, from] : layers) {
+        edges.push_back(fmt::format("SELECT {}s AS t, '{}' AS k, 1 AS d FROM {}", key, name, from));
+        edges.push_back(fmt::format("SELECT {}e, '{}', -1 FROM {}", key, name, from));
+        sums.push_back(fmt::format("sum(d * (k = '{}')) OVER w AS {}", name, name));
+    }
+    return fmt::format(
+        "edge AS ({}),\nstate AS (SELECT {}t, lead(t) OVER w - t AS ns, {}{} FROM edge WINDOW w AS ({}ORDER BY t ROWS "
+        "UNBOUNDED PRECEDING))",
+        fmt::join(edges, " UNION ALL "), key, fmt::join(sums, ", "), marks,
+        by.empty() ? "" : fmt::format("PARTITION BY {} ", by));
+}
+
+std::string unionOf(const std::vector<std::string>& sets, std::string_view first = {}) {
+    std::vector<std::string> some;
+    for (const std::string& set : sets)
+        if (!set.empty()) some.push_back(set);
+    if (some.empty()) return fmt::format("SELECT {}0 AS s, 0 AS e, 0 AS id, '' AS name WHERE 0", first);
+    return fmt::format("{}", fmt::join(some, " UNION ALL "));
 }
 
 }  // namespace
 
-std::string rangesQuery(std::string_view name, std::string_view order) {
-    if (name.ends_with(')') && name.find(" (") != std::string_view::npos)
-        return rangesLike(fmt::format("#{}#", searchedPart(name)), order);
-    const std::string whole = fmt::format("#{}", name);
-    return fmt::format(
-        "SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} OR text "
-        "LIKE {} ORDER BY {}",
-        likePattern(whole), likePattern(whole + ", #"), order);
+std::string sqlText(std::string_view text) {
+    std::string made = "'";
+    for (const char each : text) made += each == '\'' ? "''" : std::string(1, each);
+    return made + "'";
 }
 
-std::string stepsQuery(const RunSummary& run, std::string_view order) {
-    if (run.pattern.empty()) return {};
-    if (run.source != StepSource::KernelPattern) return rangesLike(run.pattern, order);
+EvidenceQuery::EvidenceQuery(const RunSummary& run, uint32_t worker) : run_(run), worker_(run.workers[worker]) {}
+
+bool EvidenceQuery::has(ContributorKind kind) const {
+    // Tables without rows are missing in some files.
+    return std::ranges::any_of(run_.workers, [kind](const WorkerSummary& worker) {
+        return std::ranges::any_of(worker.contributors, [kind](const Contributor& each) { return each.kind == kind; });
+    });
+}
+
+std::string EvidenceQuery::ofProcess(std::string_view column) const {
+    // As written by Nsight Systems: the process is in the middle of 64 bits.
+    return fmt::format("{} / 16777216 % 16777216 = {}", column, worker_.pid);
+}
+
+std::string EvidenceQuery::work(std::string_view table, std::string_view name, std::string_view join,
+                                std::string_view condition) const {
+    const auto sameProcess = std::ranges::count(run_.workers, worker_.pid, &WorkerSummary::pid);
     return fmt::format(
-        "SELECT s.value AS kernel, k.start, k.\"end\" - k.start AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE {} ORDER BY "
-        "{}",
-        isCalled(run.pattern), order);
+        "SELECT k.start AS s, k.\"end\" AS e, k.correlationId AS id, {} AS name FROM {} k{} WHERE {}{}{}", name, table,
+        join, ofProcess("k.globalPid"), sameProcess > 1 ? fmt::format(" AND k.deviceId = {}", worker_.gpuId) : "",
+        condition);
+}
+
+std::string EvidenceQuery::collectives() const {
+    if (!has(ContributorKind::Collective)) return {};
+    return work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", " JOIN StringIds s ON s.id = k.shortName",
+                " AND s.value LIKE 'nccl%'");
+}
+
+std::string EvidenceQuery::otherKernels(const std::vector<std::string>& without) const {
+    const auto isOther = [](const std::string& name) { return isCalled(name, "d.value"); };
+    std::vector<std::string> sets;
+    if (has(ContributorKind::Kernel) || has(ContributorKind::Collective))
+        sets.push_back(work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value",
+                            " JOIN StringIds s ON s.id = k.shortName JOIN StringIds d ON d.id = k.demangledName",
+                            " AND s.value NOT LIKE 'nccl%' AND NOT " + anyOf(without, isOther)));
+    if (has(ContributorKind::Graph)) sets.push_back(work("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "'graph'", "", ""));
+    return sets.empty() ? std::string() : unionOf(sets);
+}
+
+std::string EvidenceQuery::kernelsNamed(const std::vector<std::string>& names) const {
+    if (names.empty()) return {};
+    return work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", " JOIN StringIds s ON s.id = k.demangledName",
+                " AND " + anyOf(names, [](const std::string& name) { return isCalled(name); }));
+}
+
+std::string EvidenceQuery::copies(std::string_view condition) const {
+    if (!has(ContributorKind::Copy)) return {};
+    return work("CUPTI_ACTIVITY_KIND_MEMCPY",
+                "CASE k.copyKind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 8 THEN 'DtoD' WHEN 10 THEN 'PtoP' ELSE "
+                "'copy' END",
+                "", condition.empty() ? "" : fmt::format(" AND ({})", condition));
+}
+
+std::string EvidenceQuery::memsets() const {
+    if (!has(ContributorKind::Memset)) return {};
+    return work("CUPTI_ACTIVITY_KIND_MEMSET", "'memset'", "", "");
+}
+
+std::string EvidenceQuery::allWork() const { return unionOf({collectives(), otherKernels(), copies(), memsets()}); }
+
+std::vector<TimeRange> EvidenceQuery::mergedSteps() const {
+    std::vector<TimeRange> spans;
+    for (const StepSummary& step : worker_.steps) {
+        if (!spans.empty() && spans.back().endNs == step.startNs)
+            spans.back().endNs += step.wallNs;
+        else
+            spans.push_back({step.startNs, step.startNs + step.wallNs});
+    }
+    return spans;
+}
+
+std::string EvidenceQuery::spans() const {
+    std::vector<std::string> values;
+    for (const TimeRange& each : mergedSteps())
+        if (values.size() < maxSpans) values.push_back(fmt::format("({}, {})", each.startNs, each.endNs));
+    return fmt::format("span(s, e) AS (VALUES {})", fmt::join(values, ", "));
+}
+
+void EvidenceQuery::addCalls(std::string_view layer, std::string_view condition) {
+    layers_.emplace_back(layer, fmt::format("(SELECT c.start AS s, c.\"end\" AS e FROM CUPTI_ACTIVITY_KIND_RUNTIME c "
+                                            "JOIN StringIds s ON s.id = c.nameId WHERE {} AND {})",
+                                            ofProcess("c.globalTid"), condition));
+}
+
+void EvidenceQuery::addCalls(std::string_view layer, const std::vector<std::string>& names) {
+    addCalls(layer, anyOf(names, [](const std::string& name) { return isCalled(name); }));
+}
+
+void EvidenceQuery::addWaits() { addCalls(waitLayer, "s.value LIKE '%Synchronize%'"); }
+
+bool EvidenceQuery::hasWaits() const {
+    return std::ranges::any_of(layers_, [](const auto& each) { return each.first == waitLayer; });
+}
+
+void EvidenceQuery::addRanges(std::string_view layer, const std::vector<std::string>& names) {
+    layers_.emplace_back(
+        layer, fmt::format("(SELECT n.start AS s, n.\"end\" AS e FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = "
+                           "n.textId WHERE n.\"end\" > n.start AND {} AND {})",
+                           ofProcess("n.globalTid"), anyOf(names, isRangeCalled)));
+}
+
+std::string EvidenceQuery::gapPieces() const {
+    const std::string launches =
+        run_.facts.hasApiCalls
+            ? fmt::format(
+                  "SELECT c.correlationId AS id, max(c.\"end\") AS done, min(s.value) AS name FROM "
+                  "CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds s ON s.id = c.nameId WHERE {} GROUP BY 1",
+                  ofProcess("c.globalTid"))
+            : "SELECT 0 AS id, 0 AS done, '' AS name WHERE 0";
+    std::vector<std::pair<std::string, std::string>> layers{{"step", "span"}, {"idle", "gap"}};
+    const std::string waits =
+        hasWaits() ? ", max(CASE WHEN k = 'sync' AND d = 1 THEN t END) OVER w AS waits_from, max(CASE WHEN k = 'sync' "
+                     "AND d = -1 THEN t END) OVER w AS waits_until"
+                   : "";
+    layers.insert(layers.end(), layers_.begin(), layers_.end());
+    return fmt::format(
+        "WITH {},\nwork AS ({}),\nlaunch AS ({}),\ngap AS (SELECT g.s, g.e, g.name AS next, l.name AS call, l.done + "
+        "{} > g.s AS late, l.done + {} <= g.s AS queued FROM (SELECT max(e) OVER (ORDER BY s ROWS BETWEEN UNBOUNDED "
+        "PRECEDING AND 1 PRECEDING) AS s, s AS e, id, name FROM work) g LEFT JOIN launch l ON l.id = g.id WHERE g.e > "
+        "g.s),\n{},\npiece AS (SELECT * FROM state WHERE ns > 0 AND idle > 0)\n",
+        spans(), allWork(), launches, WorkerTimeline::launchLatencyNs, WorkerTimeline::launchLatencyNs,
+        stateOf(layers, ", max(CASE WHEN k = 'idle' AND d = 1 THEN t END) OVER w AS of_gap" + waits));
+}
+
+std::string EvidenceQuery::gaps(std::string_view where) const {
+    return gapPieces() +
+           fmt::format(
+               "SELECT min(p.t) AS start, sum(p.ns) AS ns, sum(sum(p.ns)) OVER () AS total_ns, g.next, g.call FROM "
+               "piece p JOIN gap g ON g.s = p.of_gap WHERE p.step > 0{}{} GROUP BY p.of_gap ORDER BY ns DESC",
+               where.empty() ? "" : " AND ", where);
+}
+
+std::string EvidenceQuery::gapsByWaits(std::string_view where, bool isOfWaits) const {
+    // A launch could come earlier by no more than the wait before it, except in a short gap.
+    return gapPieces() +
+           fmt::format(
+               "SELECT start, {} AS ns, sum({}) OVER () AS total_ns, next, call FROM (SELECT *, CASE WHEN waited = 0 "
+               "OR late = 0 THEN 0 WHEN gap_ns <= {} THEN free_ns ELSE min(free_ns, waited) END AS after_ns FROM "
+               "(SELECT min(p.t) AS start, sum(p.ns * (p.sync > 0)) AS sync_ns, sum(p.ns * (p.sync = 0)) AS free_ns, "
+               "max(CASE WHEN p.sync = 0 AND p.waits_from <= g.s AND p.waits_until >= g.s THEN p.waits_until - "
+               "p.waits_from ELSE 0 END) AS waited, g.late, g.e - g.s AS gap_ns, g.next, g.call FROM piece p JOIN gap "
+               "g ON g.s = p.of_gap WHERE p.step > 0{}{} GROUP BY p.of_gap)) WHERE ns > 0 ORDER BY ns DESC",
+               isOfWaits ? "sync_ns + after_ns" : "free_ns - after_ns",
+               isOfWaits ? "sync_ns + after_ns" : "free_ns - after_ns", shortGapNs, where.empty() ? "" : " AND ",
+               where);
+}
+
+std::string EvidenceQuery::pauses() const {
+    const StepSummary& last = worker_.steps.back();
+    return fmt::format(
+        "WITH {},\nwork AS ({}),\nrun(s, e) AS (VALUES ({}, {})),\n{}\nSELECT t AS start, ns, sum(ns) OVER () AS "
+        "total_ns FROM state WHERE ns > 0 AND run > 0 AND step = 0 AND busy = 0 ORDER BY ns DESC",
+        spans(), allWork(), worker_.steps.front().startNs, last.startNs + last.wallNs,
+        stateOf({{"step", "span"}, {"run", "run"}, {"busy", "work"}}, ""));
+}
+
+std::string EvidenceQuery::exposed(const std::vector<std::string>& mine, const std::vector<std::string>& other) const {
+    return fmt::format(
+        "WITH {},\nmine AS ({}),\nother AS ({}),\n{}\nSELECT p.of_work AS start, sum(p.ns) AS ns, sum(sum(p.ns)) OVER "
+        "() AS total_ns, m.name FROM state p JOIN (SELECT s, min(name) AS name FROM mine GROUP BY s) m ON m.s = "
+        "p.of_work WHERE p.ns > 0 AND p.step > 0 AND p.mine > 0 AND p.other = 0 GROUP BY p.of_work ORDER BY ns DESC",
+        spans(), unionOf(mine), unionOf(other),
+        stateOf({{"step", "span"}, {"mine", "mine"}, {"other", "other"}},
+                ", max(CASE WHEN k = 'mine' AND d = 1 THEN t END) OVER w AS of_work"));
+}
+
+Evidence EvidenceQuery::steps(StepPart part, const std::vector<uint32_t>& affected) const {
+    std::vector<std::string> values;
+    int64_t sumNs = 0;
+    const auto addStep = [&](const StepSummary& step, bool isLonger) {
+        if (values.size() >= maxSpans || step.wallNs <= 0) return;
+        values.push_back(
+            fmt::format("({}, {}, {}, {})", step.startNs, step.startNs + step.wallNs, step.number, isLonger ? 1 : 0));
+        sumNs += step.wallNs;
+    };
+    std::vector<bool> isLonger(worker_.steps.size());
+    for (const uint32_t index : affected) isLonger[index] = true;
+    // Few of many steps are first; many of them are as in the run.
+    const bool areFew = affected.size() <= maxSpans / 2;
+    for (size_t index = 0; index < worker_.steps.size(); ++index)
+        if (!areFew || isLonger[index]) addStep(worker_.steps[index], isLonger[index]);
+    for (size_t index = 0; areFew && index < worker_.steps.size(); ++index)
+        if (!isLonger[index]) addStep(worker_.steps[index], false);
+    std::vector<std::string> of;
+    std::vector<std::string> above{otherKernels()};
+    if (isIdle(part)) {
+        above = {collectives(), otherKernels(), copies(), memsets()};
+    } else if (part == StepPart::Compute) {
+        std::swap(of, above);
+    } else if (groupOf(part) == PartGroup::Collectives) {
+        of = {collectives()};
+    } else {
+        of = {part == StepPart::Memset ? memsets() : copies()};
+    }
+    const std::string sql = fmt::format(
+        "WITH span(s, e, number, longer) AS (VALUES {}),\nmine AS ({}),\nother AS ({}),\n{}\nSELECT x.number AS step, "
+        "x.s AS start, x.e - x.s AS ns, sum(p.ns * ({}p.other = 0)) AS part_ns, x.longer FROM span x JOIN state p ON "
+        "p.of_step = x.s WHERE p.ns > 0 AND p.step > 0 GROUP BY x.s ORDER BY x.longer DESC, ns DESC",
+        fmt::join(values, ", "), unionOf(of), unionOf(above),
+        stateOf({{"step", "span"}, {"mine", "mine"}, {"other", "other"}},
+                ", max(CASE WHEN k = 'step' AND d = 1 THEN t END) OVER w AS of_step"),
+        isIdle(part) ? "" : "p.mine > 0 AND ");
+    return {sql, sumNs};
+}
+
+std::string EvidenceQuery::perWorker(const RunSummary& run, bool isOfCollectives) {
+    std::vector<std::string> spans, mine, other;
+    const auto ofWorker = [](size_t worker, const std::string& set) {
+        return set.empty() ? std::string() : fmt::format("SELECT {} AS worker, * FROM ({})", worker, set);
+    };
+    for (uint32_t index = 0; index < run.workers.size(); ++index) {
+        const EvidenceQuery of(run, index);
+        for (const TimeRange& each : of.mergedSteps())
+            if (spans.size() < maxSpans)
+                spans.push_back(
+                    fmt::format("({}, {}, {}, {})", index, each.startNs, each.endNs, sqlText(of.worker_.label())));
+        mine.push_back(ofWorker(index, isOfCollectives ? of.collectives() : of.otherKernels()));
+        if (isOfCollectives) other.push_back(ofWorker(index, of.otherKernels()));
+    }
+    return fmt::format(
+        "WITH span(worker, s, e, label) AS (VALUES {}),\nmine AS ({}),\nother AS ({}),\n{}\nSELECT n.label AS worker, "
+        "sum(p.ns) AS ns, sum(sum(p.ns)) OVER () AS total_ns FROM state p JOIN (SELECT DISTINCT worker, label FROM "
+        "span) n ON n.worker = p.worker WHERE p.ns > 0 AND p.step > 0 AND p.mine > 0 AND p.other = 0 GROUP BY p.worker "
+        "ORDER BY ns",
+        fmt::join(spans, ", "), unionOf(mine, "0 AS worker, "), unionOf(other, "0 AS worker, "),
+        stateOf({{"step", "span"}, {"mine", "mine"}, {"other", "other"}}, "", "worker"));
+}
+
+int64_t sumNs(const WorkerSummary& worker, IsOf isOf) {
+    int64_t sum = 0;
+    for (const Contributor& each : worker.contributors)
+        if (isOf(each)) sum += each.exposedNs;
+    return sum;
+}
+
+namespace {
+
+template <class NameOf>
+std::vector<std::string> namesBy(const WorkerSummary& worker, IsOf isOf, NameOf nameOf) {
+    std::vector<std::string> names;
+    for (const Contributor& each : worker.contributors) {
+        if (!isOf(each)) continue;
+        const std::string& name = nameOf(each.name);
+        if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace
+
+std::vector<std::string> namesOf(const WorkerSummary& worker, IsOf isOf) {
+    return namesBy(worker, isOf, [](const ContributorName& name) -> const std::string& { return name.work; });
+}
+
+std::vector<std::string> callsOf(const WorkerSummary& worker, IsOf isOf) {
+    return namesBy(worker, isOf, [](const ContributorName& name) -> const std::string& { return name.idle.call; });
+}
+
+Evidence gapsInCalls(const FindingText& text, IsOf isOf) {
+    EvidenceQuery query(text.run(), text.finding().worker);
+    query.addCalls("calls", callsOf(text.worker(), isOf));
+    query.addWaits();
+    return {query.gaps("p.calls > 0 AND p.sync = 0"), sumNs(text.worker(), isOf)};
 }
 
 }  // namespace lanescope::explain

@@ -8,6 +8,7 @@
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
+#include "model/explain/findingQueries.h"
 #include "model/explain/kernelKinds.h"
 #include "model/explain/rules.h"
 
@@ -80,6 +81,32 @@ std::string sayLongKernel(const FindingText& text) {
                        longKernelText(text.worker(), *kernel, text.unit()));
 }
 
+/// Returns the kernels and copies of a kind in the steps.
+Evidence workEvidence(const FindingText& text, IsOf isOf) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    const bool hasCopies = std::ranges::any_of(text.worker().contributors, [isOf](const Contributor& each) {
+        return each.kind == ContributorKind::Copy && isOf(each);
+    });
+    std::vector<std::string> kernels;
+    for (const Contributor& each : text.worker().contributors)
+        if (each.kind == ContributorKind::Kernel && isOf(each) &&
+            std::ranges::find(kernels, each.name.work) == kernels.end())
+            kernels.push_back(each.name.work);
+    std::vector<std::string> sets{query.kernelsNamed(kernels)};
+    if (hasCopies) sets.push_back(query.copies("k.copyKind = 8"));
+    return {query.exposed(sets, {}), sumNs(text.worker(), isOf)};
+}
+
+/// Returns the launches of the kernel.
+Evidence longKernelEvidence(const FindingText& text) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    const std::string& name = text.finding().contributor.work;
+    int64_t ns = 0;
+    for (const Contributor& each : text.worker().contributors)
+        if (each.kind == ContributorKind::Kernel && each.name.work == name) ns += each.exposedNs;
+    return {query.exposed({query.kernelsNamed({name})}, {}), ns};
+}
+
 }  // namespace
 
 const Rule gpuThrottledRule{
@@ -109,14 +136,9 @@ const Rule dataMovementRule{
         "Write results where they are wanted (out=, a buffer that is made once instead of "
         "concatenating what grows), keep one memory format, views instead of clones, and convert "
         "types once.",
-    .sql =
-        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
-        "LIKE '%copy%' OR s.value LIKE '%nchw%' OR s.value LIKE '%transpose%' GROUP BY 1 UNION ALL "
-        "SELECT 'memcpy DtoD', count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE "
-        "copyKind = 8 HAVING count(*) > 0 ORDER BY ns DESC LIMIT 20",
     .find = findDataMovement,
     .say = sayDataMovement,
+    .evidence = [](const FindingText& text) { return workEvidence(text, movesWithinGpu); },
 };
 
 const Rule doublePrecisionRule{
@@ -126,13 +148,9 @@ const Rule doublePrecisionRule{
     .advice =
         "If that is not intended, convert the first float64 value at its source (NumPy arrays are float64): every "
         "result computed with it is in double precision, too.",
-    .sql =
-        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
-        "LIKE '%f64f64%' OR s.value LIKE '%dgemm%' OR s.value LIKE '%d884gemm%' GROUP BY 1 ORDER "
-        "BY ns DESC",
     .find = findDoublePrecision,
     .say = sayDoublePrecision,
+    .evidence = [](const FindingText& text) { return workEvidence(text, isDoubleProduct); },
 };
 
 const Rule longKernelRule{
@@ -144,12 +162,9 @@ const Rule longKernelRule{
         "Check what slows it down: atomic additions one after the other to the same addresses, few blocks while the "
         "rest of the GPU is idle, memory read out of order. Try another operation, layout or algorithm, or split it. A "
         "kernel profiler shows more.",
-    .sql =
-        "SELECT s.value AS kernel, count(*) AS launches, max(k.end - k.start) AS longest_ns, "
-        "k.gridX * k.gridY * k.gridZ AS blocks FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s "
-        "ON s.id = k.shortName GROUP BY 1, 4 ORDER BY longest_ns DESC LIMIT 20",
     .find = findLongKernel,
     .say = sayLongKernel,
+    .evidence = longKernelEvidence,
 };
 
 }  // namespace lanescope::explain

@@ -35,11 +35,93 @@ std::string sayInputData(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
-std::string inputDataQuery(const RunSummary&, const Finding& finding) {
-    if (finding.path.empty())
-        return "SELECT start, bytes, \"end\" - start AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE "
-               "copyKind = 1 ORDER BY start";
-    return rangesQuery(finding.path.substr(finding.path.rfind('/') + 1), "ns DESC LIMIT 20");
+bool isInLoadingRange(const Contributor& each) { return each.name.idle.kind == CauseKind::LoadingRange; }
+
+bool isBeforeBatchCopy(const Contributor& each) { return each.name.idle.kind == CauseKind::BeforeBatchCopy; }
+
+/// Returns the innermost ranges of data loading.
+std::vector<std::string> loadingRanges(const WorkerSummary& worker) {
+    std::vector<std::string> names;
+    for (const Contributor& each : worker.contributors) {
+        if (!isInLoadingRange(each)) continue;
+        std::string name = each.path.substr(each.path.rfind('/') + 1);
+        if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+    return names;
+}
+
+/// Share of the time of a finding from which the copies of batches decide.
+constexpr double minBatchShare = 0.1;
+
+/// Adds the layer "loading" and returns the condition that the GPU waits for data; empty if `ofNs` has no such time.
+std::string addLoading(const WorkerSummary& worker, int64_t ofNs, EvidenceQuery& query) {
+    const std::vector<std::string> ranges = loadingRanges(worker);
+    std::string isLoading;
+    if (!ranges.empty()) {
+        query.addRanges("loading", ranges);
+        isLoading = "p.loading > 0";
+    }
+    if (static_cast<double>(sumNs(worker, isBeforeBatchCopy)) >= minBatchShare * static_cast<double>(ofNs))
+        isLoading += fmt::format("{}(g.late AND g.next = 'HtoD')", isLoading.empty() ? "" : " OR ");
+    return isLoading.empty() ? isLoading : "(" + isLoading + ")";
+}
+
+Evidence inputDataEvidence(const FindingText& text) {
+    EvidenceQuery query(text.run(), text.finding().worker);
+    const int64_t ns = sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::DataLoading; });
+    const std::string isLoading = addLoading(text.worker(), ns, query);
+    return {query.gaps(isLoading.empty() ? "g.late" : isLoading), ns};
+}
+
+/// Returns the gaps that end with late launches, without those of earlier rules.
+Evidence lateLaunches(const FindingText& text) {
+    EvidenceQuery query(text.run(), text.finding().worker);
+    int64_t ns = sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::LaunchBound; });
+    std::string where = "g.late";
+    query.addWaits();
+    if (const std::string isLoading = addLoading(text.worker(), ns, query); !isLoading.empty())
+        where += " AND NOT " + isLoading;
+    std::vector<std::string> calls;
+    const auto leaveOut = [&](const Rule& rule, IsOf isOf) {
+        if (!text.has(rule)) return;
+        const std::vector<std::string> names = callsOf(text.worker(), isOf);
+        calls.insert(calls.end(), names.begin(), names.end());
+        for (const Contributor& each : text.worker().contributors)
+            if (each.part == StepPart::LaunchBound && isOf(each)) ns -= each.exposedNs;
+    };
+    leaveOut(allocationsRule, isAllocation);
+    leaveOut(syncCopiesRule, isSynchronousCopy);
+    leaveOut(syncMemsetsRule, isSynchronousMemset);
+    leaveOut(pageableCopiesRule, isInPageableCopy);
+    if (!calls.empty()) {
+        query.addCalls("calls", calls);
+        where += " AND p.calls = 0";
+    }
+    return {query.gapsByWaits(where, false), ns};
+}
+
+Evidence hostSyncEvidence(const FindingText& text) {
+    EvidenceQuery query(text.run(), text.finding().worker);
+    query.addWaits();
+    std::string where = "COALESCE(g.queued, 0) = 0";
+    if (const std::vector<std::string> calls = callsOf(text.worker(), isAllocation); !calls.empty()) {
+        query.addCalls("calls", calls);
+        where += " AND p.calls = 0";
+    }
+    return {query.gapsByWaits(where, true),
+            sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::Synchronization; })};
+}
+
+Evidence queuedEvidence(const FindingText& text) {
+    return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.queued"),
+            sumNs(text.worker(), [](const Contributor& each) {
+                return each.part == StepPart::OtherIdle && each.trait != ContributorTrait::Unknown;
+            })};
+}
+
+Evidence idleEvidence(const FindingText& text) {
+    return {EvidenceQuery(text.run(), text.finding().worker).gaps(""),
+            sumNs(text.worker(), [](const Contributor& each) { return isIdle(each.part); })};
 }
 
 /// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have run.
@@ -207,7 +289,7 @@ const Rule inputDataRule{
     .advice = "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
     .find = findInputData,
     .say = sayInputData,
-    .query = inputDataQuery,
+    .evidence = inputDataEvidence,
     .part = StepPart::DataLoading,
 };
 
@@ -221,11 +303,9 @@ const Rule hostWaitsRule{
         "Check what it waits for at that line; waiting for requests from outside is no loss. Otherwise move the sleep "
         "or the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs "
         "more cores, a higher limit of its control group, or fewer threads.",
-    .sql =
-        "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
-        "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20",
     .find = findHostWaits,
     .say = sayHostWaits,
+    .evidence = lateLaunches,
     .part = StepPart::LaunchBound,
 };
 
@@ -239,11 +319,9 @@ const Rule hostWorkRule{
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
         "work before it, so that the GPU works meanwhile. Compile once, not for every shape. Fewer launches do not "
         "help.",
-    .sql =
-        "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
-        "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20",
     .find = findHostWork,
     .say = sayHostWork,
+    .evidence = lateLaunches,
     .part = StepPart::LaunchBound,
 };
 
@@ -256,12 +334,9 @@ const Rule hostSyncRule{
     .advice =
         "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much "
         "at once, from pinned memory and with non_blocking=True; let the CPU run ahead.",
-    .sql =
-        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
-        "'%Synchronize%' GROUP BY 1 ORDER BY ns DESC",
     .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
     .say = sayHostSync,
+    .evidence = hostSyncEvidence,
     .order = putWaitsBeforeLaunches,
     .part = StepPart::Synchronization,
 };
@@ -275,12 +350,9 @@ const Rule launchBoundRule{
     .advice =
         "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
         "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
-    .sql =
-        "SELECT s.value AS kernel, count(*) AS launches, avg(k.end - k.start) AS mean_ns FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1 ORDER BY "
-        "launches DESC LIMIT 20",
     .find = findLaunchBound,
     .say = sayLaunchBound,
+    .evidence = lateLaunches,
     .part = StepPart::LaunchBound,
 };
 
@@ -293,6 +365,7 @@ const Rule queuedIdleRule{
         "CUDA graphs.",
     .find = [](RunFindings& run) { run.addPart(StepPart::OtherIdle, minQueuedShare); },
     .say = sayQueuedIdle,
+    .evidence = queuedEvidence,
 };
 
 const Rule gpuIdleRule{
@@ -302,13 +375,9 @@ const Rule gpuIdleRule{
         "The GPU has no work for at least 15 % of the step, for known causes that are each too "
         "small for a rule of their own.",
     .advice = "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or CUDA graphs.",
-    .sql =
-        "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
-        "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) "
-        "AS idle_ns FROM CUPTI_ACTIVITY_KIND_KERNEL) WHERE idle_ns > 0 ORDER BY idle_ns DESC LIMIT "
-        "20",
     .find = findGpuIdle,
     .say = sayGpuIdle,
+    .evidence = idleEvidence,
 };
 
 }  // namespace lanescope::explain

@@ -6,6 +6,7 @@
 
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
+#include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/kernelKinds.h"
 #include "model/explain/rules.h"
@@ -41,6 +42,33 @@ bool isOtherCopy(const Contributor& each) {
 
 bool setsMemory(const Contributor& each) { return each.part == StepPart::Memset || isFill(each); }
 
+using Sets = std::vector<std::string>;
+
+/// Returns the copies, and the gaps in their calls.
+Evidence pageableEvidence(const FindingText& text) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    Evidence made{query.exposed(Sets{query.copies("k.srcKind = 0 OR k.dstKind = 0")}, Sets{query.otherKernels()}),
+                  sumNs(text.worker(), isPageable)};
+    if (sumNs(text.worker(), isInPageableCopy) > 0)
+        made.sql = fmt::format("SELECT start, ns, name FROM ({})\nUNION ALL SELECT start, ns, call FROM ({})", made.sql,
+                               gapsInCalls(text, isInPageableCopy).sql);
+    return made;
+}
+
+Evidence copiesEvidence(const FindingText& text) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    const std::string others = "k.copyKind <> 8 AND COALESCE(k.srcKind, -1) <> 0 AND COALESCE(k.dstKind, -1) <> 0";
+    return {query.exposed(Sets{query.copies(others)}, Sets{query.otherKernels()}), sumNs(text.worker(), isOtherCopy)};
+}
+
+Evidence memsetsEvidence(const FindingText& text) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    const Sets fills = namesOf(text.worker(), isFill);
+    return {query.exposed(Sets{query.memsets(), query.kernelsNamed(fills)},
+                          Sets{query.otherKernels(fills), query.copies()}),
+            sumNs(text.worker(), setsMemory)};
+}
+
 /// Returns `subject` with the time, place and count of a finding.
 std::string taking(std::string_view subject, const FindingText& text) {
     return fmt::format("{} {}: mostly {}, {}.", subject, text.time(), text.main(), text.times());
@@ -55,13 +83,9 @@ const Rule allocationsRule{
     .advice =
         "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of "
         "steps.",
-    .sql =
-        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
-        "'%Malloc%' OR s.value LIKE '%Free%' OR s.value LIKE '%HostAlloc%' GROUP BY 1 ORDER BY ns "
-        "DESC",
     .find = [](RunFindings& run) { run.addKind(isAllocation); },
     .say = sayAllocations,
+    .evidence = [](const FindingText& text) { return gapsInCalls(text, isAllocation); },
 };
 
 const Rule syncCopiesRule{
@@ -69,12 +93,9 @@ const Rule syncCopiesRule{
     .title = "GPU waits for blocking copies",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
     .advice = "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
-    .sql =
-        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
-        "'%Memcpy%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC",
     .find = [](RunFindings& run) { run.addKind(isSynchronousCopy); },
     .say = [](const FindingText& text) { return waitingCalls(text, "copies"); },
+    .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousCopy); },
 };
 
 const Rule syncMemsetsRule{
@@ -82,12 +103,9 @@ const Rule syncMemsetsRule{
     .title = "GPU waits for blocking memsets",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
     .advice = "cudaMemsetAsync on the stream that uses the memory.",
-    .sql =
-        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
-        "'%Memset%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC",
     .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
     .say = [](const FindingText& text) { return waitingCalls(text, "memsets"); },
+    .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousMemset); },
 };
 
 const Rule pageableCopiesRule{
@@ -99,12 +117,9 @@ const Rule pageableCopiesRule{
     .advice =
         "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
         "non_blocking=True.",
-    .sql =
-        "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, count(*) - "
-        "count(bytes) AS of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY "
-        "WHERE srcKind = 0 OR dstKind = 0 GROUP BY 1, 2, 3",
     .find = findPageableCopies,
     .say = [](const FindingText& text) { return taking("Copies of pageable memory take", text); },
+    .evidence = pageableEvidence,
 };
 
 const Rule exposedCopiesRule{
@@ -112,12 +127,9 @@ const Rule exposedCopiesRule{
     .title = "Copies without overlap",
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
-    .sql =
-        "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, count(*) - "
-        "count(bytes) AS of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY "
-        "GROUP BY 1, 2, 3 ORDER BY ns DESC",
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
     .say = [](const FindingText& text) { return taking("Copies without overlap take", text); },
+    .evidence = copiesEvidence,
 };
 
 const Rule memsetsRule{
@@ -127,14 +139,9 @@ const Rule memsetsRule{
     .advice =
         "torch.empty for what is written before it is read, buffers that stay, "
         "zero_grad(set_to_none=True); fewer and larger ones.",
-    .sql =
-        "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, count(*) - count(bytes) AS "
-        "of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1 UNION "
-        "ALL SELECT s.value, count(*), NULL, count(*), sum(k.end - k.start) FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
-        "LIKE '%FillFunctor%' GROUP BY 1",
     .find = [](RunFindings& run) { run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory)); },
     .say = [](const FindingText& text) { return taking("Setting memory without overlap takes", text); },
+    .evidence = memsetsEvidence,
 };
 
 }  // namespace lanescope::explain

@@ -8,6 +8,7 @@
 
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
+#include "model/explain/findingQueries.h"
 #include "model/explain/rules.h"
 
 namespace lanescope::explain {
@@ -107,6 +108,25 @@ std::string sayExposedCommunication(const FindingText& text) {
     return fmt::format("GPUs only exchange data for {}: mostly {}, {}.", text.time(), text.main(), text.times());
 }
 
+/// Returns the time of exchange and waiting of every rank, or of its other kernels.
+Evidence ranksEvidence(const FindingText& text, bool isOfCollectives) {
+    int64_t sum = 0;
+    for (const WorkerSummary& worker : text.run().workers) {
+        const StepParts parts = worker.totalParts();
+        sum += isOfCollectives ? parts[StepPart::WaitingForRanks] + parts[StepPart::ExposedCommunication]
+                               : parts[StepPart::Compute];
+    }
+    return {EvidenceQuery::perWorker(text.run(), isOfCollectives), sum};
+}
+
+/// Returns NCCL's kernels without overlap, with the time in which they wait for other ranks.
+Evidence exchangeEvidence(const FindingText& text) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    return {query.exposed({query.collectives(), query.copies("k.copyKind = 10")}, {query.otherKernels()}),
+            sumNs(text.worker(),
+                  [](const Contributor& each) { return isExchange(each) || each.part == StepPart::WaitingForRanks; })};
+}
+
 }  // namespace
 
 const Rule lateRankRule{
@@ -114,11 +134,9 @@ const Rule lateRankRule{
     .title = "Other ranks wait for this one",
     .finds = "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
     .advice = "Check what that rank does more than the others: its share of the data, its GPU, its host.",
-    .sql =
-        "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE 'nccl%' ORDER BY "
-        "ns DESC LIMIT 20",
     .find = findLateRank,
     .say = sayLateRank,
+    .evidence = [](const FindingText& text) { return ranksEvidence(text, true); },
     .isOfLateRank = true,
     .isForNcclOnly = true,
 };
@@ -128,12 +146,9 @@ const Rule unbalancedRanksRule{
     .title = "This rank computes longer than the others",
     .finds = "One rank computes for longer than the mean of all by at least 3 % of the step.",
     .advice = "Give all ranks the same amount of work: experts by load, sequences by length, layers by cost.",
-    .sql =
-        "SELECT k.globalPid, s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns "
-        "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1, 2 "
-        "ORDER BY ns DESC LIMIT 40",
     .find = findUnbalancedRanks,
     .say = sayUnbalancedRanks,
+    .evidence = [](const FindingText& text) { return ranksEvidence(text, false); },
 };
 
 const Rule nvlinkUnusedRule{
@@ -143,6 +158,7 @@ const Rule nvlinkUnusedRule{
     .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,
+    .evidence = exchangeEvidence,
 };
 
 const Rule exposedCommunicationRule{
@@ -152,12 +168,9 @@ const Rule exposedCommunicationRule{
     .advice =
         "Start collectives earlier and in buckets, so that backward overlaps them; fewer bytes (bf16, "
         "accumulated gradients).",
-    .sql =
-        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE "
-        "'nccl%' GROUP BY 1 ORDER BY ns DESC",
     .find = findExposedCommunication,
     .say = sayExposedCommunication,
+    .evidence = exchangeEvidence,
 };
 
 }  // namespace lanescope::explain

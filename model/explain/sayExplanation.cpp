@@ -109,8 +109,10 @@ class Words {
         for (Finding& finding : made_.findings) {
             finding.sentence = finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
             finding.brief = briefFinding(run_, finding);
-            finding.sql =
-                finding.rule->query != nullptr ? finding.rule->query(run_, finding) : std::string(finding.rule->sql);
+            Evidence evidence{std::string(finding.rule->sql)};
+            if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
+            finding.sql = std::move(evidence.sql);
+            finding.evidenceNs = evidence.sumNs;
         }
         addCaveats();
     }

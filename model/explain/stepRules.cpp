@@ -65,9 +65,14 @@ std::string sayOddSteps(const FindingText& text) {
     return said + ".";
 }
 
-std::string oddStepsQuery(const RunSummary& run, const Finding&) {
-    // The first kernel of a step does not take the time of the step.
-    return stepsQuery(run, run.source == StepSource::KernelPattern ? "start" : "ns DESC LIMIT 10");
+Evidence oddStepsEvidence(const FindingText& text) {
+    const WorkerSummary& worker = text.worker();
+    std::vector<uint32_t> affected;
+    for (uint32_t index = 0; index < worker.steps.size(); ++index)
+        if (std::ranges::find(worker.outliers, worker.steps[index].number, &OutlierStep::number) !=
+            worker.outliers.end())
+            affected.push_back(index);
+    return EvidenceQuery(text.run(), text.finding().worker).steps(worker.outliers.front().part, affected);
 }
 
 std::optional<StepPart> longerPartOfOddSteps(const RunSummary& run, const Finding& finding) {
@@ -139,7 +144,14 @@ std::string sayStepPattern(const FindingText& text) {
     return said + ".";
 }
 
-std::string stepsInOrder(const RunSummary& run, const Finding&) { return stepsQuery(run, "start"); }
+Evidence patternEvidence(const FindingText& text) {
+    const StepPattern& found = *text.finding().pattern;
+    return EvidenceQuery(text.run(), text.finding().worker).steps(found.part, found.affected);
+}
+
+Evidence pausesEvidence(const FindingText& text) {
+    return {EvidenceQuery(text.run(), text.finding().worker).pauses(), text.worker().pauses.idleNs};
+}
 
 /// Only the steps of a period are all longer by this part.
 std::optional<StepPart> longerPartOfPattern(const RunSummary&, const Finding& finding) {
@@ -242,7 +254,7 @@ const Rule oddStepsRule{
     .advice = "Inspect one of them: checkpoints, evaluation, garbage collection, a late batch.",
     .find = findOddSteps,
     .say = sayOddSteps,
-    .query = oddStepsQuery,
+    .evidence = oddStepsEvidence,
     .longerPart = longerPartOfOddSteps,
     .isForNcclOnly = true,
 };
@@ -256,7 +268,7 @@ const Rule stepPatternRule{
     .advice = "Compare one of them with its neighbour: what runs only in these steps, or only since then?",
     .find = findStepPattern,
     .say = sayStepPattern,
-    .query = stepsInOrder,
+    .evidence = patternEvidence,
     .longerPart = longerPartOfPattern,
     .order = orderStepPattern,
     .isForNcclOnly = true,
@@ -274,7 +286,7 @@ const Rule idleBetweenStepsRule{
         "warm-up before the steps.",
     .find = findIdleBetweenSteps,
     .say = sayIdleBetweenSteps,
-    .query = stepsInOrder,
+    .evidence = pausesEvidence,
     .place = longestPause,
 };
 

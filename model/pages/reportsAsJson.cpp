@@ -351,7 +351,8 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},
             {"advice", finding.rule->advice},
-            {"sql", finding.sql}};
+            {"sql", finding.sql},
+            {"evidenceNs", finding.evidenceNs}};
 }
 
 }  // namespace

@@ -371,25 +371,25 @@ class tst_causes : public QObject {
 
     void queriesUseTheNamesOfTheRun() {
         MadeRun made;
-        made.run().pattern = "it's batch #";
-        OutlierStep odd{.number = 3, .wallNs = 900 * ms, .excessNs = 800 * ms};
-        made.run().workers[0].outliers.push_back(odd);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 20 * ms);
-        const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), (std::vector{&oddStepsRule, &inputDataRule}));
-        QVERIFY2(explanation.findings[0].sql.find("LIKE 'it''s batch %'") != std::string::npos,
-                 explanation.findings[0].sql.c_str());
-        QVERIFY2(explanation.findings[1].sql.find("LIKE '%forward'") != std::string::npos,
-                 explanation.findings[1].sql.c_str());
-        made.run().source = StepSource::KernelPattern;
-        made.run().pattern = "fill<8>";
-        const std::string sql = explain::explain(made.run()).findings[0].sql;
-        QVERIFY2(sql.find("s.value = 'fill<8>'") != std::string::npos, sql.c_str());
+        Contributor loading =
+            contributor(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 0);
+        loading.path = "train/it's fetch #";
+        made.add(0, loading, 20 * ms);
+        made.add(StepPart::Memset, ContributorKind::Memset, "memset", 10 * ms);
+        made.add(StepPart::Compute, ContributorKind::Kernel, "FillFunctor<8>", 10 * ms);
         // A trace stores a name of 5,050 bytes in this form.
-        made.run().pattern = std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)";
-        const std::string cut = explain::explain(made.run()).findings[0].sql;
-        QVERIFY2(cut.find("1, 4040) = ") != std::string::npos, cut.c_str());
-        QVERIFY2(cut.find("5050") == std::string::npos, cut.c_str());
+        made.add(StepPart::Compute, ContributorKind::Kernel,
+                 "FillFunctor" + std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)", 10 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* data = findingOf(explanation, &inputDataRule);
+        QVERIFY(data != nullptr);
+        QVERIFY2(data->sql.find("COALESCE(n.text, s.value) LIKE '%it''s fetch %'") != std::string::npos,
+                 data->sql.c_str());
+        const Finding* sets = findingOf(explanation, &memsetsRule);
+        QVERIFY(sets != nullptr);
+        QVERIFY2(sets->sql.find("s.value = 'FillFunctor<8>'") != std::string::npos, sets->sql.c_str());
+        QVERIFY2(sets->sql.find("1, 400) = ") != std::string::npos, sets->sql.c_str());
+        QVERIFY2(sets->sql.find("5050") == std::string::npos, sets->sql.c_str());
     }
 
     /// The name of a kernel can be pages long.

@@ -83,7 +83,7 @@ FindingButton::FindingButton(Text text, QWidget* parent) : QAbstractButton(paren
     setAccessibleName(text_.gain + QStringLiteral(": ") + text_.brief);
     setAccessibleDescription(text_.sentence + QLatin1Char(' ') + text_.advice);
     setToolTip(plainToolTip(text_.sentence + QLatin1Char('\n') + tr("Try: %1").arg(text_.advice) + QLatin1Char('\n') +
-                            tr("Click for details and the place of the greatest cost.")));
+                            tr("Click for details and to see it in a step, Escape to go back.")));
 }
 
 void FindingButton::setTheme(const Theme& theme) {
@@ -382,7 +382,7 @@ void ExplanationPanel::showMenu(int finding, QPoint place) {
 void ExplanationPanel::contextMenuEvent(QContextMenuEvent* event) { showMenu(-1, event->globalPos()); }
 
 void ExplanationPanel::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Escape) return emit closed();
+    if (event->key() == Qt::Key_Escape) return emit undoRequested();
     QWidget::keyPressEvent(event);
 }
 

@@ -114,6 +114,8 @@ class ExplanationPanel : public QWidget {
     void findingActivated(const lanescope::explain::Finding& finding);
     void queryRequested(const QString& sql);
     void mutedChanged();
+    /// Emitted on Escape: back to the view before the last finding.
+    void undoRequested();
     void closed();
 
   protected:

@@ -195,6 +195,42 @@ class tst_Tasks : public QObject {
         QCOMPARE(hand.said("its place"), QString());
     }
 
+    void findingsShowTheirEvidenceAndEscapeGoesBack() {
+        TaskHand hand(withALateRank(3));
+        QVERIFY(hand.wait());
+        ExplanationPanel& card = hand.guide().card();
+        const TimelineState& state = hand.timeline().state();
+        const TimeRange before = state.range().visible();
+        std::vector<TimeRange> shown;
+        for (size_t index = 0; index < card.findings().size(); ++index) {
+            const explain::Finding& finding = card.explanation().findings[index];
+            FindingButton& button = *card.findings()[index];
+            card.findChild<QScrollArea*>()->ensureWidgetVisible(&button);
+            hand.click(button, button.rect().center());
+            QTRY_VERIFY(state.range().visible() != before);
+            QVERIFY(hand.wait());
+            const EventRef event = state.selection().event();
+            if (finding.rule->isOfLateRank) {
+                // The collective for which the others wait.
+                QVERIFY(event.isValid());
+                QVERIFY(hand.timeline().trace()->nameOf(event).starts_with("nccl"));
+            }
+            QVERIFY(event.isValid() || state.selection().gapMark() || state.selection().range());
+            const TimeRange range = event.isValid()               ? hand.timeline().trace()->rangeOf(event)
+                                    : state.selection().gapMark() ? state.selection().gapMark()->range
+                                                                  : *state.selection().range();
+            QVERIFY(std::ranges::find(shown, range) == shown.end());
+            shown.push_back(range);
+            const TimeRange visible = state.range().visible();
+            QVERIFY(visible.startNs <= range.startNs && visible.endNs >= range.endNs);
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+            QCOMPARE(state.range().visible(), before);
+            QVERIFY(!state.selection().event().isValid() && !state.selection().gapMark());
+            QVERIFY(card.isVisible());
+        }
+        QVERIFY(shown.size() > 1);
+    }
+
     void launchOfAKernelIsOneClick() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <filesystem>
+#include <variant>
+
+#include "model/explain/Explanation.h"
+#include "model/explain/findingPlace.h"
+#include "model/explain/rules.h"
+#include "model/importers/loadTrace.h"
+#include "model/numbers/Statistics.h"
+#include "model/query/TraceQuery.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::analysis;
+using namespace lanescope::explain;
+
+namespace {
+
+/// Queries split time by simpler rules than the analysis.
+constexpr double tolerance = 0.1;
+/// Calls that wait have other names in traces of compilers, which are few.
+constexpr double toleranceOfOthers = 0.4;
+
+std::optional<size_t> columnOf(const ReportTable& table, std::string_view name) {
+    for (size_t column = 0; column < table.columns.size(); ++column)
+        if (table.columns[column].name == name) return column;
+    return std::nullopt;
+}
+
+int64_t integer(const Cell& cell) {
+    const int64_t* value = std::get_if<int64_t>(&cell);
+    return value == nullptr ? 0 : *value;
+}
+
+std::vector<int64_t> valuesOf(const ReportTable& table, std::string_view name) {
+    std::vector<int64_t> values;
+    if (const std::optional<size_t> column = columnOf(table, name))
+        for (const auto& row : table.rows) values.push_back(integer(row[*column]));
+    return values;
+}
+
+double sumOf(const std::vector<int64_t>& values) {
+    double sum = 0;
+    for (const int64_t value : values) sum += static_cast<double>(value);
+    return sum;
+}
+
+/// Returns the time by which the steps that the query marks exceed the median of the others, summed.
+double excessOf(const ReportTable& table) {
+    const std::vector<int64_t> ns = valuesOf(table, "ns"), longer = valuesOf(table, "longer");
+    std::vector<int64_t> others;
+    for (size_t row = 0; row < ns.size(); ++row)
+        if (longer[row] == 0) others.push_back(ns[row]);
+    double sum = 0;
+    for (size_t row = 0; row < ns.size(); ++row)
+        if (longer[row] != 0) sum += static_cast<double>(ns[row]) - medianOf(others);
+    return sum;
+}
+
+bool isAbout(double value, double expected, double within) {
+    return std::abs(value - expected) <= within * std::abs(expected);
+}
+
+void collect(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.ends_with(".sqlite.gz") && !name.ends_with(".sqlite")) continue;
+        QTest::newRow(entry.path().parent_path().filename().append("/").append(name).c_str())
+            << QString::fromStdString(entry.path().string());
+    }
+}
+
+}  // namespace
+
+/// The query of a finding returns rows that add up to its claim, in every recording at hand.
+class tst_FindingEvidence : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void rowsAddUpToTheFinding_data() {
+        QTest::addColumn<QString>("path");
+        collect(LANESCOPE_SAMPLES);
+        collect(LANESCOPE_SOURCE_DIR "/tests/golden");
+        // Larger recordings lie next to the sources of some machines.
+        collect(LANESCOPE_SOURCE_DIR "/../shared/data/recordings");
+        collect(LANESCOPE_SOURCE_DIR "/../shared/data/nsys-exports");
+    }
+
+    void rowsAddUpToTheFinding() {
+        QFETCH(QString, path);
+        const auto trace = loadTrace(path.toStdString());
+        if (!trace) return;  // A summary alone, or a damaged file.
+        const auto run = summarizeRun(**trace);
+        QVERIFY(run);
+        const Explanation explanation = explain::explain(*run);
+        if (explanation.findings.empty()) return;
+        const bool isOurs = run->facts.producerKind == ProducerKind::Lanescope;
+        const double within = isOurs ? tolerance : toleranceOfOthers;
+        std::vector<TimeRange> shown;
+        for (const Finding& finding : explanation.findings) {
+            const Result<FindingPlace> place = placeOf(**trace, *run, finding, explanation.findings);
+            QVERIFY(place);
+            const std::string said = fmt::format("{} at {}", finding.rule->id, place->range.startNs);
+            QVERIFY2(std::ranges::find(shown, place->range) == shown.end(), said.c_str());
+            shown.push_back(place->range);
+            QVERIFY2(place->view.startNs < place->range.startNs && place->view.endNs > place->range.endNs,
+                     said.c_str());
+            QVERIFY2(place->range.durationNs() * 160 >= place->view.durationNs(), said.c_str());
+            const bool isOfIdleTime = finding.contributor.isIdle() || finding.rule == &idleBetweenStepsRule;
+            if (isOfIdleTime && !finding.rule->isOfLateRank && !finding.rule->isOfSingleSteps())
+                QVERIFY2(place->isGap && !place->event.isValid(), said.c_str());
+            if (finding.rule->isOfLateRank) QVERIFY2(place->event.isValid(), said.c_str());
+        }
+        const auto query = TraceQuery::open(path.toStdString());
+        QVERIFY2(query, query ? "" : query.error().sentence.c_str());
+        for (const Finding& finding : explanation.findings) {
+            const std::string rule(finding.rule->id);
+            QVERIFY2(!finding.sql.empty(), rule.c_str());
+            const auto result = query->run(finding.sql, {.time = std::chrono::minutes(5)});
+            QVERIFY2(result, (rule + ": " + (result ? "" : result.error().sentence)).c_str());
+            const ReportTable& table = result->table;
+            QVERIFY2(!table.rows.empty(), rule.c_str());
+            if (finding.evidenceNs == 0) continue;
+            const double sumNs = sumOf(valuesOf(table, "ns"));
+            const auto evidenceNs = static_cast<double>(finding.evidenceNs);
+            const double claimNs =
+                static_cast<double>(finding.maxGainNs) * static_cast<double>(run->workers[finding.worker].steps.size());
+            const std::string said =
+                fmt::format("{}: rows {}, evidence {}, claim {}", rule, sumNs, evidenceNs, claimNs);
+            QVERIFY2(isAbout(sumNs, evidenceNs, within), said.c_str());
+            if (finding.rule == &lateRankRule) {
+                const std::vector<int64_t> ranks = valuesOf(table, "ns");
+                QVERIFY2(isAbout(static_cast<double>(ranks[1] - ranks[0]), claimNs, within), said.c_str());
+            } else if (finding.rule == &oddStepsRule || finding.rule == &stepPatternRule) {
+                // The rows of many steps are those of the first.
+                const size_t affected =
+                    finding.pattern ? finding.pattern->affected.size() : run->workers[finding.worker].outliers.size();
+                const double shown = sumOf(valuesOf(table, "longer")) / static_cast<double>(affected);
+                const double excessNs = excessOf(table);
+                // The claim is the difference of two medians in each of them.
+                QVERIFY2(isOurs ? isAbout(excessNs, claimNs * shown, 2 * within) : excessNs > 0,
+                         fmt::format("{}, excess {}", said, excessNs).c_str());
+            } else if (finding.rule != &unbalancedRanksRule) {
+                // The mean step is rounded.
+                QVERIFY2(claimNs <= evidenceNs * 1.001, said.c_str());
+            }
+        }
+    }
+};
+
+LANESCOPE_TEST(tst_FindingEvidence, NoApplication)
+#include "tst_FindingEvidence.moc"
