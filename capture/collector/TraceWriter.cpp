@@ -47,10 +47,12 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::
         if (auto removed = removeUnfinished(path); !removed) return fail(removed.error());
         database = Database::create(path);
         if (!database) return fail(database.error());
+        journal = Journal::None;
     }
     if (auto safe = checkSideFiles(path); !safe) return fail(safe.error());
-    if (auto made = createTraceTables(*database); !made) return fail(made.error());
-    std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(*database)));
+    const TraceState state = journal == Journal::Live ? TraceState::Whole : TraceState::Unfinished;
+    if (auto made = createTraceTables(*database, state); !made) return fail(made.error());
+    std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(*database), journal));
     if (auto begun = writer->database_.execute("BEGIN"); !begun) return fail(begun.error());
     return writer;
 }
@@ -64,6 +66,11 @@ Result<void> TraceWriter::finish(const std::function<void(Database& database)>& 
     if (!error_)
         if (auto dropped = dropEmptyTables(database_); !dropped) error_ = dropped.error();
     if (auto done = endTransaction(); !done) return done;
+    if (journal_ == Journal::None) {
+        if (auto done = markWhole(database_); !done) return done;
+        // A kill during the addition must not leave a part of it that looks like all.
+        if (auto done = database_.execute("PRAGMA journal_mode = DELETE"); !done) return done;
+    }
     if (addition) {
         // It reads the file by a connection of its own.
         static_cast<void>(database_.execute("PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"));

@@ -120,10 +120,11 @@ class TraceWriter {
     Database& database() { return database_; }
 
   private:
-    explicit TraceWriter(Database database) : database_(std::move(database)) {}
+    TraceWriter(Database database, Journal journal) : database_(std::move(database)), journal_(journal) {}
     Result<void> endTransaction();
 
     Database database_;
+    Journal journal_;
     FirstError error_;
     TableWriter rows_{database_, error_};
     StringTableWriter strings_{rows_};

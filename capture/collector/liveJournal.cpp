@@ -117,11 +117,12 @@ Result<void> endLiveJournal(Database& database) {
     if (pragmaResult(database, "PRAGMA journal_mode") != "wal") return {};
     const auto begun = std::chrono::steady_clock::now();
     for (;;) {
-        auto ended = database.prepare("PRAGMA journal_mode = DELETE");
+        // The change of the file's mode is one write of one page, which needs no journal.
+        auto ended = database.prepare("PRAGMA journal_mode = OFF");
         if (!ended) return fail(ended.error());
         const Result<bool> row = ended->step();
         if (!row && !database.isBusy()) return fail(row.error());
-        if (row && *row && ended->text(0) == "delete") return {};
+        if (row && *row && ended->text(0) == "off") return {};
         const auto waited = std::chrono::steady_clock::now() - begun;
         if (waited > exclusiveTimeout && isAllInFile(database)) return {};
         if (waited > readerTimeout) return {};

@@ -15,7 +15,7 @@ namespace lanescope::capture {
 /// Way to write a trace.
 enum class Journal : uint8_t {
     Live,  ///< Others can read the trace while it is written.
-    None,  ///< No program can read it before it is finished; needs about half of the disk space.
+    None,  ///< Readers refuse it until it is whole (`TraceState`); needs about half of the disk space.
 };
 
 /// Lets others read a trace while it is written: SQLite then keeps committed data in a log next to the file, so readers

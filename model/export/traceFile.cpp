@@ -42,10 +42,11 @@ namespace {
 
 /// Fills a database that was just made, and closes it.
 Result<void> fill(const Trace& trace, Database database, bool isToBeSealed) {
-    if (auto created = createTraceTables(database); !created) return created;
+    if (auto created = createTraceTables(database, TraceState::Unfinished); !created) return created;
     if (isToBeSealed)
         if (auto announced = announceSeal(database); !announced) return announced;
-    return TraceFileWriter(trace, database).write();
+    if (auto written = TraceFileWriter(trace, database).write(); !written) return written;
+    return markWhole(database);
 }
 
 std::filesystem::path partialOf(std::filesystem::path path) {

@@ -249,7 +249,8 @@ Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
     const uintmax_t size = error ? 0 : std::filesystem::file_size(path, error);
     if (error) return fail("Cannot open {}: {}.", path.string(), error.message());
-    Result<Database> database = openUntrusted(absolute.c_str(), nullptr, path, size);
+    // Rows that are only in the log are as good: an interrupted recording may have all of them there.
+    Result<Database> database = openUntrusted(absolute.c_str(), nullptr, path, size + logBytesOf(absolute));
     if (database) {
         database->absolutePath_ = absolute.string();
         database->file_ = fileAt(absolute);

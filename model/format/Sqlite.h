@@ -147,7 +147,7 @@ class Database {
     int64_t pragma(const char* name) const;
     int64_t lastRowId() const;
     const std::string& path() const { return path_; }
-    /// Size of the file when it was opened for reading.
+    /// Size of the file and its log when it was opened for reading.
     uint64_t fileBytes() const { return fileBytes_; }
 
   private:

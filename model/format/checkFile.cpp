@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "model/format/ReadWatch.h"
 #include "model/format/files.h"
 
 namespace lanescope {
@@ -50,7 +52,23 @@ uint32_t bigEndian32(const unsigned char* bytes) {
     return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
+/// Returns true if SQLite reads a file with this header together with a log.
+bool usesLog(std::span<const unsigned char> header) {
+    constexpr size_t readVersionAt = 19;
+    constexpr unsigned char withLog = 2;
+    return header.size() > readVersionAt && header[readVersionAt] == withLog;
+}
+
 }  // namespace
+
+uint64_t logBytesOf(const std::filesystem::path& path) {
+    std::error_code error;
+    // SQLite follows a link before it looks for the log.
+    const std::string name = std::filesystem::canonical(path, error).string();
+    if (error || sideFileOf(name, "-wal") != SideFile::Trusted) return 0;
+    const uintmax_t bytes = std::filesystem::file_size(name + "-wal", error);
+    return error ? 0 : bytes;
+}
 
 Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     const Result<uint64_t> size = checkFile(path);
@@ -60,7 +78,10 @@ Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     std::array<unsigned char, sqliteHeaderBytes> header{};
     const ssize_t got = ::pread(*file, header.data(), header.size(), 0);
     if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
-    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), *size, path);
+    const auto bytes = std::span(header).first(static_cast<size_t>(got));
+    // Page 1 is copied first from a log to the file, which is then shorter than it states.
+    const bool hasLog = usesLog(bytes) && logBytesOf(path) > 0;
+    return checkSqliteHeader(bytes, hasLog ? std::numeric_limits<uint64_t>::max() : *size, path);
 }
 
 bool isSqliteHeader(std::span<const unsigned char> header) {
@@ -92,6 +113,11 @@ Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t f
         return fail("{}: not a trace, not an SQLite file.", shown);
     }
     if (header.size() < sqliteHeaderBytes) return fail("{}: truncated inside its header. Copy it again.", shown);
+    if (applicationIdOf(header) == unfinishedTraceId)
+        return fail(
+            "{}: incomplete. If no program writes it any more, make it again: a recording with 'lanescope recover', "
+            "another trace with the command that wrote it.",
+            shown);
     // SQLite knows four schema formats, and does not report a higher number as corruption.
     constexpr size_t schemaFormatAt = 44;
     constexpr uint32_t lastSchemaFormat = 4;

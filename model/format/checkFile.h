@@ -22,10 +22,13 @@ Result<uint64_t> checkFile(const std::filesystem::path& path);
 bool mayExist(const std::filesystem::path& path);
 
 /// Checks a file before SQLite opens it, for specific errors: missing, a folder, empty, no SQLite
-/// file, truncated. Reads 100 bytes.
+/// file, not whole yet, truncated. Reads 100 bytes.
 Result<void> checkSqliteHeader(const std::filesystem::path& path);
 
 inline constexpr size_t sqliteHeaderBytes = 100;
+
+/// Returns the size of the write-ahead log that SQLite reads with the file; 0 if there is none or it is ignored.
+uint64_t logBytesOf(const std::filesystem::path& path);
 
 /// Checks an open file: its first `sqliteHeaderBytes` (or all it has) and its size. `path` is its name in errors.
 Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t fileBytes,
@@ -37,6 +40,8 @@ bool isSqliteHeader(std::span<const unsigned char> header);
 uint32_t applicationIdOf(std::span<const unsigned char> header);
 /// Application id of a `lanescope fleet` report: "LNSF".
 inline constexpr uint32_t fleetReportId = 0x4c4e5346;
+/// Application id of a trace that is written without a journal and not whole yet: "LNSU". Readers refuse it.
+inline constexpr uint32_t unfinishedTraceId = 0x4c4e5355;
 /// Returns the file size that a complete header states; 0 if unknown.
 uint64_t sqliteFileBytes(std::span<const unsigned char> header);
 

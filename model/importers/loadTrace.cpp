@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "model/format/Result.h"
+#include "model/format/checkFile.h"
 
 namespace lanescope {
 
@@ -50,7 +51,7 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
     builder.setPath(source.path());
     std::error_code error;
     const uintmax_t bytes = std::filesystem::file_size(source.path(), error);
-    if (!error) builder.boundNamesBy(bytes);
+    if (!error) builder.boundNamesBy(bytes + logBytesOf(source.path()));
     const double readingFrom = source.wasUnpacked() ? unpackingShare : 0;
     bool isWanted = true;
     const LoadProgress reading = [&](double fraction, std::string_view what) {

@@ -11,6 +11,7 @@
 
 #include "model/format/OutputFile.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checkFile.h"
 #include "model/format/tables/Schema.h"
 #include "model/query/harden.h"
 
@@ -92,6 +93,8 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
     Connection source(raw);
     if (code != SQLITE_OK)
         return fail("{}: cannot be read while it is being written: {}.", partial_.string(), sqlite3_errstr(code));
+    if (textsOf(raw, "PRAGMA application_id") == std::vector{std::to_string(unfinishedTraceId)})
+        if (auto readable = checkSqliteHeader(partial_); !readable) return fail(readable.error());
     hardenForQueries(raw);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, maxCellBytes);
     return source;

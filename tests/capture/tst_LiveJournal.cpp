@@ -94,6 +94,61 @@ class tst_LiveJournal : public QObject {
         QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(5000));
     }
 
+    /// All rows of a killed recording may be in its log, which is then larger than the file.
+    void rowsOfTheLogAreReadLikeThoseOfTheFile() {
+        for (int i = 0; i < 10'000; ++i) addRange(*writer_, i, i + 1, "range");
+        QVERIFY(writer_->commit().has_value());
+        const std::filesystem::path killed = copyOfUnfinished();
+        QVERIFY(std::filesystem::file_size(killed) < std::filesystem::file_size(killed.string() + "-wal"));
+        const auto trace = loadTrace(killed);
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        QCOMPARE((*trace)->nvtx.size(), 10'000u);
+        for (const HealthNote& note : (*trace)->health) QVERIFY(note.code != HealthCode::TableDamaged);
+    }
+
+    /// A killed writer may have copied only the first pages of its log to the file.
+    void partlyCopiedLogIsReadWhole() {
+        for (int i = 0; i < 10'000; ++i) addRange(*writer_, i, i + 1, "range");
+        QVERIFY(writer_->commit().has_value());
+        const std::filesystem::path killed = copyOfUnfinished();
+        finish();
+        std::string page(4096, '\0');
+        std::ifstream(path_, std::ios::binary).read(page.data(), static_cast<std::streamsize>(page.size()));
+        page[18] = page[19] = 2;  // still with a log
+        std::fstream(killed, std::ios::binary | std::ios::in | std::ios::out) << page;
+        const auto trace = loadTrace(killed);
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        QCOMPARE((*trace)->nvtx.size(), 10'000u);
+    }
+
+    void traceWithoutJournalIsRefusedUntilItIsWhole() {
+        const std::filesystem::path path = *folder_ / "alone.sqlite.partial";
+        auto writer = TraceWriter::create(path, Journal::None);
+        QVERIFY(writer.has_value());
+        for (int i = 0; i < 1000; ++i) addRange(**writer, i, i + 1, "range");
+        QVERIFY((*writer)->commit().has_value());
+        const std::filesystem::path killed = *folder_ / "killed.sqlite.partial";
+        std::filesystem::copy_file(path, killed);
+        const auto trace = loadTrace(killed);
+        QVERIFY(!trace.has_value());
+        QVERIFY2(trace.error().sentence.find("lanescope recover") != std::string::npos, trace.error().sentence.c_str());
+        auto mirror = TraceMirror::create(killed);
+        QVERIFY(mirror && !mirror->refresh().has_value());
+        std::string journal;
+        QVERIFY((*writer)
+                    ->finish([&](Database& database) {
+                        auto mode = database.prepare("PRAGMA journal_mode");
+                        if (mode && mode->step()) journal = mode->text(0);
+                        const auto whole = loadTrace(path);
+                        QVERIFY(whole.has_value());
+                        QCOMPARE((*whole)->nvtx.size(), 1000u);
+                    })
+                    .has_value());
+        QCOMPARE(journal, std::string("delete"));
+        writer->reset();
+        QCOMPARE((*loadTrace(path))->nvtx.size(), 1000u);
+    }
+
     void finishWaitsForAReader() {
         Reader reader(path_);
         QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
@@ -281,6 +336,14 @@ class tst_LiveJournal : public QObject {
         QVERIFY2(finished.has_value(), finished ? "" : finished.error().sentence.c_str());
         writer_.reset();
         QVERIFY(settleJournal(path_).has_value());
+    }
+
+    /// Copies the trace and its log as they are now, as a kill would leave them.
+    std::filesystem::path copyOfUnfinished() const {
+        const std::filesystem::path killed = *folder_ / "killed.sqlite.partial";
+        for (const char* ending : {"", "-wal"})
+            std::filesystem::copy_file(path_.string() + ending, killed.string() + ending);
+        return killed;
     }
 
     std::unique_ptr<TemporaryFolder> folder_;

@@ -3,9 +3,11 @@
 // A library to be preloaded (LD_PRELOAD) that makes calls of a program fail, as when memory is used
 // up, a disk breaks or a limit is reached.
 //
-//   FAULT_KIND      malloc, read, write, open, mmap, fsync or rename; none: nothing fails
+//   FAULT_KIND      malloc, read, write, open, mmap, fsync or rename; change: everything that changes a file or
+//                   folder; none: nothing fails
 //   FAULT_AT        number of the failing call, from 1 on; 0: calls are only counted
 //   FAULT_REST      1: all later calls fail, too
+//   FAULT_KILL      1: instead of failing, the call kills the process group of its program
 //   FAULT_PROGRAM   only in programs with this file name; empty: in all
 //   FAULT_OBJECT    only calls from programs and libraries whose path contains one of these,
 //                   separated by ':'; empty: calls of all
@@ -32,6 +34,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -51,14 +54,15 @@ void* __libc_realloc(void* block, size_t bytes);
 
 namespace {
 
-enum class Kind : uint8_t { None, Malloc, Read, Write, Open, Map, Sync, Rename };
-constexpr std::array<std::string_view, 8> kindNames{"none", "malloc", "read",  "write",
-                                                    "open", "mmap",   "fsync", "rename"};
+enum class Kind : uint8_t { None, Malloc, Read, Write, Open, Map, Sync, Rename, Change };
+constexpr std::array<std::string_view, 9> kindNames{"none", "malloc", "read",   "write", "open",
+                                                    "mmap", "fsync",  "rename", "change"};
 
 Kind kind = Kind::None;
 long failing = 0;
 bool goesOn = false;
 bool isOfOthers = false;
+bool kills = false;
 char objects[256] = "";
 std::atomic<long> calls{0};
 /// Stack of each call; calls beyond the array have none.
@@ -163,11 +167,13 @@ bool isThreadAsked() { return !isOfOthers || ::syscall(SYS_gettid) != ::getpid()
 
 /// Returns true if this call must fail; errno is then `error`.
 bool fails(Kind called, void* caller, int error) {
-    if (called != kind || isAsking || !isThreadAsked() || !isCallerAsked(caller)) return false;
+    const bool isChange = kind == Kind::Change && (called == Kind::Write || called == Kind::Rename);
+    if ((called != kind && !isChange) || isAsking || !isThreadAsked() || !isCallerAsked(caller)) return false;
     const long number = ++calls;
     keepStack(number);
     if (failing <= 0 || number < failing || (number > failing && !goesOn)) return false;
     if (showsFailure && number == failing) showStack();
+    if (kills) ::kill(0, SIGKILL);
     errno = error;
     return true;
 }
@@ -176,6 +182,7 @@ void begin() {
     if (!isProgramAsked()) return;
     failing = std::atol(environment("FAULT_AT").data());
     goesOn = environment("FAULT_REST") == "1";
+    kills = environment("FAULT_KILL") == "1";
     isOfOthers = environment("FAULT_THREADS") == "others";
     keepsStacks = !environment("FAULT_STACKS").empty();
     showsFailure = environment("FAULT_SHOW") == "1";
@@ -332,4 +339,25 @@ SHOWN int renameat2(int fromFolder, const char* from, int toFolder, const char* 
 SHOWN int rename(const char* from, const char* to) noexcept {
     if (fails(Kind::Rename, CALLER, EIO)) return -1;
     return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+SHOWN int renameat(int fromFolder, const char* from, int toFolder, const char* to) noexcept {
+    if (fails(Kind::Rename, CALLER, EIO)) return -1;
+    return static_cast<int>(::syscall(SYS_renameat2, fromFolder, from, toFolder, to, 0));
+}
+
+SHOWN int ftruncate(int file, off_t bytes) noexcept {
+    return fails(Kind::Change, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_ftruncate, file, bytes));
+}
+SHOWN int ftruncate64(int file, off64_t bytes) noexcept {
+    return fails(Kind::Change, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_ftruncate, file, bytes));
+}
+SHOWN int unlink(const char* path) noexcept {
+    return fails(Kind::Change, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+}
+SHOWN int unlinkat(int folder, const char* path, int flags) noexcept {
+    return fails(Kind::Change, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
+}
+SHOWN int linkat(int fromFolder, const char* from, int toFolder, const char* to, int flags) noexcept {
+    if (fails(Kind::Change, CALLER, EIO)) return -1;
+    return static_cast<int>(::syscall(SYS_linkat, fromFolder, from, toFolder, to, flags));
 }

@@ -32,8 +32,18 @@ def __getattr__(name):
     if name == "__version__":
         from importlib import metadata
 
-        return metadata.version("lanescope")
-    if name in ("Trace", "Table", "Comparison", "Error"):
+        try:
+            return metadata.version("lanescope")
+        except metadata.PackageNotFoundError:  # A copy of the folder: the version of its program.
+            import subprocess
+
+            words = subprocess.run([program(), "--version"], capture_output=True, text=True, check=True).stdout.split()
+            return words[1] if len(words) > 1 else ""
+    if name == "Error":  # Also if the program or its library is missing.
+        from lanescope._places import Error
+
+        return Error
+    if name in ("Trace", "Table", "Comparison"):
         from lanescope import trace
 
         return getattr(trace, name)

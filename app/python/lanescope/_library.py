@@ -4,23 +4,19 @@
 import ctypes
 from pathlib import Path
 
-from lanescope._places import program
-
-
-class Error(Exception):
-    """An error with the sentence that the command line would print."""
+from lanescope._places import Error, MissingProgramError, program
 
 
 def load(name: str, version_function: str, version: int) -> ctypes.CDLL:
     """Loads the library liblanescope-`name`.so, which is next to the agent.
 
-    Raises FileNotFoundError if it is missing, and Error if it belongs to another version of this package.
+    Raises MissingProgramError if it is missing, and Error if it belongs to another version of this package.
     """
     root = program().parent.parent
     places = [folder / f"liblanescope-{name}.so" for folder in (root / "libexec" / "lanescope", root / "lib")]
     place = next((place for place in places if place.is_file()), None)
     if place is None:
-        raise FileNotFoundError(f"{Path(places[0]).name} is not in {places[0].parent}. Reinstall the package with pip.")
+        raise MissingProgramError(f"{Path(places[0]).name} is not in {places[0].parent}. Reinstall the package with pip.")
     library = ctypes.CDLL(str(place))
     if getattr(library, version_function)() != version:
         raise Error(f"{place}: another version than this package. Reinstall the package with pip.")

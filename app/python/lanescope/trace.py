@@ -59,7 +59,9 @@ def _pairs(options):
     """Packs names and values for the library, without options that are None. A list is a repeated option."""
     texts = []
     for name, value in options.items():
-        for each in value if isinstance(value, (list, tuple)) else [value]:
+        # One text or path is a list of one, not of its letters.
+        several = value is not None and not isinstance(value, (str, bytes, os.PathLike)) and hasattr(value, "__iter__")
+        for each in value if several else [value]:
             if each is not None:
                 texts += [name.encode(), os.fsencode(str(each))]
     return (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
@@ -215,7 +217,7 @@ class Trace(_Object):
             raise Error("The trace was closed.")
         files = [other.path if isinstance(other, Trace) else os.fspath(other) for other in others]
         options = _pairs({"candidate": files, "range": range, "steps": steps, "align": align,
-                          "spread": [os.fspath(file) for file in spread or []], "top": top})
+                          "spread": spread, "top": top})
         return Comparison(_call(_library.lanescopeCompare, self, options))
 
     def explain(self, *, range=None, steps=None, mute=None):
@@ -223,5 +225,5 @@ class Trace(_Object):
         explain`; `mute` is a list of rules to omit."""
         if not self._close.alive:
             raise Error("The trace was closed.")
-        options = _pairs({"range": range, "steps": steps, "mute": list(mute or [])})
+        options = _pairs({"range": range, "steps": steps, "mute": mute})
         return Explanation(_call(_library.lanescopeExplain, self, options))

@@ -13,6 +13,7 @@
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checkFile.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Enums.h"
@@ -110,11 +111,20 @@ void describeExport(const Database& database, FirstError& error) {
 
 }  // namespace
 
-Result<void> createTraceTables(Database& database) {
+namespace {
+
+std::string applicationIdSql(int64_t id) { return fmt::format("PRAGMA application_id = {};", id); }
+
+}  // namespace
+
+Result<void> markWhole(Database& database) { return database.execute(applicationIdSql(traceApplicationId).c_str()); }
+
+Result<void> createTraceTables(Database& database, TraceState state) {
     std::string sql = "BEGIN;\n";
     for (const tables::Table* table : tables::traceTables()) sql += createSql(*table);
     // Pragmas take no binds.
-    sql += fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", traceApplicationId, traceSchemaVersion);
+    sql += applicationIdSql(state == TraceState::Whole ? traceApplicationId : unfinishedTraceId);
+    sql += fmt::format("PRAGMA user_version = {}", traceSchemaVersion);
     if (auto done = database.execute(sql.c_str()); !done) return done;
     FirstError error;
     fillEnums(database, error);

@@ -28,9 +28,19 @@ inline constexpr int32_t traceApplicationId = 0x4c4e5343;
 /// known parts of later ones (FORMAT.md).
 inline constexpr int traceSchemaVersion = 8;
 
+/// Protection of a trace whose writer is killed.
+enum class TraceState : uint8_t {
+    Whole,       ///< A journal or a place that no other program knows; every committed state is a trace.
+    Unfinished,  ///< None: readers refuse the file until `markWhole`.
+};
+
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
 /// `model/format/FORMAT.md` describes the tables and columns.
-Result<void> createTraceTables(Database& database);
+Result<void> createTraceTables(Database& database, TraceState state = TraceState::Whole);
+
+/// Lets readers open a trace that was created as unfinished, in one write of one page. After the last commit without a
+/// journal.
+Result<void> markWhole(Database& database);
 
 /// Drops empty tables that also exist in exports of Nsight Systems. Such exports omit empty tables,
 /// and programs that read them assume that an existing table has rows. Call after the last write.

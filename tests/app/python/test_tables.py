@@ -148,6 +148,21 @@ class Tables(WithTraces):
         self.assertEqual(self.nvlink.explain(mute=muted).to_dict()["findings"], [])
         with self.assertRaisesRegex(lanescope.Error, "There is no rule \"nothing\""):
             self.nvlink.explain(mute=["nothing"])
+        # A text is one rule, not a list of letters.
+        with self.assertRaisesRegex(lanescope.Error, "There is no rule \"nothing\""):
+            self.nvlink.explain(mute="nothing")
+
+    def test_a_copy_of_the_folder_uses_the_program_of_the_path_or_says_so(self):
+        with tempfile.TemporaryDirectory() as name:
+            copy = Path(name) / "alone"
+            shutil.copytree(Path(lanescope.__file__).parent, copy / "lanescope")
+            script = ("import lanescope\n"
+                      "try:\n    print(lanescope.__version__, len(lanescope.open(%r).kernels()) > 0)\n"
+                      "except lanescope.Error as error:\n    print(error)" % str(self.nvlink.path))
+            run = lambda path: subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE,
+                                              env={"PYTHONPATH": str(copy), "PATH": path}).stdout.decode()
+            self.assertIn("The program lanescope is not in", run(name))
+            self.assertEqual(run(str(lanescope.program().parent)).split(), [lanescope.__version__, "True"])
 
     def test_units_stand_in_the_metadata(self):
         schema = arrow.schema_of(arrow.stream_in(capsule := self.every.memcpys().__arrow_c_stream__()))
