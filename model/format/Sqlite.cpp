@@ -326,6 +326,44 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     return result;
 }
 
+Result<Database> Database::createInMemory(const std::string& name) {
+    Database result;
+    result.path_ = name;
+    sqlite3* raw = nullptr;
+    const int code =
+        sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    result.database_.reset(raw);
+    if (code != SQLITE_OK) return result.failure(code);
+    return result;
+}
+
+Result<Database> Database::openBytes(std::span<const std::byte> bytes, const std::filesystem::path& path) {
+    Result<Database> result = createInMemory(path.string());
+    if (!result) return result;
+    sqlite3* const raw = result->database_.get();
+    auto* const copy = static_cast<unsigned char*>(sqlite3_malloc64(std::max<size_t>(bytes.size(), 1)));
+    if (copy == nullptr) return result->failure(SQLITE_NOMEM);
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(copy));
+    const auto size = static_cast<sqlite3_int64>(bytes.size());
+    // SQLite frees the copy, also after a failure.
+    const int code = sqlite3_deserialize(raw, "main", copy, size, size,
+                                         SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+    if (code != SQLITE_OK) return result->failure(code);
+    if (const int hardened = harden(raw, bytes.size()); hardened != SQLITE_OK) return result->failure(hardened);
+    result->fileBytes_ = bytes.size();
+    return result;
+}
+
+Result<std::vector<std::byte>> Database::bytes() const {
+    sqlite3_int64 size = 0;
+    unsigned char* const copy = sqlite3_serialize(database_.get(), "main", &size, 0);
+    if (copy == nullptr) return failure(SQLITE_NOMEM);
+    const auto* const from = reinterpret_cast<const std::byte*>(copy);
+    std::vector<std::byte> made(from, from + size);
+    sqlite3_free(copy);
+    return made;
+}
+
 Database Database::adopt(sqlite3* connection, std::string path) {
     Database result;
     result.database_.reset(connection);

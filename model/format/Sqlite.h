@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,6 +101,11 @@ class Database {
     /// without a rollback journal: an unfinished file is unusable.
     static Result<Database> create(const std::filesystem::path& path);
 
+    /// Creates an empty database in memory; `name` is its name in errors.
+    static Result<Database> createInMemory(const std::string& name);
+    /// Opens a copy of the bytes of a database for reading, as untrusted as a file. `path` is its name.
+    static Result<Database> openBytes(std::span<const std::byte> bytes, const std::filesystem::path& path);
+
     /// Takes ownership of an open connection; `path` is its name in errors.
     static Database adopt(sqlite3* connection, std::string path);
 
@@ -106,6 +113,9 @@ class Database {
     /// identifiers and binds for values.
     Result<Statement> prepare(std::string_view sql) const;
     Result<void> execute(const char* sql);
+
+    /// Returns the bytes of the database as its file would have them, for `openBytes`. O(bytes).
+    Result<std::vector<std::byte>> bytes() const;
 
     /// Leaves SQLite's log where it is when the connection is closed, for a file that is given up.
     void keepLogOnClose();

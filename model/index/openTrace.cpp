@@ -19,6 +19,7 @@
 #include "model/format/files.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/IndexFile.h"
+#include "model/index/indexedSummary.h"
 #include "model/system/system.h"
 
 namespace lanescope {
@@ -94,10 +95,12 @@ std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
 
 Result<int> removeIndexes(const std::filesystem::path& trace) {
     int removed = 0;
-    for (const std::filesystem::path& path : indexPaths(trace)) {
-        if (!mayExist(path)) continue;
-        if (const Result<void> done = removeFile(path); !done) return fail(done.error());
-        ++removed;
+    for (const std::filesystem::path& index : indexPaths(trace)) {
+        for (const std::filesystem::path& path : {index, summaryPathOf(index)}) {
+            if (!mayExist(path)) continue;
+            if (const Result<void> done = removeFile(path); !done) return fail(done.error());
+            ++removed;
+        }
     }
     return removed;
 }
@@ -126,20 +129,28 @@ bool isOwnTrace(const std::filesystem::path& file) {
     return ::stat(file.c_str(), &status) != 0 || status.st_uid == ::geteuid() || ::geteuid() == 0;
 }
 
-/// Writes to the first possible place for the index of `name`: next to an own trace, or the cache.
-Result<void> writeSomewhere(const Trace& trace, const SourceKey& source, const std::filesystem::path& name,
-                            const std::function<bool()>& isWanted) {
+using PlaceWriter = std::function<Result<void>(const std::filesystem::path& index)>;
+
+/// Calls `write` with the possible places for the index of `name`, the later name of `file`.
+Result<void> writeSomewhere(const std::filesystem::path& file, const std::filesystem::path& name,
+                            const PlaceWriter& write, const std::function<bool()>& isWanted) {
     Result<void> first;
     bool isFirst = true;
     for (const std::filesystem::path& index : indexPaths(name)) {
-        const bool isPossible = !isFirst || isOwnTrace(trace.path);
-        Result<void> written = isPossible ? writeIndex(trace, source, index, isWanted)
-                                          : fail("{}: another user owns the trace.", index.string());
+        const bool isPossible = !isFirst || isOwnTrace(file);
+        Result<void> written = isPossible ? write(index) : fail("{}: another user owns the trace.", index.string());
         if (written || !isWanted()) return written;
         if (isFirst) first = std::move(written);
         isFirst = false;
     }
     return first;
+}
+
+/// Writes to the first possible place for the index of `name`: next to an own trace, or the cache.
+Result<void> writeSomewhere(const Trace& trace, const SourceKey& source, const std::filesystem::path& name,
+                            const std::function<bool()>& isWanted) {
+    const auto write = [&](const std::filesystem::path& index) { return writeIndex(trace, source, index, isWanted); };
+    return writeSomewhere(trace.path, name, write, isWanted);
 }
 
 bool keepsFromIndex(const HealthNote& note) {
@@ -204,6 +215,11 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
 }
 
 }  // namespace
+
+Result<void> writeNextTo(const std::filesystem::path& trace,
+                         const std::function<Result<void>(const std::filesystem::path& index)>& write) {
+    return writeSomewhere(trace, trace, write, [] { return true; });
+}
 
 bool hasIndex(const std::filesystem::path& path) {
     std::error_code error;

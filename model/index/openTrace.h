@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,12 @@ std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace
 /// fingerprint of the contents. Returns nullopt if unreadable. O(log n).
 std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace);
 
-/// Removes the indexes of a trace and returns their number. Fails if one cannot be removed.
+/// Calls `write` with the first possible path of an index: next to a trace of this user, else in the cache. If it fails
+/// there, calls it with the next path. Returns the first error if all fail.
+Result<void> writeNextTo(const std::filesystem::path& trace,
+                         const std::function<Result<void>(const std::filesystem::path& index)>& write);
+
+/// Removes the indexes of a trace with their summaries and returns the number of files. Fails if one cannot be removed.
 Result<int> removeIndexes(const std::filesystem::path& trace);
 
 struct OpenOptions {

@@ -17,6 +17,7 @@
 #include "model/compare/cautions.h"
 #include "model/compare/evaluateCondition.h"
 #include "model/compare/judgeRuns.h"
+#include "model/index/indexedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
@@ -135,25 +136,44 @@ Result<void> checkFiles(const ComparisonRequest& request) {
     return differ ? checkFilesDiffer(request.earlier) : differ;
 }
 
+namespace {
+
+/// Returns the summary in the trace, or next to its index.
+std::optional<analysis::RunSummary> storedSummaryOf(const std::string& file) {
+    if (auto indexed = readIndexedSummary(file)) return indexed;
+    auto stored = analysis::readRunSummary(file);
+    // Opening a trace by its index reads no page of it, and detects no corruption.
+    return !stored || hasIndex(file) ? stored : analysis::readRunSummaryChecked(file);
+}
+
+}  // namespace
+
 Result<analysis::RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection,
                                            const TraceOpener& open) {
-    // Opening a trace by its index reads no page of it, and detects no corruption.
-    if (selection.isDefault())
-        if (std::optional<analysis::RunSummary> stored =
-                hasIndex(file) ? analysis::readRunSummary(file) : analysis::readRunSummaryChecked(file))
-            return std::move(*stored);
+    std::optional<SourceKey> source;
+    if (selection.isDefault()) {
+        if (std::optional<analysis::RunSummary> stored = storedSummaryOf(file)) return std::move(*stored);
+        source = sourceKeyOf(file);
+    }
     // Checked before the read: a trace that is finished meanwhile may have been read partially.
     const std::optional<LiveTrace> live = liveTraceAt(file);
     const bool isStillRecorded = live && stateOf(*live) == LiveState::Recording;
-    // The loader reads, or reports, files without a summary, such as compressed traces.
-    const Result<TracePtr> trace = open(file);
-    if (!trace) return fail(trace.error());
-    const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
-    if (!steps) return fail(steps.error());
-    Result<analysis::RunSummary> run = analysis::summarizeRun(**trace, *steps);
-    if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
-    if (run) run->facts.isStillRecorded = isStillRecorded;
-    return run;
+    Result<void> sound;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        // The loader reads, or reports, files without a summary, such as compressed traces.
+        const Result<TracePtr> trace = open(file);
+        if (!trace) return fail(trace.error());
+        const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
+        Result<analysis::RunSummary> run = steps ? analysis::summarizeRun(**trace, *steps) : fail(steps.error());
+        sound = checkIndex(**trace);
+        // A corrupt index is removed, so the next opening reads the trace itself.
+        if (!sound) continue;
+        if (run) run->facts.isStillRecorded = isStillRecorded;
+        // Stored with the index only: without one, the trace is unreliable, small, or still written.
+        if (run && source && (*trace)->backing) static_cast<void>(writeIndexedSummary(*run, file, *source));
+        return run;
+    }
+    return fail(sound.error());
 }
 
 Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open) {

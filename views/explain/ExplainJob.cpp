@@ -7,6 +7,7 @@
 #include "model/analysis/stepRanges.h"
 #include "model/analysis/storedSummary.h"
 #include "model/explain/StepGrid.h"
+#include "model/index/indexedSummary.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 
@@ -18,6 +19,8 @@ namespace {
 
 Result<RunSummary> summaryOf(const Trace& trace, const std::atomic<bool>& isCancelled) {
     if (std::optional<RunSummary> stored = readRunSummary(trace.path)) return std::move(*stored);
+    if (trace.backing)
+        if (std::optional<RunSummary> stored = readIndexedSummary(trace.path)) return std::move(*stored);
     return summarizeRun(trace, {}, [&isCancelled](double) { return !isCancelled.load(); });
 }
 
