@@ -11,18 +11,33 @@
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
 #include "app/help/HelpFormatter.h"
+#include "capture/doctor/CublasLt.h"
 #include "capture/doctor/diagnose.h"
-#include "capture/doctor/measureCopies.h"
+#include "capture/doctor/measureRates.h"
 #include "capture/machine/Machine.h"
+#include "model/bandwidth/computePeaks.h"
 #include "model/bandwidth/linkPeaks.h"
 #include "model/format/factNames.h"
 #include "model/text/formatTable.h"
 
 namespace lanescope::cli {
 
-/// Runs `doctor --measure`: measures the copies of this machine, prints them next to the nominal
-/// values, and stores them for `record`. Returns the exit status: 0 if every GPU was measured.
-int measurePeaks(bool isForced, bool isJson);
+namespace {
+
+struct DoctorWords {
+    std::string agent;
+    std::string format = "text";
+    bool measures = false;
+    bool isForced = false;
+    std::string output;
+    std::string products;
+};
+
+}  // namespace
+
+/// Runs `doctor --measure`: measures copies, memory and matrix products of this machine, prints them next to the
+/// nominal values, and stores them for `record`. Returns the exit status: 0 if every GPU was measured.
+int measureMachine(const DoctorWords& words);
 
 namespace {
 
@@ -103,6 +118,39 @@ ReportTable tableOf(const capture::Machine& machine, const capture::Measurement&
     return table;
 }
 
+ReportTable roofTable(const capture::Machine& machine, const capture::Measurement& measured) {
+    ReportTable table;
+    table.columns = {{"GPU", Unit::Text},
+                     {"Operation", Unit::Text},
+                     {"Size", Unit::Text},
+                     {"Bandwidth", Unit::GigabytesPerSecond},
+                     {"Compute", Unit::TeraflopsPerSecond},
+                     {"Of Data Sheet", Unit::Percent},
+                     {"SM Clock", Unit::Text},
+                     {"Power", Unit::Text},
+                     {"Temperature", Unit::Text}};
+    for (const capture::MeasuredRoof& roof : measured.roofs) {
+        const auto gpu = std::ranges::find(measured.gpus, roof.gpuUuid, &capture::MeasuredGpu::uuid);
+        const bool isProduct = roof.kind == "gemm";
+        const auto rate = static_cast<double>(roof.perSecond);
+        double sheet = 0;
+        if (gpu != measured.gpus.end())
+            sheet = isProduct ? datasheetFlopsPerSecond(gpu->name, gpu->computeMajor, gpu->computeMinor, gpu->smCount,
+                                                        roof.operation)
+                              : static_cast<double>(gpu->nominalMemoryBytesPerSecond);
+        const auto orEmpty = [](int64_t value, const char* format) {
+            return value > 0 ? Cell(fmt::format(fmt::runtime(format), value)) : Cell();
+        };
+        table.rows.push_back({numberOf(machine, measured.gpus, roof.gpuUuid),
+                              isProduct ? "GEMM " + roof.operation : "memory " + roof.operation,
+                              isProduct ? Cell(fmt::format("{} x {} x {}", roof.m, roof.n, roof.k)) : Cell(),
+                              isProduct ? Cell() : Cell(rate / 1e9), isProduct ? Cell(rate / 1e12) : Cell(),
+                              sheet > 0 ? Cell(100 * rate / sheet) : Cell(), orEmpty(roof.smClockMhz, "{} MHz"),
+                              orEmpty(roof.powerMilliwatts / 1000, "{} W"), orEmpty(roof.temperature, "{} C")});
+    }
+    return table;
+}
+
 /// Peer copies use NVLink or PCIe; only NVML reports which.
 void nameLinks(const capture::Machine& machine, std::vector<capture::MeasuredPeak>& peaks) {
     for (capture::MeasuredPeak& peak : peaks) {
@@ -125,8 +173,10 @@ void dropImplausible(const capture::Machine& machine, capture::Measurement& meas
     });
 }
 
-Result<std::filesystem::path> keep(const capture::Measurement& measured) {
-    const Result<std::filesystem::path> file = capture::MeasuredPeaks::defaultFile();
+/// Stores the measurement in `output`, or in the file that `record` reads by default.
+Result<std::filesystem::path> keep(const capture::Measurement& measured, const std::string& output) {
+    const Result<std::filesystem::path> file =
+        output.empty() ? capture::MeasuredPeaks::defaultFile() : std::filesystem::path(output);
     if (!file) return file;
     // Earlier results of other GPUs are kept; an unreadable file is replaced.
     capture::MeasuredPeaks all = capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
@@ -135,6 +185,7 @@ Result<std::filesystem::path> keep(const capture::Measurement& measured) {
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
             .count();
     newer.peaks = measured.peaks;
+    newer.roofs = measured.roofs;
     all.merge(newer);
     if (const Result<void> saved = all.save(*file); !saved) return fail(saved.error());
     return *file;
@@ -142,23 +193,35 @@ Result<std::filesystem::path> keep(const capture::Measurement& measured) {
 
 }  // namespace
 
-int measurePeaks(bool isForced, bool isJson) {
+int measureMachine(const DoctorWords& words) {
     const auto driver = capture::CudaDriver::open();
     if (!driver) return reportFailure(driver.error());
+    Result<std::unique_ptr<capture::CublasLt>> products = capture::CublasLt::open(words.products);
+    if (!products && !words.products.empty()) return reportFailure(products.error());
+    if (!products) reportWarning("Matrix products are not measured. " + products.error().sentence);
     const capture::Machine machine = capture::queryMachine();
     capture::MeasureOptions options;
-    options.isForced = isForced;
+    options.isForced = words.isForced;
     options.utilization = capture::gpuUtilization;
+    options.state = capture::gpuState;
+    options.products = products ? products->get() : nullptr;
     options.progress = [](const std::string& what) {
         printMessage(what);
         return true;
     };
-    Result<capture::Measurement> measured = capture::measureCopies(**driver, options);
+    Result<capture::Measurement> measured = capture::measureRates(**driver, options);
     if (!measured) return reportFailure(measured.error());
     nameLinks(machine, measured->peaks);
     dropImplausible(machine, *measured);
     Result<Output> output = Output::open(std::nullopt, {});
-    output->write(formatTable(tableOf(machine, *measured), isJson ? TableFormat::Json : TableFormat::Text));
+    const ReportTable copies = tableOf(machine, *measured), roofs = roofTable(machine, *measured);
+    if (words.format == "json") {
+        output->write(fmt::format("{{\"copies\": {}, \"roofs\": {}}}\n", formatTable(copies, TableFormat::Json),
+                                  formatTable(roofs, TableFormat::Json)));
+    } else {
+        output->write(formatTable(copies, TableFormat::Text));
+        if (!roofs.rows.empty()) output->write("\n" + formatTable(roofs, TableFormat::Text));
+    }
     const Result<void> closed = output->close();
     if (!closed) return reportFailure(closed.error());
     bool isComplete = true;
@@ -168,9 +231,11 @@ int measurePeaks(bool isForced, bool isJson) {
         reportWarning(fmt::format("GPU {} ({}): not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
     }
     if (measured->peaks.empty()) return reportFailure({"No copy could be measured; nothing was stored."});
-    const Result<std::filesystem::path> kept = keep(*measured);
+    const Result<std::filesystem::path> kept = keep(*measured, words.output);
     if (!kept) return reportFailure(kept.error());
-    printMessage(fmt::format("Stored in {}. New traces on this machine include it.", kept->string()));
+    printMessage(words.output.empty()
+                     ? fmt::format("Stored in {}. New traces on this machine include it.", kept->string())
+                     : fmt::format("Stored in {0}. 'record --roofs {0}' adds it to a trace.", kept->string()));
     return isComplete ? exitOk : exitFailed;
 }
 
@@ -220,28 +285,30 @@ std::string asJson(const std::vector<capture::Check>& checks) {
 }  // namespace
 
 void addDoctor(CLI::App& app, int& exitStatus) {
-    struct Words {
-        std::string agent;
-        std::string format = "text";
-        bool measures = false;
-        bool isForced = false;
-    };
-    auto words = std::make_shared<Words>();
+    auto words = std::make_shared<DoctorWords>();
     CLI::App* command = app.add_subcommand("doctor", "Check whether recording works here, and how to fix it if not");
     command->add_option("--agent", words->agent, "Agent library to check instead of the default")->type_name("FILE");
     help::acceptOneOf(command->add_option("-f,--format", words->format, "Output format"), {"text", "json"})
         ->capture_default_str();
-    CLI::Option* const measure =
-        command->add_flag("--measure", words->measures,
-                          "Measure copy bandwidth to, from and between the GPUs, and store it; "
-                          "traces then show how close a run came to it");
+    CLI::Option* const measure = command->add_flag(
+        "--measure", words->measures,
+        "Measure copies, memory and matrix products of the GPUs (up to 60 s, 2 GiB of each), and store "
+        "the rates; traces then show how close a run came to them");
     command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")->needs(measure);
+    command->add_option("-o,--output", words->output, "With --measure: store in FILE, for record --roofs FILE")
+        ->type_name("FILE")
+        ->needs(measure);
+    command
+        ->add_option("--cublas", words->products,
+                     "With --measure: libcublasLt.so to use; default: that of Python's packages")
+        ->type_name("FILE")
+        ->needs(measure);
     command->footer(
         "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs "
         "were measured.");
     command->callback([words, &exitStatus] {
         if (words->measures) {
-            exitStatus = measurePeaks(words->isForced, words->format == "json");
+            exitStatus = measureMachine(*words);
             return;
         }
         const std::vector<capture::Check> checks = capture::diagnose(words->agent);

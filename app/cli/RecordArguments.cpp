@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "app/help/HelpFormatter.h"
+#include "capture/machine/MeasuredPeaks.h"
 #include "model/format/optionValues.h"
 #include "model/text/formatValue.h"
 
@@ -96,6 +98,12 @@ void RecordArguments::addTo(CLI::App& command) {
                     "Also write the summary of the trace, which 'lanescope fleet' reads, to this folder")
         ->type_name("FOLDER")
         ->check(CLI::ExistingDirectory.description(""))
+        ->group("Run and output");
+    command
+        .add_option(
+            "--roofs", options_.roofsFile,
+            "Rates of this machine's GPUs, from doctor --measure -o (default: those stored by doctor --measure)")
+        ->type_name("FILE")
         ->group("Run and output");
     command.add_flag("--keep-logs", options_.keepLogs, "Keep the agent's logs next to the trace")
         ->group("Run and output");
@@ -281,6 +289,11 @@ Result<capture::RecordOptions> RecordArguments::options() const {
         return fail("--no-cuda and --no-nvtx: nothing is left to record. Remove one of them.");
     auto windows = this->windows();
     if (!windows) return fail(windows.error());
+    if (!options.roofsFile.empty()) {
+        const auto roofs = capture::MeasuredPeaks::load(options.roofsFile);
+        if (!roofs) return fail("--roofs: {}", roofs.error().sentence);
+        options.roofsFile = std::filesystem::absolute(options.roofsFile).string();
+    }
     asked.windows = std::move(*windows);
     if (noSample_) options.counterHz = 0;
     if (noThreads_) options.threadsHz = 0;

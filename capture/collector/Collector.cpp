@@ -362,8 +362,10 @@ void Collector::writeRun(int64_t durationNs) {
                 session.stopTime = durationNs);
     gpus_.write(*trace_);
     // Most machines were never measured: a missing file is normal.
-    if (const auto file = MeasuredPeaks::defaultFile())
-        if (const auto measured = MeasuredPeaks::load(*file)) gpus_.write(*trace_, *measured);
+    const Result<std::filesystem::path> roofs =
+        info_.roofsFile.empty() ? MeasuredPeaks::defaultFile() : std::filesystem::path(info_.roofsFile);
+    if (roofs)
+        if (const auto measured = MeasuredPeaks::load(*roofs)) gpus_.write(*trace_, *measured);
 
     const std::pair<std::string_view, std::string> known[] = {
         {facts::commandLine, fmt::format("{}", fmt::join(info_.commandLine, " "))},

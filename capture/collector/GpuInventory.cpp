@@ -106,6 +106,16 @@ void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) cons
         trace.add(t, t.kind = peak.kind, t.gpuId = gpu, t.peerGpuId = peer, t.direction = nullIfEmpty(peak.direction),
                   t.memory = nullIfEmpty(peak.memory), t.bytesPerSecond = peak.bytesPerSecond, t.origin = "measured");
     }
+    constexpr const auto& r = tables::roofs;
+    for (const MeasuredRoof& roof : measured.roofs) {
+        const std::optional<int64_t> gpu = find(roof.gpuUuid);
+        if (!gpu) continue;
+        trace.add(r, r.kind = roof.kind, r.gpuId = *gpu, r.operation = roof.operation, r.m = nullIfZero(roof.m),
+                  r.n = nullIfZero(roof.n), r.k = nullIfZero(roof.k), r.perSecond = roof.perSecond,
+                  r.smClockHz = nullIfZero(roof.smClockMhz * 1'000'000),
+                  r.powerMilliwatts = nullIfZero(roof.powerMilliwatts), r.temperature = nullIfZero(roof.temperature),
+                  r.library = nullIfEmpty(roof.library));
+    }
 }
 
 void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {

@@ -64,6 +64,7 @@ void forEachField(Object& object, const Use& use) {
         use("commandLine", object.commandLine);
         use("workingDirectory", object.workingDirectory);
         use("homeDirectory", object.homeDirectory);
+        use("roofsFile", object.roofsFile);
         use("host", object.host);
         use("version", object.version);
         use("options", object.options);

@@ -21,6 +21,7 @@ struct RunInfo {
     std::string homeDirectory;  ///< Home of the recording user; empty if unknown.
     std::string host;
     std::string version;      ///< Version of Lanescope.
+    std::string roofsFile;    ///< File of `doctor --measure -o`; empty: the default one, if it exists.
     std::string options;      ///< The agent's options, as in its environment.
     bool recordsCuda = true;  ///< False if CUDA activity was not requested.
     /// Rank and world size of `record` itself if a launcher started it; else -1 and 0.

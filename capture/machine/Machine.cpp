@@ -247,6 +247,19 @@ std::optional<unsigned> gpuUtilization(const std::string& uuid) {
     return busy.gpu;
 }
 
+GpuState gpuState(const std::string& uuid) {
+    constexpr int smClock = 1, gpuSensor = 0;
+    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
+    NvmlFunctions::Device device = nullptr;
+    if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess) return {};
+    unsigned clock = 0, power = 0, temperature = 0;
+    if (nvml->deviceClock == nullptr || nvml->deviceClock(device, smClock, &clock) != nvmlSuccess) clock = 0;
+    if (nvml->devicePower == nullptr || nvml->devicePower(device, &power) != nvmlSuccess) power = 0;
+    if (nvml->deviceTemperature == nullptr || nvml->deviceTemperature(device, gpuSensor, &temperature) != nvmlSuccess)
+        temperature = 0;
+    return {clock, power, temperature};
+}
+
 void raiseFileLimit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -63,6 +63,17 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
         if (!peak.kind.empty() && !peak.gpuUuid.empty() && peak.bytesPerSecond > 0)
             result.peaks.push_back(std::move(peak));
     }
+    if (const auto roofs = json.find("roofs"); roofs != json.end() && roofs->is_array())
+        for (const Json& each : *roofs) {
+            if (!each.is_object() || result.roofs.size() >= maxPeaks) continue;
+            MeasuredRoof roof{
+                textIn(each, "kind"),          textIn(each, "gpuUuid"),      textIn(each, "operation"),
+                numberIn(each, "m"),           numberIn(each, "n"),          numberIn(each, "k"),
+                numberIn(each, "perSecond"),   numberIn(each, "smClockMhz"), numberIn(each, "powerMilliwatts"),
+                numberIn(each, "temperature"), textIn(each, "library")};
+            if (!roof.kind.empty() && !roof.gpuUuid.empty() && roof.perSecond > 0)
+                result.roofs.push_back(std::move(roof));
+        }
     return result;
 }
 
@@ -75,7 +86,23 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
                         {"direction", peak.direction},
                         {"memory", peak.memory},
                         {"bytesPerSecond", peak.bytesPerSecond}});
-    const Json all{{"version", version}, {"measuredAtUtcNs", measuredAtUtcNs}, {"peaks", std::move(list)}};
+    Json rates = Json::array();
+    for (const MeasuredRoof& roof : roofs)
+        rates.push_back({{"kind", roof.kind},
+                         {"gpuUuid", roof.gpuUuid},
+                         {"operation", roof.operation},
+                         {"m", roof.m},
+                         {"n", roof.n},
+                         {"k", roof.k},
+                         {"perSecond", roof.perSecond},
+                         {"smClockMhz", roof.smClockMhz},
+                         {"powerMilliwatts", roof.powerMilliwatts},
+                         {"temperature", roof.temperature},
+                         {"library", roof.library}});
+    const Json all{{"version", version},
+                   {"measuredAtUtcNs", measuredAtUtcNs},
+                   {"peaks", std::move(list)},
+                   {"roofs", std::move(rates)}};
     if (file.has_parent_path())
         if (const Result<void> made = makePrivateFolders(file.parent_path()); !made) return made;
     return writeAtomically(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
@@ -85,8 +112,11 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
 void MeasuredPeaks::merge(const MeasuredPeaks& newer) {
     std::set<std::string> measured;
     for (const MeasuredPeak& peak : newer.peaks) measured.insert(peak.gpuUuid);
+    for (const MeasuredRoof& roof : newer.roofs) measured.insert(roof.gpuUuid);
     std::erase_if(peaks, [&](const MeasuredPeak& peak) { return measured.contains(peak.gpuUuid); });
     peaks.insert(peaks.end(), newer.peaks.begin(), newer.peaks.end());
+    std::erase_if(roofs, [&](const MeasuredRoof& roof) { return measured.contains(roof.gpuUuid); });
+    roofs.insert(roofs.end(), newer.roofs.begin(), newer.roofs.end());
     measuredAtUtcNs = newer.measuredAtUtcNs;
 }
 

@@ -22,10 +22,25 @@ struct MeasuredPeak {
     bool operator==(const MeasuredPeak&) const = default;
 };
 
+/// A rate of computation or of GPU memory measured on this machine, and the state of the GPU meanwhile.
+struct MeasuredRoof {
+    std::string kind;  ///< "gemm", "dram": as `LANESCOPE_ROOFS`.
+    std::string gpuUuid;
+    std::string operation;        ///< "bf16", "fp8" ... of a product; "read", "write", "copy" of memory.
+    int64_t m = 0, n = 0, k = 0;  ///< Size of the product.
+    int64_t perSecond = 0;        ///< Floating-point operations, or bytes.
+    int64_t smClockMhz = 0;       ///< 0 if unknown, also below.
+    int64_t powerMilliwatts = 0;
+    int64_t temperature = 0;  ///< Degrees Celsius.
+    std::string library;      ///< "cuBLASLt 13.1.0"; empty for memory.
+    bool operator==(const MeasuredRoof&) const = default;
+};
+
 /// Results of `lanescope doctor --measure`, by GPU.
 struct MeasuredPeaks {
     int64_t measuredAtUtcNs = 0;
     std::vector<MeasuredPeak> peaks;
+    std::vector<MeasuredRoof> roofs;
 
     /// Returns the default file: `$XDG_STATE_HOME/lanescope/peaks.json`, in `~/.local/state`
     /// without that variable. Fails if there is neither.

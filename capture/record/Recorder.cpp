@@ -56,6 +56,7 @@ RunInfo describeRun(const RecordOptions& options) {
     std::error_code error;
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.homeDirectory = environment("HOME");
+    info.roofsFile = options.roofsFile;
     info.host = hostName();
     info.version = productVersion();
     info.options = agent::optionText(options.agentOptions);

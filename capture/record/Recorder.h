@@ -41,6 +41,7 @@ struct RecordOptions {
     bool ncclPlugin = false;      ///< NCCL's own profiler interface in addition to its NVTX ranges.
     agent::AgentOptions agentOptions;
     ClosingSteps closing;          ///< Hooks that run before the trace gets its name.
+    std::string roofsFile;         ///< Absolute path of a file of `doctor --measure -o`; empty: the stored one.
     RecordState* state = nullptr;  ///< If not null, it is kept up to date.
 };
 

@@ -282,6 +282,12 @@ void TraceFileWriter::links() {
             p.direction = identifier(each.direction), p.memory = hostMemory(each.memory),
             p.bytesPerSecond = each.bytesPerSecond, p.links = each.links, p.generation = each.generation,
             p.width = each.width, p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
+    constexpr const auto& r = tables::roofs;
+    for (const Roof& each : trace_.interconnect.roofs)
+        add(r, r.kind = each.kind == RoofKind::Gemm ? "gemm" : "dram", r.gpuId = each.gpu, r.operation = each.operation,
+            r.m = nullIfZero(each.m), r.n = nullIfZero(each.n), r.k = nullIfZero(each.k), r.perSecond = each.perSecond,
+            r.smClockHz = nullIfZero(each.smClockHz), r.powerMilliwatts = nullIfZero(each.powerMilliwatts),
+            r.temperature = nullIfZero(each.temperature), r.library = nullIfEmpty(each.library));
 }
 
 void TraceFileWriter::readings() {

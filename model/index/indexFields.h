@@ -146,6 +146,11 @@ void forEachField(S& s, V&& visit) {
     visitEach(visit, s.kind, s.gpu, s.peer, s.direction, s.memory, s.bytesPerSecond, s.links, s.generation, s.width,
               s.origin);
 }
+template <Of<Roof> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.kind, s.gpu, s.operation, s.m, s.n, s.k, s.perSecond, s.smClockHz, s.powerMilliwatts,
+              s.temperature, s.library);
+}
 template <Of<GpuConnection> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.gpu, s.peer, s.nvlinks, s.name, s.abbreviation);
@@ -164,7 +169,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<Interconnect> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.peaks, s.connections, s.affinities, s.sampledRanges, s.gpuProcesses);
+    visitEach(visit, s.peaks, s.roofs, s.connections, s.affinities, s.sampledRanges, s.gpuProcesses);
 }
 
 /// All but the path of the trace.

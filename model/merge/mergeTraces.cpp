@@ -178,6 +178,7 @@ class Descriptions {
             if (each.gpu != noGpuId && !isThere) list.push_back(std::move(each));
         };
         for (const LinkPeak& each : from.peaks) take(to.peaks, each, each.peer != noGpuId);
+        for (const Roof& each : from.roofs) take(to.roofs, each, false);
         for (const GpuConnection& each : from.connections) take(to.connections, each, true);
         for (const GpuAffinity& each : from.affinities) take(to.affinities, each, false);
     }

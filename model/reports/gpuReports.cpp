@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/bandwidth/tensorUse.h"
 #include "model/flame/RangeTree.h"
 #include "model/reports/gpuListing.h"
 #include "model/reports/reports.h"
@@ -95,7 +96,39 @@ ReportTable gpuActivity(const ReportQuery& query) {
     return table;
 }
 
+ReportTable tensorUses(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"GPU", Unit::Identifier},           {"Tensor Activity", Unit::Percent},
+                     {"SM Clock (MHz)", Unit::Count},     {"MFU", Unit::Percent},
+                     {"Of Measured GEMM", Unit::Percent}, {"Known", Unit::Percent},
+                     {"Read Every", Unit::Nanoseconds}};
+    const TimeRange range = sampledRange(query.trace, query.range);
+    const auto percent = [](double share) { return share > 0 ? Cell(100 * share) : Cell(); };
+    for (uint32_t gpu = 0; gpu < query.trace.gpus.size(); ++gpu) {
+        const std::optional<TensorUse> use = tensorUseOf(query.trace, gpu, range);
+        if (!use) continue;
+        table.rows.push_back({query.trace.gpus[gpu].id, 100 * use->activity, use->clockHz / 1e6,
+                              percent(use->ofDataSheet), percent(use->ofMeasured),
+                              knownPercent(use->knownNs, use->wholeNs), use->longestReadingNs});
+    }
+    if (!table.rows.empty()) {
+        table.notes = spanNotes(query.trace, query.range);
+        table.notes.push_back(
+            "MFU: tensor activity times SM clock, against the data sheet. It counts all processes on "
+            "the GPU and recomputed operations.");
+    }
+    return table;
+}
+
 }  // namespace
+
+const Report tensorUseReport{
+    .info = {.name = "mfu",
+             .title = "Tensor Core Use",
+             .description = "MFU of each GPU by its counters: tensor activity times clock, against data sheet and "
+                            "measured products",
+             .isSampled = true},
+    .build = tensorUses};
 
 const Report gpuActivityReport{
     .info = {.name = "gpu_activity",

@@ -20,6 +20,7 @@ constexpr std::array reports{
     &memcpyAdviceReport,
     &nvlinkSummaryReport,
     &gpuActivityReport,
+    &tensorUseReport,
     &memoryUseSummaryReport,
     &unifiedMemoryTotalsReport,
     &ncclSummaryReport,

@@ -16,6 +16,7 @@ enum class Unit : uint8_t {
     Nanoseconds,
     Bytes,
     GigabytesPerSecond,
+    TeraflopsPerSecond,
     Percent,
     Identifier,
     Timestamp,

@@ -27,6 +27,7 @@ std::string headerOf(const ReportColumn& column) {
         case Unit::Timestamp: return fmt::format("{} (ns)", column.name);
         case Unit::Bytes: return fmt::format("{} (B)", column.name);
         case Unit::GigabytesPerSecond: return fmt::format("{} (GB/s)", column.name);
+        case Unit::TeraflopsPerSecond: return fmt::format("{} (TFLOP/s)", column.name);
         case Unit::Percent: return fmt::format("{} (%)", column.name);
         case Unit::Text:
         case Unit::Count:
@@ -88,7 +89,8 @@ std::string textOf(const Cell& cell, Unit unit) {
     if (std::holds_alternative<std::monostate>(cell)) return "-";
     // Rates share one unit, given in the header, and one number of decimals.
     if (real && unit == Unit::GigabytesPerSecond) return withThousands(fmt::format("{:.3f}", *real));
-    if (real && unit == Unit::Percent) return withThousands(fmt::format("{:.1f}", *real));
+    if (real && (unit == Unit::Percent || unit == Unit::TeraflopsPerSecond))
+        return withThousands(fmt::format("{:.1f}", *real));
     std::string text = formatCell(cell, unit);
     // Pads one-letter units, so that the numbers stay aligned.
     const bool hasShortUnit = text.size() >= 2 && text[text.size() - 2] == ' ';
@@ -98,7 +100,8 @@ std::string textOf(const Cell& cell, Unit unit) {
 }
 
 std::string headingOf(const ReportColumn& column) {
-    const bool hasFixedUnit = column.unit == Unit::GigabytesPerSecond || column.unit == Unit::Percent;
+    const bool hasFixedUnit = column.unit == Unit::GigabytesPerSecond || column.unit == Unit::TeraflopsPerSecond ||
+                              column.unit == Unit::Percent;
     return hasFixedUnit ? headerOf(column) : column.name;
 }
 

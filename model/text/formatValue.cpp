@@ -139,6 +139,7 @@ std::string numberAs(double value, Unit unit) {
         case Unit::Nanoseconds: return durationOf(value);
         case Unit::Bytes: return bytesOf(value);
         case Unit::GigabytesPerSecond: return rateOf(value);
+        case Unit::TeraflopsPerSecond: return fmt::format("{:.1f} TFLOP/s", value);
         case Unit::Percent: return fmt::format("{:.1f} %", value);
         case Unit::Identifier:
         case Unit::Timestamp:

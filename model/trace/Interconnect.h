@@ -10,7 +10,7 @@
 
 namespace lanescope {
 
-// Links of the machine. GPUs are identified by `Gpu::id`, because a file may describe links of GPUs
+// Links and measured rates of the machine. GPUs are identified by `Gpu::id`, because a file may describe links of GPUs
 // that the run did not use.
 
 /// GPU number that means "none".
@@ -47,6 +47,26 @@ struct LinkPeak {
     int32_t links = 0, generation = 0, width = 0;  ///< 0 if not applicable.
     PeakOrigin origin = PeakOrigin::Nominal;
     bool operator==(const LinkPeak&) const = default;
+};
+
+/// Operation whose highest rate was measured.
+enum class RoofKind : uint8_t {
+    Gemm,  ///< Matrix product; floating-point operations.
+    Dram,  ///< Memory of the GPU; bytes.
+};
+
+/// Highest rate of a GPU, measured by `lanescope doctor --measure`.
+struct Roof {
+    RoofKind kind = RoofKind::Gemm;
+    int64_t gpu = noGpuId;
+    std::string operation;        ///< "bf16", "fp8" ...; "read", "write", "copy" of memory.
+    int64_t m = 0, n = 0, k = 0;  ///< Size of the product.
+    int64_t perSecond = 0;        ///< Operations or bytes; above 0.
+    int64_t smClockHz = 0;        ///< 0 if unknown, also below.
+    int64_t powerMilliwatts = 0;
+    int64_t temperature = 0;  ///< Degrees Celsius.
+    std::string library;
+    bool operator==(const Roof&) const = default;
 };
 
 struct GpuConnection {
@@ -91,6 +111,7 @@ struct GpuProcessUse {
 
 struct Interconnect {
     std::vector<LinkPeak> peaks;
+    std::vector<Roof> roofs;
     std::vector<GpuConnection> connections;   ///< Both directions, sorted by GPU and peer.
     std::vector<GpuAffinity> affinities;      ///< Sorted by GPU.
     std::vector<SampledRange> sampledRanges;  ///< Sorted by start.

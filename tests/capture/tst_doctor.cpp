@@ -2,10 +2,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
+#include <map>
 
 #include "capture/collector/RunInfo.h"
 #include "capture/doctor/diagnose.h"
-#include "capture/doctor/measureCopies.h"
+#include "capture/doctor/measureRates.h"
 #include "capture/machine/MeasuredPeaks.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
@@ -159,7 +160,7 @@ class tst_doctor : public QObject {
             said << QString::fromStdString(what);
             return true;
         };
-        const Result<Measurement> measured = measureCopies(**driver, options);
+        const Result<Measurement> measured = measureRates(**driver, options);
         QVERIFY(measured);
         QCOMPARE(measured->gpus.size(), size_t{2});
         QCOMPARE(measured->gpus[0].uuid, std::string("GPU-01010101-0101-0101-0101-010101010101"));
@@ -174,20 +175,45 @@ class tst_doctor : public QObject {
         QVERIFY(said.contains("GPU 1: HtoD pinned"));
     }
 
+    void memoryAndProductsAreMeasured() {
+        qputenv("STANDIN_CUDA", "roomy");
+        const auto driver = CudaDriver::open(library);
+        Result<std::unique_ptr<CublasLt>> products = CublasLt::open(library);
+        QVERIFY2(products, products ? "" : products.error().sentence.c_str());
+        QCOMPARE((*products)->version(), std::string("cuBLASLt 13.1.0"));
+        MeasureOptions options;
+        options.products = products->get();
+        options.state = [](const std::string&) { return GpuState{1'755, 650'000, 50}; };
+        const Result<Measurement> measured = measureRates(**driver, options);
+        QVERIFY(measured);
+        std::map<std::string, MeasuredRoof> best;
+        for (const MeasuredRoof& roof : measured->roofs)
+            if (roof.perSecond > best[roof.operation].perSecond) best[roof.operation] = roof;
+        QCOMPARE(best.size(), size_t{8});  // five precisions, and reading, writing, copying
+        QVERIFY(isAbout(best["write"].perSecond, 900));
+        QVERIFY(isAbout(best["read"].perSecond, 850));
+        QVERIFY(isAbout(best["copy"].perSecond, 800));
+        QVERIFY(isAbout(best["bf16"].perSecond / 1000, 800));
+        QVERIFY(isAbout(best["fp64"].perSecond / 1000, 100));
+        QCOMPARE(best["bf16"].powerMilliwatts, int64_t{650'000});
+        QVERIFY(!CublasLt::open("libc.so.6"));
+        QVERIFY(CublasLt::open("nowhere.so").error().sentence.starts_with("nowhere.so: cannot be loaded."));
+    }
+
     void busyGpusAreSkipped() {
         const auto driver = CudaDriver::open(library);
         MeasureOptions options;
         options.utilization = [](const std::string& uuid) -> std::optional<unsigned> {
             return uuid.starts_with("GPU-01") ? 80u : 0u;
         };
-        Result<Measurement> measured = measureCopies(**driver, options);
+        Result<Measurement> measured = measureRates(**driver, options);
         QVERIFY(measured->gpus[0].refusal.find("80 % busy") != std::string::npos);
         for (const MeasuredPeak& peak : measured->peaks) {
             QVERIFY(peak.gpuUuid.starts_with("GPU-02"));
             QVERIFY(peak.peerUuid.empty());  // that would disturb the other one
         }
         options.isForced = true;
-        measured = measureCopies(**driver, options);
+        measured = measureRates(**driver, options);
         QCOMPARE(measured->peaks.size(), size_t{12});
     }
 
@@ -195,7 +221,7 @@ class tst_doctor : public QObject {
         const auto driver = CudaDriver::open(library);
         MeasureOptions options;
         options.progress = [](const std::string&) { return false; };
-        const Result<Measurement> measured = measureCopies(**driver, options);
+        const Result<Measurement> measured = measureRates(**driver, options);
         QVERIFY(measured->peaks.empty());
         QVERIFY(!measured->gpus[1].refusal.empty());
     }
@@ -206,15 +232,15 @@ class tst_doctor : public QObject {
         qputenv("STANDIN_CUDA", "broken");
         QVERIFY(CudaDriver::open(library).error().sentence.find("cuInit 100") != std::string::npos);
         qputenv("STANDIN_CUDA", "none");
-        QVERIFY(!measureCopies(**CudaDriver::open(library), {}));
+        QVERIFY(!measureRates(**CudaDriver::open(library), {}));
         qputenv("STANDIN_CUDA", "full");
-        const auto full = measureCopies(**CudaDriver::open(library), {});
+        const auto full = measureRates(**CudaDriver::open(library), {});
         QVERIFY(full->gpus[0].refusal.find("too little free memory") != std::string::npos);
     }
 
     void frozenClockGivesNoRate() {
         qputenv("STANDIN_CUDA", "frozen");
-        QVERIFY(measureCopies(**CudaDriver::open(library), {})->peaks.empty());
+        QVERIFY(measureRates(**CudaDriver::open(library), {})->peaks.empty());
     }
 
     void peaksStayWhenTheDiskIsFull() {

@@ -26,6 +26,7 @@ std::string identifierOf(const ReportColumn& column) {
         case Unit::Timestamp: return name + "_ns";
         case Unit::Bytes: return name + "_bytes";
         case Unit::GigabytesPerSecond: return name + "_gbps";
+        case Unit::TeraflopsPerSecond: return name + "_tflops";
         case Unit::Percent: return name + "_percent";
         case Unit::Text:
         case Unit::Count:
@@ -43,7 +44,8 @@ ColumnType typeOf(const ReportTable& table, size_t column, ColumnType text) {
     }
     const Unit unit = table.columns[column].unit;
     if (!isReal && !isWhole && unit == Unit::Text) return text;
-    if (!isWhole && (unit == Unit::GigabytesPerSecond || unit == Unit::Percent)) isReal = true;
+    if (!isWhole && (unit == Unit::GigabytesPerSecond || unit == Unit::TeraflopsPerSecond || unit == Unit::Percent))
+        isReal = true;
     return isReal ? ColumnType::Float64 : ColumnType::Int64;
 }
 

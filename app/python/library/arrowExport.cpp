@@ -31,6 +31,7 @@ const char* unitOf(Unit unit) {
         case Unit::Timestamp: return "ns";
         case Unit::Bytes: return "bytes";
         case Unit::GigabytesPerSecond: return "GB/s";
+        case Unit::TeraflopsPerSecond: return "TFLOP/s";
         case Unit::Percent: return "%";
         case Unit::Text:
         case Unit::Count:

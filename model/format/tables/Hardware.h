@@ -149,6 +149,26 @@ struct LinkPeaks : TableOf<LinkPeaks> {
 };
 inline constexpr LinkPeaks linkPeaks;
 
+struct Roofs : TableOf<Roofs> {
+    constexpr Roofs()
+        : TableOf("LANESCOPE_ROOFS", "what a GPU reached when 'lanescope doctor --measure' measured it") {}
+
+    Text<"kind"> kind{this, "'gemm' (matrix product), 'dram' (memory of the GPU)"};
+    Integer<"gpuId"> gpuId{this, "the GPU"};
+    Text<"operation"> operation{
+        this, "'bf16', 'fp16', 'fp8', 'tf32', 'fp32', 'fp64' of a product; 'read', 'write', 'copy' of memory"};
+    OptionalInteger<"m"> m{this, "rows of the result; NULL for memory"};
+    OptionalInteger<"n"> n{this, "columns of the result"};
+    OptionalInteger<"k"> k{this, "length of the sums"};
+    Integer<"perSecond"> perSecond{this,
+                                   "floating-point operations, or bytes, a second; a copy counts each byte twice"};
+    OptionalInteger<"smClockHz"> smClockHz{this, "clock of the SMs meanwhile"};
+    OptionalInteger<"powerMilliwatts"> powerMilliwatts{this, "power of the GPU meanwhile"};
+    OptionalInteger<"temperature"> temperature{this, "of the GPU, degrees Celsius"};
+    OptionalText<"library"> library{this, "that computed the product"};
+};
+inline constexpr Roofs roofs;
+
 struct GpuMetrics : TableOf<GpuMetrics> {
     constexpr GpuMetrics()
         : TableOf("GPU_METRICS", "hardware counter samples of a GPU, thousands per second", Content::Events) {}

@@ -37,8 +37,8 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &scheduleEvents, &sampleEvents, &samplingCallchains,
      // Lanescope's own tables.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties, &processStates, &windows, &gaps,
-     &clocks, &topology, &affinities, &linkPeaks, &counters, &counterSamples, &gpuProcesses, &samplingMoments, &stacks,
-     &threadStates, &nvtxStacks, &backwards, &graphNodeStacks, &untimed,
+     &clocks, &topology, &affinities, &linkPeaks, &roofs, &counters, &counterSamples, &gpuProcesses, &samplingMoments,
+     &stacks, &threadStates, &nvtxStacks, &backwards, &graphNodeStacks, &untimed,
      // Names of numbers.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes, &sharedMemoryLimits, &faultAccesses,
      &migrationCauses, &overheadTypes, &streamTypes, &syncTypes, &diagnosticSeverities, &diagnosticSources,

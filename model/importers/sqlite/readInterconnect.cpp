@@ -185,6 +185,37 @@ void readLinkPeaks(LoadContext& context) {
     readAffinities(context);
 }
 
+void readRoofs(LoadContext& context) {
+    constexpr const auto& t = tables::roofs;
+    std::vector<Roof>& roofs = context.description().interconnect.roofs;
+    TableReader reader(context, t,
+                       {t.kind, t.gpuId, t.operation, t.m, t.n, t.k, t.perSecond, t.smClockHz, t.powerMilliwatts,
+                        t.temperature, t.library},
+                       "description");
+    while (reader.next()) {
+        Roof roof;
+        const std::string_view kind = reader.text(t.kind);
+        roof.kind = kind == "gemm" ? RoofKind::Gemm : RoofKind::Dram;
+        roof.gpu = gpuIn<tables::Roofs>(reader, t.gpuId);
+        roof.perSecond = reader.integerOr(t.perSecond, 0);
+        if ((kind != "gemm" && kind != "dram") || roof.gpu == noGpuId || roof.perSecond <= 0 ||
+            roofs.size() >= maxPeaks) {
+            reader.skipRow();
+            continue;
+        }
+        const auto atLeastZero = [&](const auto& column) { return std::max<int64_t>(reader.integerOr(column, 0), 0); };
+        roof.operation = reader.text(t.operation);
+        roof.m = atLeastZero(t.m);
+        roof.n = atLeastZero(t.n);
+        roof.k = atLeastZero(t.k);
+        roof.smClockHz = atLeastZero(t.smClockHz);
+        roof.powerMilliwatts = atLeastZero(t.powerMilliwatts);
+        roof.temperature = atLeastZero(t.temperature);
+        roof.library = reader.text(t.library);
+        roofs.push_back(std::move(roof));
+    }
+}
+
 void readSampledRanges(LoadContext& context) {
     constexpr const auto& t = tables::samplingMoments;
     std::map<std::tuple<int64_t, std::string, int64_t>, RangeTimes> found;

@@ -160,6 +160,7 @@ void readEverything(LoadContext& context) {
     readDescription(context);
     readTopology(context);
     readLinkPeaks(context);
+    readRoofs(context);
     readSampledRanges(context);
     readGpuProcesses(context);
     readWarnings(context);

@@ -89,6 +89,7 @@ void readWarnings(LoadContext& context);
 /// Reads the connections of GPUs and the peak rates of links: `interconnect`.
 void readTopology(LoadContext& context);
 void readLinkPeaks(LoadContext& context);
+void readRoofs(LoadContext& context);
 /// Reads the range instances with link counters read at their ends, and the memory of each process on each GPU.
 void readSampledRanges(LoadContext& context);
 void readGpuProcesses(LoadContext& context);

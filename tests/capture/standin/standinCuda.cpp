@@ -2,7 +2,7 @@
 //
 // SIMULATED: a CUDA driver with GPUs that copy at their own rates and a clock that only their
 // copies advance. For tests of measuring on machines without a GPU. STANDIN_CUDA selects a fault:
-// "none" no GPU, "broken" cuInit fails, "full" no memory, "frozen" a constant clock.
+// "none" no GPU, "broken" cuInit fails, "full" no memory, "roomy" much, "frozen" a constant clock.
 
 #include <cstddef>
 #include <cstdint>
@@ -71,7 +71,7 @@ EXPORT int cuCtxSetCurrent(void*) { return 0; }
 EXPORT int cuCtxEnablePeerAccess(void*, unsigned) { return 0; }
 EXPORT int cuMemGetInfo_v2(size_t* free, size_t* total) {
     *total = size_t{1} << 30;
-    *free = is("full") ? size_t{1} << 20 : size_t{256} << 20;
+    *free = is("full") ? size_t{1} << 20 : size_t{is("roomy") ? 1280u : 256u} << 20;
     return 0;
 }
 EXPORT int cuMemAlloc_v2(uint64_t* memory, size_t) {
@@ -108,6 +108,76 @@ EXPORT int cuEventDestroy_v2(void* event) {
 }
 EXPORT int cuEventRecord(void* event, void*) {
     static_cast<Event*>(event)->atNs = nowNs;
+    return 0;
+}
+EXPORT int cuMemsetD32Async(uint64_t, unsigned, size_t words, void*) { return pass(words * 4, 900); }
+EXPORT int cuModuleLoadData(void** module, const void*) {
+    *module = place;
+    return 0;
+}
+EXPORT int cuModuleUnload(void*) { return 0; }
+EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
+    static char fill, sum;
+    *function = std::strcmp(name, "sum") == 0 ? &sum : &fill;
+    return 0;
+}
+/// Both kernels have an address and a count of words or of 16 bytes.
+EXPORT int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
+                          void** arguments, void**) {
+    return pass(16 * *static_cast<uint64_t*>(arguments[1]), 850);
+}
+
+// cuBLASLt of the same machine: bf16 products at 800 TFLOP/s, by its second algorithm; others at 100; no fp8.
+struct Layout {
+    uint64_t rows, columns;
+};
+struct Algorithm {
+    uint64_t data[8];
+    size_t workspaceBytes;
+    int state;
+    float waves;
+    int reserved[4];
+};
+EXPORT size_t cublasLtGetVersion() { return 130100; }
+EXPORT int cublasLtCreate(void** handle) {
+    *handle = place;
+    return 0;
+}
+EXPORT int cublasLtMatmulDescCreate(void** description, int, int) {
+    *description = place;
+    return 0;
+}
+EXPORT int cublasLtMatmulDescDestroy(void*) { return 0; }
+EXPORT int cublasLtMatmulDescSetAttribute(void*, int, const void*, size_t) { return 0; }
+EXPORT int cublasLtMatrixLayoutCreate(void** layout, int type, uint64_t rows, uint64_t columns, int64_t) {
+    *layout = new Layout{rows, columns | static_cast<uint64_t>(type) << 32};
+    return 0;
+}
+EXPORT int cublasLtMatrixLayoutDestroy(void* layout) {
+    delete static_cast<Layout*>(layout);
+    return 0;
+}
+EXPORT int cublasLtMatmulPreferenceCreate(void** preference) {
+    *preference = place;
+    return 0;
+}
+EXPORT int cublasLtMatmulPreferenceDestroy(void*) { return 0; }
+EXPORT int cublasLtMatmulPreferenceSetAttribute(void*, int, const void*, size_t) { return 0; }
+EXPORT int cublasLtMatmulAlgoGetHeuristic(void*, void*, void* a, void*, void*, void*, void*, int, void* found,
+                                          int* count) {
+    *count = static_cast<Layout*>(a)->columns >> 32 == 28 ? 0 : 2;
+    for (int each = 0; each < *count; ++each)
+        static_cast<Algorithm*>(found)[each].data[0] = static_cast<uint64_t>(each);
+    return 0;
+}
+EXPORT int cublasLtMatmul(void*, void*, const void*, const void*, void* a, const void*, void* b, const void*,
+                          const void*, void*, void*, void*, const void* algorithm, void*, size_t, void*) {
+    const auto *left = static_cast<Layout*>(a), *right = static_cast<Layout*>(b);
+    constexpr uint64_t lengthBits = 0xffffffff;
+    const double operations = 2.0 * static_cast<double>(left->rows) * static_cast<double>(left->columns & lengthBits) *
+                              static_cast<double>(right->columns & lengthBits);
+    const bool isBest = static_cast<const Algorithm*>(algorithm)->data[0] == 1 && left->columns >> 32 == 14;
+    nowNs += operations / (isBest ? 800'000 : 100'000);
     return 0;
 }
 EXPORT int cuEventElapsedTime(float* milliseconds, void* before, void* after) {

@@ -1,59 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/doctor/measureCopies.h"
+#include "capture/doctor/measureRates.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "capture/collector/GpuInventory.h"
+#include "capture/doctor/measureRoofs.h"
 
 namespace lanescope::capture {
-
-Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const char* library) {
-    DynamicLibrary opened(library);
-    if (!opened) return fail("The CUDA driver is missing ({}). Install it, or start the container with GPUs.", library);
-    std::unique_ptr<CudaDriver> driver(new CudaDriver);
-    driver->findAll(opened);
-    if (opened.missing() != nullptr)
-        return fail("The CUDA driver {} is too old to measure (no {}).", library, opened.missing());
-    int (*initialise)(unsigned) = nullptr;
-    if (!opened.find(initialise, "cuInit")) return fail("{}: not a CUDA driver (no cuInit).", library);
-    if (const int code = initialise(0); code != 0)
-        return fail("The CUDA driver does not start (cuInit {}). Check nvidia-smi.", code);
-    opened.stay();  // it keeps threads of its own
-    return driver;
-}
-
-void CudaDriver::findAll(DynamicLibrary& library) {
-    library.need(deviceCount, "cuDeviceGetCount");
-    library.need(device, "cuDeviceGet");
-    library.need(deviceName, "cuDeviceGetName");
-    library.need(deviceUuid, "cuDeviceGetUuid");
-    library.need(deviceAttribute, "cuDeviceGetAttribute");
-    library.need(canAccessPeer, "cuDeviceCanAccessPeer");
-    library.need(retainContext, "cuDevicePrimaryCtxRetain");
-    library.need(releaseContext, "cuDevicePrimaryCtxRelease_v2");
-    library.need(setContext, "cuCtxSetCurrent");
-    library.need(enablePeer, "cuCtxEnablePeerAccess");
-    library.need(memoryInfo, "cuMemGetInfo_v2");
-    library.need(allocate, "cuMemAlloc_v2");
-    library.need(release, "cuMemFree_v2");
-    library.need(allocateHost, "cuMemHostAlloc");
-    library.need(releaseHost, "cuMemFreeHost");
-    library.need(copyToDevice, "cuMemcpyHtoDAsync_v2");
-    library.need(copyToHost, "cuMemcpyDtoHAsync_v2");
-    library.need(copyOnDevice, "cuMemcpyDtoDAsync_v2");
-    library.need(copyToPeer, "cuMemcpyPeerAsync");
-    library.need(createStream, "cuStreamCreate");
-    library.need(destroyStream, "cuStreamDestroy_v2");
-    library.need(synchronizeStream, "cuStreamSynchronize");
-    library.need(createEvent, "cuEventCreate");
-    library.need(destroyEvent, "cuEventDestroy_v2");
-    library.need(recordEvent, "cuEventRecord");
-    library.need(elapsedMilliseconds, "cuEventElapsedTime");
-}
 
 namespace {
 
@@ -66,62 +24,9 @@ constexpr size_t maxCopyBytes = size_t{1} << 30;
 constexpr size_t sizeStep = 4;
 constexpr int repeats = 3;
 constexpr unsigned busyPercent = 10;
-constexpr int memoryClockAttribute = 36, busWidthAttribute = 37;
-constexpr unsigned portableHostMemory = 1, nonBlockingStream = 1;
-
-/// Context, stream, events and memory of a GPU during its measurement. Releases everything.
-class GpuContext {
-  public:
-    GpuContext(const CudaDriver& driver, int device) : driver_(driver), device_(device) {
-        isRetained_ = driver.retainContext(&context_, device) == 0;
-        isReady_ = isRetained_ && driver.setContext(context_) == 0 &&
-                   driver.createStream(&stream_, nonBlockingStream) == 0 && driver.createEvent(&before_, 0) == 0 &&
-                   driver.createEvent(&after_, 0) == 0;
-    }
-    ~GpuContext() {
-        if (isRetained_) driver_.setContext(context_);
-        for (const Pointer memory : memory_) driver_.release(memory);
-        if (before_ != nullptr) driver_.destroyEvent(before_);
-        if (after_ != nullptr) driver_.destroyEvent(after_);
-        if (stream_ != nullptr) driver_.destroyStream(stream_);
-        if (isRetained_) driver_.releaseContext(device_);
-    }
-    GpuContext(const GpuContext&) = delete;
-    GpuContext& operator=(const GpuContext&) = delete;
-
-    bool isReady() const { return isReady_; }
-    Handle context() const { return context_; }
-    Handle stream() const { return stream_; }
-    bool enter() const { return driver_.setContext(context_) == 0; }
-
-    size_t freeBytes() const {
-        size_t free = 0, total = 0;
-        return driver_.memoryInfo(&free, &total) == 0 ? free : 0;
-    }
-    Pointer allocate(size_t bytes) {
-        Pointer memory = 0;
-        if (driver_.allocate(&memory, bytes) != 0) return 0;
-        memory_.push_back(memory);
-        return memory;
-    }
-
-    /// Returns the time of `copy` by events, in ns; 0 if it fails.
-    template <class Copy>
-    double timeNs(Copy copy) const {
-        float milliseconds = 0;
-        const bool isDone = driver_.recordEvent(before_, stream_) == 0 && copy() == 0 &&
-                            driver_.recordEvent(after_, stream_) == 0 && driver_.synchronizeStream(stream_) == 0 &&
-                            driver_.elapsedMilliseconds(&milliseconds, before_, after_) == 0;
-        return isDone ? static_cast<double>(milliseconds) * 1e6 : 0;
-    }
-
-  private:
-    const CudaDriver& driver_;
-    int device_;
-    Handle context_ = nullptr, stream_ = nullptr, before_ = nullptr, after_ = nullptr;
-    std::vector<Pointer> memory_;
-    bool isRetained_ = false, isReady_ = false;
-};
+constexpr int smCountAttribute = 16, memoryClockAttribute = 36, busWidthAttribute = 37, majorAttribute = 75,
+              minorAttribute = 76;
+constexpr unsigned portableHostMemory = 1;
 
 /// Pinned and pageable host memory. The pinned memory is freed with the context in which it was
 /// reserved, so it must not outlive `place`: its address may then be memory of another GPU.
@@ -212,6 +117,12 @@ class Measurer {
         if (driver_.deviceAttribute(&clockKhz, memoryClockAttribute, device) == 0 &&
             driver_.deviceAttribute(&busBits, busWidthAttribute, device) == 0)
             gpu.nominalMemoryBytesPerSecond = int64_t{clockKhz} * 1000 * 2 * (busBits / 8);
+        const auto read = [&](int& value, int attribute) {
+            if (driver_.deviceAttribute(&value, attribute, device) != 0) value = 0;
+        };
+        read(gpu.smCount, smCountAttribute);
+        read(gpu.computeMajor, majorAttribute);
+        read(gpu.computeMinor, minorAttribute);
         return gpu;
     }
 
@@ -247,7 +158,7 @@ class Measurer {
             if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
         const size_t kinds = 5 + peers.size();
         const auto share = std::chrono::duration_cast<Clock::duration>(
-            std::chrono::duration<double>(options_.secondsPerGpu / static_cast<double>(kinds)));
+            std::chrono::duration<double>(options_.copySecondsPerGpu / static_cast<double>(kinds)));
         const auto keep = [&](MeasuredPeak peak, size_t bytes, auto copy) {
             if (bytes < minCopyBytes || !isWanted_) return;
             if (options_.progress && !options_.progress(describeCopy(gpu, peak))) {
@@ -271,6 +182,29 @@ class Measurer {
         keep({"dram", gpu.uuid, {}, {}, {}, 2}, availableBytes,
              [&](size_t bytes) { return driver_.copyOnDevice(second, first, bytes, stream); });
         for (const int peer : peers) measurePeer(gpu, place, first, availableBytes, peer, keep);
+        if (isWanted_) measureRoofs(gpu, place, first, second, availableBytes);
+    }
+
+    void measureRoofs(const MeasuredGpu& gpu, const GpuContext& context, Pointer first, Pointer second, size_t bytes) {
+        constexpr double memoryShare = 0.1, maxSeconds = 10;
+        const double seconds = std::min(maxSeconds, options_.roofSeconds / static_cast<double>(result_.gpus.size()));
+        RoofPlace place{.driver = driver_,
+                        .gpu = context,
+                        .uuid = gpu.uuid,
+                        .first = first,
+                        .second = second,
+                        .bytes = bytes,
+                        .budget = std::chrono::duration<double>(seconds * memoryShare),
+                        .state = options_.state,
+                        .progress = [&](const std::string& what) {
+                            isWanted_ = isWanted_ && (!options_.progress ||
+                                                      options_.progress(fmt::format("GPU {}: {}", gpu.ordinal, what)));
+                            return isWanted_;
+                        }};
+        std::ranges::move(measureMemory(place), std::back_inserter(result_.roofs));
+        if (options_.products == nullptr || !isWanted_) return;
+        place.budget = std::chrono::duration<double>(seconds * (1 - memoryShare));
+        std::ranges::move(measureProducts(place, *options_.products), std::back_inserter(result_.roofs));
     }
 
     template <class Keep>
@@ -319,7 +253,7 @@ class Measurer {
 
 }  // namespace
 
-Result<Measurement> measureCopies(const CudaDriver& driver, const MeasureOptions& options) {
+Result<Measurement> measureRates(const CudaDriver& driver, const MeasureOptions& options) {
     return Measurer(driver, options).measure();
 }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/doctor/CublasLt.h"
+#include "capture/doctor/CudaDriver.h"
+#include "capture/machine/Machine.h"
+#include "capture/machine/MeasuredPeaks.h"
+#include "model/format/Result.h"
+
+namespace lanescope::capture {
+
+struct MeasureOptions {
+    bool isForced = false;
+    double copySecondsPerGpu = 3;
+    /// All GPUs together, for products and GPU memory; divided among them.
+    double roofSeconds = 40;
+    /// Library of matrix products; null to measure none.
+    CublasLt* products = nullptr;
+    /// Reads the state of a GPU, by UUID; empty function if unknown.
+    std::function<GpuState(const std::string& uuid)> state;
+    /// Returns the utilization of a GPU, in percent, by UUID; nullopt if unknown.
+    std::function<std::optional<unsigned>(const std::string& uuid)> utilization;
+    /// Called before each kind of copy, "GPU 0: HtoD pinned"; false ends the measurement.
+    std::function<bool(const std::string& what)> progress;
+};
+
+/// A GPU by CUDA's number, and the reason if it was not measured.
+struct MeasuredGpu {
+    int ordinal = 0;
+    std::string name;
+    std::string uuid;  ///< "GPU-...", as NVML reports it.
+    /// Memory bandwidth by clock and width, in bytes per second; 0 if the driver does not report it.
+    int64_t nominalMemoryBytesPerSecond = 0;
+    int computeMajor = 0, computeMinor = 0, smCount = 0;  ///< 0 if the driver does not report it.
+    std::string refusal;                                  ///< Reason why it was not measured; empty if it was.
+};
+
+struct Measurement {
+    std::vector<MeasuredGpu> gpus;
+    std::vector<MeasuredPeak> peaks;
+    std::vector<MeasuredRoof> roofs;
+};
+
+/// Measures copies between pinned and pageable host memory and each GPU, within each GPU, and from it to each other
+/// GPU; how fast kernels use its memory; and matrix products. Copies use sizes from 16 MiB to 1 GiB or a quarter of the
+/// free memory; the best rate by CUDA's events counts. Skips a GPU in use unless forced. Fails if there is no GPU.
+/// Uses at most 2 GiB of each GPU and takes up to a minute.
+Result<Measurement> measureRates(const CudaDriver& driver, const MeasureOptions& options);
+
+}  // namespace lanescope::capture
