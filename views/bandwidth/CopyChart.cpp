@@ -6,6 +6,7 @@
 #include <QKeyEvent>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "model/text/formatValue.h"
 #include "views/bandwidth/plotCopies.h"
@@ -37,7 +38,20 @@ void CopyChart::setAnswer(std::shared_ptr<const BandwidthAnswer> answer) {
     if (answer && answer->question.chart != kind_) return;
     answer_ = std::move(answer);
     chosen_.reset();
+    if (answer_ && !isHidingByUser_) {
+        hidden_.clear();
+        const std::vector<CopyGroup>& groups = groupsOf(*answer_);
+        const auto isMemset = [](const CopyGroup& group) { return group.isMemset; };
+        if (!std::ranges::all_of(groups, isMemset))
+            std::ranges::copy_if(groups, std::inserter(hidden_, hidden_.end()), isMemset);
+    }
     rebuild();
+}
+
+QRect CopyChart::legendPlace(size_t entry) const {
+    const QCPLegend* legend = plot_->legend;
+    if (!legend->visible() || static_cast<int>(entry) >= legend->itemCount()) return {};
+    return legend->item(static_cast<int>(entry))->outerRect();
 }
 
 CopyGrid CopyChart::grid() const {
@@ -58,11 +72,20 @@ void CopyChart::rebuild() {
     band_ = nullptr;
     styleChart(*plot_, theme_, font());
     plot_->legend->setVisible(false);
-    if (answer_) marks_ = copyMarks(*answer_);
+    legendGroups_.clear();
+    if (answer_) {
+        marks_ = copyMarks(*answer_);
+        hideGroups(marks_, *answer_, hidden_);
+        // With all groups hidden none could be shown again.
+        if (marks_.empty() && !hidden_.empty()) {
+            hidden_.clear();
+            marks_ = copyMarks(*answer_);
+        }
+    }
     if (marks_.empty())
-        showEmpty(*plot_, theme_, font(), answer_ ? tr("No copy with bytes and time lies here") : QString());
+        showEmpty(*plot_, theme_, font(), answer_ ? tr("No copies with known bytes and time") : QString());
     else
-        plotCopies(*plot_, *answer_, marks_, theme_, font());
+        legendGroups_ = plotCopies(*plot_, *answer_, marks_, hidden_, theme_, font());
     setAccessibleDescription(
         answer_
             ? tr("%n points or bars; the cursor keys choose one, Enter shows it on the timeline", nullptr, markCount())
@@ -169,6 +192,14 @@ void CopyChart::release(const QMouseEvent& event) {
         emit described({});
         if (end > start) emit rangeSelected({start, end});
         return;
+    }
+    for (size_t entry = 0; entry < legendGroups_.size(); ++entry) {
+        if (!legendPlace(entry).contains(event.pos())) continue;
+        const CopyGroup group = legendGroups_[entry];
+        isHidingByUser_ = true;
+        if (hidden_.erase(group) == 0) hidden_.insert(group);
+        chosen_.reset();
+        return rebuild();
     }
     if (const auto mark = markAt(event.position())) {
         choose(mark);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "views/bandwidth/plotCopies.h"
@@ -33,6 +34,12 @@ class CopyChart : public PlotWidget {
     QPoint markPosition(int mark) const;
     const CopyPoint& copyOf(int mark) const { return marks_[static_cast<size_t>(mark)].largest; }
     std::optional<int> chosenMark() const { return chosen_; }
+    /// Returns the groups in the order of the legend. A click on one hides or shows it. Memsets are hidden at first if
+    /// there are copies.
+    const std::vector<CopyGroup>& legendGroups() const { return legendGroups_; }
+    bool isHidden(const CopyGroup& group) const { return hidden_.contains(group); }
+    /// Returns the place of an entry of the legend; empty if there is no room for it.
+    QRect legendPlace(size_t entry) const;
 
     QSize sizeHint() const override { return {480, 240}; }
     QSize minimumSizeHint() const override { return {260, 130}; }
@@ -65,6 +72,9 @@ class CopyChart : public PlotWidget {
     BandwidthChart kind_;
     std::shared_ptr<const BandwidthAnswer> answer_;
     std::vector<CopyMark> marks_;  ///< From left to right.
+    std::vector<CopyGroup> legendGroups_;
+    std::set<CopyGroup> hidden_;
+    bool isHidingByUser_ = false;
     std::optional<int> chosen_;
     QCPGraph* ring_ = nullptr;
     QCPItemRect* band_ = nullptr;

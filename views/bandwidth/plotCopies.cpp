@@ -6,6 +6,7 @@
 #include <QObject>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/text/formatValue.h"
 #include "views/bandwidth/BandwidthAnswer.h"
@@ -61,6 +62,19 @@ std::vector<CopyMark> copyMarks(const BandwidthAnswer& answer) {
 
 const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer) {
     return answer.question.chart == BandwidthChart::Histogram ? answer.histogram.groups : answer.cells.groups;
+}
+
+void hideGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden) {
+    const std::vector<CopyGroup>& groups = groupsOf(answer);
+    std::erase_if(marks, [&](const CopyMark& mark) { return hidden.contains(groups[mark.largest.group]); });
+    if (answer.question.chart != BandwidthChart::Histogram) return;
+    double top = 0;
+    for (size_t index = 0; index < marks.size(); ++index) {
+        CopyMark& mark = marks[index];
+        if (index == 0 || marks[index - 1].x != mark.x) top = 0;
+        mark.high = top + (mark.high - mark.low);
+        mark.low = std::exchange(top, mark.high);
+    }
 }
 
 QString markText(const BandwidthAnswer& answer, const CopyMark& mark) {
@@ -211,8 +225,17 @@ QString sizeLabel(double bytes) {
 class CopyPlotter {
   public:
     CopyPlotter(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
-                const Theme& theme, const QFont& font)
-        : plot_(&plot), answer_(&answer), marks_(marks), theme_(theme), font_(font) {}
+                const std::set<CopyGroup>& hidden, const Theme& theme, const QFont& font)
+        : plot_(&plot), answer_(&answer), marks_(marks), hidden_(hidden), theme_(theme), font_(font) {}
+
+    /// Returns the groups in the order of the legend.
+    std::vector<CopyGroup> legendGroups() const {
+        std::vector<CopyGroup> inOrder;
+        for (const size_t group : groupsByBytes()) inOrder.push_back(groups()[group]);
+        for (const CopyGroup& group : groups())
+            if (hidden_.contains(group)) inOrder.push_back(group);
+        return inOrder;
+    }
 
     void plot() {
         switch (answer_->question.chart) {
@@ -232,8 +255,8 @@ class CopyPlotter {
     const std::vector<CopyGroup>& groups() const { return groupsOf(*answer_); }
     double characterWidth() const { return QFontMetrics(font_).averageCharWidth(); }
     void setUpRates(bool isLogarithmic) {
-        const RateExtent& rates = answer_->cells.rates;
-        setUpRateAxis(*plot_->yAxis, rates.minGBps, rates.maxGBps, isLogarithmic, answer_->peaks);
+        const auto [low, high] = std::ranges::minmax(marks_, {}, &CopyMark::high);
+        setUpRateAxis(*plot_->yAxis, low.high, high.high, isLogarithmic, answer_->peaks);
     }
     void setUpTimeAxis();
     void setUpSizeAxis();
@@ -249,6 +272,7 @@ class CopyPlotter {
     QCustomPlot* plot_;
     const BandwidthAnswer* answer_;
     const std::vector<CopyMark>& marks_;
+    const std::set<CopyGroup>& hidden_;
     const Theme& theme_;
     QFont font_;
 };
@@ -368,6 +392,14 @@ std::vector<size_t> CopyPlotter::groupsByBytes() const {
 
 void CopyPlotter::addLegend() {
     QCPLegend* legend = plot_->legend;
+    const int shown = legend->itemCount();
+    for (const CopyGroup& group : groups()) {
+        if (!hidden_.contains(group)) continue;
+        QCPGraph* graph = plot_->addGraph();
+        graph->setLineStyle(QCPGraph::lsNone);
+        graph->setScatterStyle(QCPScatterStyle(shapeOf(group), QPen(theme_.separator), Qt::NoBrush, pointSize));
+        graph->setName(groupText(*answer_->trace, group));
+    }
     legend->setVisible(plot_->width() >= minWidthForLegendPx);
     legend->setFont(font_);
     legend->setTextColor(theme_.text);
@@ -376,11 +408,21 @@ void CopyPlotter::addLegend() {
     legend->setIconSize(14, 12);
     legend->setRowSpacing(1);
     legend->setMargins({6, 6, 6, 6});
+    QFont struck = font_;
+    struck.setStrikeOut(true);
+    for (int item = shown; item < legend->itemCount(); ++item) {
+        legend->item(item)->setFont(struck);
+        legend->item(item)->setTextColor(theme_.mutedText);
+    }
     fitLegend();
-    if (plot_->plotLayout()->hasElement(0, 1)) return;
-    // Next to the points instead of on them.
-    plot_->plotLayout()->addElement(0, 1, legend);
+    if (plot_->plotLayout()->elementCount() > 1) return;
+    // Next to the points instead of on them, at the top.
+    auto* column = new QCPLayoutGrid;
+    plot_->plotLayout()->addElement(0, 1, column);
     plot_->plotLayout()->setColumnStretchFactor(1, 0.001);
+    column->addElement(0, 0, legend);
+    column->addElement(1, 0, new QCPLayoutGrid);
+    column->setRowStretchFactor(0, 0.001);
 }
 
 void CopyPlotter::fitLegend() {
@@ -412,9 +454,11 @@ void CopyPlotter::layOut() {
 
 }  // namespace
 
-void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
-                const Theme& theme, const QFont& font) {
-    CopyPlotter(plot, answer, marks, theme, font).plot();
+std::vector<CopyGroup> plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
+                                  const std::set<CopyGroup>& hidden, const Theme& theme, const QFont& font) {
+    CopyPlotter plotter(plot, answer, marks, hidden, theme, font);
+    plotter.plot();
+    return plotter.legendGroups();
 }
 
 }  // namespace lanescope::views

@@ -3,6 +3,7 @@
 
 #include <QFont>
 #include <QString>
+#include <set>
 #include <vector>
 
 #include "model/bandwidth/linkPeaks.h"
@@ -22,6 +23,9 @@ struct CopyMark {
 
 /// Returns the marks of the requested chart, from left to right. O(cells log cells).
 std::vector<CopyMark> copyMarks(const BandwidthAnswer& answer);
+
+/// Removes the marks of some groups; bars of the others are stacked again.
+void hideGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden);
 
 /// Returns the groups that `CopyPoint::group` of the marks indexes.
 const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer);
@@ -54,9 +58,9 @@ namespace lanescope::views {
 /// The size of points in pixels.
 inline constexpr double copyPointSize = 7;
 
-/// Adds axes, marks, legend and peaks of a chart of copies to a styled, empty plot. Requires marks;
-/// they must be those of the answer.
-void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
-                const Theme& theme, const QFont& font);
+/// Adds axes, marks, legend and peaks of a chart of copies to a styled, empty plot. Requires marks of the answer,
+/// without the groups in `hidden`, which are faint in the legend. Returns the groups in the order of the legend.
+std::vector<CopyGroup> plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
+                                  const std::set<CopyGroup>& hidden, const Theme& theme, const QFont& font);
 
 }  // namespace lanescope::views

@@ -8,6 +8,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedMachine.h"
+#include "tests/support/simulatedTraining.h"
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/bandwidth/CopyChart.h"
@@ -72,7 +73,8 @@ struct ShownPanel {
 
 struct ShownChart {
     explicit ShownChart(BandwidthChart kind, SimulatedMachine options = {})
-        : trace(simulatedMachine(options)), copies(trace), chart(kind) {
+        : ShownChart(kind, simulatedMachine(options)) {}
+    ShownChart(BandwidthChart kind, TracePtr shown) : trace(std::move(shown)), copies(trace), chart(kind) {
         chart.resize(700, 360);
         chart.show();
         ask();
@@ -458,6 +460,31 @@ class tst_BandwidthPanel : public QObject {
         shown.ask();
         QVERIFY(shown.chart.markCount() < all);
         QCOMPARE(shown.chart.plot().xAxis->range().size(), double(20 * ms));
+    }
+
+    void legendHidesAndShowsGroupsAndMemsetsAreHiddenAtFirst_data() {
+        QTest::addColumn<BandwidthChart>("kind");
+        QTest::newRow("points") << BandwidthChart::OverTime;
+        QTest::newRow("bars") << BandwidthChart::Histogram;
+    }
+    void legendHidesAndShowsGroupsAndMemsetsAreHiddenAtFirst() {
+        QFETCH(BandwidthChart, kind);
+        ShownChart shown(kind, simulatedTraining({.steps = 4}));
+        const auto groups = shown.chart.legendGroups();
+        QVERIFY(groups.size() >= 2);
+        QVERIFY(groups.back().isMemset && shown.chart.isHidden(groups.back()));
+        QVERIFY(!shown.chart.isHidden(groups.front()));
+        const int without = shown.chart.markCount();
+        shown.chart.grab();
+        QTest::mouseClick(shown.plot(), Qt::LeftButton, {}, shown.chart.legendPlace(groups.size() - 1).center());
+        QVERIFY(!shown.chart.isHidden(groups.back()));
+        QVERIFY(shown.chart.markCount() > without);
+        // The choice stays for the next answer.
+        shown.ask();
+        QVERIFY(!shown.chart.isHidden(groups.back()));
+        // The legend is at the top, not spread over the height.
+        shown.chart.grab();
+        QVERIFY(shown.chart.legendPlace(1).top() < shown.chart.height() / 3);
     }
 
     void manyCopiesBecomeFewPoints() {
