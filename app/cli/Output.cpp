@@ -31,7 +31,11 @@ int reportOutOfMemory() {
     return exitFailed;
 }
 
-void reportWarning(std::string_view sentence) { printMessage(fmt::format("warning: {}", sentence)); }
+void reportWarning(std::string_view sentence) { reportNote(Severity::Warning, sentence); }
+
+void reportNote(Severity severity, std::string_view sentence) {
+    printMessage(fmt::format("{}: {}", identifier(severity), sentence));
+}
 
 namespace {
 

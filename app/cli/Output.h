@@ -14,6 +14,7 @@
 
 #include "model/format/OutputFile.h"
 #include "model/format/Result.h"
+#include "model/format/health.h"
 
 namespace lanescope::cli {
 
@@ -45,6 +46,8 @@ int reportOutOfMemory();
 
 /// Prints the sentence as a warning.
 void reportWarning(std::string_view sentence);
+/// Prints a note of a trace with its severity, as `info` lists it.
+void reportNote(Severity severity, std::string_view sentence);
 
 /// A progress line on stderr if that is a terminal, overwritten in place and removed with this
 /// object. Short work shows none.

@@ -59,7 +59,9 @@ Result<void> TraceClosing::writeSummary(const std::filesystem::path& file, const
         if (!database) return fail(database.error());
         if (auto summed = sumUp(*database); !summed) return summed;
     }
-    if (summary_.isEmpty()) return {};
+    if (summary_.isEmpty())
+        return fail("{}: no summary was written to {}, because the run has no GPU activity.", name.string(),
+                    folder.string());
     return fleet::writeSummaryFile(folder / fleet::summaryName(name), *trace_, summary_, *details_, true);
 }
 

@@ -31,7 +31,7 @@ class TraceClosing {
     Result<void> storeSummary(Database& database);
 
     /// Writes the same summary into a separate file in `folder`, for a trace called `name`; computes it from `file` if
-    /// `storeSummary` has not. Writes nothing for a run without GPU work.
+    /// `storeSummary` has not. Fails for a run without GPU work.
     Result<void> writeSummary(const std::filesystem::path& file, const std::filesystem::path& name,
                               const std::filesystem::path& folder);
 

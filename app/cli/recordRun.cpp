@@ -63,7 +63,7 @@ void printClosing(const capture::CollectedRun& run) {
 
 void reportWarnings(const capture::CollectedRun& run) {
     for (size_t index = 0; index < run.warnings.size() && index < maxWarnings; ++index)
-        reportWarning(run.warnings[index]);
+        reportNote(run.warnings[index].severity, run.warnings[index].sentence);
     if (run.warnings.size() > maxWarnings)
         reportWarning(
             fmt::format("{} more: see 'lanescope info {}'.", run.warnings.size() - maxWarnings, run.trace.string()));
@@ -150,6 +150,11 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
         if (ofSummary) reportWarning(ofSummary->sentence);
         if (problem) reportWarning(problem->sentence);
         if (!sealed) reportWarning(sealed.error().sentence);
+    };
+    steps.skipped = [summaries](const std::filesystem::path& name, std::string_view reason) {
+        if (!summaries.empty())
+            reportWarning(fmt::format("{}: no summary was written to {}, because {}.", name.string(),
+                                      summaries.string(), reason));
     };
     return steps;
 }

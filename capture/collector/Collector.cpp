@@ -263,7 +263,10 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     if (trace_ && partialPath() != liveTrace_)
         brokenBy_ = {fmt::format("{}: the folder was moved during the recording.", output_.parent_path().string())};
     // A full disk has room again once the unfinished trace is removed; the summary and the index need some of it.
-    const ClosingSteps none;
+    ClosingSteps none;
+    none.skipped = [&](const std::filesystem::path& name, std::string_view reason) {
+        if (closing.skipped) closing.skipped(name, reason);
+    };
     const ClosingSteps* const attempts[] = {&closing, &closing, &none};
     for (size_t attempt = 0; attempt < std::size(attempts) && !run && !isNamed_; ++attempt) {
         try {
@@ -274,6 +277,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
             }
             if (trace_) poll();
             run = brokenBy_ ? fail(*brokenBy_) : complete(mainProcess, overwrite, *attempts[attempt]);
+            if (run && attempts[attempt] == &none) none.skipped(run->trace, "disk or memory was too small for them");
         } catch (const std::bad_alloc&) {
             run = fail(outOfMemory_);
         }
@@ -330,7 +334,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     if (run.logBytesUnreadAtExit)
         trace_->property(facts::logBytesUnreadAtExit, std::to_string(*run.logBytesUnreadAtExit));
     if (mainProcess) trace_->property(facts::exitStatus, std::to_string(mainProcess->exitStatus));
-    run.warnings = trace_->healthSentences();
+    run.warnings = trace_->warnings();
     const bool hasSamples = !samplerLogs_.empty();
     logs_.clear();  // Frees memory for closing.
     samplerLogs_.clear();
@@ -343,6 +347,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
     if (isWorthClosing && closing.settled) closing.settled(partialPath(), presentOutput());
     if (auto done = nameFile(overwrite); !done) return fail(done.error());
+    if (!isWorthClosing && closing.skipped) closing.skipped(presentOutput(), "nothing was recorded");
     return run;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,12 +44,12 @@ struct CollectedRun {
     std::filesystem::path trace;
     size_t logs = 0;  ///< Processes that loaded the agent and left a log.
     ImportCounts counts;
-    int processes = 0;                  ///< Processes with content.
-    int processesTruncated = 0;         ///< Processes among these without a proper end.
-    size_t logsNotAllRead = 0;          ///< Corrupt or unreadable logs, not all in the trace.
-    size_t processesWithoutLog = 0;     ///< Had something to record and could not write it.
-    int64_t threadStates = 0;           ///< States of all threads; not counted as events of the program.
-    std::vector<std::string> warnings;  ///< Sentences of the trace's health, most severe first.
+    int processes = 0;                        ///< Processes with content.
+    int processesTruncated = 0;               ///< Processes among these without a proper end.
+    size_t logsNotAllRead = 0;                ///< Corrupt or unreadable logs, not all in the trace.
+    size_t processesWithoutLog = 0;           ///< Had something to record and could not write it.
+    int64_t threadStates = 0;                 ///< States of all threads; not counted as events of the program.
+    std::vector<TraceWriter::Note> warnings;  ///< Of the trace's health, most severe first.
     /// Unread bytes of the logs at the end of the program; nullopt if the end was not observed.
     std::optional<int64_t> logBytesUnreadAtExit;
     /// Time from the end of the last process to the naming of the trace; 0 if the end was not observed.
@@ -63,6 +64,8 @@ struct ClosingSteps {
     std::function<void(Database& database)> add;
     /// Called when the trace is closed in `file` and final; `name` is its later path.
     std::function<void(const std::filesystem::path& file, const std::filesystem::path& name)> settled;
+    /// Called instead of the others, when the trace has its name `name`, with the reason as a clause.
+    std::function<void(const std::filesystem::path& name, std::string_view reason)> skipped;
 };
 
 /// Builder of one trace from all logs in a run folder, while they grow or later. Follows every

@@ -375,7 +375,7 @@ void SamplerImporter::writeWarnings() {
                      {}, process_.time(latestNs_));
     else if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,
-                     fmt::format("A sampler ended abnormally at {:.1f} s (killed, crashed or "
+                     fmt::format("A sampler left no exit record after {:.1f} s (killed, crashed or "
                                  "hung); its counters end there. The program was not affected.",
                                  static_cast<double>(process_.time(latestNs_)) / 1e9),
                      {}, process_.time(latestNs_));

@@ -104,18 +104,19 @@ void TraceWriter::healthOfLog(Severity severity, std::string_view code, std::str
                               std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
                               std::optional<int64_t> count) {
     rows_.addHealth(severity, code, sentence, globalPid, timeNs, count);
-    if (severity == Severity::Error) errors_.emplace_back(sentence);
-    if (severity == Severity::Warning) warnings_.emplace_back(sentence);
+    if (severity != Severity::Info)
+        (severity == Severity::Error ? errors_ : warnings_).push_back({severity, std::string(sentence)});
 }
 
-std::vector<std::string> TraceWriter::healthSentences() const {
-    std::vector<std::string> all;
+std::vector<TraceWriter::Note> TraceWriter::warnings() const {
+    std::vector<Note> all;
     std::unordered_map<std::string_view, size_t> counts;
-    for (const std::vector<std::string>* list : {&errors_, &warnings_})
-        for (const std::string& sentence : *list)
-            if (++counts[sentence] == 1) all.push_back(sentence);
-    for (std::string& sentence : all)
-        if (const size_t count = counts[sentence]; count > 1) sentence = fmt::format("{} ({} times)", sentence, count);
+    for (const std::vector<Note>* list : {&errors_, &warnings_})
+        for (const Note& note : *list)
+            if (++counts[note.sentence] == 1) all.push_back(note);
+    for (Note& note : all)
+        if (const size_t count = counts[note.sentence]; count > 1)
+            note.sentence = fmt::format("{} ({} times)", note.sentence, count);
     return all;
 }
 

@@ -107,8 +107,12 @@ class TraceWriter {
     void healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
                      std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
                      std::optional<int64_t> count = {});
+    struct Note {
+        Severity severity = Severity::Warning;
+        std::string sentence;
+    };
     /// Returns the errors, then the warnings, each text once and with its number.
-    std::vector<std::string> healthSentences() const;
+    std::vector<Note> warnings() const;
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
     void property(std::string_view name, std::string_view value, std::optional<int64_t> globalPid = {}) {
         rows_.addProperty(globalPid, name, value);
@@ -131,7 +135,7 @@ class TraceWriter {
     StackTableWriter stacks_{rows_};
     SourceFolders sourceFolders_;
     std::unordered_map<std::string, int64_t> sources_;  ///< Ids by full path.
-    std::vector<std::string> errors_, warnings_;
+    std::vector<Note> errors_, warnings_;
     std::unordered_set<int64_t> namedThreads_;
 };
 

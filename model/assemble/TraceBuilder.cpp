@@ -396,7 +396,7 @@ void noteMissingEvents(std::span<const EventCount> counts, std::span<const Proce
     for (const Process& process : processes)
         if (process.endedAbnormally && !noted.contains(process.globalPid))
             health.push_back({Severity::Warning, HealthCode::ProcessEndedAbnormally,
-                              fmt::format("Process {}: ended abnormally, its last events may be missing.", process.pid),
+                              fmt::format("Process {}: left no exit record, its last events may be missing.", process.pid),
                               process.globalPid});
 }
 

@@ -58,7 +58,7 @@ uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent
 std::string processSubtitle(const Process& process) {
     std::string text = fmt::format("PID {}", process.pid);
     if (process.rank) text += fmt::format(", rank {}", *process.rank);
-    if (process.endedAbnormally) text += ", ended abnormally";
+    if (process.endedAbnormally) text += ", no exit record";
     return text;
 }
 

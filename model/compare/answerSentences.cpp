@@ -290,6 +290,14 @@ std::string undecidedText(const Claim& claim) {
     return text;
 }
 
+/// Returns the clause about the changes that the runs would show: few runs that differ much show none.
+std::string visibleText(const Claim& claim) {
+    constexpr double meaninglessPercent = 100;
+    if (claim.visiblePercent >= meaninglessPercent)
+        return "; even a doubling could go unnoticed in these runs. Record more of them";
+    return fmt::format("; one of {} % would most likely have been seen", percentText(claim.visiblePercent));
+}
+
 std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerComparison& pair) {
     const Claim& claim = pair.claim;
     const std::vector<Cause>& causes = comparison.answer.causes;
@@ -338,8 +346,7 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
             clauses.add(words("No difference beyond that between runs: "));
             clauses.add(ofSteps(fmt::format("{} % ({}; {})", percentDifferenceText(claim.percent), runsText(claim),
                                             confidenceText(claim))));
-            clauses.add(words(
-                fmt::format("; one of {} % would most likely have been seen", percentText(claim.visiblePercent))));
+            clauses.add(words(visibleText(claim)));
             clauses.addCauses("; but ", causes, pair);
             clauses.addTelling(comparison);
             clauses.add(words("."));

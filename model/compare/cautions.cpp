@@ -220,7 +220,7 @@ void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cauti
         ++shown;
     }
     if (facts.isTruncated && !isEndReported)
-        cautions.add("The {} ended abnormally; its last events may be missing.", side);
+        cautions.add("The {}: a process left no exit record; its last events may be missing.", side);
     if (const size_t more = facts.healthWarnings.size() - shown; more > 0)
         cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more, more == 1 ? "" : "s",
                      more == 1 ? "it" : "them");

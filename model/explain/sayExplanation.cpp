@@ -212,7 +212,7 @@ class Words {
             if (std::string capped = powerCapSentence(run_, run_.criticalWorker()); !capped.empty())
                 add(std::move(capped));
         if (run_.facts.isTruncated && !run_.facts.reportsAbnormalEnd())
-            add("A process ended abnormally; its last events may be missing.");
+            add("A process left no exit record; its last events may be missing.");
         // Ranks that are not drawn count all the same.
         for (const HealthNote& note : run_.facts.healthWarnings)
             if (note.code != HealthCode::EventsNotDrawn) add(shownText(note));

@@ -13,6 +13,7 @@
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/ThreadTimes.h"
+#include "model/trace/agentThreads.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
@@ -149,7 +150,7 @@ FlameTree makeThreadFlame(const Trace& trace, FlameBase base, std::optional<Time
         const StateSource source = states.source[row];
         const uint32_t number = states.thread[row];
         // Calls overlap with sampled states, and samples are better for running threads.
-        if (source == StateSource::Calls) continue;
+        if (source == StateSource::Calls || isAgentThread(trace.threads[number])) continue;
         if (isSampled[number] && source != StateSource::Samples && !isWaiting(states.state[row])) continue;
         TimeRange times{states.startNs[row], states.endNs[row]};
         if (range) times = times.intersected(*range);

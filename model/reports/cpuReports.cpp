@@ -15,6 +15,7 @@
 #include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
+#include "model/trace/agentThreads.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/processes.h"
 #include "model/trace/stacks.h"
@@ -134,12 +135,6 @@ constexpr StateColumn columns[] = {
     {"Other", {ThreadState::Blocked, ThreadState::Unknown}},
 };
 
-/// Lanescope's own in a recorded process: their cost is in the warnings of the trace.
-bool isOfProfiler(const Thread& thread) {
-    constexpr std::string_view ownPrefix = "lanescope-";
-    return thread.name.starts_with(ownPrefix);
-}
-
 ReportTable threadStates(const ReportQuery& query) {
     const Trace& trace = query.trace;
     ReportTable table;
@@ -151,7 +146,7 @@ ReportTable threadStates(const ReportQuery& query) {
     const TimeRange all{-maxTimestampNs, maxTimestampNs};
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
-        if (!states.isEmpty(thread) && !isOfProfiler(trace.threads[thread]))
+        if (!states.isEmpty(thread) && !isAgentThread(trace.threads[thread]))
             threads.emplace_back(thread, states.during(thread, query.range.value_or(all)).withUnseenWaits());
     std::erase_if(threads, [](const auto& each) { return each.second.knownNs() == 0; });
     const auto workNs = [](const ThreadTimes& times) {

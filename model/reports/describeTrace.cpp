@@ -133,7 +133,7 @@ std::string processTitle(const Process& process) {
     if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
     if (process.facts->isForked) line += ", forked";
     if (process.facts->endSignal) line += fmt::format(", ended by signal {}", *process.facts->endSignal);
-    if (process.endedAbnormally) line += ", ended abnormally";
+    if (process.endedAbnormally) line += ", no exit record";
     return line;
 }
 

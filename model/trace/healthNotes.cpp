@@ -60,7 +60,7 @@ std::vector<WarningPlace> healthPlaces(const Trace& trace) {
         places.push_back({{endNs, endNs},
                           index,
                           true,
-                          isNoted ? note->sentence : fmt::format("Process {} ended abnormally.", process.pid)});
+                          isNoted ? note->sentence : fmt::format("Process {} left no exit record.", process.pid)});
     }
     const auto byTime = [](const WarningPlace& a, const WarningPlace& b) { return a.range.startNs < b.range.startNs; };
     std::stable_sort(places.begin(), places.end(), byTime);

@@ -246,6 +246,23 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'").substr(0, 48),
                  "Process 4242: no exit record after 2.5 s (killed");
         QVERIFY(run.warnings.size() >= 5);
+        // Errors come first, with the severity that the trace has.
+        QCOMPARE(run.warnings.front().severity, Severity::Error);
+        QCOMPARE(run.warnings.back().severity, Severity::Warning);
+    }
+
+    void closingStepsOfAnEmptyRunAreReportedAsSkipped() {
+        std::filesystem::create_directories(in("run"));
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        QVERIFY(collector);
+        std::string skipped;
+        ClosingSteps closing;
+        closing.settled = [&](const auto&, const auto&) { skipped = "settled"; };
+        closing.skipped = [&](const std::filesystem::path& name, std::string_view reason) {
+            skipped = name.filename().string() + ": " + std::string(reason);
+        };
+        QVERIFY((*collector)->finish({}, false, closing));
+        QCOMPARE(skipped, std::string("out.sqlite: nothing was recorded"));
     }
 
     void detectsHowProcessesEnd() {
@@ -295,8 +312,8 @@ class tst_Collector : public QObject {
         const CollectedRun run = collect(MainProcess{4242, 137, startNs + 4'500'000'000});
         QCOMPARE(row("SELECT min(endNs), max(endNs) FROM LANESCOPE_PROCESSES"), "50|4500000000");
         QCOMPARE(row("SELECT duration FROM ANALYSIS_DETAILS"), "4500000000");
-        QVERIFY(std::any_of(run.warnings.begin(), run.warnings.end(), [](const auto& sentence) {
-            return sentence.find("Process 4242: no exit record after 4.5 s (terminated by signal 9)") !=
+        QVERIFY(std::any_of(run.warnings.begin(), run.warnings.end(), [](const auto& note) {
+            return note.sentence.find("Process 4242: no exit record after 4.5 s (terminated by signal 9)") !=
                    std::string::npos;
         }));
     }
@@ -476,7 +493,7 @@ class tst_Collector : public QObject {
             log.writeTo(logPath(begunNs > 0 ? "box.-.4242.2.log" : "box.-.4242.log"));
         }
         const CollectedRun run = collect();
-        QVERIFY2(run.warnings.empty(), run.warnings.empty() ? "" : run.warnings[0].c_str());
+        QVERIFY2(run.warnings.empty(), run.warnings.empty() ? "" : run.warnings[0].sentence.c_str());
         QCOMPARE(run.processesTruncated, 0);
         QCOMPARE(row("SELECT code, severity FROM LANESCOPE_HEALTH"), "process-became-another|0");
     }

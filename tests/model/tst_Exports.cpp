@@ -113,6 +113,13 @@ TracePtr threadsOf(bool isSampled) {
     state(30, 45, ThreadState::Gil, forward);
     state(45, 50, ThreadState::Running, noIndex);
     if (isSampled) state(12, 22, ThreadState::Running, train, StateSource::Samples);
+    // The agent's own threads are no part of the program.
+    builder.add<kinds::CpuState>({.startNs = 0,
+                                  .endNs = 50 * ms,
+                                  .thread = builder.addThread(0, 77, "lanescope-flush"),
+                                  .state = ThreadState::Sleep,
+                                  .source = StateSource::StateSamples,
+                                  .stack = noIndex});
     return builder.finish();
 }
 

@@ -412,7 +412,7 @@ class tst_RunComparison : public QObject {
         const RunSummary before = Maker(Training{}).summary();
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
-        QVERIFY(hasCaution(comparison, "The candidate ended abnormally"));
+        QVERIFY(hasCaution(comparison, "The candidate: a process left no exit record"));
         QVERIFY(hasCaution(comparison, "1,234 events were dropped"));
         QVERIFY(hasCaution(comparison, "The candidate: 3 more warnings"));
     }

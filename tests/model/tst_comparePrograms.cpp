@@ -182,6 +182,17 @@ class tst_comparePrograms : public QObject {
         QVERIFY(compared);
         QCOMPARE(compared->comparison.answer.outcome, Outcome::WithinNoise);
         QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 10);
+        QVERIFY(compared->comparison.answer.sentence.find("would most likely have been seen") != std::string::npos);
+    }
+
+    void runsThatCannotShowADoublingAreNotGivenAPercentage() {
+        const auto compared = comparePrograms(steadyRuns({50, 140}), steadyRuns({55, 120}));
+        QVERIFY(compared);
+        QCOMPARE(compared->comparison.answer.outcome, Outcome::WithinNoise);
+        QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 100);
+        const std::string& sentence = compared->comparison.answer.sentence;
+        QVERIFY2(sentence.find("even a doubling could go unnoticed") != std::string::npos, sentence.c_str());
+        QVERIFY2(sentence.find("would most likely") == std::string::npos, sentence.c_str());
     }
 
     void singleRunsDescribeOnlyThemselves() {

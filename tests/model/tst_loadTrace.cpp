@@ -186,7 +186,7 @@ class tst_loadTrace : public QObject {
         QVERIFY(hasNote(*trace, "7 were lost."));
         QVERIFY(hasNote(*trace, "It failed."));
         QVERIFY(!hasNote(*trace, "It went well."));
-        QVERIFY(hasNote(*trace, "ended abnormally"));
+        QVERIFY(hasNote(*trace, "no exit record"));
 
         QCOMPARE(trace->processes.size(), size_t{1});
         QCOMPARE(trace->processes[0].name, std::string("python3"));
