@@ -84,7 +84,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<LaunchConfig> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.grid, s.block, s.registersPerThread,
+    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.collective, s.grid, s.block, s.registersPerThread,
               s.staticSharedBytes, s.dynamicSharedBytes);
 }
 
