@@ -9,6 +9,7 @@
 #include "model/assemble/buildMemory.h"
 #include "model/assemble/buildNccl.h"
 #include "model/assemble/buildTracks.h"
+#include "model/assemble/checkLaunches.h"
 #include "model/assemble/linkEvents.h"
 #include "model/assemble/sortTables.h"
 #include "model/format/sourceNames.h"
@@ -205,6 +206,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     // Later steps require sorted rows and complete links.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);
+    checkLaunches(trace, stop);
     // Strings must not grow while several threads read them.
     nameKernels(trace);
     const StringIndex busy = trace.strings.intern("Busy");
@@ -223,6 +225,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
                            if (stop.stop_requested()) return;
                            buildNcclWork(trace, stop);
                            buildNcclWaits(trace, stop);
+                           noteMissingOperations(trace, stop);
                            buildLinkCounters(trace, stop);
                            buildMemory(trace, stop);
                            if (areLanesLast) collectLanes();
