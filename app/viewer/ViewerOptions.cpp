@@ -93,7 +93,7 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->capture_default_str();
     ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"), {"light", "dark"}), "")
         ->capture_default_str();
-    ofPicture(app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms"), "START:END")
+    ofPicture(app.add_option("--select", raw.select, "Select this range, as in 6.1s:6.2s"), "START:END")
         ->check(check(parseTimeRange));
     ofPicture(app.add_option("--visible", raw.visible, "Zoom to this range"), "START:END")
         ->check(check(parseTimeRange));
@@ -144,7 +144,7 @@ ViewerOptions toOptions(const RawOptions& raw) {
 Result<TimeRange> parseTimeRange(const std::string& text) {
     const size_t colon = text.find(':');
     if (colon == std::string::npos) {
-        return fail("\"{}\" is no range of time; write START:END, as in 10ms:25ms.", text);
+        return fail("\"{}\" is no range of time; write START:END, as in 6.1s:6.2s.", text);
     }
     const auto start = parseDuration(std::string_view(text).substr(0, colon));
     const auto end = parseDuration(std::string_view(text).substr(colon + 1));

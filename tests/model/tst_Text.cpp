@@ -13,6 +13,7 @@
 #include "model/text/collectiveKernels.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
+#include "model/text/nearestNames.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
@@ -610,6 +611,12 @@ class tst_Text : public QObject {
             QVERIFY(!each.begin.empty() || !each.part.empty());
             QVERIFY(!each.source.empty());
         }
+    }
+
+    void nearestNamesComeFirst() {
+        const std::vector<std::string_view> names{"nvtx_sum", "cuda_gpu_kern_sum", "nccl_sum"};
+        QCOMPARE(nearestNames("cuda_gpu_kernsum", names), std::string("cuda_gpu_kern_sum, nccl_sum, nvtx_sum"));
+        QCOMPARE(nearestNames("", {}), std::string());
     }
 
     void errorMayBeAStructuredType() {
