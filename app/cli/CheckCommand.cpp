@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/cli/Output.h"
+#include "model/format/checkFile.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/checkTrace.h"
 #include "model/notes/NotesFile.h"
@@ -30,6 +31,8 @@ std::vector<Finding> findingsOf(const std::filesystem::path& file) {
 }
 
 Result<bool> runCheck(const std::filesystem::path& file) {
+    // A file that cannot be read is not a corrupt one.
+    if (const Result<uint64_t> readable = checkFile(file); !readable) return fail(readable.error());
     const std::vector<Finding> findings = findingsOf(file);
     auto output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());

@@ -84,6 +84,7 @@ Result<int> runExplain(const ExplainOptions& options) {
     output->write(printed(explained, options.format));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
+    if (explained.run.isEmpty() && options.conditions.empty()) return static_cast<int>(exitNoAnswer);
     // An incomplete or unchecked trace cannot pass.
     const std::string doubt = whyNotJudged(explained);
     if (!options.conditions.empty() && !doubt.empty()) {

@@ -106,16 +106,32 @@ FlameBase baseOf(const ExportOptions& options) {
     return options.over == "functions" ? FlameBase::Functions : FlameBase::Lines;
 }
 
-void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range,
+bool isOfThreads(const ExportOptions& options) { return options.over == threads && options.format != flameOfNvtx; }
+
+/// Returns why a flame graph has no frames.
+std::string whyEmpty(const Trace& trace, const ExportOptions& options) {
+    const bool isOfRange = !options.range.empty();
+    if (isOfThreads(options))
+        return trace.cpuStates.size() == 0 ? "the trace has no samples of threads"
+               : isOfRange                 ? "no thread was sampled in this range"
+                                           : "no sampled thread has a stack";
+    if (trace.isEmpty() ||
+        trace.kernels.size() + trace.memcpys.size() + trace.memsets.size() + trace.graphs.size() == 0)
+        return "the trace has no GPU work";
+    return isOfRange ? "no GPU work is in this range" : "no launch of its GPU work is known";
+}
+
+/// Returns false if there are no frames.
+bool writeFlame(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range,
                 const TextSink& sink) {
     const FlameBase base = baseOf(options);
-    const bool isOfThreads = options.over == threads && options.format != flameOfNvtx;
-    const FlameTree tree = isOfThreads ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
-    const std::string_view what = isOfThreads ? "time of threads by stack" : describe(base);
+    const FlameTree tree = isOfThreads(options) ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
+    const std::string_view what = isOfThreads(options) ? "time of threads by stack" : describe(base);
     if (options.format == folded)
         writeFolded(tree, 0, sink);
     else
         writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, what), sink);
+    return !tree.isEmpty();
 }
 
 /// Fails with a sentence if the options contradict each other.
@@ -130,7 +146,7 @@ Result<void> checkOptions(const ExportOptions& options) {
     return {};
 }
 
-Result<void> runExport(const ExportOptions& options) {
+Result<int> runExport(const ExportOptions& options) {
     std::optional<TimeRange> range;
     if (!options.range.empty()) {
         const Result<TimeRange> parsed = parseRange(options.range);
@@ -139,12 +155,15 @@ Result<void> runExport(const ExportOptions& options) {
     }
     if (options.format == "sqlite") {
         const std::array<std::filesystem::path, 1> inputs{options.file};
-        if (const Result<void> place = checkPlaceForTrace(options.output, inputs); !place) return place;
+        if (const Result<void> place = checkPlaceForTrace(options.output, inputs); !place) return fail(place.error());
     }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
-    if (options.format == "sqlite") return runSqliteExport(**trace, options);
-    if (options.format == "kineto") return runKinetoExport(**trace, options);
+    if (options.format == "sqlite" || options.format == "kineto") {
+        const Result<void> written =
+            options.format == "sqlite" ? runSqliteExport(**trace, options) : runKinetoExport(**trace, options);
+        return written ? Result<int>(exitOk) : fail(written.error());
+    }
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
@@ -154,13 +173,17 @@ Result<void> runExport(const ExportOptions& options) {
         output->write(text);
         return output->isWanted();
     };
+    bool hasContent = true;
     if (isFlame(options))
-        writeFlame(**trace, options, range, write);
+        hasContent = writeFlame(**trace, options, range, write);
     else
         writePerfettoTrace(**trace, write);
-    if (const Result<void> closed = output->close(); !closed) return closed;
+    if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     reportTraceWarnings(**trace);
-    return {};
+    if (hasContent) return static_cast<int>(exitOk);
+    printMessage(
+        fmt::format("{}: the {} graph is empty: {}.", options.file, options.format, whyEmpty(**trace, options)));
+    return static_cast<int>(exitNoAnswer);
 }
 
 }  // namespace
@@ -182,7 +205,7 @@ void addExport(CLI::App& app, int& exitStatus) {
                                           "NVTX range; or threads: CPU time by thread and stack"),
                       {"lines", "functions", "ranges", threads})
         ->capture_default_str();
-    command->add_option("--range", options->range, "Only this time range (folded, flame): 10ms:25ms, in timeline time")
+    command->add_option("--range", options->range, "Only this time range (folded, flame): 6.1s:6.2s, in timeline time")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
@@ -195,7 +218,7 @@ void addExport(CLI::App& app, int& exitStatus) {
         "  lanescope export run.sqlite | gzip > run.pftrace.gz\n"
         "  lanescope export -f kineto run.sqlite -o run.json\n"
         "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
-        "  lanescope export -f flame --over functions --range 850ms:1.2s run.sqlite -o run.svg\n"
+        "  lanescope export -f flame --over functions --range 6.1s:6.2s run.sqlite -o run.svg\n"
         "  lanescope export -f folded --over threads run.sqlite > threads.folded\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
@@ -204,8 +227,8 @@ void addExport(CLI::App& app, int& exitStatus) {
             exitStatus = exitUsage;
             return;
         }
-        const Result<void> result = runExport(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+        const Result<int> result = runExport(*options);
+        exitStatus = result ? *result : reportFailure(result.error());
     });
 }
 

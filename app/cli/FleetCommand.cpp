@@ -84,8 +84,9 @@ struct FleetOptions {
         if (isUnsafe) all.emplace_back("--without-tls");
         if (printsSlurm) all.emplace_back("--print-slurm");
         if (printsKubernetes) all.emplace_back("--print-kubernetes");
-        all.insert(all.end(), {"--", folder});
-        if (!other.empty()) all.push_back(other);
+        all.emplace_back("--");
+        for (const std::string& each : {folder, other})
+            if (!each.empty()) all.push_back(each);
         return all;
     }
 };
@@ -94,14 +95,10 @@ struct FleetOptions {
 
 void addFleet(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<FleetOptions>();
-    auto folders = std::make_shared<std::vector<std::string>>();
     CLI::App* command =
         app.add_subcommand("fleet", "Find the slow ranks, links and hosts of a job from the summaries of its ranks");
-    command
-        ->add_option("FOLDER", *folders,
-                     "Folder with the summaries or traces of a job's ranks; name two to compare two jobs")
-        ->required()
-        ->expected(1, 2);
+    command->add_option("FOLDER", options->folder, "Folder with the summaries or traces of a job's ranks");
+    command->add_option("OTHER", options->other, "Folder of a job to compare with the first");
     help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "SQLite file for the report (default: fleet.sqlite)"),
         "FILE");
@@ -133,9 +130,12 @@ void addFleet(CLI::App& app, int& exitStatus) {
         "  lanescope fleet summaries -o fleet.sqlite --html fleet.html\n"
         "  lanescope fleet yesterday today -o both.sqlite\n"
         "  lanescope fleet summaries --scheduler tls://node0:8786");
-    command->callback([options, folders, &exitStatus] {
-        options->folder = folders->front();
-        if (folders->size() > 1) options->other = folders->back();
+    command->callback([options, &exitStatus] {
+        if (options->folder.empty() && !options->printsSlurm && !options->printsKubernetes) {
+            printMessage("Name the folder of the job. Try 'lanescope fleet --help'.");
+            exitStatus = exitUsage;
+            return;
+        }
         exitStatus = reportFailure(becomePython(options->words()));
     });
 }

@@ -92,7 +92,7 @@ std::string samples() {
 void addSql(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SqlOptions>();
     CLI::App* command = app.add_subcommand("sql", "Query a trace with SQL");
-    command->add_option("FILE", options->file, readableFormats())->required();
+    command->add_option("FILE", options->file, queryableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")->required();
     help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "csv", "json"})
         ->capture_default_str();

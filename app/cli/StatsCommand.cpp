@@ -41,6 +41,35 @@ std::string reportList() {
            reportsThat(false);
 }
 
+/// Returns the reason for a report without rows if the trace lacks all of its events: ": the trace has no GPU work".
+std::string whyNone(const Trace& trace, std::string_view report) {
+    const size_t work = trace.kernels.size() + trace.memcpys.size() + trace.memsets.size() + trace.graphs.size();
+    const struct {
+        std::string_view begin;
+        size_t count;
+        std::string_view what;
+    } causes[] = {{"thread_", trace.cpuStates.size(), "thread states, which are sampled while recording"},
+                  {"cpu_functions", trace.cpuStates.size(), "CPU samples"},
+                  {"nccl_", trace.nccl.size(), "NCCL operations with their calls"},
+                  {"nvtx_", trace.nvtx.size(), "NVTX ranges"},
+                  {"cuda_api", trace.apiCalls.size(), "API calls"},
+                  {"launches_by", trace.stacks.size(), "Python stacks"},
+                  {"kernels_by", trace.stacks.size(), "Python stacks"},
+                  {"idle_by", trace.stacks.size(), "Python stacks"},
+                  {"cuda_memory", trace.memoryEvents.size(), "memory allocations"},
+                  {"um_", trace.migrations.size() + trace.pageFaults.size(), "managed memory"},
+                  {"gpu_activity", trace.counters.size(), "counters"},
+                  {"nvlink", trace.counters.size(), "counters"},
+                  {"energy", trace.counters.size(), "counters"},
+                  {"memcpy", trace.memcpys.size(), "memcpys"},
+                  {"cuda_gpu_mem", trace.memcpys.size() + trace.memsets.size(), "memcpys or memsets"},
+                  {"", work, "GPU work"}};
+    for (const auto& each : causes)
+        if (report.starts_with(each.begin))
+            return each.count == 0 ? fmt::format(": the trace has no {}", each.what) : std::string();
+    return {};
+}
+
 /// Prints reports one after the other, in parts, in a form that keeps the whole output machine-readable.
 class ReportPrinter {
   public:
@@ -60,7 +89,7 @@ class ReportPrinter {
                 if (!formatter) formatter = makeTableFormatter(format_, part.style);
                 notes = part.notes;
                 if (format_ == TableFormat::Text && part.rows.empty())
-                    output_.write("  No such events.\n");
+                    output_.write(fmt::format("  No such events{}.\n", whyNone(trace, name)));
                 else
                     output_.write(formatter->next(part));
                 return output_.isWanted();
@@ -198,7 +227,7 @@ void addStats(CLI::App& app, int& exitStatus) {
                     "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
                     "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name 'epoch #'\n"
                     "  lanescope stats run.sqlite --range 10:20\n"
-                    "  lanescope stats run.sqlite --range 850ms:1.2s");
+                    "  lanescope stats run.sqlite --range 6.1s:6.2s");
     command->callback([options, &exitStatus] { exitStatus = runAndReport(*options); });
 }
 

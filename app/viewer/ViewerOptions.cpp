@@ -101,7 +101,7 @@ void declare(CLI::App& app, RawOptions& raw) {
         option->group("View");
         return *type == 0 ? option : option->type_name(type);
     };
-    ofView(app.add_option("--visible", raw.visible, "Zoom to this range, such as 10ms:25ms"), "START:END")
+    ofView(app.add_option("--visible", raw.visible, "Zoom to this range, such as 6.1s:6.2s"), "START:END")
         ->check(check(parseTimeRange));
     ofView(app.add_option("--select", raw.select, "Select this range"), "START:END")->check(check(parseTimeRange));
     ofView(app.add_option("--event", raw.event, "Select this event: kind and row, such as kernel:412"), "KIND:ROW")
@@ -156,7 +156,7 @@ constexpr std::array<std::string_view, 12> eventKinds{"",      "kernel",    "mem
 Result<TimeRange> parseTimeRange(const std::string& text) {
     const size_t colon = text.find(':');
     if (colon == std::string::npos) {
-        return fail("\"{}\" is no range of time; write START:END, as in 10ms:25ms.", text);
+        return fail("\"{}\" is no range of time; write START:END, as in 6.1s:6.2s.", text);
     }
     const auto start = parseDuration(std::string_view(text).substr(0, colon));
     const auto end = parseDuration(std::string_view(text).substr(colon + 1));

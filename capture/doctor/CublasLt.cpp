@@ -45,7 +45,7 @@ size_t bytesOf(int type) {
     }
 }
 
-constexpr std::string_view libraryNames[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"};
+constexpr std::string_view cublasNames[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"};
 
 /// Returns folders of Python packages that bring the library: `nvidia/cu13/lib`, `nvidia/cublas/lib` below the
 /// folders of packages of the Python installations next to PATH's `python3`.
@@ -98,13 +98,13 @@ Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& file) {
         candidates.push_back(file);
     } else {
         for (const std::filesystem::path& folder : packageFolders())
-            for (const std::string_view each : libraryNames) candidates.push_back((folder / each).string());
-        for (const std::string_view each : libraryNames) candidates.emplace_back(each);
+            for (const std::string_view each : cublasNames) candidates.push_back((folder / each).string());
+        for (const std::string_view each : cublasNames) candidates.emplace_back(each);
         for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
             if (const std::string home = environment(variable); !home.empty())
-                for (const std::string_view each : libraryNames)
+                for (const std::string_view each : cublasNames)
                     candidates.push_back(fmt::format("{}/lib64/{}", home, each));
-        for (const std::string_view each : libraryNames)
+        for (const std::string_view each : cublasNames)
             candidates.push_back(fmt::format("/usr/local/cuda/lib64/{}", each));
     }
     for (const std::string& each : candidates) {

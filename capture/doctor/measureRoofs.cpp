@@ -258,7 +258,10 @@ std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
     const auto bytes = static_cast<double>(place.bytes);
     const auto keep = [&](const char* operation, double amount, auto run) {
         if (place.progress && !place.progress(fmt::format("memory, {}", operation))) return false;
-        MeasuredRoof roof{.kind = "dram", .gpuUuid = place.uuid, .operation = operation};
+        MeasuredRoof roof;
+        roof.kind = "dram";
+        roof.gpuUuid = place.uuid;
+        roof.operation = operation;
         Batches(place, after(place.budget / 3)).measure(roof, amount, run);
         if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         return true;
@@ -292,13 +295,14 @@ std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& libr
             const std::unique_ptr<CublasLt::Gemm> gemm = library.makeGemm(precision, shape, buffers);
             const std::optional<size_t> algorithm = gemm ? fastest(place, *gemm) : std::nullopt;
             if (!algorithm) continue;
-            MeasuredRoof roof{.kind = "gemm",
-                              .gpuUuid = place.uuid,
-                              .operation = std::string(name(precision)),
-                              .m = shape.m,
-                              .n = shape.n,
-                              .k = shape.k,
-                              .library = library.version()};
+            MeasuredRoof roof;
+            roof.kind = "gemm";
+            roof.gpuUuid = place.uuid;
+            roof.operation = name(precision);
+            roof.m = shape.m;
+            roof.n = shape.n;
+            roof.k = shape.k;
+            roof.library = library.version();
             Batches(place, end).measure(roof, shape.flops(), [&] { return gemm->run(*algorithm, place.gpu.stream()); });
             if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         }

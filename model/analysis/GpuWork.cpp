@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "model/numbers/LargeMemory.h"
-#include "model/text/kernelNames.h"
 #include "model/trace/Track.h"
 
 namespace lanescope::analysis {
@@ -55,9 +53,8 @@ class Gatherer {
         for (const uint32_t row : rows_.kernels) {
             GpuWork work = workAt(table, {EventKind::Kernel, row}, run_.calls.ofKernel);
             const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
-            const bool isNccl = kernelCategory(trace_.strings.at(config.shortName)) == SliceCategory::NcclKernel;
-            if (isNccl)
-                describeCollective(trace_.strings.at(config.shortName), work);
+            if (config.isCollective())
+                describeCollective(config.collective, work);
             else
                 work.contributor = kernel(config.demangledName, work.path);
             work_.push_back(work);
@@ -127,21 +124,19 @@ class Gatherer {
                                   [&] { return std::string(trace_.strings.at(name)); });
     }
 
-    void describeCollective(std::string_view kernelName, GpuWork& work) {
+    void describeCollective(StringIndex operation, GpuWork& work) {
         work.part = StepPart::ExposedCommunication;
-        work.contributor = collective(work.part, kernelName, work.path);
+        work.contributor = collective(work.part, operation, work.path);
         const int64_t waitedNs = run_.waits.ofKernel(worker_.process, work.startNs);
         work.movingFromNs = std::min(work.startNs + waitedNs, work.endNs);
         if (work.movingFromNs > work.startNs)
-            work.waiting = collective(StepPart::WaitingForRanks, kernelName, work.path);
+            work.waiting = collective(StepPart::WaitingForRanks, operation, work.path);
     }
 
     /// Kernels of one operation differ by algorithm and data type; they are one collective.
-    ContributorTable::Id collective(StepPart part, std::string_view kernelName, RangePaths::Id path) {
-        std::string name = collectiveName(kernelName);
-        const auto key = operations_.try_emplace(name, static_cast<uint32_t>(operations_.size())).first->second;
-        return contributors_.find(part, ContributorKind::Collective, key, path, run_.paths,
-                                  [&] { return std::move(name); });
+    ContributorTable::Id collective(StepPart part, StringIndex operation, RangePaths::Id path) {
+        return contributors_.find(part, ContributorKind::Collective, operation, path, run_.paths,
+                                  [&] { return std::string(trace_.strings.at(operation)); });
     }
 
     /// `Collectives::Taker` must be called in the order of the calls.
@@ -165,7 +160,6 @@ class Gatherer {
     const WorkerId& worker_;
     const WorkRows::WorkerRows rows_;
     ContributorTable& contributors_;
-    std::map<std::string, uint32_t> operations_;
     LargeVector<GpuWork> work_;
 };
 

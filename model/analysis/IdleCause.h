@@ -30,6 +30,7 @@ enum class CauseKind : uint8_t {
     UnrecordedLaunch,  ///< The launching call was not recorded.
     NoWorkAround,      ///< Before the first or after the last work.
     OutsideNccl,       ///< Only NCCL's kernels were recorded.
+    ClocksApart,       ///< The clocks of GPU and CPU do not agree.
 };
 /// For files and programs: "in_call", "outside_calls".
 std::string_view identifier(CauseKind kind);

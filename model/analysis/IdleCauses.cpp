@@ -162,7 +162,7 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t key, RangeP
 }
 
 Intervals IdleCauses::claims(StepPart part) {
-    if (trace_.producerKind == ProducerKind::NcclInspector) return {};
+    if (trace_.producerKind == ProducerKind::NcclInspector || isClockApart()) return {};
     switch (part) {
         case StepPart::DataLoading: return dataLoading();
         case StepPart::Synchronization: return synchronization();
@@ -188,8 +188,8 @@ ContributorTable::Id IdleCauses::unknown(CauseKind kind, RangePaths::Id path) {
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {
-    return unknown(
-        trace_.producerKind == ProducerKind::NcclInspector ? CauseKind::OutsideNccl : CauseKind::NoWorkAround, 0);
+    if (trace_.producerKind == ProducerKind::NcclInspector) return unknown(CauseKind::OutsideNccl, 0);
+    return unknown(isClockApart() ? CauseKind::ClocksApart : CauseKind::NoWorkAround, 0);
 }
 
 Intervals IdleCauses::queuedGaps() const {

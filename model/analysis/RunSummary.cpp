@@ -18,6 +18,7 @@
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/hostThreads.h"
 #include "model/analysis/runConditions.h"
+#include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/WorkRows.h"
@@ -415,12 +416,21 @@ bool RunSummary::isEmpty() const {
                         [](const WorkerSummary& worker) { return worker.totalWallNs() > 0; });
 }
 
+bool RunSummary::isPartlyReported(const WorkerSummary& worker) const {
+    return std::ranges::any_of(facts.healthWarnings, [&](const HealthNote& note) {
+        return note.code == HealthCode::OperationsMissing && note.globalPid &&
+               processIdOf(*note.globalPid) == worker.pid;
+    });
+}
+
 uint32_t RunSummary::criticalWorker() const {
     uint32_t critical = noIndex;
     int64_t minWaitingNs = 0;
+    const bool areAllPartlyReported =
+        std::ranges::all_of(workers, [this](const WorkerSummary& each) { return isPartlyReported(each); });
     for (uint32_t index = 0; index < workers.size(); ++index) {
         const WorkerSummary& worker = workers[index];
-        if (worker.steps.empty()) continue;
+        if (worker.steps.empty() || (!areAllPartlyReported && isPartlyReported(worker))) continue;
         // Among ranks that step together, the one that waits least for the others.
         const StepParts parts = worker.totalParts();
         const int64_t waitingNs =

@@ -257,8 +257,11 @@ struct RunSummary {
     NvlinkTraffic nvlink;
 
     bool isEmpty() const;
+    /// Returns true if the file lacks some of the worker's NCCL operations, so that its times in NCCL mean nothing.
+    bool isPartlyReported(const WorkerSummary& worker) const;
     /// Returns the worker that the others wait for: the one with the longest mean step less its
-    /// exposed communication and its waiting for ranks. `noIndex` if no worker has steps.
+    /// exposed communication and its waiting for ranks. A worker
+    /// that is partly reported counts only if all are. `noIndex` if no worker has steps.
     uint32_t criticalWorker() const;
     bool operator==(const RunSummary&) const = default;
 };

@@ -351,6 +351,20 @@ void skipUnrecorded(const Trace& trace, RunSteps& run) {
     }
 }
 
+/// A step with work of which the profiler got no time cannot be judged by the rest. The recorder's own losses are
+/// counted instead, since they name no step.
+void skipUntimed(const Trace& trace, RunSteps& run) {
+    if (trace.producerKind == ProducerKind::Lanescope) return;
+    for (WorkerSteps& worker : run.workers) {
+        const std::vector<Gap>& gaps = trace.processes[worker.process].gaps;
+        std::erase_if(worker.steps, [&gaps](const StepSpan& step) {
+            const TimeRange& launches = step.launches.isEmpty() ? step.range : step.launches;
+            return std::ranges::any_of(
+                gaps, [&](const Gap& gap) { return gap.what == Loss::CudaActivity && gap.range.overlaps(launches); });
+        });
+    }
+}
+
 /// The recorded part of the step after the excerpt ends the last step of the excerpt.
 void skipAfterExcerpt(const Trace& trace, RunSteps& run) {
     const int64_t count = trace.facts.cutSteps.value_or(0);
@@ -430,6 +444,7 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
     if (run.source != StepSource::WholeRun) {
         skipAfterExcerpt(trace, run);
         skipUnrecorded(trace, run);
+        skipUntimed(trace, run);
     }
     numberAsNamed(run);
     if (selection.numbers) {

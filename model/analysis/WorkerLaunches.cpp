@@ -60,8 +60,7 @@ class Gatherer {
         const LaunchRows calls(trace_);
         std::vector<bool> isNccl(trace_.launchConfigs.size());
         for (size_t config = 0; config < isNccl.size(); ++config)
-            isNccl[config] =
-                kernelCategory(trace_.strings.at(trace_.launchConfigs[config].shortName)) == SliceCategory::NcclKernel;
+            isNccl[config] = trace_.launchConfigs[config].isCollective();
         const auto always = [](uint32_t) { return true; };
         add(trace_.kernels, calls.ofKernel, StreamEvidence::Kernels,
             [&](uint32_t row) { return !isNccl[trace_.kernels.config[row]]; });

@@ -93,7 +93,7 @@ LaunchedWorkList workOf(const Trace& trace, const WorkRows::WorkerRows& rows, co
     LargeVector<uint32_t> callOf(trace.memory.get());
     for (const uint32_t row : rows.kernels) {
         const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
-        if (kernelCategory(trace.strings.at(config.shortName)) == SliceCategory::NcclKernel) continue;
+        if (config.isCollective()) continue;
         kernels.push_back({trace.kernels.startNs[row], trace.kernels.endNs[row], config.demangledName});
         callOf.push_back(calls.ofKernel[row]);
     }

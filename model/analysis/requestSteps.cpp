@@ -11,7 +11,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
-#include "model/text/kernelNames.h"
+#include "model/text/collectiveKernels.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"

@@ -153,6 +153,11 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
     if (ranges.rows.size() < minRangesOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
+    // Work without a time is work all the same.
+    const auto isWorkLost = [&gaps = trace.processes[ranges.process].gaps](TimeRange range) {
+        return std::ranges::any_of(
+            gaps, [&](const Gap& gap) { return gap.what == Loss::CudaActivity && gap.range.overlaps(range); });
+    };
     size_t withWork = 0, held = 0, launched = 0;
     int64_t gpuNs = 0, cpuNs = 0;
     for (size_t index = 0; index < ranges.rows.size(); ++index) {
@@ -164,7 +169,8 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
             periodsNs.push_back(toNext.durationNs());
         }
         withWork += std::any_of(workers.begin(), workers.end(),
-                                [toNext](const auto* worker) { return worker->countComputing(toNext) > 0; });
+                                [toNext](const auto* worker) { return worker->countComputing(toNext) > 0; }) ||
+                    isWorkLost(toNext);
         for (const WorkerLaunches* worker : workers) {
             gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
             held += worker->count(own);

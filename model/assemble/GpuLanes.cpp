@@ -35,7 +35,7 @@ class GpuWorkCollector {
           builders_(trace.streams.size(), LaneBuilder(Packing::Compact, trace.memory.get())) {
         for (const LaunchConfig& config : trace.launchConfigs) {
             kernelName_.push_back(kinds::Kernel::nameIndex(config));
-            kernelCategory_.push_back(kernelCategory(trace.strings.at(kernelName_.back())));
+            kernelCategory_.push_back(kinds::Kernel::categoryOf(config));
         }
     }
 

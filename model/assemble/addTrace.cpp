@@ -418,6 +418,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     for (LaunchConfig config : part.launchConfigs) {
         for (StringIndex* name : {&config.demangledName, &config.shortName, &config.mangledName})
             *name = rows.of(RowsOf::Strings, *name);
+        config.collective = 0;  // found again for the whole trace
         rows.launchConfigs.push_back(launchConfig(config));
     }
     const WindowedRows* const windowedRows = windowed ? &*windowed : nullptr;

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/assemble/buildNccl.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "model/format/ncclFunctions.h"
 #include "model/numbers/LargeMemory.h"
+#include "model/text/formatValue.h"
 #include "model/trace/collectives.h"
 #include "model/trace/tasks.h"
 
@@ -153,6 +164,111 @@ void buildNcclWaits(Trace& trace, const std::stop_token& stop) {
             facts.waitedNs = *lastNs - facts.gpu.startNs;
             trace.nccl.facts.set(call.row, facts);
         }
+    }
+}
+
+namespace {
+
+/// An NCCL operation with its number in its communicator.
+struct Numbered {
+    uint64_t communicator;
+    StringIndex operation;
+    uint32_t process;
+    int32_t rank;
+    int64_t number;
+    auto ofAll() const { return std::tuple(communicator, operation); }
+    auto ofRank() const { return std::tuple(communicator, operation, process, rank); }
+};
+using Operations = std::span<const Numbered>;
+
+/// Calls `visit` with the operations of each key, which are adjacent.
+template <class KeyOf, class Visit>
+void forEachOf(Operations operations, KeyOf keyOf, Visit visit) {
+    while (!operations.empty()) {
+        const auto end = std::ranges::find_if(operations, [&](const Numbered& each) {
+            return std::invoke(keyOf, each) != std::invoke(keyOf, operations.front());
+        });
+        const auto count = static_cast<size_t>(end - operations.begin());
+        visit(operations.first(count));
+        operations = operations.subspan(count);
+    }
+}
+
+/// Operations of one process that its log lacks.
+struct Missing {
+    int32_t rank = -1;
+    int64_t count = 0, all = 0;
+    std::set<StringIndex> operations;
+    std::vector<int64_t> first;  ///< The first few numbers.
+};
+
+/// Adds the numbers between the first and the last of all ranks that one rank lacks.
+void addMissing(Operations ofRank, int64_t firstNumber, int64_t lastNumber, Missing& missing) {
+    constexpr size_t maxNamed = 3;
+    int64_t expected = firstNumber, count = 0;
+    const auto skipTo = [&](int64_t number) {
+        count += number - expected;
+        for (; expected < number && missing.first.size() < maxNamed; ++expected) missing.first.push_back(expected);
+        expected = number;
+    };
+    for (const Numbered& each : ofRank) {
+        if (each.number < expected) continue;
+        skipTo(each.number);
+        ++expected;
+    }
+    skipTo(lastNumber + 1);
+    missing.rank = ofRank.front().rank;
+    missing.all += lastNumber - firstNumber + 1;
+    missing.count += count;
+    if (count > 0) missing.operations.insert(ofRank.front().operation);
+}
+
+}  // namespace
+
+void noteMissingOperations(Trace& trace, const std::stop_token& stop) {
+    constexpr int64_t minShareDivisor = 100;
+    if (trace.producerKind != ProducerKind::NcclInspector) return;
+    LargeVector<Numbered> operations(trace.memory.get());
+    const NcclTable& nccl = trace.nccl;
+    for (uint32_t row = 0; row < nccl.size() && !isStopped(stop, row); ++row) {
+        const NcclFacts facts = nccl.facts[row];
+        if (facts.sequence < 0 || nccl.communicator[row] == 0) continue;
+        operations.push_back({nccl.communicator[row], nccl.operation[row],
+                              trace.threads[trace.nvtx.thread[nccl.nvtx[row]]].process, facts.rank, facts.sequence});
+    }
+    sortLarge(operations, [](const Numbered& a, const Numbered& b) {
+        return std::tuple(a.ofRank(), a.number) < std::tuple(b.ofRank(), b.number);
+    });
+    std::map<uint32_t, Missing> ofProcesses;
+    forEachOf({operations.data(), operations.size()}, &Numbered::ofAll, [&](Operations ofAll) {
+        int64_t first = std::numeric_limits<int64_t>::max(), last = 0;
+        size_t most = 0;
+        forEachOf(ofAll, &Numbered::ofRank, [&](Operations each) {
+            first = std::min(first, each.front().number);
+            last = std::max(last, each.back().number);
+            most = std::max(most, each.size());
+        });
+        // A corrupt number could claim any gap.
+        if (last - first >= 2 * static_cast<int64_t>(most)) return;
+        forEachOf(ofAll, &Numbered::ofRank,
+                  [&](Operations each) { addMissing(each, first, last, ofProcesses[each.front().process]); });
+    });
+    for (const auto& [process, missing] : ofProcesses) {
+        // Logs that end a moment apart are whole.
+        if (missing.count * minShareDivisor < missing.all || missing.count == 0) continue;
+        std::vector<std::string_view> names;
+        for (const StringIndex each : missing.operations) names.push_back(trace.strings.at(each));
+        trace.health.push_back(
+            {Severity::Warning,
+             HealthCode::OperationsMissing,
+             fmt::format("Rank {}: the log lacks {} of {} operations ({}, numbers {}{}). Its time in NCCL cannot be "
+                         "compared with that of other ranks.",
+                         missing.rank, formatCount(missing.count), formatCount(missing.all), fmt::join(names, ", "),
+                         fmt::join(missing.first, ", "),
+                         missing.count > static_cast<int64_t>(missing.first.size()) ? " ..." : ""),
+             trace.processes[process].globalPid,
+             {},
+             missing.count});
     }
 }
 

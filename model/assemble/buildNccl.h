@@ -23,4 +23,8 @@ void buildNcclWork(Trace& trace, const std::stop_token& stop);
 /// Requires `buildNcclWork`. O(n log n). If stopped, the result is incomplete.
 void buildNcclWaits(Trace& trace, const std::stop_token& stop);
 
+/// Notes ranks whose NCCL Inspector log lacks operations: numbers between those of their own or of other ranks, if they
+/// are at least a hundredth. O(n log n) in the operations.
+void noteMissingOperations(Trace& trace, const std::stop_token& stop);
+
 }  // namespace lanescope

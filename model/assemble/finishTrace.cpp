@@ -9,11 +9,13 @@
 #include "model/assemble/buildMemory.h"
 #include "model/assemble/buildNccl.h"
 #include "model/assemble/buildTracks.h"
+#include "model/assemble/checkLaunches.h"
 #include "model/assemble/linkEvents.h"
 #include "model/assemble/sortTables.h"
 #include "model/format/sourceNames.h"
 #include "model/lod/traceSums.h"
 #include "model/numbers/MixedMap.h"
+#include "model/text/collectiveKernels.h"
 #include "model/text/kernelNames.h"
 #include "model/trace/Trace.h"
 #include "model/trace/buildLinkCounters.h"
@@ -22,20 +24,28 @@
 
 namespace lanescope {
 
-/// Assigns kernels their well-known short names (`knownKernelName`). O(launch configurations) and
-/// the length of their names. No other thread may read the names meanwhile.
+/// Assigns kernels their well-known short names (`knownKernelName`) and the operations of those that communicate
+/// (`collectiveOperation`). O(launch configurations) and the length of their names. No other thread may read the names
+/// meanwhile.
 void nameKernels(Trace& trace);
 
 void nameKernels(Trace& trace) {
-    MixedMap<StringIndex, StringIndex> known;  // by full name; 0 for none
+    struct Names {
+        StringIndex shortName = 0, collective = 0;  // 0 for none
+    };
+    MixedMap<StringIndex, Names> known;  // by full name
     for (LaunchConfig& config : trace.launchConfigs) {
         const StringIndex whole = config.demangledName != 0 ? config.demangledName : config.shortName;
-        const auto [found, isNew] = known.try_emplace(whole, 0);
+        const auto [found, isNew] = known.try_emplace(whole);
         if (isNew) {
-            const std::string name = knownKernelName(kernelNameInSource(trace.strings.at(whole)));
-            if (!name.empty()) found->second = trace.strings.intern(name);
+            const std::string inSource = kernelNameInSource(trace.strings.at(whole));
+            if (const std::string name = knownKernelName(inSource); !name.empty())
+                found->second.shortName = trace.strings.intern(name);
+            if (const std::string operation = collectiveOperation(inSource); !operation.empty())
+                found->second.collective = trace.strings.intern(operation);
         }
-        if (found->second != 0) config.shortName = found->second;
+        if (found->second.shortName != 0) config.shortName = found->second.shortName;
+        config.collective = found->second.collective;
     }
 }
 
@@ -196,6 +206,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     // Later steps require sorted rows and complete links.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);
+    checkLaunches(trace, stop);
     // Strings must not grow while several threads read them.
     nameKernels(trace);
     const StringIndex busy = trace.strings.intern("Busy");
@@ -214,6 +225,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
                            if (stop.stop_requested()) return;
                            buildNcclWork(trace, stop);
                            buildNcclWaits(trace, stop);
+                           noteMissingOperations(trace, stop);
                            buildLinkCounters(trace, stop);
                            buildMemory(trace, stop);
                            if (areLanesLast) collectLanes();

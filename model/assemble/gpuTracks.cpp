@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/assemble/buildTracks.h"
+#include "model/text/collectiveKernels.h"
 #include "model/trace/Track.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/rangeDomains.h"
@@ -161,11 +162,24 @@ std::string streamTitle(const Stream& stream, StreamRole role) {
     return fmt::format("{}, {} {}", nameOf(role), stream.isNullStream ? "default stream" : "stream", stream.streamId);
 }
 
+/// Returns the library of the first kernel that communicates: "NCCL".
+std::string_view libraryIn(const Trace& trace, const std::vector<Lane>& lanes) {
+    for (const Lane& lane : lanes)
+        for (uint32_t slice = 0; slice < lane.size(); ++slice) {
+            const EventRef event = lane.event[slice];
+            if (lane.category[slice] != SliceCategory::NcclKernel || event.kind() != EventKind::Kernel) continue;
+            return libraryOf(trace.strings.at(trace.launchConfigs[trace.kernels.config[event.row()]].collective));
+        }
+    return "NCCL";
+}
+
 /// Returns the process of a stream if it is not obvious, and its contents.
-std::string streamSubtitle(const Trace& trace, const StreamRank& rank, bool namesProcess) {
+std::string streamSubtitle(const Trace& trace, const StreamRank& rank, const std::vector<Lane>& lanes,
+                           bool namesProcess) {
     std::string text;
     if (namesProcess) text = processSubtitle(trace.processes[trace.streams[rank.stream].process]);
-    if (rank.role == StreamRole::Communication) text += text.empty() ? "NCCL" : ", NCCL";
+    if (rank.role == StreamRole::Communication)
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", libraryIn(trace, lanes));
     return text;
 }
 
@@ -198,9 +212,9 @@ void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, cons
         const bool namesProcess = trace.processes.size() > 1;
         for (const StreamRank& rank : streams) {
             const uint32_t stream = rank.stream;
-            const uint32_t track =
-                addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
-                         streamTitle(trace.streams[stream], rank.role), streamSubtitle(trace, rank, namesProcess));
+            const uint32_t track = addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
+                                            streamTitle(trace.streams[stream], rank.role),
+                                            streamSubtitle(trace, rank, lanes[stream], namesProcess));
             trace.tracks[track].isInitiallyFolded = rank.isQuiet;
             trace.tracks[track].lanes = std::move(lanes[stream]);
             noteDropped(trace, track, work.droppedOfStream[stream]);

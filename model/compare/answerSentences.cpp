@@ -11,6 +11,7 @@
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
 #include "model/compare/judgeRuns.h"
+#include "model/text/collectiveKernels.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 
@@ -63,6 +64,13 @@ std::string matchText(const ContributorDifference& main) {
     return {};
 }
 
+/// Returns "kernel gemm", "NCCL AllReduce" or "HtoD from pageable".
+std::string kindAndName(const ContributorDifference& one) {
+    const std::string which = shortName(one.name());
+    if (one.kind == ContributorKind::Kernel) return "kernel " + which;
+    return one.kind == ContributorKind::Collective ? withLibrary(which) : which;
+}
+
 /// Returns "+0.912 ms in the mean step for HtoD from pageable, in the place of HtoD from pinned,
 /// bandwidth 52.1 → 8.3 GB/s".
 std::string changeText(const Cause& cause, const std::string& time) {
@@ -71,10 +79,7 @@ std::string changeText(const Cause& cause, const std::string& time) {
     if (main.kind == ContributorKind::Idle)
         return fmt::format("{} in the mean step for {} {} in {}{}", time, name(main.part), which, printable(main.path),
                            matchText(main));
-    const std::string_view kind = main.kind == ContributorKind::Kernel       ? "kernel "
-                                  : main.kind == ContributorKind::Collective ? "NCCL "
-                                                                             : "";
-    return fmt::format("{} in the mean step for {}{}{}{}", time, kind, which, matchText(main), bandwidthText(main));
+    return fmt::format("{} in the mean step for {}{}{}", time, kindAndName(main), matchText(main), bandwidthText(main));
 }
 
 /// "in cudaLaunchKernel, in forward", "in kernel gemm", "in NCCL AllReduce".
@@ -82,10 +87,7 @@ std::string contributorText(const ContributorDifference& one) {
     const bool isIdle = one.kind == ContributorKind::Idle;
     const std::string which = shortName(one.name());
     if (isIdle) return which + (one.path.empty() ? "" : " in " + printable(one.path));
-    const std::string_view kind = one.kind == ContributorKind::Kernel       ? "kernel "
-                                  : one.kind == ContributorKind::Collective ? "NCCL "
-                                                                            : "";
-    return fmt::format("in {}{}", kind, which);
+    return "in " + kindAndName(one);
 }
 
 /// Returns the offset of a contributor that changed by more than its part: ", offset by +0.602 ms in cudaLaunchKernel".
@@ -113,7 +115,7 @@ std::string causeText(const Cause& cause, const WorkerComparison& pair) {
         const bool isExposedCollective =
             main.kind == ContributorKind::Collective && cause.part == StepPart::ExposedCommunication;
         if (isExposedCollective && main.lostNs() == cause.lostNs)
-            text = fmt::format("{} exposed NCCL {} in the mean step", time, shortName(main.name()));
+            text = fmt::format("{} exposed {} in the mean step", time, kindAndName(main));
         else
             text += fmt::format(", {} {}", scale.differenceText(main.lostNs()), contributorText(main));
         if (main.kind != ContributorKind::Idle) text += bandwidthText(main) + matchText(main);

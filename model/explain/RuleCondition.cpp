@@ -5,10 +5,12 @@
 
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include "model/format/optionValues.h"
 #include "model/format/text.h"
 #include "model/text/formatValue.h"
+#include "model/text/nearestNames.h"
 
 namespace lanescope::explain {
 
@@ -27,9 +29,9 @@ std::optional<double> parsePercent(std::string_view text) {
 
 Result<const Rule*> parseRule(std::string_view text, RuleList rules) {
     if (const Rule* rule = ruleCalled(trimmed(text, " "), rules)) return rule;
-    std::string names;
-    for (const Rule* rule : rules) names += (names.empty() ? "" : ", ") + std::string(rule->id);
-    return fail("There is no rule \"{}\"; there are: {}.", printable(text), names);
+    std::vector<std::string_view> names;
+    for (const Rule* rule : rules) names.push_back(rule->id);
+    return fail("There is no rule \"{}\". The nearest names are {}.", printable(text), nearestNames(text, names));
 }
 
 Result<RuleCondition> parseRuleCondition(std::string_view text, RuleList rules) {

@@ -46,7 +46,8 @@ StepPart partThatIsLonger(const RunFindings& run) {
 void findLateRank(RunFindings& run) {
     int64_t minTogetherNs = INT64_MAX;
     for (const WorkerParts& each : run.means())
-        if (each.worker != run.mean().worker) minTogetherNs = std::min(minTogetherNs, togetherNs(each));
+        if (each.worker != run.mean().worker && !run.run().isPartlyReported(run.run().workers[each.worker]))
+            minTogetherNs = std::min(minTogetherNs, togetherNs(each));
     if (minTogetherNs == INT64_MAX || !run.worker().rank) return;
     Finding* late = run.add(minTogetherNs - togetherNs(run.mean()), minShare, nullptr);
     if (late == nullptr) return;

@@ -136,8 +136,19 @@ class Words {
         return all;
     }
 
+    /// Returns the note that GPU work was launched and not recorded; null if the trace has no such note.
+    const HealthNote* missingWork() const {
+        const auto& notes = run_.facts.healthWarnings;
+        const auto found = std::ranges::find(notes, HealthCode::GpuWorkMissing, &HealthNote::code);
+        return found == notes.end() ? nullptr : &*found;
+    }
+
     std::string sentence() const {
-        if (run_.isEmpty()) return "This trace has no GPU work to explain.";
+        if (run_.isEmpty()) {
+            const HealthNote* missing = missingWork();
+            return missing == nullptr ? "This trace has no GPU work to explain."
+                                      : "This trace has no GPU work to explain: " + missing->sentence;
+        }
         const WorkerParts all = together();
         const auto count = static_cast<int64_t>(made_.workers.size());
         const int64_t meanNs = all.meanNs / count;
@@ -215,7 +226,8 @@ class Words {
             add("A process left no exit record; its last events may be missing.");
         // Ranks that are not drawn count all the same.
         for (const HealthNote& note : run_.facts.healthWarnings)
-            if (note.code != HealthCode::EventsNotDrawn) add(shownText(note));
+            if (note.code != HealthCode::EventsNotDrawn && (!run_.isEmpty() || &note != missingWork()))
+                add(shownText(note));
     }
 
     template <class Add>

@@ -128,6 +128,9 @@ constexpr bool isRecomputed(HealthCode code) {
         case HealthCode::IndexDamaged:
         case HealthCode::IndexNotWritten:
         case HealthCode::ForeignFiles:
+        case HealthCode::GpuClockApart:
+        case HealthCode::GpuWorkMissing:
+        case HealthCode::OperationsMissing:
         case HealthCode::FreesMissing:
         case HealthCode::FreesUnmatched:
         case HealthCode::ProcessEndedAbnormally: return true;

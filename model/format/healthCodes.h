@@ -125,4 +125,8 @@
     X(WriterMissing, "writer-missing", Loss, None)                     \
     X(ProcessIdsReused, "process-ids-reused", Other, None)             \
     /* Reader */                                                       \
-    X(ForeignFiles, "foreign-files", Other, None)
+    X(ForeignFiles, "foreign-files", Other, None)                      \
+    /* Loader and importers: launches and their work */                \
+    X(GpuClockApart, "gpu-clock-apart", Other, None)                   \
+    X(GpuWorkMissing, "gpu-work-missing", Other, None)                 \
+    X(OperationsMissing, "operations-missing", Other, None)

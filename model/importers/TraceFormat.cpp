@@ -16,11 +16,11 @@ namespace lanescope {
 namespace {
 
 constexpr std::array knownFormats{
-    &lanescopeFormat,   &nsightFormat,    &nvprofFormat,         &chromeFormat,         &rocpdFormat,
-    &rpdFormat,         &xplaneFormat,    &perfettoFormat,       &inspectorFormat,      &nsightReportFormat,
-    &nvvpSessionFormat, &nvprofLogFormat, &memorySnapshotFormat, &flightRecorderFormat, &pickleFormat,
-    &fleetReportFormat, &xzFormat,        &zstdFormat,           &bzip2Format,          &zipFormat,
-    &gzipTwiceFormat,   &tarFormat};
+    &lanescopeFormat,    &nsightFormat,      &nvprofFormat,    &chromeFormat,         &rocpdFormat,
+    &rpdFormat,          &hipFormat,         &xplaneFormat,    &perfettoFormat,       &inspectorFormat,
+    &nsightReportFormat, &nvvpSessionFormat, &nvprofLogFormat, &memorySnapshotFormat, &flightRecorderFormat,
+    &pickleFormat,       &fleetReportFormat, &xzFormat,        &zstdFormat,           &bzip2Format,
+    &zipFormat,          &gzipTwiceFormat,   &tarFormat};
 
 /// Returns the error for a format that is recognized but not read.
 Error errorFor(const TraceFormat& format, const TraceSource& source) {
@@ -67,10 +67,14 @@ Result<void> requireTables(TraceSource& source) {
     return checkGzipName(source);
 }
 
-std::string readableFormats() {
+namespace {
+
+/// Returns the names of formats as a list: "A Lanescope trace, or an SQLite export of Nsight Systems".
+template <class IsNamed>
+std::string namesOf(IsNamed isNamed) {
     std::vector<std::string_view> readable;
     for (const TraceFormat* format : knownFormats)
-        if (format->read != nullptr) readable.push_back(format->name);
+        if (format->read != nullptr && isNamed(*format)) readable.push_back(format->name);
     std::string names;
     for (size_t i = 0; i < readable.size(); ++i) {
         if (i > 0) names += i + 1 == readable.size() ? ", or " : ", ";
@@ -78,6 +82,18 @@ std::string readableFormats() {
     }
     names.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(names.front())));
     return names;
+}
+
+}  // namespace
+
+std::string readableFormats() {
+    return namesOf([](const TraceFormat&) { return true; });
+}
+
+std::string queryableFormats() {
+    constexpr std::array queryable{&lanescopeFormat, &nsightFormat, &nvprofFormat,
+                                   &rocpdFormat,     &rpdFormat,    &hipFormat};
+    return namesOf([&](const TraceFormat& format) { return std::ranges::find(queryable, &format) != queryable.end(); });
 }
 
 std::string formatPatterns() {

@@ -43,6 +43,8 @@ Result<void> requireTables(TraceSource& source);
 
 /// Returns "A Lanescope trace, or an SQLite export of Nsight Systems": the readable formats, for help texts.
 std::string readableFormats();
+/// Returns the same of formats with SQL tables, in which a trace can be queried.
+std::string queryableFormats();
 /// Returns "*.sqlite *.sqlite.gz ...", for file dialogs.
 std::string formatPatterns();
 

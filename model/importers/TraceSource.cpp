@@ -11,12 +11,6 @@
 
 namespace lanescope {
 
-namespace {
-
-constexpr size_t startBytes = 4096;
-
-}  // namespace
-
 Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream, const std::filesystem::path& path) {
     if (!stream) return fail(stream.error());
     TraceSource source(std::move(*stream));
@@ -40,6 +34,17 @@ Result<TraceSource> TraceSource::open(int descriptor, const std::filesystem::pat
     Result<TraceSource> source = begin(UnpackedStream::open(descriptor, path), path);
     if (source) source->descriptor_ = descriptor;
     return source;
+}
+
+std::string_view TraceSource::startOf(size_t bytes) {
+    while (start_.size() < bytes && startRead_ == 0) {
+        const size_t before = start_.size();
+        start_.resize(bytes);
+        const Result<size_t> count = stream_.read(std::span(start_).subspan(before));
+        start_.resize(before + (count ? *count : 0));
+        if (!count || *count == 0) break;
+    }
+    return std::string_view(start_).substr(0, bytes);
 }
 
 bool TraceSource::startsLikeSqlite() const {

@@ -29,7 +29,10 @@ class TraceSource {
     bool isCompressed() const { return stream_.isCompressed(); }
     uint64_t fileBytes() const { return stream_.fileBytes(); }
     /// Returns the first bytes, at most 4 KiB, decompressed.
-    std::string_view start() const { return start_; }
+    std::string_view start() const { return std::string_view(start_).substr(0, startBytes); }
+    /// Returns the first `bytes`, or all if the file is shorter. A read error ends them; `read` reports it. Invalidates
+    /// earlier results, also those of `start`. To be called before `read`.
+    std::string_view startOf(size_t bytes);
     bool startsLikeSqlite() const;
 
     /// Reads the next bytes like `UnpackedStream::read`, from the first byte on.
@@ -51,6 +54,8 @@ class TraceSource {
     void setThreads(unsigned threads) { threads_ = threads; }
 
   private:
+    static constexpr size_t startBytes = 4096;
+
     explicit TraceSource(UnpackedStream stream) : stream_(std::move(stream)) {}
     static Result<TraceSource> begin(Result<UnpackedStream> stream, const std::filesystem::path& path);
 

@@ -23,6 +23,7 @@
 #include "model/importers/kineto/readKinetoTrace.h"
 #include "model/importers/nvprof/readNvprofTrace.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"
+#include "model/importers/rocm/readHipTrace.h"
 #include "model/importers/rocm/readRocpdTrace.h"
 #include "model/importers/rocm/readRpdTrace.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
@@ -34,17 +35,59 @@ namespace lanescope {
 
 namespace {
 
-/// Returns true if the file begins with keys of torch.profiler or of its events. If the first byte
-/// is corrupt, two keys are required.
+constexpr std::array<std::string_view, 8> keys{"\"traceEvents\"",
+                                               "\"schemaVersion\"",
+                                               "\"deviceProperties\"",
+                                               "\"distributedInfo\"",
+                                               "\"baseTimeNanoseconds\"",
+                                               "\"displayTimeUnit\"",
+                                               "\"ph\"",
+                                               "\"ts\""};
+
+/// Returns true for the name of a member of a trace, not of an event.
+bool isTraceMember(std::string_view name) {
+    constexpr size_t count = 6;
+    return std::any_of(keys.begin(), keys.begin() + count,
+                       [name](std::string_view key) { return key.substr(1, key.size() - 2) == name; });
+}
+
+/// Returns true if a member of the object at the start is named like one of torch.profiler. Members before it may have
+/// any size up to that of `text`. Truncated is nullopt.
+std::optional<bool> hasTraceMember(std::string_view text) {
+    JsonCursor cursor(text);
+    cursor.skipMark();
+    if (!cursor.takes('{')) return false;
+    while (true) {
+        while (cursor.takes(',')) {
+        }
+        JsonValue key, value;
+        if (cursor.isAtEnd()) return std::nullopt;
+        const JsonStatus named = cursor.keyOfMember(key);
+        if (named == JsonStatus::Complete && isTraceMember(key.text)) return true;
+        const JsonStatus status = named == JsonStatus::Complete ? cursor.value(value) : named;
+        if (status == JsonStatus::Truncated) return std::nullopt;
+        if (status != JsonStatus::Complete) return false;
+    }
+}
+
+/// Returns true if the file begins with an object that has such a member after a large one, such as the metadata of a
+/// test harness.
+bool hasLateTraceMember(TraceSource& source) {
+    constexpr size_t maxStartBytes = size_t{64} << 20;
+    std::string_view text = source.start();
+    std::optional<bool> found = hasTraceMember(text);
+    for (size_t bytes = 16 * text.size(); !found && bytes <= maxStartBytes; bytes *= 16) {
+        const size_t before = text.size();
+        text = source.startOf(bytes);
+        if (text.size() == before) break;
+        found = hasTraceMember(text);
+    }
+    return found.value_or(false);
+}
+
+/// Returns true if the file begins with keys of torch.profiler or of its events, or if its outermost object has one
+/// later. If the first byte is corrupt, two keys are required.
 Result<bool> isChromeTrace(TraceSource& source) {
-    constexpr std::array<std::string_view, 8> keys{"\"traceEvents\"",
-                                                   "\"schemaVersion\"",
-                                                   "\"deviceProperties\"",
-                                                   "\"distributedInfo\"",
-                                                   "\"baseTimeNanoseconds\"",
-                                                   "\"displayTimeUnit\"",
-                                                   "\"ph\"",
-                                                   "\"ts\""};
     const std::string_view start = source.start();
     JsonCursor cursor(start);
     cursor.skipMark();
@@ -52,7 +95,8 @@ Result<bool> isChromeTrace(TraceSource& source) {
     if (cursor.isAtEnd() || source.startsLikeSqlite() || isKnownArchive(source)) return false;
     const auto found = std::count_if(
         keys.begin(), keys.end(), [start](std::string_view key) { return start.find(key) != std::string_view::npos; });
-    return found > (cursor.takes('{') || cursor.takes('[') ? 0 : 1);
+    const bool isJson = cursor.takes('{') || cursor.takes('[');
+    return found > (isJson ? 0 : 1) || hasLateTraceMember(source);
 }
 
 Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
@@ -158,6 +202,8 @@ const TraceFormat nvprofFormat{
     "nvprof", "a profile of nvprof", {".nvprof", ".nvvp"}, isOfKind<SqliteKind::Nvprof>, readNvprof};
 const TraceFormat rocpdFormat{
     "rocpd", "a rocpd profile of AMD's ROCm", {".db"}, isOfKind<SqliteKind::Rocpd>, readRocm<readRocpdTrace>};
+const TraceFormat hipFormat{
+    "rocprof", "a profile of ROCm's rocprof or of hipprof", {".db"}, isOfKind<SqliteKind::Hip>, readRocm<readHipTrace>};
 const TraceFormat rpdFormat{
     "rpd", "an RPD profile of AMD's ROCm", {".rpd"}, isOfKind<SqliteKind::Rpd>, readRocm<readRpdTrace>};
 

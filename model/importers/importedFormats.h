@@ -32,6 +32,8 @@ extern const TraceFormat nvprofFormat;
 extern const TraceFormat rocpdFormat;
 /// Files of ROCm's RPD.
 extern const TraceFormat rpdFormat;
+/// Databases of ROCm's rocprof before version 3, and of hipprof.
+extern const TraceFormat hipFormat;
 
 /// The report of `nsys profile`, which only `nsys` can read. If `nsys` is in PATH, it exports the
 /// report once as SQLite next to it. An existing export that is not older is used as is.

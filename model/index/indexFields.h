@@ -16,7 +16,7 @@ void forEachField(S& s, V&& visit) {
 template <Of<Gpu> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.id, s.name, s.vendor, s.uuid, s.busLocation, s.memoryBytes, s.memoryBandwidthBytesPerSecond,
-              s.smCount, s.computeMajor, s.computeMinor);
+              s.smCount, s.computeMajor, s.computeMinor, s.isClockApart);
 }
 template <Of<Gap> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -84,7 +84,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<LaunchConfig> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.grid, s.block, s.registersPerThread,
+    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.collective, s.grid, s.block, s.registersPerThread,
               s.staticSharedBytes, s.dynamicSharedBytes);
 }
 

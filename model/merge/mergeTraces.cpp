@@ -12,6 +12,7 @@
 
 #include "model/assemble/TraceBuilder.h"
 #include "model/merge/alignClocks.h"
+#include "model/merge/checkTogether.h"
 #include "model/merge/placeParts.h"
 #include "model/text/formatValue.h"
 #include "model/trace/processes.h"
@@ -19,32 +20,6 @@
 namespace lanescope {
 
 namespace {
-
-/// Returns true if both contain the same recording, as copies and links of a file do.
-bool areCopies(const Trace& one, const Trace& other) {
-    const auto isSame = [](const Process& a, const Process& b) {
-        return a.globalPid == b.globalPid && a.rank == b.rank && a.facts->bootId == b.facts->bootId;
-    };
-    return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 && one.startUtcNs == other.startUtcNs &&
-           one.facts.host == other.facts.host && std::ranges::equal(one.processes, other.processes, isSame) &&
-           one.kernels.startNs == other.kernels.startNs && one.kernels.endNs == other.kernels.endNs &&
-           one.apiCalls.startNs == other.apiCalls.startNs && one.nvtx.startNs == other.nvtx.startNs &&
-           one.nvtx.endNs == other.nvtx.endNs;
-}
-
-/// Copies would count twice.
-Result<void> checkNoCopies(std::span<const TracePtr> traces) {
-    std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<const Trace*>> alike;
-    for (const TracePtr& trace : traces) {
-        auto& others = alike[{trace->startUtcNs, trace->range.startNs, trace->range.endNs}];
-        for (const Trace* other : others)
-            if (areCopies(*other, *trace))
-                return fail("{} and {} contain the same recording. Name one of them.", other->path.string(),
-                            trace->path.string());
-        others.push_back(trace.get());
-    }
-    return {};
-}
 
 std::string_view plural(ClockMethod method, const AlignedClocks& clocks) {
     if (method == ClockMethod::Steps) return "steps";
@@ -322,7 +297,7 @@ std::string_view identifier(ClockMethod method) {
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options,
                                  const std::stop_token& stop) {
     if (traces.empty()) return fail("There is no trace to merge.");
-    if (const Result<void> distinct = checkNoCopies(traces); !distinct) return fail(distinct.error());
+    if (const Result<void> together = checkTogether(traces); !together) return fail(together.error());
     Result<PlacedParts> placed = placeParts(traces);
     if (!placed) return fail(placed.error());
     Result<AlignedClocks> clocks = alignClocks(traces, *placed, options.method);

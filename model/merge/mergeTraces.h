@@ -40,8 +40,9 @@ struct MergeOptions {
 /// `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`. For each setting `clock.set` has, separated by spaces: the step
 /// in ns, the times of the whole before and after it, and the offset and drift from then on.
 ///
-/// Fails if the chosen method finds nothing, if the files were recorded days apart, if nothing is in the excerpt, or if
-/// the whole is larger than a trace can be. Stops as `TraceBuilder::finish` does. The builder is finished. O(n log n).
+/// Fails if the traces are not of one run (`checkTogether`), if the chosen method finds nothing, if the files were
+/// recorded days apart, if nothing is in the excerpt, or if the whole is larger than a trace can be. Stops as
+/// `TraceBuilder::finish` does. The builder is finished. O(n log n).
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options = {},
                                  const std::stop_token& stop = {});
 

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "model/text/nearestNames.h"
 
 namespace lanescope {
 
@@ -54,15 +58,6 @@ constexpr std::array reports{
     &nvprofGpuTraceReport,
 };
 
-std::string allNames() {
-    std::string names;
-    for (const Report* report : reports) {
-        if (!names.empty()) names += ", ";
-        names += report->info.name;
-    }
-    return names;
-}
-
 /// Returns "cuda_gpu_kern_sum" for "cuda_gpu_kern_sum:base".
 std::string_view baseOf(std::string_view name) { return name.substr(0, name.find(':')); }
 
@@ -83,7 +78,9 @@ std::span<const Report* const> allReports() { return reports; }
 Result<const Report*> findReport(std::string_view name) {
     for (const Report* report : reports)
         if (report->info.name == name) return report;
-    return fail("Unknown report \"{}\"; choose from: {}.", name, allNames());
+    std::vector<std::string_view> names;
+    for (const Report* report : reports) names.push_back(report->info.name);
+    return fail("Unknown report \"{}\". The nearest names are {}.", name, nearestNames(name, names));
 }
 
 std::vector<ReportVariants> reportVariants() {

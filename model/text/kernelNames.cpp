@@ -585,22 +585,6 @@ std::string knownKernelName(std::string_view demangled) {
     return lambdaName(name);
 }
 
-bool isNcclKernel(std::string_view kernelName) {
-    return kernelName.starts_with("ncclDevKernel") || kernelName.starts_with("ncclKernel");
-}
-
-std::string collectiveName(std::string_view kernelName) {
-    const size_t from = kernelName.find('_');
-    if (!kernelName.starts_with("nccl") || from == std::string_view::npos) return std::string(kernelName);
-    const std::string_view rest = kernelName.substr(from + 1);
-    return std::string(rest.substr(0, rest.find_first_of("_(<")));
-}
-
-bool isGradientCollective(std::string_view kernelName) {
-    return kernelName.find("AllReduce") != std::string_view::npos ||
-           kernelName.find("ReduceScatter") != std::string_view::npos;
-}
-
 std::string kernelNameInSource(std::string_view name) {
     std::string text(name);
     if (!text.starts_with("_Z")) return text;

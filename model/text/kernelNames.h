@@ -50,13 +50,6 @@ std::string libraryKernelName(std::string_view demangled);
 /// the source (`kernelBaseName`) is as good. Linear; any thread.
 std::string knownKernelName(std::string_view demangled);
 
-/// Returns true for names with NCCL's prefix of kernels.
-bool isNcclKernel(std::string_view kernelName);
-/// Returns the operation of an NCCL kernel: "AllReduce" for "ncclDevKernel_AllReduce_Sum_f32...".
-/// Other names are returned whole.
-std::string collectiveName(std::string_view kernelName);
-/// Returns true for the collectives that sum gradients.
-bool isGradientCollective(std::string_view kernelName);
 /// Returns the name as in the source. ROCm profilers write some names in linker form, with a suffix.
 std::string kernelNameInSource(std::string_view name);
 /// Returns a demangled name without the type that kernels return.

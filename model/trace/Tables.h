@@ -39,11 +39,13 @@ struct LaunchConfig {
     StringIndex demangledName = 0;
     StringIndex shortName = 0;
     StringIndex mangledName = 0;
+    StringIndex collective = 0;  ///< Operation of a kernel that communicates between GPUs (`collectiveOperation`).
     std::array<uint32_t, 3> grid{};
     std::array<uint32_t, 3> block{};
     uint32_t registersPerThread = 0;
     uint32_t staticSharedBytes = 0;
     uint32_t dynamicSharedBytes = 0;
+    bool isCollective() const { return collective != 0; }
     bool operator==(const LaunchConfig&) const = default;
 };
 

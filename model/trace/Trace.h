@@ -39,6 +39,8 @@ struct Gpu {
     int smCount = 0;
     int computeMajor = 0;
     int computeMinor = 0;
+    /// Its times do not fit those of the CPU, so that causes of its idle time are unknown. Computed (`checkLaunches`).
+    bool isClockApart = false;
 };
 
 struct Process {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "model/text/kernelNames.h"
 #include "model/trace/tasks.h"
 
 namespace lanescope {
@@ -200,10 +199,6 @@ SliceCategory apiCategory(std::string_view apiName) {
     if (containsAny(apiName, launches)) return SliceCategory::ApiLaunch;
     if (containsAny(apiName, memory)) return SliceCategory::ApiMemory;
     return SliceCategory::ApiOther;
-}
-
-SliceCategory kernelCategory(std::string_view kernelName) {
-    return isNcclKernel(kernelName) ? SliceCategory::NcclKernel : SliceCategory::Kernel;
 }
 
 SliceCategory memcpyCategory(MemcpyKind kind) {

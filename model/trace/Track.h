@@ -206,8 +206,6 @@ struct Track {
 
 /// Returns the category of an API call by its name: launch, memory transfer or allocation, wait, other.
 SliceCategory apiCategory(std::string_view apiName);
-/// Returns `NcclKernel` for names with NCCL's prefix, else `Kernel`.
-SliceCategory kernelCategory(std::string_view kernelName);
 SliceCategory memcpyCategory(MemcpyKind kind);
 
 }  // namespace lanescope

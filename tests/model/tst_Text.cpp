@@ -10,8 +10,10 @@
 #include "model/format/tables/Session.h"
 #include "model/format/text.h"
 #include "model/pages/TextGrid.h"
+#include "model/text/collectiveKernels.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
+#include "model/text/nearestNames.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
@@ -549,6 +551,72 @@ class tst_Text : public QObject {
         const Result<int> number = fail("There are {} of {}.", 2, "them");
         const Result<void> none = fail(number.error());
         QCOMPARE(none.error().sentence, std::string("There are 2 of them."));
+    }
+
+    void kernelsOfCollectivesAreRecognized_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("operation");
+        const auto row = [](const char* name, const char* operation) {
+            QTest::newRow(name) << QString(name) << QString(operation);
+        };
+        row("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "AllReduce");
+        row("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)", "SendRecv");
+        row("ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "AllReduce");
+        row("ncclReduceScatterRingLLKernel_sum_f16", "ReduceScatter");
+        row("ncclSymkDevKernel_AllGather_STMC(ncclSymkDevWorkArgs4K)", "AllGather");
+        row("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", "collective");
+        row("mscclKernel_Sum_half_LL_false(ncclDevComm*)", "MSCCL mscclKernel_Sum_half_LL_false");
+        row("void deep_ep::internode::dispatch<false, 8, false, 8>(int4*, float*)", "DeepEP dispatch");
+        row("void deep_ep::internode_ll::combine<true, 7168, 9>(void*, void*)", "DeepEP combine");
+        row("void deep_ep::layout::get_dispatch_layout<256, 32, 1>(long const*, int*)", "");
+        row("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)", "vLLM AllReduce");
+        row("void sglang::cross_device_reduce_2stage<__half, 4>(sglang::RankData*)", "SGLang AllReduce");
+        row("void aiter::cross_device_reduce_1stage<__hip_bfloat16, 8>(aiter::RankData*)", "aiter AllReduce");
+        row("void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<"
+            "(flashinfer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 8, true, true>("
+            "flashinfer::trtllm_allreduce_fusion::AllReduceFusionParams<__nv_bfloat16>)",
+            "FlashInfer AllReduce");
+        row("void tensorrt_llm::kernels::oneShotAllReduceKernel<__half, 8, false>(AllReduceParams)",
+            "TensorRT-LLM AllReduce");
+        row("void c10d::symmetric_memory::(anonymous namespace)::one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>("
+            "c10::BFloat16**)",
+            "PyTorch AllReduce");
+        row("void c10d::symmetric_memory::(anonymous namespace)::barrier_kernel(unsigned int**, unsigned long)",
+            "PyTorch barrier");
+        row("void c10d::checkForNaN<float>(float*, unsigned long)", "");
+        row("userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int, int)",
+            "Transformer Engine userbuffers_fp16_sum_inplace_gpu_rr_rs_oop");
+        row("kuserbuffers_pushsend(int*, int*, int4*, int4*, int)", "Transformer Engine kuserbuffers_pushsend");
+        row("nvshmemi_transfer_rma_put_nbi", "NVSHMEM nvshmemi_transfer_rma_put_nbi");
+        row("mscclpp::allreduce7", "MSCCL++ AllReduce");
+        row("EpDispatchIntraNodeKernel_bf16", "MORI EpDispatchIntraNodeKernel_bf16");
+        row("_ZN4vllm26cross_device_reduce_1stageIfLi2EEEvPNS_8RankDataENS_11RankSignalsEPNS_6SignalEPT_ii",
+            "vLLM AllReduce");
+        // Words in arguments, and kernels that only compute.
+        row("triton_poi_fused_all_reduce_wait_tensor_3", "");
+        row("void gemm_all_reduce<float>(float*)", "");
+        row("void at::native::vectorized_elementwise_kernel<4, AllReduceFunctor>(int)", "");
+        row("blockAllReduceSum(float*)", "");
+        row("gemm", "");
+        row("", "");
+    }
+    void kernelsOfCollectivesAreRecognized() {
+        QFETCH(QString, name);
+        QFETCH(QString, operation);
+        QCOMPARE(QString::fromStdString(collectiveOperation(name.toStdString())), operation);
+    }
+
+    void everyCollectivePatternHasItsSource() {
+        for (const CollectivePattern& each : collectivePatterns()) {
+            QVERIFY(!each.begin.empty() || !each.part.empty());
+            QVERIFY(!each.source.empty());
+        }
+    }
+
+    void nearestNamesComeFirst() {
+        const std::vector<std::string_view> names{"nvtx_sum", "cuda_gpu_kern_sum", "nccl_sum"};
+        QCOMPARE(nearestNames("cuda_gpu_kernsum", names), std::string("cuda_gpu_kern_sum, nccl_sum, nvtx_sum"));
+        QCOMPARE(nearestNames("", {}), std::string());
     }
 
     void errorMayBeAStructuredType() {

@@ -382,7 +382,8 @@ class tst_TraceFormats : public QObject {
         QCOMPARE(readableFormats(),
                  "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
                  "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
-                 "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector, "
+                 "ROCm, a profile of ROCm's rocprof or of hipprof, an XPlane profile of JAX or TensorFlow, a Perfetto "
+                 "trace, a log of NCCL Inspector, "
                  "or a report of Nsight Systems");
         const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
         QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));

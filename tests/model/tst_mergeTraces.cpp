@@ -655,6 +655,40 @@ class tst_mergeTraces : public QObject {
         }
     }
 
+    void rankInTwoFilesIsRefused() {
+        const auto recorded = [](int rank, int64_t utcNs) {
+            SimulatedTrace sim;
+            sim.processes()[0].rank = rank;
+            sim.description().startUtcNs = utcNs;
+            sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", 10 * ms, 11 * ms, (12 + rank) * ms);
+            return sim.finish("run" + std::to_string(rank) + ".sqlite");
+        };
+        const std::vector<TracePtr> later{recorded(0, startUtcNs), recorded(1, startUtcNs),
+                                          recorded(0, startUtcNs + 13'000 * ms)};
+        const auto refused = mergeTraces(later);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().sentence.find("both contain rank 0, 1") != std::string::npos &&
+                     refused.error().sentence.find("lanescope compare") != std::string::npos,
+                 refused.error().sentence.c_str());
+        QVERIFY(mergeTraces(std::vector<TracePtr>{later[0], later[1]}).has_value());
+    }
+
+    void twoRunsOfOneProgramAreRefused() {
+        const auto recorded = [](const char* command, int64_t utcNs) {
+            SimulatedTrace sim;
+            sim.description().startUtcNs = utcNs;
+            sim.description().facts.commandLine = command;
+            sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", 10 * ms, 11 * ms, 12 * ms);
+            return sim.finish("run.sqlite");
+        };
+        const TracePtr first = recorded("python train.py", startUtcNs);
+        const auto refused = mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 5'000 * ms)});
+        QVERIFY(!refused);
+        QVERIFY(refused.error().sentence.find("two runs of one program, ") != std::string::npos);
+        QVERIFY(mergeTraces(std::vector{first, recorded("python serve.py", startUtcNs + 5'000 * ms)}).has_value());
+        QVERIFY(mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 1)}).has_value());
+    }
+
     /// None is dropped, whatever the file names.
     void samplersOfOneNameAreNumbered() {
         const std::vector<TracePtr> same{rankWithWorkers(0, "a"), rankWithWorkers(0, "b"), rankWithWorkers(0, "c")};

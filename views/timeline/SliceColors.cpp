@@ -3,7 +3,8 @@
 
 #include "model/format/checksums.h"
 #include "model/format/ncclFunctions.h"
-#include "model/text/kernelNames.h"
+#include "model/text/collectiveKernels.h"
+#include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
@@ -37,6 +38,10 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     const bool isByPython = mode == ColorMode::PythonLine || mode == ColorMode::PythonFunction;
     places_ = trace_ && isByPython ? ownPlaces(*trace_) : std::vector<uint32_t>();
     byPlace_.reset(places_.size());
+    operations_.clear();
+    if (trace_ && mode == ColorMode::NcclOperation)
+        for (const LaunchConfig& config : trace_->launchConfigs)
+            if (config.isCollective()) operations_.insert(kinds::Kernel::nameIndex(config), config.collective);
     for (size_t i = 0; i < byCategory_.size(); ++i) {
         byCategory_[i] = theme_.colorOf(static_cast<SliceCategory>(i)).rgb();
     }
@@ -80,11 +85,13 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
     return stream == noIndex ? grey_ : theme_.colorOfNumber(stream).rgb();
 }
 
-/// Empty for slices that are not NCCL's.
+/// Returns an empty text for slices that are no communication.
 std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
-    const std::string_view name = trace_->strings.at(index);
-    if (category == SliceCategory::NcclKernel) return collectiveName(name);
-    if (category == SliceCategory::NcclCall) return std::string(ncclOperationOf(name));
+    if (category == SliceCategory::NcclKernel) {
+        const auto found = operations_.find(index);
+        return found == operations_.end() ? std::string() : std::string(trace_->strings.at(*found));
+    }
+    if (category == SliceCategory::NcclCall) return std::string(ncclOperationOf(trace_->strings.at(index)));
     return {};
 }
 
@@ -136,8 +143,8 @@ QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
     if (mode_ == ColorMode::NcclOperation) {
         if (lane.category[slice] == SliceCategory::NcclWait) return QStringLiteral("pale: waits for other ranks");
         const std::string operation = operationOf(lane.category[slice], lane.name[slice]);
-        return operation.empty() ? QStringLiteral("grey: not NCCL")
-                                 : QStringLiteral("colour: NCCL %1").arg(QString::fromStdString(operation));
+        return operation.empty() ? QStringLiteral("grey: no communication")
+                                 : QStringLiteral("colour: %1").arg(QString::fromStdString(withLibrary(operation)));
     }
     return {};
 }

@@ -225,7 +225,8 @@ bool EventDecoder::keepGpuWork(ImportedEventKind kind, Times times) {
     // More than any machine has. A process may be called by a number, too.
     constexpr int64_t maxDevices = 1024;
     ImportedPlace where;
-    where.device = decimalOf(event_.process.text, 0).value_or(-1);
+    // Without a process there is one GPU.
+    where.device = event_.process.text.empty() ? 0 : decimalOf(event_.process.text, 0).value_or(-1);
     for (const std::string_view key : {std::string_view("inDevice"), std::string_view("device")})
         where.device = numberOr(key, where.device);
     where.context = std::max<int64_t>(0, numberOr("context", numberOr("inContext", 0)));
@@ -269,7 +270,9 @@ bool EventDecoder::keepGpuWork(ImportedEventKind kind, Times times) {
         }
         default: break;
     }
-    chunk_.gpuWork.push_back(work);
+    // Profilers write 0 for times that the GPU did not report.
+    const bool isTimed = work.startNs != 0 || work.durationNs != 0;
+    (isTimed ? chunk_.gpuWork : chunk_.untimedWork).push_back(work);
     return true;
 }
 

@@ -63,6 +63,9 @@ ImportedTally& ImportedTally::operator+=(const ImportedTally& other) {
     unknown += other.unknown;
     fractions += other.fractions;
     oddWork += other.oddWork;
+    untimedKernels += other.untimedKernels;
+    untimedCopies += other.untimedCopies;
+    untimedMemsets += other.untimedMemsets;
     return *this;
 }
 

@@ -34,6 +34,7 @@ bool isPossible(int64_t startNs, int64_t durationNs) {
 ImportedEvents::ImportedEvents(TraceBuilder& builder)
     : edges(builder.memory()),
       gpuWork(builder.memory()),
+      untimedWork(builder.memory()),
       flowEnds(builder.memory()),
       sequences(builder.memory()),
       builder_(builder),
@@ -44,6 +45,41 @@ ImportedEvents::ImportedEvents(TraceBuilder& builder)
 void ImportedEvents::see(int64_t startNs, int64_t endNs) {
     range_.startNs = std::min(range_.startNs, startNs);
     range_.endNs = std::max(range_.endNs, endNs);
+}
+
+void ImportedEvents::countUntimed(ImportedEventKind kind) {
+    if (kind == ImportedEventKind::Kernel) ++tally.untimedKernels;
+    if (kind == ImportedEventKind::Memcpy) ++tally.untimedCopies;
+    if (kind == ImportedEventKind::Memset) ++tally.untimedMemsets;
+}
+
+void ImportedEvents::dropTime(int64_t timeNs) {
+    if (range_.startNs != timeNs) return;
+    BlockList<ImportedGpuWork> timed(builder_.memory());
+    gpuWork.consume([&](const ImportedGpuWork& work) {
+        if (work.startNs == timeNs) countUntimed(work.kind);
+        (work.startNs == timeNs ? untimedWork : timed).push_back(work);
+    });
+    gpuWork = std::move(timed);
+    Slices annotations(builder_.memory());
+    slices(ImportedEventKind::GpuAnnotation).consume([&](const ImportedSlice& slice) {
+        if (slice.startNs != timeNs) annotations.push_back(slice);
+    });
+    slices(ImportedEventKind::GpuAnnotation) = std::move(annotations);
+    findRange();
+}
+
+void ImportedEvents::findRange() {
+    range_ = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+    for (const Slices& each : slices_)
+        each.forEach([this](const ImportedSlice& slice) {
+            if (isPossible(slice.startNs, slice.durationNs))
+                see(slice.startNs, slice.startNs + std::max<int64_t>(0, slice.durationNs));
+        });
+    edges.forEach([this](const ImportedEdge& edge) { see(edge.timeNs, edge.timeNs); });
+    gpuWork.forEach([this](const ImportedGpuWork& work) { see(work.startNs, work.startNs + work.durationNs); });
+    for (const BlockList<Sample>& each : samples)
+        each.forEach([this](const Sample& sample) { see(sample.timeNs, sample.timeNs); });
 }
 
 template <class Item, class Take>
@@ -84,6 +120,11 @@ void ImportedEvents::take(const ImportedChunk& chunk, uint64_t offset) {
         if (work.kind == ImportedEventKind::Kernel) work.config = ofLaunches[work.config];
         if (!isPossible(work.startNs, work.durationNs)) return false;
         see(work.startNs, work.startNs + work.durationNs);
+        return true;
+    });
+    takeEach(chunk.untimedWork, untimedWork, [&](ImportedGpuWork& work) {
+        work.place = ofPlaces[work.place];
+        countUntimed(work.kind);
         return true;
     });
     takeEach(chunk.flowEnds, flowEnds, [&](ImportedFlowEnd& end) {

@@ -66,6 +66,8 @@ class ImportedEvents {
 
     /// Adds the contents of a piece that begins at byte `offset` of the file. Pieces come in the order of the file.
     void take(const ImportedChunk& chunk, uint64_t offset);
+    /// Moves the GPU work that starts at `timeNs` to `untimedWork`: the zero of a clock is no time of an event.
+    void dropTime(int64_t timeNs);
     void addCorruption(uint64_t begin, uint64_t end) { corruption_.add(begin, end); }
 
     using Slices = BlockList<ImportedSlice>;
@@ -90,6 +92,7 @@ class ImportedEvents {
 
     BlockList<ImportedEdge> edges;
     BlockList<ImportedGpuWork> gpuWork;
+    BlockList<ImportedGpuWork> untimedWork;  ///< GPU work whose time the profiler did not get.
     std::vector<ImportedCollective> collectives;
     BlockList<ImportedFlowEnd> flowEnds;
     BlockList<ImportedSequence> sequences;  ///< In the order of the slices.
@@ -118,6 +121,8 @@ class ImportedEvents {
                     const Numbers& ofPlaces);
     void takeNames(const ImportedChunk& chunk);
     void takeSamples(const ImportedChunk& chunk, const Numbers& texts);
+    void findRange();
+    void countUntimed(ImportedEventKind kind);
     void see(int64_t startNs, int64_t endNs);
 
     TraceBuilder& builder_;

@@ -12,6 +12,8 @@
 #include "model/importers/events/JsonCursor.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Memcpy.h"
 
 namespace lanescope {
 
@@ -174,18 +176,46 @@ void noteCorruption(const ImportedFile& file, const CorruptionTally& corruption,
             Severity::Warning, HealthCode::FileCut,
             fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(file.bytes))));
     else if (!file.isClosed)
-        notes.addTruncation(file.bytes, "events", file.readError);
+        notes.addTruncation(file.bytes, file.areEventsWhole ? "facts about GPUs and ranks" : "events", file.readError);
+}
+
+/// Notes calls whose work is missing, unless all of them are (`checkLaunches`).
+void noteCallsWithoutWork(const EmitFindings& findings, bool isWhole, Notes& notes) {
+    // A few in the middle may be launches of nothing.
+    constexpr int64_t minLostDivisor = 20;
+    const int64_t count = findings.callsWithoutWork;
+    if (count == 0 || count == findings.launches) return;
+    if (findings.callsWithoutWorkBetween * minLostDivisor >= findings.launches) {
+        notes.add(
+            Severity::Warning, HealthCode::CallsWithoutWork,
+            fmt::format("{} of {} calls that launch GPU work have none in the file, {} of them before others that "
+                        "have: the profiler lost it. Idle time may be such work.",
+                        formatCount(count), formatCount(findings.launches),
+                        formatCount(findings.callsWithoutWorkBetween)),
+            count);
+        return;
+    }
+    notes.add(Severity::Info, HealthCode::CallsWithoutWork,
+              fmt::format("{} calls launch GPU work that is not in the file: {}.", formatCount(count),
+                          isWhole ? "the profiler omits work that ran after it stopped"
+                                  : "missing, or omitted by the profiler"),
+              count);
+}
+
+/// Counts events with those that have no time, which `noteMissingEvents` reports.
+void countUntimed(const ImportedTally& tally, TraceBuilder& builder) {
+    const Trace& trace = builder.trace();
+    const auto count = [&](std::string_view name, int64_t rows, int64_t untimed) {
+        if (untimed > 0) builder.count(name, rows + untimed, untimed);
+    };
+    count(kinds::Kernel::plural, trace.kernels.size(), tally.untimedKernels);
+    count(kinds::Memcpy::plural, trace.memcpys.size(), tally.untimedCopies);
+    count(kinds::Memset::plural, trace.memsets.size(), tally.untimedMemsets);
 }
 
 /// `isWhole` means that no part of the file is known to be missing.
 void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
-    if (findings.callsWithoutWork > 0)
-        notes.add(
-            Severity::Info, HealthCode::CallsWithoutWork,
-            fmt::format(
-                "{} calls launch GPU work that is not in the file: {}.", formatCount(findings.callsWithoutWork),
-                isWhole ? "the profiler omits work that ran after it stopped" : "missing, or omitted by the profiler"),
-            findings.callsWithoutWork);
+    noteCallsWithoutWork(findings, isWhole, notes);
     if (findings.workWithoutCall > 0)
         notes.add(Severity::Info, HealthCode::WorkWithoutCall,
                   fmt::format("{} GPU operations have no call in the file: launched before the "
@@ -223,6 +253,7 @@ void noteImportedFile(const ImportedFile& file, const EmitFindings& findings, Em
             file.isClosed && !file.isTooLong && output.events.corruption().places == 0 &&
                 tally.untimed + output.events.skippedCount() == 0,
             notes);
+    countUntimed(tally, output.builder);
     output.builder.skip("events without a time", tally.untimed);
     output.builder.skip("events", output.events.skippedCount());
     output.builder.skip("ends of ranges without a start", findings.unmatchedEdges);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include "model/format/GlobalId.h"
 #include "model/importers/events/JsonCursor.h"
@@ -42,7 +43,7 @@ uint32_t ImportedIdentities::Ids::take(std::optional<uint32_t> wanted) {
 }
 
 ImportedIdentities::ImportedIdentities(const ImportedEvents& events, TraceBuilder& builder)
-    : events_(events), builder_(builder), threads_(events.threads.size(), noIndex) {
+    : events_(events), builder_(builder), threads_(events.threads.size(), noIndex), calls_(builder.memory()) {
     for (const ImportedEvents::Thread& each : events.threads)
         if (const std::optional<uint32_t> id = systemId(each.process, maxSystemId)) {
             processIds_.take(id);
@@ -68,17 +69,67 @@ void ImportedIdentities::findMainProcess() {
                                 [](const auto& a, const auto& b) { return a.second < b.second; })
             ->first;
     };
-    areCallsOfSeveral_ = calls.size() > 1;
     if (!calls.empty())
         mainProcess_ = keyOfMaximum(calls);
     else if (!slices.empty())
         mainProcess_ = keyOfMaximum(slices);
-    if (!areCallsOfSeveral_) return;
+    if (calls.size() < 2) return;
     for (const ImportedEventKind kind : callEventKinds)
         events_.slices(kind).forEach([this](const ImportedSlice& each) {
-            if (each.extra == 0 || callers_.contains(each.extra)) return;
-            callers_[each.extra] = process(events_.threads[each.thread].process);
+            if (each.extra != 0)
+                calls_.push_back({each.extra, process(events_.threads[each.thread].process), each.startNs});
         });
+    const auto keyOf = [](const Call& call) { return std::tie(call.correlation, call.process); };
+    std::stable_sort(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) { return keyOf(a) < keyOf(b); });
+    calls_.erase(
+        std::unique(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) { return keyOf(a) == keyOf(b); }),
+        calls_.end());
+    findOwners();
+}
+
+std::span<const ImportedIdentities::Call> ImportedIdentities::callsOf(uint32_t correlation) const {
+    const auto [begin, end] = std::ranges::equal_range(calls_, correlation, {}, &Call::correlation);
+    return {begin, end};
+}
+
+/// The traces of several ranks in one file count their calls each from 1. A rank has one GPU: each GPU belongs to the
+/// process that alone can have launched most of its work, else to the next process in order.
+void ImportedIdentities::findOwners() {
+    struct Votes {
+        int64_t alone = 0, possible = 0;
+    };
+    std::map<int64_t, std::map<uint32_t, Votes>> votes;  // by GPU and process
+    bool isAnyShared = false;
+    events_.gpuWork.forEach([&](const ImportedGpuWork& work) {
+        const std::span<const Call> callers = callsOf(work.correlation);
+        isAnyShared = isAnyShared || callers.size() > 1;
+        const auto isPossible = [&](const Call& call) { return call.startNs <= work.startNs; };
+        const auto count = std::ranges::count_if(callers, isPossible);
+        for (const Call& call : callers) {
+            if (!isPossible(call)) continue;
+            Votes& each = votes[events_.places[work.place].device][call.process];
+            ++each.possible;
+            each.alone += count == 1 ? 1 : 0;
+        }
+    });
+    if (!isAnyShared) return;
+    const auto pidOf = [this](uint32_t process) { return builder_.trace().processes[process].pid; };
+    std::set<uint32_t> taken;
+    for (const bool areAlone : {true, false})
+        for (const auto& [device, ofProcesses] : votes) {
+            if (owners_.contains(device)) continue;
+            const auto isBetter = [&](const auto& a, const auto& b) {
+                const auto key = [&](const auto& each) {
+                    return std::tuple(-each.second.alone, taken.contains(each.first), -each.second.possible,
+                                      pidOf(each.first));
+                };
+                return key(a) < key(b);
+            };
+            const auto& [process, best] = *std::ranges::min_element(ofProcesses, isBetter);
+            if (areAlone && best.alone == 0) continue;
+            owners_.emplace(device, process);
+            taken.insert(process);
+        }
 }
 
 int64_t ImportedIdentities::packedProcess(const std::string& name) {
@@ -126,10 +177,12 @@ uint32_t ImportedIdentities::threadOfPlace(uint32_t place) {
     return found->second;
 }
 
-uint32_t ImportedIdentities::processOfWork(uint32_t correlation) {
-    if (areCallsOfSeveral_)
-        if (const auto found = callers_.find(correlation); found != callers_.end()) return found->second;
-    return mainProcess();
+uint32_t ImportedIdentities::processOfWork(const ImportedGpuWork& work) {
+    const std::span<const Call> callers = callsOf(work.correlation);
+    const auto owner = owners_.find(events_.places[work.place].device);
+    if (owner != owners_.end() && std::ranges::find(callers, owner->second, &Call::process) != callers.end())
+        return owner->second;
+    return callers.empty() ? mainProcess() : callers.front().process;
 }
 
 uint32_t ImportedIdentities::stream(uint32_t place, uint32_t process) {

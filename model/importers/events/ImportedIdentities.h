@@ -5,11 +5,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/importers/events/ImportedEvents.h"
-#include "model/numbers/MixedMap.h"
+#include "model/numbers/LargeMemory.h"
 
 namespace lanescope {
 
@@ -28,8 +29,8 @@ class ImportedIdentities {
     uint32_t process(const std::string& name);
     /// Returns the process with the most calls. Without calls: with the most events.
     uint32_t mainProcess() { return process(mainProcess_); }
-    /// Returns the process that made the call with that correlation.
-    uint32_t processOfWork(uint32_t correlation);
+    /// Returns the process that launched the work: the caller with its correlation, of several the owner of its GPU.
+    uint32_t processOfWork(const ImportedGpuWork& work);
     /// Returns a stream of `ImportedEvents::places`, or `noIndex` if the place has none.
     uint32_t stream(uint32_t place, uint32_t process);
 
@@ -53,8 +54,17 @@ class ImportedIdentities {
     Ids processIds_;
     std::vector<uint32_t> threads_;
     std::map<uint32_t, uint32_t> threadsOfPlaces_;
-    bool areCallsOfSeveral_ = false;
-    MixedMap<uint32_t, uint32_t> callers_;  ///< By correlation, if several processes make calls.
+    /// A call with a correlation. Processes may use equal ones.
+    struct Call {
+        uint32_t correlation = 0;
+        uint32_t process = 0;
+        int64_t startNs = 0;
+    };
+    std::span<const Call> callsOf(uint32_t correlation) const;
+    void findOwners();
+
+    LargeVector<Call> calls_;             ///< By correlation, once per process, if several processes make calls.
+    std::map<int64_t, uint32_t> owners_;  ///< Processes of GPUs whose work has several callers.
 };
 
 }  // namespace lanescope

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "model/numbers/LargeMemory.h"
 #include "model/text/kernelNames.h"
@@ -166,24 +170,88 @@ void countOverlaps(const ImportedEvents& events, LargeMemory* memory, EmitFindin
 
 }  // namespace
 
+namespace {
+
+/// A call that launches work.
+struct Launching {
+    uint32_t process = 0;
+    TimeRange time;
+    enum class Work : uint8_t { Timed, Untimed, None } work = Work::None;
+};
+
+/// Adds a gap for each run of calls whose work has no time.
+void addGaps(EmitContext& output, const LargeVector<Launching>& launches) {
+    constexpr size_t maxGaps = 10'000;
+    const Launching* last = nullptr;
+    for (const Launching& each : launches) {
+        std::vector<Gap>& gaps = output.builder.processes()[each.process].gaps;
+        const bool isNext = last != nullptr && last->process == each.process && last->work == Launching::Work::Untimed;
+        last = &each;
+        if (each.work != Launching::Work::Untimed) continue;
+        const TimeRange time{each.time.startNs - output.zeroNs, each.time.endNs - output.zeroNs};
+        if (isNext && !gaps.empty()) {
+            gaps.back().range.endNs = time.endNs;
+            ++gaps.back().count;
+        } else if (gaps.size() < maxGaps) {
+            gaps.push_back({Loss::CudaActivity, time, 1});
+        }
+    }
+}
+
+void countLaunches(const LargeVector<Launching>& launches, EmitFindings& findings) {
+    int64_t since = 0;
+    uint32_t process = noIndex;
+    for (const Launching& each : launches) {
+        if (each.process != process) since = 0;
+        process = each.process;
+        ++findings.launches;
+        if (each.work == Launching::Work::None) {
+            ++findings.callsWithoutWork;
+            ++since;
+        } else {
+            findings.callsWithoutWorkBetween += std::exchange(since, 0);
+        }
+    }
+}
+
+}  // namespace
+
 void checkWork(EmitContext& output, EmitFindings& findings) {
     const ImportedEvents& events = output.events;
-    LargeVector<uint64_t> called(output.builder.memory()), done(output.builder.memory());
-    events.gpuWork.forEach([&](const ImportedGpuWork& each) {
-        if (isWork(each)) done.push_back(keyOf(output.identities.processOfWork(each.correlation), each.correlation));
-    });
+    LargeMemory* const memory = output.builder.memory();
+    LargeVector<uint64_t> called(memory), done(memory), untimed(memory);
+    const auto keysOf = [&](const BlockList<ImportedGpuWork>& work, LargeVector<uint64_t>& keys) {
+        work.forEach([&](const ImportedGpuWork& each) {
+            if (isWork(each)) keys.push_back(keyOf(output.identities.processOfWork(each), each.correlation));
+        });
+        sortLarge(keys, std::less<uint64_t>());
+    };
+    keysOf(events.gpuWork, done);
+    keysOf(events.untimedWork, untimed);
+    LargeVector<Launching> launches(memory);
     const std::less<uint64_t> isLess;
-    sortLarge(done, isLess);
     for (const ImportedEventKind kind : callKinds)
         events.slices(kind).forEach([&](const ImportedSlice& each) {
             if (each.extra == 0) return;
             const uint32_t process = output.builder.trace().threads[output.identities.thread(each.thread)].process;
             const uint64_t key = keyOf(process, each.extra);
             called.push_back(key);
-            const bool isLaunch = apiCategory(output.builder.text(each.name)) == SliceCategory::ApiLaunch;
-            if (isLaunch && !std::binary_search(done.begin(), done.end(), key)) ++findings.callsWithoutWork;
+            if (apiCategory(output.builder.text(each.name)) != SliceCategory::ApiLaunch) return;
+            const auto isIn = [key](const LargeVector<uint64_t>& keys) {
+                return std::binary_search(keys.begin(), keys.end(), key);
+            };
+            launches.push_back({process,
+                                {each.startNs, each.startNs + std::max<int64_t>(0, each.durationNs)},
+                                isIn(done)      ? Launching::Work::Timed
+                                : isIn(untimed) ? Launching::Work::Untimed
+                                                : Launching::Work::None});
         });
     sortLarge(called, isLess);
+    sortLarge(launches, [](const Launching& a, const Launching& b) {
+        return std::tie(a.process, a.time.startNs) < std::tie(b.process, b.time.startNs);
+    });
+    countLaunches(launches, findings);
+    if (!untimed.empty()) addGaps(output, launches);
     for (const uint64_t key : done)
         if (!std::binary_search(called.begin(), called.end(), key)) ++findings.workWithoutCall;
     countOverlaps(events, output.builder.memory(), findings);
@@ -194,7 +262,7 @@ void emitGpuWork(EmitContext& output) {
     TraceBuilder& builder = output.builder;
     uint32_t awaited = 0;  // waits with a known record
     output.events.gpuWork.consume([&](const ImportedGpuWork& work) {
-        const uint32_t process = output.identities.processOfWork(work.correlation);
+        const uint32_t process = output.identities.processOfWork(work);
         const uint32_t stream = output.identities.stream(work.place, process);
         const int64_t startNs = work.startNs - output.zeroNs;
         const int64_t endNs = startNs + work.durationNs;

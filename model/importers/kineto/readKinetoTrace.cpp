@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/importers/events/ImportedFile.h"
+#include "model/importers/events/JsonCursor.h"
 #include "model/importers/events/emitEvents.h"
 #include "model/importers/kineto/scanEvents.h"
 
@@ -164,6 +165,7 @@ class Reader {
             }
             events_.take(piece->chunk, piece->offset);
             truncated = piece->text.substr(piece->end.at);
+            file_.areEventsWhole = piece->end.isArrayEnd;
             if (piece->end.isArrayEnd) return finishEvents(truncated, *piece, underWay);
             if (piece->isLast) return finishEvents({}, *piece, underWay);
         }
@@ -227,6 +229,10 @@ class Reporter {
 };
 
 void emitAll(const ImportedFile& file, ImportedEvents& events, TraceBuilder& builder, const LoadProgress& progress) {
+    // Times count from a base. Work without a time lies at the zero of the clock.
+    if (const auto base = file.facts.find("baseTimeNanoseconds"); base != file.facts.end())
+        if (const std::optional<int64_t> baseNs = decimalOf(base->second, 0); baseNs && *baseNs > 0)
+            events.dropTime(-*baseNs);
     ImportedIdentities identities(events, builder);
     const int64_t zeroNs = events.isEmpty() ? 0 : events.range().startNs;
     EmitContext output{events, identities, builder, zeroNs, rankOf(file.facts, builder.trace().path)};

@@ -20,19 +20,20 @@ bool isNextKey(JsonCursor cursor, const std::array<std::string_view, count>& wor
            std::find(words.begin(), words.end(), key.text) != words.end();
 }
 
+constexpr std::array<std::string_view, 12> eventKeys{"ph",  "name", "cat", "ts", "pid", "tid",
+                                                     "dur", "args", "id",  "s",  "bp",  "tts"};
+
 /// Returns true if an event begins at the brace. `begin` limits the search backwards: an object
 /// after a colon is the argument list of an event.
 bool isEventStart(const char* begin, const char* brace, const char* end) {
-    constexpr std::array<std::string_view, 12> keys{"ph",  "name", "cat", "ts", "pid", "tid",
-                                                    "dur", "args", "id",  "s",  "bp",  "tts"};
     const char* before = brace;
     while (before != begin && isSpace(before[-1])) --before;
     if (before != begin && before[-1] == ':') return false;
-    return isNextKey(JsonCursor(brace + 1, end), keys);
+    return isNextKey(JsonCursor(brace + 1, end), eventKeys);
 }
 
-/// The answer to whether an array of events may end at the bracket. Other members of a trace
-/// follow, or the end. Otherwise the text is corrupt.
+/// The answer to whether an array of events may end at the bracket. Other members of a trace follow, another trace, or
+/// the end. Otherwise the text is corrupt.
 enum class ArrayEnd : uint8_t { Yes, No, Unclear };
 ArrayEnd arrayEndAt(const char* bracket, const char* end, bool isLast) {
     JsonCursor cursor(bracket + 1, end);
@@ -40,10 +41,12 @@ ArrayEnd arrayEndAt(const char* bracket, const char* end, bool isLast) {
     if (cursor.isAtEnd()) return isLast ? ArrayEnd::Yes : ArrayEnd::Unclear;
     if (cursor.takes('}')) {
         cursor.skipSpace();
-        if (!cursor.isAtEnd()) return ArrayEnd::No;
-        return isLast ? ArrayEnd::Yes : ArrayEnd::Unclear;
+        if (cursor.isAtEnd()) return isLast ? ArrayEnd::Yes : ArrayEnd::Unclear;
+        // Another trace may follow.
+        if (!cursor.takes('{') || isNextKey(cursor, eventKeys)) return ArrayEnd::No;
+    } else if (!cursor.takes(',')) {
+        return ArrayEnd::No;
     }
-    if (!cursor.takes(',')) return ArrayEnd::No;
     JsonValue key;
     const JsonStatus status = cursor.keyOfMember(key);
     if (status == JsonStatus::Truncated) return isLast ? ArrayEnd::Yes : ArrayEnd::Unclear;
@@ -171,6 +174,15 @@ size_t nextEvent(std::string_view text, size_t from, size_t end) {
 
 }  // namespace
 
+namespace {
+
+bool endsAsObject(std::string_view text) {
+    while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
+    return text.ends_with('}');
+}
+
+}  // namespace
+
 void TopLevel::keep(std::string_view key, std::string_view value, bool isText) {
     const size_t bytes = key.size() + value.size();
     if (facts_.size() >= maxFacts || keptBytes_ + bytes > maxFactBytes) return;
@@ -207,7 +219,8 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
                 isClosed_ = true;
                 return {Next::End, text.size()};
             }
-            isCorrupt_ = true;
+            // Triton's Proton writes a trace for each stream, one after the other.
+            if (!cursor.takes('{')) isCorrupt_ = true;
             continue;
         }
         JsonValue key, value;
@@ -232,7 +245,11 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
         const size_t next = nextMember(text, taken(start) + 1);
         if (const size_t event = nextEvent(text, taken(start), next); event < next) return {Next::Events, event};
         if (next == text.size()) {
-            if (isLast) return {Next::End, next};
+            if (isLast) {
+                // The last member is corrupt, but the object ends.
+                isClosed_ = endsAsObject(text);
+                return {Next::End, next};
+            }
             // A member may begin at the very end.
             constexpr size_t maxKeyBytes = 256;
             return {Next::More, std::max(taken(start) + 1, next - std::min(next, maxKeyBytes))};

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "model/format/GlobalId.h"
 #include "model/importers/events/JsonCursor.h"
@@ -146,7 +148,9 @@ class RpdReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const Launch launch = launchOf(reader.integerOr(Id, 0));
-            const uint32_t gpu = builder().gpu(std::max<int64_t>(0, reader.integerOr(Gpu, 0)));
+            const int64_t device = std::max<int64_t>(0, reader.integerOr(Gpu, 0));
+            workingGpus_.insert(device);
+            const uint32_t gpu = builder().gpu(device);
             const uint32_t stream = builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
             if (stream == noIndex) {
                 reader.skipRow();
@@ -270,9 +274,11 @@ class RpdReader {
             counter.samples.values.push_back(static_cast<long double>(*thousandths) / 1000);
             counter.endNs = std::max(counter.endNs, range.endNs);
         }
+        std::set<int64_t> monitored;
+        for (const auto& [key, counter] : counters) monitored.insert(std::max<int64_t>(0, key.first));
         for (auto& [key, counter] : counters) {
             CounterSeries series;
-            series.gpu = builder().gpu(std::max<int64_t>(0, key.first));
+            series.gpu = builder().gpu(workingGpuOf(std::max<int64_t>(0, key.first), monitored));
             series.key = "rpd." + key.second;
             series.name = key.second;
             series.source = "rpd";
@@ -288,7 +294,16 @@ class RpdReader {
         }
     }
 
+    /// GPU work numbers the agents of a machine, CPUs first, and the monitor its GPUs. If as many GPUs are monitored as
+    /// work, they are the same ones in the same order.
+    int64_t workingGpuOf(int64_t device, const std::set<int64_t>& monitored) const {
+        if (monitored.size() != workingGpus_.size()) return device;
+        const auto place = std::distance(monitored.begin(), monitored.find(device));
+        return *std::next(workingGpus_.begin(), place);
+    }
+
     RocmContext context_;
+    std::set<int64_t> workingGpus_;  ///< Numbers of GPUs with work.
     MixedMap<int64_t, Launch> callers_;
     MixedMap<int64_t, Copy> copies_;
     MixedMap<int64_t, KernelSize> sizes_;

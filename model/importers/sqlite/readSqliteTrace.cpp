@@ -37,6 +37,13 @@ bool isOfRocm(const Database& database) {
 
 bool isOfRpd(const Database& database) { return database.hasTable("rocpd_api") || database.hasTable("rocpd_op"); }
 
+/// Each kind of events is in a table of its own, if there are any.
+bool isOfHip(const Database& database) {
+    return std::ranges::any_of(std::array{"OPS", "HIP", "COPY"}, [&](const char* table) {
+        return database.hasColumn(table, "BeginNs") && database.hasColumn(table, "EndNs");
+    });
+}
+
 /// An export of a run without GPU work has no event tables.
 bool isOfNsight(const Database& database) {
     return std::ranges::any_of(tables::eventTables(),
@@ -57,7 +64,7 @@ SqliteKind kindOf(const Database& database) {
     if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;
     if (isOfNvprof(database)) return SqliteKind::Nvprof;
     if (isOfRocm(database)) return isOfRpd(database) ? SqliteKind::Rpd : SqliteKind::Rocpd;
-    if (!isOfNsight(database)) return SqliteKind::Unknown;
+    if (!isOfNsight(database)) return isOfHip(database) ? SqliteKind::Hip : SqliteKind::Unknown;
     return hasOurTables(database) ? SqliteKind::Lanescope : SqliteKind::Nsight;
 }
 

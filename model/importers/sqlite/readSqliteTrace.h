@@ -20,6 +20,7 @@ enum class SqliteKind : uint8_t {
     Nvprof,  ///< Tables with names of Nsight Systems have other columns.
     Rocpd,   ///< ROCm's rocprofv3 and rocprof-sys.
     Rpd,     ///< ROCm's RPD. Its tables have the same prefix.
+    Hip,     ///< ROCm's rocprof before version 3, and hipprof.
 };
 
 /// Returns the kind of a file by the mark of Lanescope files and by names of tables. O(tables).

@@ -40,7 +40,10 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
         return std::string(trace.strings.at(nameIndex(configOf(trace, row))));
     }
     static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
-        return kernelCategory(trace.strings.at(nameIndex(configOf(trace, row))));
+        return categoryOf(configOf(trace, row));
+    }
+    static SliceCategory categoryOf(const LaunchConfig& config) {
+        return config.isCollective() ? SliceCategory::NcclKernel : SliceCategory::Kernel;
     }
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {

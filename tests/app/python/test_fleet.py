@@ -373,6 +373,15 @@ class Findings(WithNoise):
         self.assertTrue(any("started up to 2 times" in note for note in job.notes))
         self.assertEqual(int(job.wall[0].sum()), int(after.walls.astype(numpy.int64)[:, 0].sum()))
 
+    def test_runs_of_different_programs_are_no_attempts_of_one_job(self):
+        summaries = []
+        for command in ("python train.py", "python other.py"):
+            for each in self.simulated(3).summaries():
+                each.facts["commandLine"] = command
+                summaries.append(each)
+        with self.assertRaisesRegex(FleetError, "is in files of different programs, such as .* Name a folder with the files of one job"):
+            joining.join(summaries)
+
     def test_of_a_job_that_still_runs_those_that_ended_are_judged(self):
         simulated = self.simulated(15, "slow_gpu", 0.1)
         running_on = [rank for rank in (4, 9, 17) if rank != simulated.culprit]

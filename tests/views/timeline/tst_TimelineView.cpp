@@ -379,7 +379,7 @@ class tst_TimelineView : public QObject {
         QVERIFY(colorOf(reduce) != colorOf(gemm));
         QVERIFY(colorOf(exchange) != colorOf(scatter));
         QCOMPARE(meaningOf(reduce), QString("colour: NCCL AllReduce"));
-        QCOMPARE(meaningOf(gemm), QString("grey: not NCCL"));
+        QCOMPARE(meaningOf(gemm), QString("grey: no communication"));
         colors.reset(trace, theme, ColorMode::PythonLine);
         QVERIFY(colorOf(byStack[0]) != colorOf(byStack[1]));
         QCOMPARE(meaningOf(byStack[0]), QString("colour: train.py:10 in forward"));

@@ -13,7 +13,7 @@ from lanescope.fleet.printing import printable
 
 def _parsed(words: list) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lanescope fleet")
-    parser.add_argument("folders", nargs="+")
+    parser.add_argument("folders", nargs="*")
     parser.add_argument("--output", default="fleet.sqlite")
     for name in ("--html", "--roles", "--scheduler"):
         parser.add_argument(name, default="")

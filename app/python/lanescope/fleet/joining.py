@@ -128,11 +128,26 @@ def _choose(summaries: list, notes: list) -> list:
         rank = _rank_of(summary, fields, int(fields["rank"]))
         chosen.setdefault(rank.number, []).append((rank.start_utc_ns + rank.start_ns, rank.source, worker, rank, summary))
     repeated = sorted(number for number, attempts in chosen.items() if len(attempts) > 1)
+    _check_one_job(chosen)
     if repeated:
         most = max(len(chosen[number]) for number in repeated)
         notes.append(f"{_numbers(repeated)} started up to {most} times (elastic restart?): only the last attempt counts.")
     last = [max(attempts, key=lambda attempt: attempt[:3]) for _, attempts in sorted(chosen.items())]
     return [(rank, summary, worker) for _, _, worker, rank, summary in last]
+
+
+def _check_one_job(chosen: dict) -> None:
+    """Fails if a rank ran different programs: these are several jobs, not attempts of one."""
+    for number, attempts in sorted(chosen.items()):
+        commands: dict = {}
+        for attempt in attempts:
+            command = attempt[4].facts.get("commandLine")
+            if command:
+                commands.setdefault(command, os.path.basename(attempt[1]))
+        if len(commands) > 1:
+            first, second = list(commands.values())[:2]
+            raise FleetError(f"{_numbers([number])} is in files of different programs, such as {first} and {second}. "
+                             "Name a folder with the files of one job, or two folders to compare two jobs.")
 
 
 def _numbers(numbers: list) -> str:

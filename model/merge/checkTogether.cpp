@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/merge/checkTogether.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "model/merge/TraceExcerpt.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Returns true if both contain the same recording, as copies and links of a file do.
+bool areCopies(const Trace& one, const Trace& other) {
+    const auto isSame = [](const Process& a, const Process& b) {
+        return a.globalPid == b.globalPid && a.rank == b.rank && a.facts->bootId == b.facts->bootId;
+    };
+    return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 && one.startUtcNs == other.startUtcNs &&
+           one.facts.host == other.facts.host && std::ranges::equal(one.processes, other.processes, isSame) &&
+           one.kernels.startNs == other.kernels.startNs && one.kernels.endNs == other.kernels.endNs &&
+           one.apiCalls.startNs == other.apiCalls.startNs && one.nvtx.startNs == other.nvtx.startNs &&
+           one.nvtx.endNs == other.nvtx.endNs;
+}
+
+/// Copies would count twice.
+Result<void> checkNoCopies(std::span<const TracePtr> traces) {
+    std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<const Trace*>> alike;
+    for (const TracePtr& trace : traces) {
+        auto& others = alike[{trace->startUtcNs, trace->range.startNs, trace->range.endNs}];
+        for (const Trace* other : others)
+            if (areCopies(*other, *trace))
+                return fail("{} and {} contain the same recording. Name one of them.", other->path.string(),
+                            trace->path.string());
+        others.push_back(trace.get());
+    }
+    return {};
+}
+
+std::set<int> ranksOf(const Trace& trace) {
+    std::set<int> ranks;
+    for (const Process& process : trace.processes)
+        if (const std::optional<int> rank = rankOf(trace, process)) ranks.insert(*rank);
+    return ranks;
+}
+
+/// Returns the time from one trace to the other on the clocks of their hosts; 0 if they overlap, nullopt if unknown.
+std::optional<int64_t> apartNs(const Trace& one, const Trace& other) {
+    if (one.startUtcNs == 0 || other.startUtcNs == 0) return std::nullopt;
+    const auto timeOf = [](const Trace& trace) {
+        return TimeRange{trace.startUtcNs + trace.range.startNs, trace.startUtcNs + trace.range.endNs};
+    };
+    const TimeRange a = timeOf(one), b = timeOf(other);
+    return std::max<int64_t>({0, a.startNs - b.endNs, b.startNs - a.endNs});
+}
+
+std::string bootOf(const Trace& trace) {
+    for (const Process& process : trace.processes)
+        if (!process.facts->bootId.empty()) return process.facts->bootId;
+    return {};
+}
+
+/// Hosts of one name are distinguished by their boots.
+bool areOfTwoHosts(const Trace& one, const Trace& other) {
+    if (!bootOf(one).empty() && !bootOf(other).empty() && bootOf(one) != bootOf(other)) return true;
+    return !one.facts.host.empty() && !other.facts.host.empty() && one.facts.host != other.facts.host;
+}
+
+std::string apartText(std::optional<int64_t> ns) {
+    return ns && *ns > 0 ? fmt::format(", {} apart", formatDuration(*ns)) : std::string();
+}
+
+/// A rank runs once in a job.
+Result<void> checkRanks(std::span<const TracePtr> traces) {
+    std::map<int, std::vector<const Trace*>> ofRank;
+    for (const TracePtr& trace : traces) {
+        if (trace->producerKind == ProducerKind::NcclInspector) continue;
+        for (const int rank : ranksOf(*trace)) {
+            for (const Trace* other : ofRank[rank]) {
+                const std::optional<int64_t> apart = apartNs(*other, *trace);
+                if (areOfTwoHosts(*other, *trace) && apart.value_or(0) == 0) continue;
+                return fail(
+                    "{0} and {1}: both contain rank {2}{3}. Merge one trace of each rank. To compare two runs, "
+                    "use \"lanescope compare {0} {1}\".",
+                    other->path.string(), trace->path.string(), rank, apartText(apart));
+            }
+            ofRank[rank].push_back(trace.get());
+        }
+    }
+    return {};
+}
+
+std::string commandOf(const Trace& trace) {
+    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
+    for (const Process& process : trace.processes)
+        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
+    return {};
+}
+
+/// The processes of one run overlap.
+Result<void> checkRuns(std::span<const TracePtr> traces) {
+    std::map<std::string, std::vector<const Trace*>> ofCommand;
+    for (const TracePtr& trace : traces) {
+        const std::string command = commandOf(*trace);
+        if (command.empty() || !ranksOf(*trace).empty()) continue;
+        for (const Trace* other : ofCommand[command]) {
+            const std::optional<int64_t> apart = apartNs(*other, *trace);
+            if (!apart || *apart == 0) continue;
+            return fail("{0} and {1}: two runs of one program{2}. To compare them, use \"lanescope compare {0} {1}\".",
+                        other->path.string(), trace->path.string(), apartText(apart));
+        }
+        ofCommand[command].push_back(trace.get());
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> checkTogether(std::span<const TracePtr> traces) {
+    if (Result<void> distinct = checkNoCopies(traces); !distinct) return distinct;
+    if (Result<void> ranks = checkRanks(traces); !ranks) return ranks;
+    return checkRuns(traces);
+}
+
+}  // namespace lanescope

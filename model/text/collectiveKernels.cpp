@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text/collectiveKernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/format/ncclFunctions.h"
+#include "model/format/text.h"
+#include "model/text/kernelNames.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view ncclSource = "NVIDIA/nccl and ROCm/rccl: src/device/generate.py";
+constexpr std::string_view deepEpSource = "deepseek-ai/DeepEP: csrc/kernels";
+constexpr std::string_view torchSource = "pytorch/pytorch: torch/csrc/distributed/c10d";
+constexpr std::string_view ucxSource = "openucx/ucx: src/ucp/api/device, src/uct/cuda";
+
+constexpr std::array patterns{
+    // Up to 2.7 "ncclAllReduceRingLLKernel_sum_f32", then "ncclKernel_", "ncclDevKernel_" and "ncclSymkDevKernel_".
+    CollectivePattern{.begin = "nccl", .part = "Kernel", .source = ncclSource},
+    CollectivePattern{.library = "MSCCL", .begin = "msccl", .part = "Kernel", .source = ncclSource},
+    CollectivePattern{.library = "MSCCL++", .part = "mscclpp::", .source = "microsoft/mscclpp: src, apps/nccl"},
+    CollectivePattern{.library = "DeepEP", .part = "deep_ep::", .except = "::layout::", .source = deepEpSource},
+    CollectivePattern{.library = "DeepEP", .part = "hybrid_ep::dispatch", .source = deepEpSource},
+    CollectivePattern{.library = "DeepEP", .part = "hybrid_ep::combine", .source = deepEpSource},
+    CollectivePattern{
+        .library = "UCCL", .part = "uccl::", .except = "::layout::", .source = "uccl-project/uccl: ep/src"},
+    CollectivePattern{.library = "MORI", .part = "mori::", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    CollectivePattern{.library = "MORI", .begin = "EpDispatch", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    CollectivePattern{.library = "MORI", .begin = "EpCombine", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    CollectivePattern{.library = "pplx", .begin = "a2a_", .source = "perplexityai/pplx-garden: p2p-all-to-all"},
+    CollectivePattern{.library = "vLLM",
+                      .part = "vllm::cross_device_reduce",
+                      .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
+    CollectivePattern{.library = "SGLang",
+                      .part = "sglang::cross_device_reduce",
+                      .source = "sgl-project/sglang: sgl-kernel/csrc/allreduce"},
+    CollectivePattern{.library = "aiter",
+                      .part = "aiter::cross_device_reduce",
+                      .source = "ROCm/aiter: csrc/include/custom_all_reduce.cuh"},
+    CollectivePattern{
+        .library = "custom", .part = "cross_device_reduce", .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
+    CollectivePattern{
+        .library = "quick reduce", .part = "quickreduce::", .source = "vllm-project/vllm: csrc/quickreduce"},
+    CollectivePattern{.library = "PyTorch", .part = "c10d::symmetric_memory::", .source = torchSource},
+    CollectivePattern{.library = "PyTorch", .part = "c10d::intra_node_comm::", .source = torchSource},
+    CollectivePattern{.library = "PyTorch", .part = "c10d::nvshmem_extension::", .source = torchSource},
+    CollectivePattern{.library = "Transformer Engine",
+                      .part = "userbuffers_",
+                      .source = "NVIDIA/TransformerEngine: transformer_engine/common/comm_gemm_overlap/userbuffers"},
+    CollectivePattern{
+        .library = "NVSHMEM", .part = "nvshmem", .except = "gemm", .source = "NVIDIA/nvshmem: src/device"},
+    CollectivePattern{.library = "rocSHMEM", .part = "rocshmem", .except = "gemm", .source = "ROCm/rocSHMEM: src"},
+    CollectivePattern{.library = "UCX", .begin = "ucp_", .source = ucxSource},
+    CollectivePattern{.library = "UCX", .begin = "uct_", .source = ucxSource},
+    CollectivePattern{.library = "UCX", .begin = "ucx_", .source = ucxSource},
+    CollectivePattern{.library = "UCC", .begin = "ucc_", .source = "openucx/ucc: src/components/tl/cuda/kernels"},
+    CollectivePattern{
+        .library = "oneCCL", .part = "oneapi::ccl::", .source = "uxlfoundation/oneCCL: src/coll/algorithms"},
+    CollectivePattern{
+        .library = "Apex", .part = "push_pull_halos", .source = "NVIDIA/apex: apex/contrib/csrc/peer_memory"},
+};
+
+/// Names of operations in lower case without separators, longest first where one begins another.
+struct OperationWord {
+    std::string_view word;
+    std::string_view operation;
+};
+constexpr std::array operationWords{
+    OperationWord{"allreduce", "AllReduce"}, OperationWord{"reducescatter", "ReduceScatter"},
+    OperationWord{"allgather", "AllGather"}, OperationWord{"alltoall", "AlltoAll"},
+    OperationWord{"all2all", "AlltoAll"},    OperationWord{"crossdevicereduce", "AllReduce"},
+    OperationWord{"sumreduce", "AllReduce"},
+};
+
+/// Libraries without own names for their kernels, by namespace. Their operations are found by the words above.
+struct Owner {
+    std::string_view space;
+    std::string_view library;
+};
+constexpr std::array owners{
+    Owner{"flashinfer::", "FlashInfer"},
+    Owner{"tensorrt_llm::", "TensorRT-LLM"},
+    Owner{"vllm::", "vLLM"},
+    Owner{"sglang::", "SGLang"},
+    Owner{"aiter::", "aiter"},
+    Owner{"c10d::", "PyTorch"},
+    Owner{"stream_executor::", "XLA"},
+    Owner{"xla::", "XLA"},
+};
+
+/// Returns the name with namespaces, without return type, template arguments and parameters.
+std::string_view qualifiedName(std::string_view name) {
+    name = withoutReturnType(name);
+    const std::string_view base = kernelBaseName(name);
+    return name.substr(0, static_cast<size_t>(base.data() - name.data()) + base.size());
+}
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+const CollectivePattern* patternOf(std::string_view qualified) {
+    const auto found = std::ranges::find_if(patterns, [&](const CollectivePattern& each) {
+        return qualified.starts_with(each.begin) && has(qualified, each.part) &&
+               (each.except.empty() || !has(qualified, each.except));
+    });
+    return found == patterns.end() ? nullptr : &*found;
+}
+
+/// Returns the text in lower case without '_', '-' and ' '.
+std::string joinedWords(std::string_view text) {
+    std::string joined;
+    for (const char c : text)
+        if (c != '_' && c != '-' && c != ' ') joined += lowerCase(c);
+    return joined;
+}
+
+std::string_view operationIn(std::string_view qualified) {
+    const std::string joined = joinedWords(qualified);
+    for (const OperationWord& each : operationWords)
+        if (has(joined, each.word)) return each.operation;
+    return {};
+}
+
+/// Returns true if the name contains such a word but the kernel computes: parts of a block or warp, products fused with
+/// a collective, and kernels that compilers name after the origin of their data.
+bool isComputing(std::string_view qualified) {
+    constexpr std::array<std::string_view, 7> words{"gemm",  "matmul",        "triton_",     "blockallreduce",
+                                                    "cub::", "warpallreduce", "at::native::"};
+    const std::string joined = joinedWords(qualified);
+    return std::ranges::any_of(words, [&](std::string_view word) { return has(joined, word) || has(qualified, word); });
+}
+
+/// Returns "AllReduce" of "ncclDevKernel_AllReduce_Sum_f32" and of "ncclAllReduceRingLLKernel_sum_f32".
+std::string operationOfNccl(std::string_view qualified) {
+    const size_t end = qualified.find("Kernel");
+    std::string_view rest = qualified.substr(end);
+    rest.remove_prefix(
+        std::min(rest.size(), rest.find('_') == std::string_view::npos ? rest.size() : rest.find('_') + 1));
+    const std::string_view before = qualified.substr(4, end - 4);
+    const bool isInFront = !before.empty() && !before.ends_with("Dev");
+    const std::string_view text = isInFront ? before : rest.substr(0, rest.find('_'));
+    const NcclFunction* known = nullptr;
+    for (const NcclFunction& each : ncclFunctions)
+        if (text.starts_with(each.operation) && (known == nullptr || each.operation.size() > known->operation.size()))
+            known = &each;
+    if (text.starts_with("SendRecv")) return "SendRecv";
+    if (known != nullptr && isInFront) return std::string(known->operation);
+    // RCCL runs all its operations in one kernel.
+    if (text.empty() || text == "Generic") return "collective";
+    return std::string(text);
+}
+
+/// Returns the name of the function without the words that all kernels have.
+std::string_view plainBase(std::string_view qualified) {
+    std::string_view base = kernelBaseName(qualified);
+    for (const std::string_view end : {"_kernel", "Kernel"})
+        if (base.size() > end.size() && base.ends_with(end)) base.remove_suffix(end.size());
+    return base;
+}
+
+}  // namespace
+
+std::span<const CollectivePattern> collectivePatterns() { return patterns; }
+
+std::string collectiveOperation(std::string_view name) {
+    if (name.starts_with("_Z")) {
+        const std::string inSource = kernelNameInSource(name);
+        return inSource.starts_with("_Z") ? std::string() : collectiveOperation(inSource);
+    }
+    const std::string_view qualified = qualifiedName(name);
+    const CollectivePattern* const pattern = patternOf(qualified);
+    if (pattern != nullptr && pattern->library.empty()) return operationOfNccl(qualified);
+    const std::string_view operation = operationIn(qualified);
+    const std::string_view called = operation.empty() ? plainBase(qualified) : operation;
+    if (pattern != nullptr) return fmt::format("{} {}", pattern->library, called);
+    if (operation.empty() || isComputing(qualified)) return {};
+    for (const Owner& each : owners)
+        if (has(qualified, each.space)) return fmt::format("{} {}", each.library, operation);
+    return fmt::format("custom {}", operation);
+}
+
+bool isNcclKernel(std::string_view name) {
+    const CollectivePattern* const pattern = patternOf(qualifiedName(name));
+    return pattern != nullptr && pattern->library.empty();
+}
+
+bool isGradientCollective(std::string_view name) {
+    return isNcclKernel(name) && (has(name, "AllReduce") || has(name, "ReduceScatter"));
+}
+
+std::string_view libraryOf(std::string_view operation) {
+    const size_t end = operation.rfind(' ');
+    return end == std::string_view::npos ? std::string_view("NCCL") : operation.substr(0, end);
+}
+
+std::string withLibrary(std::string_view operation) {
+    return has(operation, " ") ? std::string(operation) : fmt::format("NCCL {}", operation);
+}
+
+}  // namespace lanescope
