@@ -24,7 +24,7 @@ constexpr PartEntry entries[]{
     {"exposed DtoD copies", "exposed_dtod", PartGroup::Copies, {0xe3cb5c, 0xe3cb5c}},
     {"exposed other copies", "exposed_other_copy", PartGroup::Copies, {0xb09a7c, 0xb09a7c}},
     {"memset", "memset", PartGroup::Copies, {0x9c8878, 0x9c8878}},
-    {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives, {0xd3b6df, 0xd3b6df}},
+    {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives, {0xd3b6df, 0x735580}},
     {"data loading", "data_loading_idle", PartGroup::Idle, {0x7fb7ad, 0x4a7b72}},
     {"synchronization idle", "synchronization_idle", PartGroup::Idle, {0xd9aaa6, 0x80605e}},
     {"CPU-bound idle", "launch_bound_idle", PartGroup::Idle, {0x8b97a8, 0x6d7887}},
