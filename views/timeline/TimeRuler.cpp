@@ -155,6 +155,28 @@ namespace {
 
 constexpr int inset = 12;
 
+}  // namespace
+
+QString differingPart(const QString& name, const QString& other, const QFontMetrics& metrics, int room) {
+    constexpr QChar ellipsis(0x2026);
+    if (name == other || metrics.horizontalAdvance(name) <= room)
+        return metrics.elidedText(name, Qt::ElideMiddle, room);
+    const auto [here, there] = std::mismatch(name.begin(), name.end(), other.begin(), other.end());
+    const auto prefix = std::distance(name.begin(), here);
+    qsizetype suffix = 0;
+    while (suffix < std::min(name.size(), other.size()) - prefix &&
+           name[name.size() - 1 - suffix] == other[other.size() - 1 - suffix])
+        ++suffix;
+    // Endings of files first: they differ least.
+    const qsizetype dot = name.indexOf('.', name.size() - suffix);
+    const QString stem = dot > prefix ? name.left(dot) + ellipsis : name;
+    if (metrics.horizontalAdvance(stem) <= room) return stem;
+    const QString difference = ellipsis + stem.mid(std::max<qsizetype>(0, prefix - 1));
+    return metrics.elidedText(difference, Qt::ElideRight, room);
+}
+
+namespace {
+
 QString summaryOf(const Trace& trace) {
     QStringList parts{QString::fromStdString(formatDuration(trace.range.durationNs()))};
     const size_t gpus = trace.gpus.size();
@@ -165,8 +187,8 @@ QString summaryOf(const Trace& trace) {
 }
 
 /// Paints a line with the mark, the name and the facts of one of two traces.
-void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect& line, const QFont& bold,
-                     const QFont& font) {
+void paintMarkedLine(QPainter& painter, const TimelineState& state, const QString& otherTitle, const QRect& line,
+                     const QFont& bold, const QFont& font) {
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
@@ -178,7 +200,7 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect&
     painter.setFont(bold);
     painter.setPen(state.options().theme().text);
     painter.drawText(QPoint(left, baseline),
-                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room));
+                     differingPart(QString::fromStdString(state.trace()->title), otherTitle, boldMetrics, room));
     painter.setFont(font);
     painter.setPen(state.options().theme().mutedText);
     painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
@@ -217,13 +239,29 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     bold.setWeight(QFont::DemiBold);
     if (companion && companion->trace()) {
         const int height = size.height() / 2;
-        paintMarkedLine(painter, state, {inset, 2, size.width() - 2 * inset, height}, bold, font);
-        paintMarkedLine(painter, *companion, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
+        const QString own = QString::fromStdString(state.trace()->title);
+        const QString other = QString::fromStdString(companion->trace()->title);
+        paintMarkedLine(painter, state, other, {inset, 2, size.width() - 2 * inset, height}, bold, font);
+        paintMarkedLine(painter, *companion, own, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
         return;
     }
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int room = size.width() - 2 * inset;
+    if (size.height() < boldMetrics.height() + metrics.height() + 4) {
+        const QString title =
+            boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room);
+        const int baseline = (size.height() - boldMetrics.height()) / 2 + boldMetrics.ascent();
+        painter.setFont(bold);
+        painter.setPen(theme.text);
+        painter.drawText(QPoint(inset, baseline), title);
+        const int used = boldMetrics.horizontalAdvance(title) + 8;
+        painter.setFont(font);
+        painter.setPen(theme.mutedText);
+        painter.drawText(QPoint(inset + used, baseline),
+                         metrics.elidedText(summaryOf(*state.trace()), Qt::ElideRight, std::max(0, room - used)));
+        return;
+    }
     const int top = (size.height() - boldMetrics.height() - metrics.height() - 4) / 2;
     painter.setFont(bold);
     painter.setPen(theme.text);

@@ -47,6 +47,10 @@ class TimeRuler : public QWidget {
     bool isPressed_ = false;
 };
 
+/// Returns a name in at most `room` pixels with the part in which it differs from another name: endings of files and a
+/// common beginning are left out first.
+QString differingPart(const QString& name, const QString& other, const QFontMetrics& metrics, int room);
+
 /// The trace name, left of the overview and the ruler.
 class TimelineCorner : public QWidget {
     Q_OBJECT

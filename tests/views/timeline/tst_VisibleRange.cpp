@@ -6,6 +6,7 @@
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/PairedRows.h"
+#include "views/timeline/TimeRuler.h"
 #include "views/timeline/VisibleRange.h"
 #include "views/timeline/scales.h"
 
@@ -162,6 +163,18 @@ class tst_VisibleRange : public QObject {
             QTest::addRow("%lld", static_cast<long long>(durationNs)) << durationNs;
         }
     }
+    void namesOfTwoRunsShowWhereTheyDiffer() {
+        const QFontMetrics metrics{QFont()};
+        const QString one = "resnet152-nvlink.sqlite.gz", other = "resnet152-no-p2p.sqlite.gz";
+        const int whole = metrics.horizontalAdvance(one);
+        QCOMPARE(differingPart(one, other, metrics, whole + 2), one);
+        for (int room = whole - 2; room > metrics.horizontalAdvance("\u2026nvlink\u2026\u2026"); room -= 5) {
+            const QString text = differingPart(one, other, metrics, room);
+            QVERIFY2(text.contains("nvlink"), qPrintable(text));
+            QVERIFY(metrics.horizontalAdvance(text) <= room);
+        }
+    }
+
     void stepsAreOneTwoOrFive() {
         QFETCH(qint64, durationNs);
         const TimeTicks ticks = timeTicks({0, durationNs}, 1200, 100);
