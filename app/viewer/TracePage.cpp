@@ -30,7 +30,7 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/SideCard.h"
+#include "views/details/OverlayPanel.h"
 #include "views/details/WarningPanel.h"
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationPanel.h"
@@ -62,7 +62,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
       tables_(new TraceTables(this)),
       guide_(new RunGuide(trace_, *timeline_, this)),
       upper_(new QWidget(this)),
-      card_(new SideCard(upper_)),
+      overlay_(new OverlayPanel(upper_)),
       whole_(new QSplitter(Qt::Vertical, this)) {
     arrange();
     connectParts();
@@ -112,8 +112,8 @@ void TracePage::arrange() {
     column->addWidget(&guide_->legend());
     column->addWidget(&guide_->strip());
     column->addWidget(timeline_, 1);
-    card_->addPage(details_);
-    card_->addPage(&guide_->idlePanel());
+    overlay_->addPage(details_);
+    overlay_->addPage(&guide_->idlePanel());
     whole_->addWidget(upper_);
     whole_->addWidget(tables_);
     whole_->setStretchFactor(0, 1);
@@ -133,7 +133,7 @@ void TracePage::arrange() {
     layout->setSpacing(0);
     layout->addWidget(area_);
     setTabOrder(timeline_, &guide_->strip());
-    setTabOrder(&guide_->strip(), card_);
+    setTabOrder(&guide_->strip(), overlay_);
 }
 
 void TracePage::connectParts() {
@@ -141,8 +141,8 @@ void TracePage::connectParts() {
     connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, this, &TracePage::updateDetails);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(&timeline_->places(), &TimelinePlaces::changed, this, &TracePage::placeDetails);
-    connect(card_, &SideCard::placed, this, &TracePage::placeDetails);
-    connect(card_, &SideCard::closed, this, [this] {
+    connect(overlay_, &OverlayPanel::placed, this, &TracePage::placeDetails);
+    connect(overlay_, &OverlayPanel::closed, this, [this] {
         timeline_->commands().clearSelection();
         timeline_->setFocus();
     });
@@ -153,7 +153,7 @@ void TracePage::connectParts() {
     connect(healthBar_, &WarningBar::detailsRequested, this, [this] { showPanel(QStringLiteral("health")); });
     connect(whole_, &QSplitter::splitterMoved, this, [this] { hasOwnSizes_ = true; });
     connect(guide_, &RunGuide::gapShown, this, [this](bool isShown) {
-        card_->setPage(isShown ? 1 : 0);
+        overlay_->setPage(isShown ? 1 : 0);
         updateDetails();
     });
     connect(guide_, &RunGuide::explained, this, &TracePage::showRun);
@@ -242,13 +242,13 @@ void TracePage::setDetailsVisible(bool isVisible) {
     updateDetails();
 }
 
-/// The card covers neither the pointer, which may click again, nor the selected place.
+/// The panel covers neither the pointer, which may click again, nor the selected place.
 void TracePage::updateDetails() {
     const TimelineSelection& selection = timeline_->state().selection();
     std::optional<TimeRange> place;
     if (selection.event().isValid()) place = trace_->rangeOf(selection.event());
     if (selection.gapMark()) place = selection.gapMark()->range;
-    if (!hasDetails_ || !place) return card_->hide();
+    if (!hasDetails_ || !place) return overlay_->hide();
     placeDetails();
     const TimeRange visible = timeline_->state().range().visible();
     const auto xOf = [&](int64_t timeNs) {
@@ -260,15 +260,15 @@ void TracePage::updateDetails() {
         const TimeRange shown = place->intersected(visible);
         middle = xOf(shown.startNs + shown.durationNs() / 2);
     }
-    card_->showBeside(pointer, middle);
+    overlay_->showNextTo(pointer, middle);
 }
 
 void TracePage::placeDetails() {
     const QRect tracks = timeline_->places().tracksArea();
-    card_->setArea(tracks.translated(timeline_->pos()));
+    overlay_->setArea(tracks.translated(timeline_->pos()));
     const double share =
-        card_->isHidden() || tracks.width() <= 0 ? 0 : static_cast<double>(card_->width()) / tracks.width();
-    timeline_->state().range().setCovered(card_->isAtLeft() ? share : 0, card_->isAtLeft() ? 0 : share);
+        overlay_->isHidden() || tracks.width() <= 0 ? 0 : static_cast<double>(overlay_->width()) / tracks.width();
+    timeline_->state().range().setCovered(overlay_->isAtLeft() ? share : 0, overlay_->isAtLeft() ? 0 : share);
 }
 
 void TracePage::resizeEvent(QResizeEvent* event) {
@@ -296,7 +296,7 @@ bool TracePage::isBusy() const {
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
-    card_->setChosenWidth(settings.splitterState("trace.details").toInt());
+    overlay_->setChosenWidth(settings.splitterState("trace.details").toInt());
     hasOwnSizes_ = whole_->restoreState(settings.splitterState("trace.whole"));
     queries_ = settings.queries();
     if (auto* sql = tables_->panel<SqlPanel>("sql")) sql->setHistory(queries_);
@@ -306,7 +306,8 @@ void TracePage::restoreLayout(const AppSettings& settings) {
 }
 
 void TracePage::storeLayout(AppSettings& settings) const {
-    if (card_->chosenWidth() > 0) settings.setSplitterState("trace.details", QByteArray::number(card_->chosenWidth()));
+    if (overlay_->chosenWidth() > 0)
+        settings.setSplitterState("trace.details", QByteArray::number(overlay_->chosenWidth()));
     settings.setSplitterState("trace.whole", whole_->saveState());
     const auto* sql = tables_->panel<SqlPanel>("sql");
     if (sql && !sql->history().isEmpty()) settings.setQueries(sql->history());

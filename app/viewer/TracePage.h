@@ -10,7 +10,7 @@
 
 namespace lanescope::views {
 class DetailsPanel;
-class SideCard;
+class OverlayPanel;
 class WarningBar;
 class PageArea;
 }  // namespace lanescope::views
@@ -24,7 +24,7 @@ class RunGuide;
 class TableCommands;
 class TraceTables;
 
-/// One trace: its timeline, the facts of the selected event on a card over it, and tables underneath
+/// One trace: its timeline, the facts of the selected event on a panel over it, and tables underneath
 /// that follow the selected range.
 class TracePage : public DocumentPage {
     Q_OBJECT
@@ -70,7 +70,7 @@ class TracePage : public DocumentPage {
   private:
     void arrange();
     void updateDetails();
-    /// Keeps the card over the tracks, and zooming outside of the card.
+    /// Keeps the panel over the tracks, and zooming outside of it.
     void placeDetails();
     void shareHeight();
     void connectParts();
@@ -95,8 +95,8 @@ class TracePage : public DocumentPage {
     LiveBar* liveBar_ = nullptr;
     bool hasDetails_ = true;
     bool hasOwnSizes_ = false;
-    QWidget* upper_;         ///< The timeline below the strip of steps.
-    views::SideCard* card_;  ///< The details of the selected event or idle gap.
+    QWidget* upper_;                ///< The timeline below the strip of steps.
+    views::OverlayPanel* overlay_;  ///< The details of the selected event or idle gap.
     QSplitter* whole_;
     views::PageArea* area_ = nullptr;
 };

@@ -157,7 +157,7 @@ Theme Theme::light(Palette palette) {
     theme.flow = 0xff2a3444;
     theme.wait = 0xff8a3fb0;
     theme.busyGpu = 0xff6f9fd0;
-    theme.busyCpu = 0xff9fb3b0;
+    theme.busyCpu = 0xff6f8a86;
     theme.information = 0xff1b66c9;
     theme.warning = 0xff9a6200;
     theme.error = 0xffb3261e;
@@ -196,7 +196,7 @@ Theme Theme::dark(Palette palette) {
     theme.flow = 0xfff2f5f9;
     theme.wait = 0xffd9a5f0;
     theme.busyGpu = 0xff4376ab;
-    theme.busyCpu = 0xff5c7370;
+    theme.busyCpu = 0xff7d9995;
     theme.information = 0xff5aa7ff;
     theme.warning = 0xffe6b450;
     theme.error = 0xffff8a80;

@@ -10,7 +10,6 @@
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
-#include "views/timeline/paintWarnings.h"
 
 namespace lanescope::views {
 namespace {
@@ -21,13 +20,16 @@ std::optional<FlowEnd> endAt(const Trace& trace, const TrackLayout& layout, Even
     const SliceLocation location = trace.locate(event);
     if (!location.isValid()) return std::nullopt;
     FlowEnd end{event, trace.rangeOf(event).startNs, 0, location.track, false};
+    if (const auto area = layout.areaOf({location.track, location.lane})) {
+        end.y = area->top + area->height / 2.0;
+        return end;
+    }
     const LayoutRow* row = layout.visibleRowOf(location.track);
     if (!row) {
         end.isHidden = true;
         return end;
     }
-    const bool isShown = row->track == location.track && location.lane < static_cast<uint32_t>(row->laneCount);
-    end.y = isShown ? TrackLayout::laneTop(*row, location.lane) + row->laneHeight / 2.0 : row->top + row->height / 2.0;
+    end.y = row->top + row->height / 2.0;
     return end;
 }
 
@@ -103,7 +105,7 @@ constexpr double headHalfWidth = 4;
 constexpr double farOutside = 4000;
 constexpr double edgeInset = 6;
 constexpr double textInset = 7;
-constexpr size_t maxMoves = 6;  // of a label away from others
+constexpr size_t maxMoves = 6;  // away from other labels
 constexpr qsizetype maxNameLetters = 32;
 
 constexpr double minBendPx = 16, maxBendPx = 160;
@@ -303,11 +305,13 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
         const QPointF ahead = line.arriving * headLength;
         const QPointF neck = line.hasHead ? line.to - ahead : line.to;
         if (line.hasHead && line.error >= minErrorPx) {
-            QColor fill = theme.canvas;
-            fill.setAlpha(120);
-            paintHatched(painter,
-                         QRectF(line.to.x() - line.error, line.to.y() - errorHeight / 2, 2 * line.error, errorHeight),
-                         fill, color);
+            const double left = line.to.x() - line.error, right = line.to.x() + line.error, half = errorHeight / 2;
+            for (const QPen& pen : {QPen(halo, 4), QPen(color, 1.5)}) {
+                painter.setPen(pen);
+                painter.drawLine(QPointF(left, line.to.y()), QPointF(right, line.to.y()));
+                for (const double x : {left, right})
+                    painter.drawLine(QPointF(x, line.to.y() - half), QPointF(x, line.to.y() + half));
+            }
         }
         const QPointF across = QPointF(-line.arriving.y(), line.arriving.x()) * headHalfWidth;
         const QPainterPath path = curve(line.from, line.leaving, neck, line.arriving);

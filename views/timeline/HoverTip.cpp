@@ -20,6 +20,7 @@ constexpr int widest = 440;
 constexpr int inset = 10;
 constexpr int colorBar = 4;
 constexpr int distance = 16;  // from the pointer
+constexpr int laneGap = 4;    // from the described lane
 constexpr int maxTitleLines = 4;
 constexpr int titleFlags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere;
 
@@ -36,7 +37,8 @@ void HoverTip::setContent(const QString& title, const QString& detail, const QCo
     color_ = color;
 }
 
-void HoverTip::place(QPoint pointer, QRect bounds, const QFont& font) {
+void HoverTip::place(QPoint pointer, QRect bounds, const QFont& font, QRect lane) {
+    if (!lane.isValid()) lane = QRect(pointer, QSize(1, 1));
     const QFontMetrics bold(titleFont(font));
     const QFontMetrics plain(font);
     const int room = std::min(widest, bounds.width() - 2 * inset - colorBar - 8);
@@ -50,9 +52,10 @@ void HoverTip::place(QPoint pointer, QRect bounds, const QFont& font) {
     const QSize size(std::max(title.width(), detail.width()) + 2 * inset + colorBar + 2,
                      title.height() + 4 + detail.height() + 2 * inset - 4);
 
-    QPoint at = pointer + QPoint(distance, distance);
+    QPoint at(pointer.x() + distance, std::max(pointer.y() + distance, lane.bottom() + laneGap));
     if (at.x() + size.width() > bounds.right() - 4) at.setX(pointer.x() - distance - size.width());
-    if (at.y() + size.height() > bounds.bottom() - 4) at.setY(pointer.y() - distance - size.height());
+    if (at.y() + size.height() > bounds.bottom() - 4)
+        at.setY(std::min(pointer.y() - distance, lane.top() - laneGap) - size.height());
     at.setX(std::clamp(at.x(), bounds.left() + 4, std::max(bounds.left() + 4, bounds.right() - size.width())));
     at.setY(std::clamp(at.y(), bounds.top() + 4, std::max(bounds.top() + 4, bounds.bottom() - size.height())));
     rectangle_ = QRect(at, size);
@@ -169,6 +172,58 @@ std::optional<HoverText> unrecordedText(const Track& track, int64_t timeNs, int6
     if (const auto found = find(track.unrecorded, 0); found != track.unrecorded->end())
         return say(QStringLiteral("Not recorded"), *found);
     return std::nullopt;
+}
+
+namespace {
+
+QString absenceOf(TrackKind kind) {
+    switch (kind) {
+        case TrackKind::Gpu: return QStringLiteral("No GPU work");
+        case TrackKind::Stream: return QStringLiteral("No work in this stream");
+        case TrackKind::StreamProjection: return QStringLiteral("No range with work in this stream");
+        case TrackKind::ThreadNvtx: return QStringLiteral("No range");
+        case TrackKind::ThreadApi: return QStringLiteral("No CUDA call");
+        case TrackKind::Process:
+        case TrackKind::Thread: return QStringLiteral("No recorded call or range");
+        case TrackKind::ThreadStates:
+        case TrackKind::ThreadStacks: return QStringLiteral("No sample");
+        default: return QStringLiteral("No event");
+    }
+}
+
+}  // namespace
+
+std::optional<HoverText> emptyText(const TimelineState& state, const LayoutRow& row, int64_t timeNs) {
+    const Track& track = state.trace()->tracks[row.track];
+    const TimeRange whole = state.trace()->timelineRange();
+    int64_t fromNs = whole.startNs, toNs = whole.endNs;
+    bool hasBefore = false, hasAfter = false, hasLane = false;
+    for (int each = 0; each < row.laneCount; ++each) {
+        const LanePosition position{row.track, static_cast<uint32_t>(each)};
+        if (state.lanes().counterAt(position)) return std::nullopt;
+        const Lane& lane = state.lanes().laneAt(position);
+        hasLane = true;
+        const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
+        const auto slice = static_cast<uint32_t>(after - lane.startNs.begin());
+        if (slice > 0) {
+            if (lane.endNs(slice - 1) > timeNs) return std::nullopt;
+            fromNs = hasBefore ? std::max(fromNs, lane.endNs(slice - 1)) : lane.endNs(slice - 1);
+            hasBefore = true;
+        }
+        if (slice < lane.size()) {
+            toNs = hasAfter ? std::min(toNs, lane.startNs[slice]) : lane.startNs[slice];
+            hasAfter = true;
+        }
+    }
+    if (!hasLane || timeNs < whole.startNs || timeNs >= whole.endNs || toNs <= fromNs) return std::nullopt;
+    HoverText text;
+    text.title = QStringLiteral("%1 for %2").arg(absenceOf(track.kind), duration(toNs - fromNs));
+    const QString from = formatTime(fromNs - state.range().origin()), to = formatTime(toNs - state.range().origin());
+    text.detail = !hasBefore && !hasAfter ? QStringLiteral("in the whole trace")
+                  : !hasAfter             ? QStringLiteral("none after %1, until the end of the trace").arg(from)
+                  : !hasBefore            ? QStringLiteral("none before %1, from the start of the trace").arg(to)
+                                          : QStringLiteral("from %1 to %2").arg(from, to);
+    return text;
 }
 
 QString emptySentence(const Trace* trace) {

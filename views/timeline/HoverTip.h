@@ -9,6 +9,7 @@
 
 #include "model/lod/reduceToPixels.h"
 #include "model/trace/Trace.h"
+#include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackLayout.h"
 
 class QPainter;
@@ -28,8 +29,8 @@ class HoverTip {
     const QString& title() const { return title_; }
     const QString& detail() const { return detail_; }
 
-    /// Places the tip near `pointer`, inside `bounds`.
-    void place(QPoint pointer, QRect bounds, const QFont& font);
+    /// Places the tip near `pointer`, inside `bounds`, below or above the lane that it describes, if there is one.
+    void place(QPoint pointer, QRect bounds, const QFont& font, QRect lane = {});
     /// Returns the painted rectangle, to repaint only this.
     QRect rectangle() const { return rectangle_; }
     void paint(QPainter& painter, const QFont& font, const Theme& theme) const;
@@ -59,6 +60,9 @@ HoverText counterText(const CounterSeries& counter, uint32_t sample, const Count
 /// Describes a time of `track` at most `toleranceNs` away at which nothing was recorded or data was
 /// lost; nullopt if nothing is missing.
 std::optional<HoverText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs, int64_t timeOriginNs);
+
+/// Describes a time of a row without slices, counters excepted: how long nothing is there; nullopt on a slice.
+std::optional<HoverText> emptyText(const TimelineState& state, const LayoutRow& row, int64_t timeNs);
 
 /// Returns the text of an empty timeline; `trace` may be null.
 QString emptySentence(const Trace* trace);

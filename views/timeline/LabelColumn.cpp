@@ -110,8 +110,10 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
         painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.options().mark());
     if (state.tracks().isUnmatched(row.track)) painter.setOpacity(0.5);
     const int indent = firstIndent + indentPerDepth * row.depth;
+    const QRect title(area.left(), titleTop(row, state.scroll(), font), area.width(),
+                      area.bottom() + 1 - titleTop(row, state.scroll(), font));
     if (row.canFold) {
-        const double middle = area.top() + std::min(area.height(), titleRowHeight(font)) / 2.0;
+        const double middle = title.top() + std::min(area.height(), titleRowHeight(font)) / 2.0;
         paintChevron(painter, {double(indent + scaled(chevronReach, font)), middle}, scaleOf(font), row.isFolded,
                      theme.mutedText);
     }
@@ -119,10 +121,10 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
     const bool hasPin = isHovered || isPinned;
     const int left = indent + 2 * scaled(chevronReach, font) + gapBeforeTitle;
     const int right = rightInset + (hasPin ? scaled(pinSize, font) + 2 : 0);
-    paintTexts(painter, state, row.track, area.adjusted(left, 0, -right, 0), font);
+    paintTexts(painter, state, row.track, title.adjusted(left, 0, -right, 0), font);
     if (hasPin) {
         const bool isStrong = isPinned || (isHovered && marks.isOnPin);
-        paintPin(painter, pinArea(row, area.top(), area.width(), font), isPinned,
+        paintPin(painter, pinArea(row, title.top(), area.width(), font), isPinned,
                  isStrong ? theme.accent : theme.mutedText);
     }
     painter.setOpacity(1);
@@ -137,6 +139,14 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
 }
 
 }  // namespace
+
+int titleTop(const LayoutRow& row, const TrackScroll& scroll, const QFont& font) {
+    const int top = scroll.toScreenY(row.top);
+    const int seenTop = row.isPinned ? 0 : scroll.pinnedHeight();
+    const int needed = titleRowHeight(font) + QFontMetrics(font).height();
+    if (top >= seenTop || row.height < 2 * needed) return top;
+    return std::min(seenTop, top + row.height - needed);
+}
 
 QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font) {
     const int size = scaled(pinSize, font);
@@ -477,7 +487,7 @@ void LabelColumn::leaveEvent(QEvent*) { hover({-1, -1}); }
 bool LabelColumn::isOnEdge(QPoint position) const { return position.x() >= width() - edgeWidth; }
 
 bool LabelColumn::isOnPin(const Place& place, QPoint position) const {
-    return place.row && pinArea(*place.row, place.state->scroll().toScreenY(place.row->top), width(), font())
+    return place.row && pinArea(*place.row, titleTop(*place.row, place.state->scroll(), font()), width(), font())
                             .adjusted(-2, -2, 2, 2)
                             .contains(position);
 }

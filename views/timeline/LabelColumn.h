@@ -26,7 +26,10 @@ struct LabelMarks {
 void paintLabels(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
                  const LabelMarks& marks = {});
 
-/// Returns the pin's area of a row in a column of this width and font: `top` is the row's on the screen.
+/// Returns the top of the title of a row on the screen: in sight while lanes of a high row are, below the pinned rows.
+int titleTop(const LayoutRow& row, const TrackScroll& scroll, const QFont& font);
+
+/// Returns the pin's area of a row in a column of this width and font: `top` is that of the title on the screen.
 QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font);
 
 /// Returns title and subtitle of a track, one line each; a pinned track includes its group.

@@ -64,8 +64,7 @@ int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
     if (nearest.isFound) return nearest.bestNs;
     for (const TrackScroll::Band& band : state.scroll().bands(state.scroll().viewportHeight()))
         for (const LayoutRow& row : band.rows)
-            for (int each = 0; each < row.laneCount; ++each)
-                nearest.consider(state, {row.track, static_cast<uint32_t>(each)});
+            TrackLayout::forEachLane(row, [&](LanePosition each, const LaneArea&) { nearest.consider(state, each); });
     return nearest.isFound ? nearest.bestNs : timeNs;
 }
 
@@ -115,21 +114,17 @@ void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize siz
 }
 
 std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position, uint32_t slice, double width) {
-    const LayoutRow* row = state.tracks().layout().rowOf(position.track);
-    if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
+    const auto area = state.tracks().layout().areaOf(position);
+    if (!area) return std::nullopt;
     const TimeRange range = state.lanes().sliceRange(position, slice);
     const TimeScale scale = state.range().scale(width);
     if (range.endNs < scale.range.startNs || range.startNs > scale.range.endNs) return std::nullopt;
     const double left = std::max(-4.0, scale.toX(range.startNs));
     const double right = std::min(width + 4.0, std::max(left + 2, scale.toX(range.endNs)));
-    double top = TrackLayout::laneTop(*row, position.lane) - state.scroll().y();
-    const double bottom = top + row->laneHeight - 1;
-    if (row->top < state.scroll().pinnedHeight()) {
-        top = TrackLayout::laneTop(*row, position.lane);
-        return QRectF(left, top, right - left, row->laneHeight - 1);
-    }
+    if (area->top < state.scroll().pinnedHeight()) return QRectF(left, area->top, right - left, area->height - 1);
+    const double bottom = area->top - state.scroll().y() + area->height - 1;
     // The part scrolled under the pinned rows is invisible.
-    top = std::max<double>(top, state.scroll().pinnedHeight());
+    const double top = std::max(area->top - state.scroll().y(), state.scroll().pinnedHeight());
     if (bottom <= top) return std::nullopt;
     return QRectF(left, top, right - left, bottom - top);
 }

@@ -166,7 +166,7 @@ QString summaryOf(const Trace& trace) {
 }
 
 /// Paints a line with the mark, the name and the facts of one of two traces.
-void paintMarkedLine(QPainter& painter, const TimelineState& state, const TimelineState& other, const QRect& line,
+void paintMarkedLine(QPainter& painter, const TimelineState& state, const QString& otherTitle, const QRect& line,
                      const QFont& bold, const QFont& font) {
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
@@ -179,8 +179,7 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const Timeli
     painter.setFont(bold);
     painter.setPen(state.options().theme().text);
     painter.drawText(QPoint(left, baseline),
-                     distinctName(QString::fromStdString(state.trace()->title),
-                                  QString::fromStdString(other.trace()->title), boldMetrics, room));
+                     distinctName(QString::fromStdString(state.trace()->title), otherTitle, boldMetrics, room));
     painter.setFont(font);
     painter.setPen(state.options().theme().mutedText);
     painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
@@ -219,13 +218,29 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     bold.setWeight(QFont::DemiBold);
     if (companion && companion->trace()) {
         const int height = size.height() / 2;
-        paintMarkedLine(painter, state, *companion, {inset, 2, size.width() - 2 * inset, height}, bold, font);
-        paintMarkedLine(painter, *companion, state, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
+        const QString own = QString::fromStdString(state.trace()->title);
+        const QString other = QString::fromStdString(companion->trace()->title);
+        paintMarkedLine(painter, state, other, {inset, 2, size.width() - 2 * inset, height}, bold, font);
+        paintMarkedLine(painter, *companion, own, {inset, height - 2, size.width() - 2 * inset, height}, bold, font);
         return;
     }
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int room = size.width() - 2 * inset;
+    if (size.height() < boldMetrics.height() + metrics.height() + 4) {
+        const QString title =
+            boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room);
+        const int baseline = (size.height() - boldMetrics.height()) / 2 + boldMetrics.ascent();
+        painter.setFont(bold);
+        painter.setPen(theme.text);
+        painter.drawText(QPoint(inset, baseline), title);
+        const int used = boldMetrics.horizontalAdvance(title) + 8;
+        painter.setFont(font);
+        painter.setPen(theme.mutedText);
+        painter.drawText(QPoint(inset + used, baseline),
+                         metrics.elidedText(summaryOf(*state.trace()), Qt::ElideRight, std::max(0, room - used)));
+        return;
+    }
     const int top = (size.height() - boldMetrics.height() - metrics.height() - 4) / 2;
     painter.setFont(bold);
     painter.setPen(theme.text);

@@ -142,12 +142,13 @@ void TimelineNavigator::followFlow(int direction) {
 void TimelineNavigator::selectAdjacentLane(int direction) {
     if (!state_.hasTracks()) return;
     const SliceLocation at = state_.trace()->locate(state_.selection().event());
-    const LayoutRow* row = at.isValid() ? state_.tracks().layout().rowOf(at.track) : nullptr;
+    const LayoutRow* row = at.isValid() ? state_.tracks().layout().visibleRowOf(at.track) : nullptr;
     if (!row) return selectFirst();
     const int64_t timeNs = middleOf(state_.trace()->rangeOf(state_.selection().event()));
     const auto& rows = state_.tracks().layout().rows();
     auto rowIndex = row - rows.data();
-    int64_t lane = int64_t{at.lane} + direction;
+    // From a lane that is drawn in the row of its folded group, to the lanes of other rows.
+    int64_t lane = row->track == at.track ? int64_t{at.lane} + direction : direction > 0 ? row->laneCount : -1;
     for (;;) {
         while (lane < 0 || lane >= rows[rowIndex].laneCount) {
             rowIndex += direction;
@@ -171,10 +172,11 @@ void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
 }
 
 void TimelineNavigator::scrollTo(LanePosition lane) {
-    const LayoutRow* row = state_.tracks().layout().rowOf(lane.track);
+    const LayoutRow* row = state_.tracks().layout().visibleRowOf(lane.track);
     if (!row || row->top < state_.scroll().pinnedHeight()) return;
-    const int top = TrackLayout::laneTop(*row, lane.lane) - state_.tracks().layout().metrics().padding;
-    const int bottom = top + row->laneHeight + 2 * state_.tracks().layout().metrics().padding;
+    const auto area = state_.tracks().layout().areaOf(lane);
+    const int top = (area ? area->top : row->top) - state_.tracks().layout().metrics().padding;
+    const int bottom = top + (area ? area->height : row->height) + 2 * state_.tracks().layout().metrics().padding;
     const int height = state_.scroll().viewportHeight();
     const int pinned = state_.scroll().pinnedHeight();
     if (top < state_.scroll().y() + pinned) {

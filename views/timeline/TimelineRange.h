@@ -35,7 +35,7 @@ class TimelineRange : public QObject {
     void zoomAt(int64_t timeNs, double factor) { axis().zoomAt(timeNs - originNs_, factor); }
     /// Shows a range with a margin, in the part of the view that nothing covers.
     void zoomTo(TimeRange range);
-    /// Sets the shares of the view, from its left and its right edge, that a card covers. Nothing moves.
+    /// Sets the shares of the view, from its left and its right edge, that a panel covers. Nothing moves.
     void setCovered(double leftShare, double rightShare);
     TimeScale scale(double width) const { return {visible(), width, 0}; }
 

@@ -2,6 +2,7 @@
 #include "views/timeline/TimelineTracks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lanescope::views {
@@ -56,13 +57,17 @@ std::array<TrackScroll::Band, 2> TrackScroll::bands(int height) const {
 }
 
 TimelineTracks::TimelineTracks(QObject* parent) : QObject(parent) {
-    connect(&scroll_, &TrackScroll::viewportChanged, this, &TimelineTracks::emitChange);
+    connect(&scroll_, &TrackScroll::viewportChanged, this, [this] {
+        fitRows();
+        emitChange();
+    });
 }
 
 void TimelineTracks::setTracks(std::span<const Track> tracks) {
     tracks_ = tracks;
     undo_.clear();
     default_ = {};
+    isFitted_ = false;
     layout_.setTracks(tracks);
     counterparts_.clear();
     filterText_.clear();
@@ -92,7 +97,7 @@ const LayoutRow* TimelineTracks::fixedRow() const {
 }
 
 void TimelineTracks::arrangeInPlace(const std::function<void(TrackLayout&)>& change) {
-    std::vector<std::pair<uint32_t, int>> places;  // of rows that may stay, the best first
+    std::vector<std::pair<uint32_t, int>> places;  // rows that may stay, the best first
     if (const LayoutRow* fixed = fixedRow(); fixed && !fixed->isPinned) {
         for (const LayoutRow* row = fixed; row != layout_.rows().data() + layout_.rows().size(); ++row)
             places.emplace_back(row->track, scroll_.toScreenY(row->top));
@@ -154,13 +159,46 @@ void TimelineTracks::apply(const TrackArrangement& arrangement) {
     setRowHeight(arrangement.height);
 }
 
+TrackArrangement TimelineTracks::arrangement() const {
+    TrackArrangement arrangement = layout_.arrangement();
+    if (isFitted_) arrangement.height = RowHeight::Fitted;
+    return arrangement;
+}
+
 void TimelineTracks::setTextHeight(int pixels) {
     textHeight_ = pixels;
-    setRowHeight(rowHeight());
+    setMetrics(rowHeight(), layout_.metrics().previews);
+    fitRows();
 }
 
 void TimelineTracks::setRowHeight(RowHeight height) {
-    arrangeInPlace([&](TrackLayout& layout) { layout.setMetrics(LayoutMetrics::forText(textHeight_, height)); });
+    isFitted_ = height == RowHeight::Fitted;
+    if (isFitted_)
+        fitRows();
+    else
+        setMetrics(height, layout_.metrics().previews);
+}
+
+void TimelineTracks::setMetrics(RowHeight height, Previews previews) {
+    LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
+    metrics.previews = previews;
+    arrangeInPlace([&](TrackLayout& layout) { layout.setMetrics(metrics); });
+}
+
+void TimelineTracks::fitRows() {
+    static constexpr std::pair<RowHeight, Previews> sizes[] = {
+        {RowHeight::Tall, Previews::All},     {RowHeight::Normal, Previews::All},
+        {RowHeight::Normal, Previews::Gpus},  {RowHeight::Normal, Previews::None},
+        {RowHeight::Compact, Previews::Gpus}, {RowHeight::Compact, Previews::None}};
+    if (!isFitted_ || withoutHeight(layout_.arrangement()) != withoutHeight(default_)) return;
+    TrackLayout trial = layout_;
+    for (const auto& [height, previews] : sizes) {
+        LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
+        metrics.previews = previews;
+        trial.setMetrics(metrics);
+        if (trial.totalHeight() - metrics.bottomSpace <= scroll_.viewportHeight()) return setMetrics(height, previews);
+    }
+    setMetrics(sizes[std::size(sizes) - 1].first, sizes[std::size(sizes) - 1].second);
 }
 
 void TimelineTracks::setCurrent(uint32_t track) {

@@ -93,7 +93,7 @@ class TimelineTracks : public QObject {
     const QString& filterText() const { return filterText_; }
 
     /// Returns order, folding and so on of the tracks, to be stored for later runs.
-    TrackArrangement arrangement() const { return layout_.arrangement(); }
+    TrackArrangement arrangement() const;
     /// Also clears the undo steps.
     void setArrangement(const TrackArrangement& arrangement);
     /// Sets and shows the default arrangement of the tracks, if not that of the trace.
@@ -104,7 +104,9 @@ class TimelineTracks : public QObject {
 
     /// Sets the height of a line of text, which the heights of rows depend on.
     void setTextHeight(int pixels);
+    /// `Fitted` follows the height of the window until the user changes the arrangement.
     void setRowHeight(RowHeight height);
+    /// Returns the height in use, never `Fitted`.
     RowHeight rowHeight() const { return layout_.metrics().rowHeight; }
 
     /// Returns the track that track commands and label keys apply to, or `noIndex`.
@@ -124,6 +126,9 @@ class TimelineTracks : public QObject {
   private:
     void apply(const TrackArrangement& arrangement);
     void emitChange();
+    void setMetrics(RowHeight height, Previews previews);
+    /// Chooses the largest rows that fit the window, if these follow it.
+    void fitRows();
     /// Returns the row that must not move, given the layout before a change; null for none.
     const LayoutRow* fixedRow() const;
 
@@ -134,6 +139,7 @@ class TimelineTracks : public QObject {
     TrackArrangement default_;
     QString filterText_;
     int textHeight_ = 0;
+    bool isFitted_ = false;
     uint32_t current_ = noIndex;
     std::vector<uint32_t> counterparts_;
 };

@@ -174,7 +174,10 @@ TimelineView::Areas TimelineView::areasFor(QSize size) const {
     const int wanted = labelWidth_.value_or(std::max(defaultLabelWidth, labelCharacters * metrics.averageCharWidth()));
     const int left = std::min(wanted, size.width() / 2);
     const int textHeight = metrics.height();
-    const int stripHeight = std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
+    // In a low view, one line says what the trace is.
+    constexpr int lowView = 400;
+    const bool isLow = size.height() < lowView && !companion_;
+    const int stripHeight = isLow ? textHeight + 10 : std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
     const int rulerHeight = std::max<int>(TimeRuler::rulerHeight, textHeight + 11);
     const int header = stripHeight + rulerHeight;
     const int top = header + stripHeight_;

@@ -34,6 +34,7 @@ LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight) {
         metrics.counterHeight = 88;
     }
     metrics.headerHeight = std::max(metrics.laneHeight, textHeight) + 2 * metrics.padding;
+    metrics.titleHeight = std::min(metrics.headerHeight, textHeight + 6);
     return metrics;
 }
 
@@ -47,8 +48,10 @@ constexpr std::pair<const char*, Paths> lists[] = {{"order", &TrackArrangement::
                                                    {"folded", &TrackArrangement::folded},
                                                    {"unfolded", &TrackArrangement::unfolded}};
 
-constexpr std::pair<const char*, RowHeight> heights[] = {
-    {"compact", RowHeight::Compact}, {"normal", RowHeight::Normal}, {"tall", RowHeight::Tall}};
+constexpr std::pair<const char*, RowHeight> heights[] = {{"compact", RowHeight::Compact},
+                                                         {"normal", RowHeight::Normal},
+                                                         {"tall", RowHeight::Tall},
+                                                         {"fitted", RowHeight::Fitted}};
 
 }  // namespace
 
@@ -185,6 +188,24 @@ TrackArrangement busiestFirst(const Trace& trace) {
 
 }  // namespace
 
+namespace {
+
+/// Returns, by track, the processes of which only counters were recorded.
+std::vector<bool> processesOfCounters(const Trace& trace) {
+    std::vector<bool> result(trace.tracks.size(), false);
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
+        const Track& each = trace.tracks[track];
+        const auto parent = static_cast<size_t>(each.parent);
+        if (each.kind == TrackKind::Process)
+            result[track] = std::ranges::all_of(each.lanes, [](const Lane& lane) { return lane.size() == 0; });
+        else if (each.parent >= 0 && each.kind != TrackKind::CounterGroup && each.kind != TrackKind::Counter)
+            result[parent] = false;
+    }
+    return result;
+}
+
+}  // namespace
+
 TrackArrangement firstArrangement(const Trace& trace) {
     if (trace.gpus.empty() && trace.cpuStates.size() > 0) return busiestFirst(trace);
     TrackArrangement arrangement;
@@ -193,8 +214,11 @@ TrackArrangement firstArrangement(const Trace& trace) {
     for (const Track& track : trace.tracks)
         if (track.kind == TrackKind::Gpu && track.parent < 0) ++(ranks.isIdleGpu(track) ? idle : working);
     const bool areMany = working >= manyGpus;
+    const std::vector<bool> isOfCounters = processesOfCounters(trace);
+    const bool hasCountersOnly = std::ranges::find(isOfCounters, true) != isOfCounters.end();
     // Without any work, all tracks are equal.
-    if (!areMany && (idle == 0 || working == 0)) return arrangement;
+    const bool isSorted = areMany || (idle > 0 && working > 0);
+    if (!isSorted && !hasCountersOnly) return arrangement;
     const std::vector<std::string> paths = trackPaths(trace.tracks);
     std::vector<uint32_t> top;
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
@@ -203,15 +227,15 @@ TrackArrangement firstArrangement(const Trace& trace) {
         std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
             return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
         });
-    else
+    else if (isSorted)
         std::ranges::stable_partition(top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
-    if (areMany && top.size() >= manyRows) arrangement.height = RowHeight::Compact;
+    if (areMany) arrangement.height = RowHeight::Fitted;
     // An arrangement lists all tracks, from top to bottom, if their order differs from the trace's.
     const bool isMoved = !std::is_sorted(top.begin(), top.end());
     for (const uint32_t group : top) {
         const TrackKind kind = trace.tracks[group].kind;
-        const bool isGroup =
-            areMany ? kind == TrackKind::Gpu || kind == TrackKind::Process : ranks.isIdleGpu(trace.tracks[group]);
+        const bool isGroup = isOfCounters[group] || (areMany ? kind == TrackKind::Gpu || kind == TrackKind::Process
+                                                             : isSorted && ranks.isIdleGpu(trace.tracks[group]));
         if (isGroup && !trace.tracks[group].isInitiallyFolded) arrangement.folded.push_back(paths[group]);
         for (uint32_t track = group;
              isMoved && track < trace.tracks.size() && (track == group || trace.tracks[track].parent >= 0); ++track)

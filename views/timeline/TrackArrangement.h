@@ -13,19 +13,24 @@
 
 namespace lanescope::views {
 
-/// The user's choice of the row height.
-enum class RowHeight : uint8_t { Compact, Normal, Tall };
+/// The user's choice of the row height. `Fitted` is the largest at which the rows of the default arrangement fit.
+enum class RowHeight : uint8_t { Compact, Normal, Tall, Fitted };
+
+/// The folded groups that show the names of their ranges in a second lane.
+enum class Previews : uint8_t { None, Gpus, All };
 
 /// Heights and distances of the layout in logical pixels.
 struct LayoutMetrics {
     int laneHeight = 20;
-    int squeezedLaneHeight = 4;  ///< Lanes of a folded track without children.
-    int counterHeight = 44;      ///< Graph of a counter.
-    int headerHeight = 28;       ///< Min height of a row.
-    int summaryHeight = 8;       ///< The lane of an open group in its title row.
-    int padding = 4;             ///< Above the first and below the last lane of a row.
-    int bottomSpace = 24;        ///< Below the last row.
-    RowHeight rowHeight = RowHeight::Normal;
+    int squeezedLaneHeight = 4;               ///< Lanes of a folded track without children.
+    int counterHeight = 44;                   ///< Graph of a counter.
+    int headerHeight = 28;                    ///< Min height of a row.
+    int summaryHeight = 8;                    ///< The lane of an open group in its title row.
+    int padding = 4;                          ///< Above the first and below the last lane of a row.
+    int titleHeight = 24;                     ///< Row of a title without lanes.
+    int bottomSpace = 24;                     ///< Below the last row.
+    RowHeight rowHeight = RowHeight::Normal;  ///< Never `Fitted`.
+    Previews previews = Previews::None;
 
     /// Returns metrics for text of this height: a name fits into a lane and a title into a row.
     static LayoutMetrics forText(int textHeight, RowHeight rowHeight);
@@ -58,11 +63,10 @@ QByteArray toJson(const TrackArrangement& arrangement);
 std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json);
 
 /// Returns the default arrangement of the tracks of a trace: its own order, with idle GPUs folded and last. From
-/// `manyGpus` working GPUs on, GPUs and their processes are sorted by rank and folded: one line each, low from
-/// `manyRows` on, so that a whole machine fits one screen. Without a GPU, the threads with the most CPU time come
-/// first, and those below a twentieth of it are folded. O(tracks log tracks) and the states of threads.
+/// `manyGpus` working GPUs on, GPUs and their processes are sorted by rank and folded, with rows as high as fit the
+/// window. Processes without calls and ranges are folded to their counters. Without a GPU, the threads with the most
+/// CPU time come first, and those below a twentieth of it are folded. O(tracks log tracks) and the states of threads.
 TrackArrangement firstArrangement(const Trace& trace);
 inline constexpr size_t manyGpus = 4;
-inline constexpr size_t manyRows = 9;
 
 }  // namespace lanescope::views

@@ -317,7 +317,22 @@ void TrackCanvas::showTip(QPoint position) {
             text.detail += QChar('\n') + meaning;
     }
     card_.setContent(text.title, text.detail, QColor::fromRgb(color));
-    card_.place(position, rect(), font());
+    card_.place(position, rect(), font(), laneUnder(position));
+}
+
+QRect TrackCanvas::laneUnder(QPoint position) const {
+    const int y = state_.scroll().toLayoutY(position.y());
+    const TrackLayout* layout = state_.hasTracks() ? &state_.tracks().layout() : nullptr;
+    const LayoutRow* row = layout ? layout->rowAt(y) : nullptr;
+    if (!row && companion_ && companion_->hasTracks()) {
+        layout = &companion_->tracks().layout();
+        row = layout->rowAt(y);
+    }
+    if (!row) return {position, QSize(1, 1)};
+    const auto lane = layout->laneAt(y);
+    const auto area = lane && (row->laneCount > 1 || row->preview != noIndex) ? layout->areaOf(*lane) : std::nullopt;
+    const int top = area ? area->top : row->top;
+    return {0, position.y() - (y - top), width(), area ? area->height : row->height};
 }
 
 void TrackCanvas::showUnrecorded(QPoint position) {
@@ -328,7 +343,7 @@ void TrackCanvas::showUnrecorded(QPoint position) {
         if (const WarningPlace* end = endAt(*state, row->track, position.x(), width())) {
             card_.setContent(QString::fromStdString(end->sentence),
                              formatTime(end->range.startNs - state->range().origin()), state->options().theme().error);
-            card_.place(position, rect(), font());
+            card_.place(position, rect(), font(), laneUnder(position));
             return;
         }
         const TimeScale axis = state->range().scale(width());
@@ -336,7 +351,7 @@ void TrackCanvas::showUnrecorded(QPoint position) {
                                          axis.spanNs(aimTolerance), state->range().origin());
         if (!text) continue;
         card_.setContent(text->title, text->detail, state->options().theme().mutedText);
-        card_.place(position, rect(), font());
+        card_.place(position, rect(), font(), laneUnder(position));
         return;
     }
 }
@@ -399,15 +414,22 @@ QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
 }
 
 void TrackCanvas::showEmptyPlace(QPoint position) {
-    if (!state_.emptyPlaces() || !state_.hasTracks()) return;
+    if (!state_.hasTracks()) return;
     const LayoutRow* row = state_.tracks().layout().rowAt(state_.scroll().toLayoutY(position.y()));
     if (!row) return;
-    const auto place = state_.emptyPlaces()(row->track, scale().toTimeNs(position.x() + 0.5));
-    if (!place) return;
+    const int64_t timeNs = scale().toTimeNs(position.x() + 0.5);
+    const auto place = state_.emptyPlaces() ? state_.emptyPlaces()(row->track, timeNs) : std::nullopt;
+    if (!place) {
+        const auto text = emptyText(state_, *row, timeNs);
+        if (!text) return;
+        card_.setContent(text->title, text->detail, state_.options().theme().mutedText);
+        card_.place(position, rect(), font(), laneUnder(position));
+        return;
+    }
     if (!place->range.isEmpty()) hoveredGap_ = placeOn(*row, place->range);
     hoverRectangle_ = hoveredGap_;
     card_.setContent(place->title, place->detail, place->color);
-    card_.place(position, rect(), font());
+    card_.place(position, rect(), font(), laneUnder(position));
 }
 
 bool TrackCanvas::activateEmptyPlace(QPoint position) {
@@ -432,9 +454,9 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
             const QRect place = placeOn(row, mark.range);
             if (place.isEmpty()) continue;
             painter.fillRect(place, fill);
-            painter.setBrush(QBrush(mark.color, Qt::BDiagPattern));
-            painter.setPen(QPen(state_.options().theme().text, 1));
-            painter.drawRect(place.adjusted(0, 0, -1, -1));
+            painter.setBrush(Qt::NoBrush);
+            painter.setPen(QPen(state_.options().theme().text, 2));
+            painter.drawRect(place.adjusted(1, 1, -1, -1));
         }
     }
 }

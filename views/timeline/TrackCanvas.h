@@ -85,6 +85,8 @@ class TrackCanvas : public QWidget {
     QRect placeOn(const LayoutRow& row, TimeRange range) const;
     void paintGapMark(QPainter& painter) const;
     bool activateEmptyPlace(QPoint position);
+    /// Returns the place of the lane, or else of the row, at a position.
+    QRect laneUnder(QPoint position) const;
     /// Follows the label of an arrow at `position`; returns false if there is none.
     bool followLabel(QPoint position);
     bool isOnLabel(QPoint position);

@@ -39,6 +39,7 @@ void TrackLayout::setTracks(std::span<const Track> tracks) {
         folded_[i] = tracks[i].isInitiallyFolded;
         siblingsOf(i).push_back(i);
     }
+    findPreviews();
     rebuild();
 }
 
@@ -264,6 +265,34 @@ void TrackLayout::setArrangement(const TrackArrangement& arrangement) {
     setOrder(order);
 }
 
+/// Ranges represent a GPU or a process, and counters a process without calls and ranges.
+void TrackLayout::findPreviews() {
+    previews_.assign(tracks_.size(), noIndex);
+    std::vector<bool> isCounter(tracks_.size(), false);
+    for (uint32_t track = 0; track < tracks_.size(); ++track) {
+        const Track& each = tracks_[track];
+        const bool isRange = each.kind == TrackKind::StreamProjection || each.kind == TrackKind::ThreadNvtx;
+        if (!isRange && each.kind != TrackKind::CounterGroup) continue;
+        if (each.lanes.empty() || (isRange && each.lanes.front().size() == 0)) continue;
+        for (uint32_t group = parentOf(track); group != noIndex; group = parentOf(group)) {
+            const TrackKind kind = tracks_[group].kind;
+            if (kind != TrackKind::Gpu && kind != TrackKind::Process) continue;
+            if (previews_[group] != noIndex && (!isCounter[group] || !isRange)) continue;
+            previews_[group] = track;
+            isCounter[group] = !isRange;
+        }
+    }
+}
+
+bool TrackLayout::showsPreview(uint32_t track) const {
+    if (previews_[track] == noIndex) return false;
+    const std::vector<Lane>& lanes = tracks_[track].lanes;
+    if (std::ranges::all_of(lanes, [](const Lane& lane) { return lane.size() == 0; })) return true;
+    if (tracks_[previews_[track]].kind == TrackKind::CounterGroup) return false;
+    return metrics_.previews == Previews::All ||
+           (metrics_.previews == Previews::Gpus && tracks_[track].kind == TrackKind::Gpu);
+}
+
 LayoutRow TrackLayout::makeRow(uint32_t track) const {
     LayoutRow row;
     row.track = track;
@@ -278,15 +307,30 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
         row.laneHeight = row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
     } else if (row.isHeader && tracks_[track].kind == TrackKind::CounterGroup) {
         row.laneCount = 0;  // The content shown while folded is directly below it.
+    } else if (row.isHeader && tracks_[track].kind != TrackKind::Gpu) {
+        row.laneCount = 0;  // Its calls are directly below it.
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;
     } else if (row.isFolded && children_[track].empty()) {
         row.laneHeight = metrics_.squeezedLaneHeight;
     }
-    const int lanesHeight = row.laneCount * row.laneHeight;
-    row.height = std::max(metrics_.headerHeight, lanesHeight + 2 * metrics_.padding);
+    int lanesHeight = row.laneCount * row.laneHeight;
+    if (row.isFolded && !children_[track].empty() && showsPreview(track)) {
+        row.preview = previews_[track];
+        row.previewHeight = metrics_.laneHeight;
+        if (std::ranges::all_of(tracks_[track].lanes, [](const Lane& lane) { return lane.size() == 0; })) {
+            row.laneCount = 0;
+            lanesHeight = 0;
+        }
+        row.previewTop = lanesHeight;
+        lanesHeight += row.previewHeight;
+    }
+    row.height = row.isHeader && row.laneCount == 0
+                     ? metrics_.titleHeight
+                     : std::max(metrics_.headerHeight, lanesHeight + 2 * metrics_.padding);
     row.lanesTop = (row.height - lanesHeight) / 2;
+    row.previewTop += row.lanesTop;
     return row;
 }
 
@@ -303,6 +347,7 @@ void TrackLayout::layOut() {
     isStale_ = false;
     rows_.clear();
     rowOfTrack_.assign(tracks_.size(), -1);
+    rowOfPreview_.assign(tracks_.size(), -1);
     updateFilter();
     Walk walk{true, 0};
     for (const uint32_t track : order()) {
@@ -327,6 +372,7 @@ void TrackLayout::addRows(uint32_t track, int depth, Walk& walk) {
     row.top = walk.top + (track < spaceAbove_.size() ? spaceAbove_[track] : 0);
     walk.top = row.bottom();
     rowOfTrack_[track] = static_cast<int32_t>(rows_.size());
+    if (row.preview != noIndex) rowOfPreview_[row.preview] = static_cast<int32_t>(rows_.size());
     rows_.push_back(row);
     if (row.isFolded && !children_[track].empty()) return;
     for (const uint32_t child : children_[track]) addRows(child, depth + 1, walk);
@@ -357,10 +403,22 @@ const LayoutRow* TrackLayout::visibleRowOf(uint32_t track) const {
 
 std::optional<LanePosition> TrackLayout::laneAt(int y) const {
     const LayoutRow* row = rowAt(y);
-    if (!row || row->laneCount == 0) return std::nullopt;
+    if (!row) return std::nullopt;
+    const int below = y - row->top - row->previewTop;
+    if (row->preview != noIndex && below >= 0 && below < row->previewHeight) return LanePosition{row->preview, 0};
     const int offset = y - row->top - row->lanesTop;
     if (offset < 0 || offset >= row->laneCount * row->laneHeight) return std::nullopt;
     return LanePosition{row->track, static_cast<uint32_t>(offset / row->laneHeight)};
+}
+
+std::optional<LaneArea> TrackLayout::areaOf(LanePosition lane) const {
+    if (const LayoutRow* row = rowOf(lane.track)) {
+        if (lane.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
+        return LaneArea{laneTop(*row, lane.lane), row->laneHeight, row->isPinned};
+    }
+    if (lane.lane != 0 || lane.track >= rowOfPreview_.size() || rowOfPreview_[lane.track] < 0) return std::nullopt;
+    const LayoutRow& row = rows_[static_cast<size_t>(rowOfPreview_[lane.track])];
+    return LaneArea{row.top + row.previewTop, row.previewHeight, row.isPinned};
 }
 
 namespace {

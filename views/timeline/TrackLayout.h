@@ -19,7 +19,11 @@ struct LayoutRow {
     int height = 0;
     int lanesTop = 0;  ///< Pixels from `top` to the first lane.
     int laneHeight = 0;
-    int laneCount = 0;  ///< Drawn lanes.
+    int laneCount = 0;  ///< Drawn lanes of the track itself.
+    /// A track within the folded one whose first lane is drawn below; `noIndex` for none.
+    uint32_t preview = noIndex;
+    int previewTop = 0;  ///< Pixels from `top`.
+    int previewHeight = 0;
     bool canFold = false;
     bool isFolded = false;
     bool isHeader = false;  ///< Title of an open group, with at most a summary.
@@ -33,6 +37,13 @@ struct LanePosition {
     uint32_t track = 0;
     uint32_t lane = 0;
     bool operator==(const LanePosition&) const = default;
+};
+
+/// The place of a lane, in pixels from the top of all rows.
+struct LaneArea {
+    int top = 0;
+    int height = 0;
+    bool isPinned = false;
 };
 
 /// The heights of all tracks: folded, hidden, pinned to the top, filtered and in the user's order.
@@ -112,6 +123,17 @@ class TrackLayout {
     const LayoutRow* visibleRowOf(uint32_t track) const;
     /// Returns the lane at this height, or nullopt.
     std::optional<LanePosition> laneAt(int y) const;
+    /// Returns the place of a lane, in its own row or as a preview; nullopt while invisible. O(1).
+    std::optional<LaneArea> areaOf(LanePosition lane) const;
+    /// Calls `visit` with the position and the place of each lane that is drawn in `row`.
+    template <class Visit>
+    static void forEachLane(const LayoutRow& row, const Visit& visit) {
+        for (int lane = 0; lane < row.laneCount; ++lane)
+            visit(LanePosition{row.track, static_cast<uint32_t>(lane)},
+                  LaneArea{laneTop(row, static_cast<uint32_t>(lane)), row.laneHeight, row.isPinned});
+        if (row.preview != noIndex)
+            visit(LanePosition{row.preview, 0}, LaneArea{row.top + row.previewTop, row.previewHeight, row.isPinned});
+    }
     /// Returns the top of a lane of `row`, in pixels from the top of all rows.
     static int laneTop(const LayoutRow& row, uint32_t lane) {
         return row.top + row.lanesTop + static_cast<int>(lane) * row.laneHeight;
@@ -127,6 +149,8 @@ class TrackLayout {
     std::vector<uint32_t>& siblingsOf(uint32_t track);
     const std::vector<uint32_t>& siblingsOf(uint32_t track) const;
     LayoutRow makeRow(uint32_t track) const;
+    void findPreviews();
+    bool showsPreview(uint32_t track) const;
 
     std::span<const Track> tracks_;
     LayoutMetrics metrics_;
@@ -142,7 +166,9 @@ class TrackLayout {
     int sharedPinnedBottom_ = 0;
     int pinnedHeight_ = 0;
     std::vector<LayoutRow> rows_;
-    std::vector<int32_t> rowOfTrack_;  // -1 while hidden
+    std::vector<int32_t> rowOfTrack_;    // -1 while hidden
+    std::vector<int32_t> rowOfPreview_;  // by the track of the lane; -1 for none
+    std::vector<uint32_t> previews_;     // by group: the track that represents it, or `noIndex`
     int totalHeight_ = 0;
 };
 

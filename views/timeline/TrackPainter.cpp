@@ -30,27 +30,50 @@ void LabelCache::reset(const StringTable* strings, const QFont& font) {
     unhinted_ = QFontMetricsF(unhinted);
     fullWidth_.clear();
     fitted_.clear();
+    stems_.clear();
+}
+
+QString LabelCache::textOf(StringIndex name) const {
+    const std::string_view whole = strings_->at(name).substr(0, maxCharacters);
+    const std::string known = knownRangeName(whole);
+    const std::string_view bytes = known.empty() ? whole : std::string_view(known);
+    return QString::fromUtf8(bytes.data(), qsizetype(bytes.size())).simplified();
+}
+
+bool LabelCache::areOfOneSeries(StringIndex one, StringIndex other) {
+    if (one == other) return true;
+    if (!strings_) return false;
+    const auto stemOf = [this](StringIndex name) {
+        if (const auto known = stems_.constFind(name); known != stems_.constEnd()) return *known;
+        QString stem = textOf(name);
+        stem.removeIf([](QChar each) { return each.isDigit(); });
+        return *stems_.insert(name, qHash(stem));
+    };
+    return stemOf(one) == stemOf(other);
+}
+
+QString LabelCache::fittedSeries(StringIndex first, StringIndex last, uint32_t count, double width) const {
+    if (!strings_) return {};
+    const QString from = textOf(first), to = textOf(last);
+    const QString number = QStringLiteral(" (%1)").arg(count);
+    const QString range = from == to ? from : from + QStringLiteral(" \u2026 ") + to;
+    for (const QString& text : {range + number, range, number.trimmed()})
+        if (!text.isEmpty() && widthOf(text) <= width) return text;
+    return {};
 }
 
 const QString& LabelCache::fitted(StringIndex name, double width) {
     static const QString nothing;
     if (!strings_) return nothing;
     if (fitted_.size() > maxEntries) fitted_.clear();
-    const auto text = [&] {
-        const std::string_view whole = strings_->at(name).substr(0, maxCharacters);
-        const std::string known = knownRangeName(whole);
-        const std::string_view bytes = known.empty() ? whole : std::string_view(known);
-        return QString::fromUtf8(bytes.data(), qsizetype(bytes.size())).simplified();
-    };
-
     auto full = fullWidth_.find(name);
-    if (full == fullWidth_.end()) full = fullWidth_.insert(name, widthOf(text()));
+    if (full == fullWidth_.end()) full = fullWidth_.insert(name, widthOf(textOf(name)));
     const bool fits = *full <= width;
     const auto bucket = fits ? 0u : static_cast<quint32>(width) / stepPixels + 1;
     const quint64 key = quint64{name} << 32 | bucket;
     auto found = fitted_.find(key);
     if (found == fitted_.end()) {
-        found = fitted_.insert(key, fits ? text() : cut(text(), (bucket - 1) * stepPixels));
+        found = fitted_.insert(key, fits ? textOf(name) : cut(textOf(name), (bucket - 1) * stepPixels));
     }
     return *found;
 }
@@ -64,12 +87,12 @@ QString LabelCache::cut(const QString& text, double width) const {
     // "step 10" and "step 11" must not both become "step": a number at the end stays.
     static const QRegularExpression numberAtEnd(QStringLiteral("[ _#:=./-]\\d{1,6}$"));
     if (const qsizetype separator = text.lastIndexOf(numberAtEnd); separator >= 0) {
-        const QString ending = ellipsis + text.mid(separator + 1);
-        const double room = width - widthOf(ending);
-        if (room < 0) return {};
+        const QString number = text.mid(separator + 1);
+        const double room = width - widthOf(ellipsis + number);
         qsizetype count = 0;
         while (count < separator && widthOf(text.left(count + 1)) <= room) ++count;
-        return text.left(count) + ending;
+        if (room >= 0 && count > minCharactersBeforeEllipsis) return text.left(count) + ellipsis + number;
+        return widthOf(number) <= width ? number : QString();
     }
     // In proportion, as if the wider of the two renderings were measured here.
     const double share = metrics_.horizontalAdvance(text) / std::max(1.0, widthOf(text));
@@ -82,6 +105,8 @@ namespace {
 // Sparse runs must stay visible, so they never get fainter than this.
 constexpr double minCoverageShare = 0.35;
 constexpr double minBarHeightPx = 12;
+// The perforation of merged slices.
+constexpr double holeStep = 4, holeSize = 2;
 
 }  // namespace
 
@@ -101,6 +126,10 @@ void RunPainter::flush() {
             fill_.fill(QRectF(left_, area_.top(), width, area_.height() - height),
                        blended(background_, color_, minCoverageShare));
         fill_.fill(QRectF(left_, area_.bottom() - height, width, height), color_);
+        if (level_ == levelCount && width >= 2 * holeStep) {
+            for (double x = std::ceil(left_ / holeStep) * holeStep; x + holeSize <= right_; x += holeStep)
+                fill_.fill(QRectF(x, area_.top(), holeSize, holeSize), background_);
+        }
     } else {
         const double share = double(level_) / levelCount;
         fill_.fill(QRectF(left_, area_.top(), width, area_.height()),
@@ -111,9 +140,10 @@ void RunPainter::flush() {
 
 namespace {
 
-constexpr double minLabelWidthPx = 30;
+constexpr double minLabelWidthPx = 20;
+constexpr double minRunLabelWidthPx = 40;
+constexpr double maxRunGapPx = 3;  // between slices that are named together
 constexpr double minEdgeWidthPx = 5;
-constexpr double minLabelHeightPx = 14;
 constexpr double labelInset = 4;
 // Share of the colour of slices without the highlighted name.
 constexpr double fadedShare = 0.6;
@@ -123,9 +153,9 @@ bool isGpuTrack(TrackKind kind) {
     return kind == TrackKind::Gpu || kind == TrackKind::Stream || kind == TrackKind::StreamProjection;
 }
 
-bool isOnScreen(const LayoutRow& row, int lane, const TrackScroll::Band& band) {
-    const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
-    return top + row.laneHeight > band.top && top < band.bottom;
+bool isOnScreen(const LaneArea& area, const TrackScroll::Band& band) {
+    const int top = area.top - band.scrollY;
+    return top + area.height > band.top && top < band.bottom;
 }
 
 }  // namespace
@@ -139,6 +169,8 @@ void TrackPainter::reset(const QFont& font) {
     labels_.reset(state_.trace() ? &state_.trace()->strings : nullptr, font_);
     const QFontMetricsF metrics(font_);
     baseline_ = (metrics.ascent() - metrics.descent()) / 2;
+    // Letters may touch the edges of a lane, but not those of a folded one.
+    minLabelHeight_ = metrics.ascent() + metrics.descent() / 2;
 }
 
 void TrackPainter::setBaselineOverlay(const TimelineState* other) {
@@ -177,14 +209,13 @@ void TrackPainter::prepareLanes(QSize size) {
     std::vector<uint32_t> counters;
     for (const TrackScroll::Band& band : state_.scroll().bands(size.height()))
         for (const LayoutRow& row : band.rows)
-            for (int lane = 0; lane < row.laneCount; ++lane) {
-                const LanePosition position{row.track, static_cast<uint32_t>(lane)};
-                if (!isOnScreen(row, lane, band)) continue;
+            TrackLayout::forEachLane(row, [&](LanePosition position, const LaneArea& area) {
+                if (!isOnScreen(area, band)) return;
                 if (state_.lanes().counterAt(position))
                     counters.push_back(state_.lanes().counterIndexAt(position));
                 else
                     lanes.push_back(position);
-            }
+            });
     geometry_.prepare(lanes, counters);
 }
 
@@ -201,16 +232,14 @@ void TrackPainter::paintBand(QPainter& painter, const TrackScroll::Band& band, Q
     Brush brush{painter, OpaqueFill(painter)};
     for (const LayoutRow& row : band.rows) {
         const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
-        for (int lane = 0; lane < row.laneCount; ++lane) {
-            if (!isOnScreen(row, lane, band)) continue;
-            const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
+        TrackLayout::forEachLane(row, [&](LanePosition position, const LaneArea& lane) {
+            if (!isOnScreen(lane, band)) return;
             // The pixel between two lanes, or half a pixel between two squeezed ones.
-            const double gap = row.laneHeight >= 8 ? 1 : 0.5;
-            const LanePosition position{row.track, static_cast<uint32_t>(lane)};
-            const QRectF area(0, top, size.width(), row.laneHeight - gap);
+            const double gap = lane.height >= 8 ? 1 : 0.5;
+            const QRectF area(0, lane.top - band.scrollY, size.width(), lane.height - gap);
             paintLane(brush, position, area, background);
             if (baselineOverlay_ && !row.isHeader) paintBaselineOverlay(painter, position, area);
-        }
+        });
         if (state_.tracks().isUnmatched(row.track)) {
             QColor veil = theme.canvas;
             veil.setAlphaF(0.6F);
@@ -253,6 +282,15 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     const StringIndex lit = state_.selection().highlightedName();
     const double perPixel = 1 / ratio_;
     RunPainter runs(brush.fill, area, background);
+    const bool isNamed = area.height() >= minLabelHeight_;
+    std::vector<Run> named;
+    Run run;
+    const auto endRun = [&] {
+        if (!run.isEmpty() && run.isSeries && run.endSlice - run.firstSlice > 1 &&
+            run.right - run.left >= minRunLabelWidthPx)
+            named.push_back(run);
+        run = {};
+    };
     for (const PixelSlice& slice : slices) {
         const double left = slice.left * perPixel;
         const double right = slice.right * perPixel;
@@ -264,13 +302,48 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
         if (isFaded) color = blended(background, color, fadedShare);
         if (isSingle && right - left >= minEdgeWidthPx) {
             runs.flush();
+            endRun();
             paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()), color, isLit);
         } else {
             runs.add(left, right, color, slice.coverage);
+            const bool isRange = slice.category == SliceCategory::Nvtx || slice.category == SliceCategory::Projection;
+            if (!isNamed || !isRange) continue;
+            if (!run.isEmpty() && left - run.right > maxRunGapPx) endRun();
+            extend(run, lane, slice);
         }
     }
     runs.flush();
+    endRun();
+    for (const Run& each : named) paintRunLabel(brush.painter, each, lane, area);
     if (state_.selection().hits()) paintHits(brush.fill, position, slices, area);
+}
+
+void TrackPainter::extend(Run& run, const Lane& lane, const PixelSlice& slice) {
+    if (run.isEmpty()) run = {slice.left / ratio_, 0, slice.firstSlice, slice.firstSlice};
+    // One look per pixel is enough: other names among them are shorter ones.
+    run.isSeries = run.isSeries && labels_.areOfOneSeries(lane.name[run.firstSlice], slice.name);
+    run.right = slice.right / ratio_;
+    run.endSlice = slice.firstSlice + slice.sliceCount;
+}
+
+/// On a plate, unlike the name of a single slice.
+void TrackPainter::paintRunLabel(QPainter& painter, const Run& run, const Lane& lane, const QRectF& area) {
+    const double left = std::max(run.left, area.left()), right = std::min(run.right, area.right());
+    const StringIndex last = lane.name[run.endSlice - 1];
+    if (!labels_.areOfOneSeries(lane.name[run.firstSlice], last)) return;
+    const QString text = labels_.fittedSeries(lane.name[run.firstSlice], last, run.endSlice - run.firstSlice,
+                                              right - left - 4 * labelInset);
+    if (text.isEmpty()) return;
+    const Theme& theme = state_.options().theme();
+    QColor veil = theme.canvas;
+    veil.setAlpha(215);
+    const QFontMetricsF metrics(font_);
+    const double height = std::min(metrics.height(), area.height() - 2);
+    painter.fillRect(QRectF(left + labelInset, area.center().y() - height / 2,
+                            metrics.horizontalAdvance(text) + 2 * labelInset, height),
+                     veil);
+    painter.setPen(theme.text);
+    painter.drawText(QPointF(left + 2 * labelInset, area.center().y() + baseline_), text);
 }
 
 void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color, bool isLit) {
@@ -287,7 +360,7 @@ void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rect
         // None at the window's edge: there the slice goes on.
         fill.fill(QRectF(r.left(), r.top(), 1, r.height()), colors_.edgeOf(color));
     }
-    if (r.width() >= minLabelWidthPx && r.height() >= minLabelHeightPx) paintLabel(brush.painter, name, r, color);
+    if (r.width() >= minLabelWidthPx && r.height() >= minLabelHeight_) paintLabel(brush.painter, name, r, color);
 }
 
 void TrackPainter::paintBaselineOverlay(QPainter& painter, LanePosition lane, const QRectF& area) {

@@ -22,11 +22,17 @@ namespace lanescope::views {
 class LabelCache {
   public:
     void reset(const StringTable* strings, const QFont& font);
-    /// Returns the name in at most `width` pixels: whole, or elided with its final number kept.
+    /// Returns the name in at most `width` pixels: whole, elided with its final number kept, or only that number.
     /// Empty if no readable text is left.
     const QString& fitted(StringIndex name, double width);
+    /// Returns the names of merged slices in at most `width` pixels: "it 0 … it 49 (50)", or less of it; empty if it
+    /// does not fit.
+    QString fittedSeries(StringIndex first, StringIndex last, uint32_t count, double width) const;
+    /// Returns true if the names differ only in their numbers.
+    bool areOfOneSeries(StringIndex one, StringIndex other);
 
   private:
+    QString textOf(StringIndex name) const;
     QString cut(const QString& text, double width) const;
     double widthOf(const QString& text) const;
 
@@ -38,11 +44,13 @@ class LabelCache {
     QFontMetricsF unhinted_{QFont()};
     QHash<StringIndex, double> fullWidth_;
     QHash<quint64, QString> fitted_;
+    QHash<StringIndex, size_t> stems_;  ///< Hashes of names without digits.
 };
 
 /// Fills slices of one lane that are too small to distinguish: adjacent pixels with slices, from
 /// left to right. Equal neighbours become one fill. The busy share of a pixel is the height of a
-/// bar if there is room, else the strength of its colour.
+/// bar if there is room, else the strength of its colour. The top of a full bar is perforated: a single slice is
+/// smooth.
 class RunPainter {
   public:
     RunPainter(OpaqueFill& fill, const QRectF& area, QRgb background);
@@ -117,6 +125,15 @@ class TrackPainter {
         OpaqueFill fill;
     };
     void paintLane(Brush& brush, LanePosition lane, const QRectF& area, QRgb background);
+    /// Merged slices without a pixel between them.
+    struct Run {
+        double left = 0, right = 0;
+        uint32_t firstSlice = 0, endSlice = 0;
+        bool isSeries = true;  ///< All names differ only in numbers.
+        bool isEmpty() const { return endSlice == firstSlice; }
+    };
+    void extend(Run& run, const Lane& lane, const PixelSlice& slice);
+    void paintRunLabel(QPainter& painter, const Run& run, const Lane& lane, const QRectF& area);
     void paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color, bool isLit);
     void paintBaselineOverlay(QPainter& painter, LanePosition lane, const QRectF& area);
     void paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices, const QRectF& area, QRgb color) const;
@@ -129,7 +146,8 @@ class TrackPainter {
     const TimelineState& state_;
     QFont font_;
     double ratio_ = 1;
-    double baseline_ = 0;  // from the middle of a lane down to the baseline of its text
+    double baseline_ = 0;        // from the middle of a lane down to the baseline of its text
+    double minLabelHeight_ = 0;  // a lower slice has no name
     TrackGeometry geometry_;
     const TimelineState* baselineOverlay_ = nullptr;
     TrackGeometry baselineGeometry_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
@@ -16,7 +18,8 @@ namespace {
 constexpr double topInset = 3;
 constexpr double lineWidth = 1.5;
 constexpr double fillShare = 0.38;  // of the line's colour over the canvas
-constexpr double paleShare = 0.12;  // of a mean over a long time
+constexpr double paleShare = 0.22;  // of a mean over a long time
+constexpr double dotLength = 3;     // at the edge of such a mean
 constexpr double labelInset = 4;
 
 void paintValue(QPainter& painter, const QString& text, QRectF plate, const Theme& theme) {
@@ -26,14 +29,20 @@ void paintValue(QPainter& painter, const QString& text, QRectF plate, const Them
     painter.drawText(plate, Qt::AlignCenter, text);
 }
 
-void paintScale(QPainter& painter, const CounterSeries& counter, const CounterScale& scale, const QRectF& area,
-                CounterGrowth growth, const Theme& theme) {
-    painter.save();
-    QFont font = painter.font();
+/// The values at the ends of a scale and their places.
+struct ScaleTexts {
+    QFont font;
+    std::vector<std::pair<QString, QRectF>> texts;
+};
+
+ScaleTexts scaleTexts(QFont font, const CounterSeries& counter, const CounterScale& scale, const QRectF& area,
+                      CounterGrowth growth) {
+    ScaleTexts result;
+    // Without a value the ends of the scale have no meaning.
+    if (!counter.hasValue()) return result;
     if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.9);
+    result.font = font;
     const QFontMetricsF metrics(font);
-    painter.setFont(font);
-    painter.setPen(theme.mutedText);
     const auto plateOf = [&](const QString& text) {
         return QRectF(area.left(), 0, metrics.horizontalAdvance(text) + 2 * labelInset, metrics.height());
     };
@@ -49,13 +58,21 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const CounterSc
         isRound ? QStringLiteral("%1 %").arg(named) : QString::fromStdString(formatCounter(named, counter.unit));
     QRectF plate = plateOf(maxValue);
     plate.moveTop(growsUp != isFlat ? area.top() + 1 : area.bottom() - plate.height() - 1);
-    if (isFitting(plate, 1)) paintValue(painter, maxValue, plate, theme);
+    if (isFitting(plate, 1)) result.texts.emplace_back(maxValue, plate);
     if (scale.minValue != 0) {
         const QString minValue = QString::fromStdString(formatCounter(scale.minValue, counter.unit));
         plate = plateOf(minValue);
         plate.moveTop(growsUp ? area.bottom() - plate.height() : area.top() + 1);
-        if (isFitting(plate, 2)) paintValue(painter, minValue, plate, theme);
+        if (isFitting(plate, 2)) result.texts.emplace_back(minValue, plate);
     }
+    return result;
+}
+
+void paintScale(QPainter& painter, const ScaleTexts& scale, const Theme& theme) {
+    painter.save();
+    painter.setFont(scale.font);
+    painter.setPen(theme.mutedText);
+    for (const auto& [text, plate] : scale.texts) paintValue(painter, text, plate, theme);
     painter.restore();
 }
 
@@ -68,22 +85,27 @@ std::optional<int64_t> meanAround(const CounterSeries& counter, const CounterCol
     return sample ? meanOver(counter, *sample, shown.durationNs()) : std::nullopt;
 }
 
-/// Paints a mean over a long time: a pale, hatched band without a line, labelled with its duration.
+/// Paints a mean over a long time: a pale band with a dotted edge, labelled with its duration next to the scale.
 void paintMean(QPainter& painter, const CounterSeries& counter, double value, int64_t overNs, const QRectF& band,
-               const QRectF& lane, const Theme& theme) {
+               const QRectF& lane, CounterGrowth growth, const ScaleTexts& scale, const Theme& theme) {
     const QColor line = theme.colorOf(SliceCategory::Counter);
-    paintHatched(painter, band, Theme::mix(theme.canvas, line, paleShare), Theme::mix(theme.canvas, line, fillShare));
+    painter.fillRect(band, Theme::mix(theme.canvas, line, paleShare));
+    const double edge = growth == CounterGrowth::Up ? band.top() : band.bottom() - 1;
+    for (double x = std::ceil(band.left() / (2 * dotLength)) * 2 * dotLength; x + dotLength <= band.right();
+         x += 2 * dotLength)
+        painter.fillRect(QRectF(x, edge, dotLength, 1), Theme::mix(theme.canvas, line, 0.8));
     const QString text = QStringLiteral("mean %1 over %2")
                              .arg(QString::fromStdString(formatCounter(value, counter.unit)),
                                   QString::fromStdString(formatDuration(overNs)));
     const QFontMetricsF metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 2 * labelInset;
-    // Next to the scale, which is at the left of the lane.
     if (width > band.width() || 2 * width > lane.width() || metrics.height() > lane.height()) return;
+    QRectF plate(band.center().x() - width / 2, lane.center().y() - metrics.height() / 2, width, metrics.height());
+    for (const auto& [end, place] : scale.texts)
+        if (place.adjusted(0, 0, labelInset, 0).intersects(plate)) plate.moveLeft(place.right() + labelInset);
+    if (plate.right() > band.right()) return;
     painter.setPen(theme.mutedText);
-    paintValue(painter, text,
-               QRectF(band.center().x() - width / 2, lane.center().y() - metrics.height() / 2, width, metrics.height()),
-               theme);
+    paintValue(painter, text, plate, theme);
 }
 
 /// Returns true if the value at `timeNs` is unknown, so that an empty place is not 0. Computed
@@ -112,6 +134,7 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
     painter.fillRect(QRectF(area.left(), headLine, area.width(), 1), theme.grid);
     const double nsPerColumn =
         static_cast<double>(shown.durationNs()) / static_cast<double>(std::max<size_t>(1, columns.size()));
+    const ScaleTexts ends = scaleTexts(painter.font(), counter, scale, area, growth);
     // A bar from one height to another with a min height.
     const auto bar = [](double left, double width, double from, double to, double minValue) {
         const double top = std::min(from, to);
@@ -136,7 +159,7 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
         const auto middleNs = shown.startNs + static_cast<int64_t>(middle * nsPerColumn);
         if (const auto overNs = meanAround(counter, column, middleNs, shown)) {
             const QRectF band = bar(left, width, foot, head, 1);
-            paintMean(painter, counter, column.maximum, *overNs, band, area, theme);
+            paintMean(painter, counter, column.maximum, *overNs, band, area, growth, ends, theme);
             continue;
         }
         const double low = counterY(scale, column.minimum, area, growth);
@@ -147,8 +170,7 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
         const double lineStart = growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
         opaque.fill(bar(left, width, lineStart, lineEnd, 1), line);
     }
-    // Without a value the ends of the scale have no meaning.
-    if (counter.hasValue()) paintScale(painter, counter, scale, area, growth, theme);
+    paintScale(painter, ends, theme);
 }
 
 }  // namespace lanescope::views

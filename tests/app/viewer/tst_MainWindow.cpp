@@ -31,7 +31,7 @@
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/SideCard.h"
+#include "views/details/OverlayPanel.h"
 #include "views/details/WarningPanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/tables/ReportModel.h"
@@ -50,7 +50,7 @@ class tst_MainWindow : public QObject {
         window.tabs().currentTrace()->timeline().state().selection().setEvent({EventKind::Kernel, 0});
         QApplication::processEvents();
     }
-    static SideCard& detailsOf(MainWindow& window) { return child<SideCard>(*window.tabs().currentTrace()); }
+    static OverlayPanel& detailsOf(MainWindow& window) { return child<OverlayPanel>(*window.tabs().currentTrace()); }
     /// The splitter between timeline and tables.
     static QSplitter& tablesSplitter(MainWindow& window) {
         return *qobject_cast<QSplitter*>(detailsOf(window).parentWidget()->parentWidget());

@@ -7,7 +7,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/SideCard.h"
+#include "views/details/OverlayPanel.h"
 #include "views/timeline/TrackCanvas.h"
 
 using namespace lanescope;
@@ -20,7 +20,7 @@ namespace {
 struct Still : ShownWindow {
     Still() : ShownWindow(simulatedTraining({.steps = 6})) {}
     TrackCanvas& canvas() { return child<TrackCanvas>(timeline()); }
-    SideCard& card() { return child<SideCard>(page()); }
+    OverlayPanel& details() { return child<OverlayPanel>(page()); }
     TimelineState& state() { return timeline().state(); }
 
     /// Shows `event` alone in the middle of its surroundings, at this share of the width.
@@ -73,11 +73,11 @@ class tst_Stillness : public QObject {
         };
         shown.press(place);
         QCOMPARE(shown.state().selection().event(), kernel);
-        QVERIFY(shown.card().isVisible());
+        QVERIFY(shown.details().isVisible());
         QVERIFY(isStill());
-        keepPicture(shown.window, "details-card");
+        keepPicture(shown.window, "details-panel");
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
-        QVERIFY(!shown.card().isVisible());
+        QVERIFY(!shown.details().isVisible());
         QVERIFY(isStill());
     }
 
@@ -89,54 +89,54 @@ class tst_Stillness : public QObject {
             const TimeRange before = shown.state().range().visible();
             const QPoint place = shown.placeOf(kernel);
             shown.press(place);
-            QVERIFY(shown.card().isVisible());
+            QVERIFY(shown.details().isVisible());
             QCOMPARE(shown.widgetAt(place), &shown.canvas());
             shown.press(place, true);
             const TimeRange after = shown.state().range().visible();
             QVERIFY(after.durationNs() < before.durationNs() / 4);
             QCOMPARE(shown.state().selection().event(), kernel);
-            // All of it is next to the card.
-            const QRect card = shown.card().geometry();
+            // All of it is next to the panel.
+            const QRect details = shown.details().geometry();
             const TimeRange range = shown.timeline().trace()->rangeOf(kernel);
             const int base = shown.timeline().x();
             const double left = base + shown.timeline().places().xOf(range.startNs);
             const double right = base + shown.timeline().places().xOf(range.endNs);
-            QVERIFY(shown.card().isAtLeft() ? left >= card.right() : right <= card.left());
+            QVERIFY(shown.details().isAtLeft() ? left >= details.right() : right <= details.left());
         }
     }
 
-    void cardIsClosedByItsButtonAndByEscape() {
+    void detailsAreClosedByTheirButtonAndByEscape() {
         Still shown;
         QVERIFY(shown.wait());
         shown.showAt(kernel, 0.4);
         shown.press(shown.placeOf(kernel));
-        QTest::mouseClick(shown.card().findChild<QToolButton*>(), Qt::LeftButton);
-        QVERIFY(!shown.card().isVisible());
+        QTest::mouseClick(shown.details().findChild<QToolButton*>(), Qt::LeftButton);
+        QVERIFY(!shown.details().isVisible());
         QVERIFY(!shown.state().selection().event().isValid());
         shown.press(shown.placeOf(kernel));
-        QVERIFY(shown.card().isVisible());
-        QTest::keyClick(shown.card().findChild<FactSheet*>(), Qt::Key_Escape);
-        QVERIFY(!shown.card().isVisible());
+        QVERIFY(shown.details().isVisible());
+        QTest::keyClick(shown.details().findChild<FactSheet*>(), Qt::Key_Escape);
+        QVERIFY(!shown.details().isVisible());
         QVERIFY(!shown.state().selection().event().isValid());
     }
 
-    void cardIsNoHigherThanItsTextNorThanTheTracks() {
+    void detailsAreNoHigherThanTheirTextNorThanTheTracks() {
         Still shown;
         QVERIFY(shown.wait());
         shown.showAt(kernel, 0.4);
         shown.press(shown.placeOf(kernel));
         const QRect tracks = shown.timeline().places().tracksArea().translated(shown.timeline().pos());
-        QVERIFY(tracks.contains(shown.card().geometry()));
+        QVERIFY(tracks.contains(shown.details().geometry()));
         // Its edge is dragged.
-        const int width = shown.card().width();
+        const int width = shown.details().width();
         const QPoint grip(1, 20);
-        QTest::mousePress(&shown.card(), Qt::LeftButton, {}, grip);
-        QMouseEvent move(QEvent::MouseMove, grip - QPoint(60, 0), shown.card().mapToGlobal(grip - QPoint(60, 0)),
+        QTest::mousePress(&shown.details(), Qt::LeftButton, {}, grip);
+        QMouseEvent move(QEvent::MouseMove, grip - QPoint(60, 0), shown.details().mapToGlobal(grip - QPoint(60, 0)),
                          Qt::NoButton, Qt::LeftButton, {});
-        QApplication::sendEvent(&shown.card(), &move);
-        QTest::mouseRelease(&shown.card(), Qt::LeftButton, {}, grip);
-        QVERIFY(shown.card().width() > width + 40);
-        QVERIFY(tracks.contains(shown.card().geometry()));
+        QApplication::sendEvent(&shown.details(), &move);
+        QTest::mouseRelease(&shown.details(), Qt::LeftButton, {}, grip);
+        QVERIFY(shown.details().width() > width + 40);
+        QVERIFY(tracks.contains(shown.details().geometry()));
     }
 };
 

@@ -311,6 +311,24 @@ class tst_CounterLanes : public QObject {
         QVERIFY(!colorsOf(fine, {1010 * ms, 1040 * ms}).contains(line));
     }
 
+    /// The text of a mean whose middle is near the scale moves beside it.
+    void meanIsNotWrittenOverTheScale() {
+        const CounterSeries coarse = shareOf({0, 300}, {140, 120}, 2000);
+        const auto scaleText = [&](int64_t shownMs) {
+            QImage image(600, 28, QImage::Format_RGB32);
+            image.fill(Theme::light().canvas);
+            QPainter painter(&image);
+            OpaqueFill fill(painter);
+            const TimeRange shown{0, shownMs * ms};
+            paintCounter(painter, fill, coarse, {0, 147.1}, coarse.extremesAt(shown, 600), shown, {0, 0, 600, 28},
+                         CounterGrowth::Up, 1, Theme::light());
+            painter.end();
+            return image.copy(0, 0, 40, 28);
+        };
+        // The first mean is 220 pixels wide with a text, and 90 wide without one.
+        QCOMPARE(scaleText(818), scaleText(2000));
+    }
+
     void adjacentCountersShareTheirScale() {
         const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200);
         const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);

@@ -374,7 +374,7 @@ class tst_PairedRows : public QObject {
         QVERIFY2(texts.contains("and 2 more waits"), qPrintable(texts.join(" | ")));
     }
 
-    void clockErrorIsHatched() {
+    void clockErrorIsAWhisker() {
         const Ranks ranks, ofOneClock(true, false);
         ShownTimeline shown(ranks.trace), certain(ofOneClock.trace);
         const auto picture = [](ShownTimeline& timeline, EventRef selected) {
@@ -383,14 +383,14 @@ class tst_PairedRows : public QObject {
             QApplication::processEvents();
             return timeline.canvas()->grab().toImage();
         };
-        const QImage hatched = picture(shown, ranks.firsts[0]);
+        const QImage whisker = picture(shown, ranks.firsts[0]);
         const QImage plain = picture(certain, ofOneClock.firsts[0]);
         // Next to the arrowhead, within the error of 30 us, and beyond it.
         const int head = int(shown.toX(400 * us)), edge = int(shown.toX(430 * us));
         const int y = shown.middleOf(ranks.firsts[0]).y();
         QVERIFY(edge - head > 12);
-        QVERIFY(differences(hatched, plain, {head + 7, y - 4, edge - head - 9, 8}) > 20);
-        QCOMPARE(differences(hatched, plain, {edge + 3, y - 4, 40, 8}), 0);
+        QVERIFY(differences(whisker, plain, {head + 7, y - 4, edge - head - 9, 8}) > 20);
+        QCOMPARE(differences(whisker, plain, {edge + 3, y - 4, 40, 8}), 0);
     }
 
     void everyPieceIsDoneOnce() {

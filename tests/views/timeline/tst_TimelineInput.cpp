@@ -313,6 +313,37 @@ class tst_TimelineInput : public QObject {
         QVERIFY(!card.isVisible());
     }
 
+    void emptyPlacesHaveTheirDuration() {
+        SimulatedTrace builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 100'000, 200'000);
+        builder.addNvtx(builder.defaultThread(), "run", 0, 1'000'000);
+        ShownTimeline shown(builder.finish());
+        const auto textAt = [&](TrackKind kind, int64_t timeNs) {
+            const LayoutRow* row = shown.view.state().tracks().layout().rowOf(trackOf(*shown.view.trace(), kind));
+            shown.send(shown.canvas(), {int(shown.toX(timeNs)), row->top + row->height / 2}, Qt::NoButton);
+            const HoverTip& tip = shown.canvas()->hoverTip();
+            return tip.isVisible() ? tip.title() + '|' + tip.detail() : QString();
+        };
+        QCOMPARE(textAt(TrackKind::Stream, 600'000),
+                 QString("No work in this stream for 800.0 us|none after 200 us, until the end of the trace"));
+        QCOMPARE(textAt(TrackKind::Stream, 50'000),
+                 QString("No work in this stream for 100.0 us|none before 100 us, from the start of the trace"));
+        QVERIFY(textAt(TrackKind::Gpu, 900'000).startsWith("No GPU work for 800.0 us"));
+    }
+
+    void hoverTipLeavesItsLaneVisible() {
+        ShownTimeline shown(small_.trace);
+        for (const EventRef event : {small_.first, small_.third, small_.onOtherStream}) {
+            const QPoint at = shown.middleOf(event);
+            shown.send(shown.canvas(), at, Qt::NoButton);
+            const HoverTip& tip = shown.canvas()->hoverTip();
+            QVERIFY(tip.isVisible());
+            const SliceLocation place = small_.trace->locate(event);
+            const auto lane = shown.view.state().tracks().layout().areaOf({place.track, place.lane});
+            QVERIFY(tip.rectangle().top() >= lane->top + lane->height || tip.rectangle().bottom() < lane->top);
+        }
+    }
+
     void fitsTheSelection() {
         ShownTimeline shown(small_.trace);
         shown.view.state().selection().setEvent(small_.second);
@@ -590,7 +621,7 @@ class tst_TimelineInput : public QObject {
         // Another stream waits, on a lower GPU.
         shown.view.setTrace(busy_.trace);
         shown.view.state().selection().setEvent(busy_.launched);
-        shown.view.resize(1100, 160);
+        shown.view.resize(1100, 130);
         QApplication::processEvents();
         QVERIFY(!shown.canvas()->flowLabels().empty());
         QCOMPARE(shown.canvas()->flowLabels().back().text, QString("GPU 1 Compute, stream 20 below"));

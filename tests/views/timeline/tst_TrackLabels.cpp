@@ -256,6 +256,30 @@ class TestTrackLabels : public QObject {
         QCOMPARE(shown.layout().rows().size(), rows);
     }
 
+    void titleOfAHighRowStaysInSight() {
+        SimulatedTrace builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 1'000);
+        for (int64_t depth = 0; depth < 60; ++depth)
+            builder.addNvtx(builder.defaultThread(), "range", depth * 1'000, 1'000'000 - depth * 1'000);
+        ShownTimeline shown(builder.finish());
+        const uint32_t track = trackOf(*shown.view.trace(), TrackKind::ThreadNvtx);
+        const LayoutRow row = *shown.view.state().tracks().layout().rowOf(track);
+        QVERIFY(row.height > 800);
+        const QFont font = shown.labels()->font();
+        QCOMPARE(titleTop(row, shown.view.state().scroll(), font), row.top);
+        shown.view.state().scroll().setY(row.top + 300);
+        QCOMPARE(titleTop(row, shown.view.state().scroll(), font), 0);
+        // Near its end the title leaves with the row.
+        shown.view.state().scroll().setY(row.bottom() - 20);
+        QVERIFY(titleTop(row, shown.view.state().scroll(), font) <= 0);
+        // The pin is where it is drawn.
+        shown.view.state().scroll().setY(row.top + 300);
+        const QPoint pin = pinArea(row, 0, shown.labels()->width(), font).center();
+        ShownTimeline::send(shown.labels(), pin, Qt::NoButton);
+        QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, pin);
+        QVERIFY(shown.view.state().tracks().layout().isPinned(track));
+    }
+
     void rowsHaveThreeHeights() {
         Labels shown(trace_);
         const int normal = shown.layout().totalHeight();

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QTest>
+
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"
+#include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackLayout.h"
 
 using namespace lanescope;
@@ -47,6 +51,7 @@ TracePtr ranksOf(int count) {
         const uint32_t stream = builder.addStream(process, builder.addGpu(), 7);
         for (int64_t at = 0; at < 10; ++at)
             builder.launch(thread, stream, "gemm", at * 100'000, at * 100'000 + 10'000, at * 100'000 + 60'000);
+        builder.addNvtx(thread, "step", 0, 1'000'000);
     }
     return builder.finish();
 }
@@ -163,7 +168,7 @@ class tst_TrackLayout : public QObject {
         int top = 0;
         for (const LayoutRow& row : layout.rows()) {
             QCOMPARE(row.top, top);
-            QVERIFY(row.height >= layout.metrics().headerHeight);
+            QVERIFY(row.height >= layout.metrics().titleHeight);
             QVERIFY(row.lanesTop >= layout.metrics().padding);
             QVERIFY(TrackLayout::laneTop(row, row.laneCount) <= row.bottom());
             top = row.bottom();
@@ -185,12 +190,19 @@ class tst_TrackLayout : public QObject {
     }
 
     void unfoldedGroupKeepsOnlyItsSummary() {
-        const std::vector<Track> tracks = machine();
+        std::vector<Track> tracks = machine();
         TrackLayout layout;
+        tracks[0].kind = TrackKind::Gpu;
         layout.setTracks(tracks);
         QVERIFY(layout.rowOf(0)->isHeader);
         QCOMPARE(layout.rowOf(0)->laneHeight, layout.metrics().summaryHeight);
         QCOMPARE(layout.rowOf(0)->height, layout.metrics().headerHeight);
+        // The calls of a process are in its threads, directly below.
+        tracks[0].kind = TrackKind::Process;
+        layout.setTracks(tracks);
+        QVERIFY(layout.rowOf(0)->isHeader);
+        QCOMPARE(layout.rowOf(0)->laneCount, 0);
+        QCOMPARE(layout.rowOf(0)->height, layout.metrics().titleHeight);
     }
 
     void streamWithChildrenKeepsItsKernels() {
@@ -379,8 +391,87 @@ class tst_TrackLayout : public QObject {
         const uint32_t process = builder.addProcess(100, "python3"), thread = builder.addThread(process, 100);
         for (int gpu = 0; gpu < 8; ++gpu)
             builder.launch(thread, builder.addStream(process, builder.addGpu(), 7), "gemm", 0, 10'000, 60'000);
-        QCOMPARE(firstArrangement(*builder.finish()).height, RowHeight::Compact);
-        QCOMPARE(firstArrangement(*ranksOf(4)).height, TrackArrangement().height);
+        QCOMPARE(firstArrangement(*builder.finish()).height, RowHeight::Fitted);
+        QCOMPARE(firstArrangement(*ranksOf(4)).height, RowHeight::Fitted);
+    }
+
+    void rowsOfManyGpusUseTheRoom() {
+        const TracePtr trace = ranksOf(4);
+        TimelineView timeline;
+        timeline.setTrace(trace);
+        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
+        timeline.show();
+        const TrackLayout& layout = timeline.state().tracks().layout();
+        int before = 0;
+        // Higher windows have higher rows, which fill most of them, and then the names of ranges.
+        for (const int height : {160, 260, 420, 620}) {
+            timeline.resize(1000, height);
+            QApplication::processEvents();
+            const int rows = layout.totalHeight() - layout.metrics().bottomSpace;
+            QVERIFY(rows >= before);
+            if (height > 260) {
+                QVERIFY2(rows <= timeline.state().scroll().viewportHeight(), qPrintable(QString::number(height)));
+                QVERIFY2(layout.metrics().previews != Previews::None, qPrintable(QString::number(height)));
+            }
+            before = rows;
+        }
+        // Changes of the user stay.
+        timeline.state().tracks().setFolded(layout.rows().front().track, false);
+        const LayoutMetrics metrics = layout.metrics();
+        timeline.resize(1000, 300);
+        QApplication::processEvents();
+        QVERIFY(layout.metrics() == metrics);
+    }
+
+    void foldedGpuShowsItsRangesWhereTheyCanBeSelected() {
+        const TracePtr trace = ranksOf(4);
+        TimelineView timeline;
+        timeline.resize(1000, 700);
+        timeline.setTrace(trace);
+        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
+        timeline.show();
+        QApplication::processEvents();
+        const TrackLayout& layout = timeline.state().tracks().layout();
+        const LayoutRow row = layout.rows().front();
+        QVERIFY(row.preview != noIndex);
+        QCOMPARE(trace->tracks[row.preview].kind, TrackKind::StreamProjection);
+        const int middle = row.top + row.previewTop + row.previewHeight / 2;
+        QVERIFY(layout.laneAt(middle) == (LanePosition{row.preview, 0}));
+        const auto area = layout.areaOf({row.preview, 0});
+        QVERIFY(area && area->top == row.top + row.previewTop && area->height == row.previewHeight);
+        auto* canvas = timeline.findChild<TrackCanvas*>();
+        const Lane& lane = trace->tracks[row.preview].lanes.front();
+        const double x = timeline.state().range().scale(canvas->width()).toX(lane.startNs[0] + lane.durationNs[0] / 2);
+        QTest::mouseClick(canvas, Qt::LeftButton, {}, {int(x), middle});
+        QCOMPARE(timeline.state().selection().event(), EventRef(lane.event[0]));
+        QVERIFY(layout.isFolded(row.track));
+    }
+
+    void processOfCountersIsOneRow() {
+        SimulatedTrace builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 1'000'000);
+        const uint32_t helper = builder.addProcess(870, "helper");
+        for (const char* name : {"cpu", "memory"}) {
+            CounterSeries series = powerOf(noIndex);
+            series.key = series.name = name;
+            series.source = "host";
+            series.process = helper;
+            builder.counter(std::move(series));
+        }
+        const TracePtr trace = builder.finish();
+        TrackLayout layout;
+        layout.setTracks(trace->tracks);
+        layout.setArrangement(firstArrangement(*trace));
+        int rows = 0;
+        for (const LayoutRow& row : layout.rows()) {
+            const Track& track = trace->tracks[row.track];
+            if (track.kind != TrackKind::Process || track.subject != helper) continue;
+            ++rows;
+            QVERIFY(row.isFolded);
+            QVERIFY(row.preview != noIndex);
+            QCOMPARE(trace->tracks[row.preview].kind, TrackKind::CounterGroup);
+        }
+        QCOMPARE(rows, 1);
     }
 
     void resetRestoresTheFirstArrangement() {

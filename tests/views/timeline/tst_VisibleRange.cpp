@@ -6,6 +6,7 @@
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/PairedRows.h"
+#include "views/timeline/TimeRuler.h"
 #include "views/timeline/VisibleRange.h"
 #include "views/timeline/scales.h"
 

@@ -10,21 +10,21 @@ class QToolButton;
 
 namespace lanescope::views {
 
-/// A card over one edge of an area of its parent, for details of a selection. It covers content instead of moving it,
+/// A panel over one edge of an area of its parent, for details of a selection. It covers content instead of moving it,
 /// is as high as its text and as wide as the user drags it. GUI thread.
-class SideCard : public QFrame {
+class OverlayPanel : public QFrame {
     Q_OBJECT
   public:
-    explicit SideCard(QWidget* parent);
+    explicit OverlayPanel(QWidget* parent);
 
     /// Adds a page with a `FactSheet`. Takes ownership.
     void addPage(QWidget* page);
     void setPage(int index);
-    /// Sets the area that the card may cover, in coordinates of the parent.
+    /// Sets the area that the panel may cover, in coordinates of the parent.
     void setArea(QRect area);
-    /// Shows the card at the edge where it covers neither place, in pixels from the left of the parent. The pointer has
-    /// precedence over the selected place. Without a need it stays at its edge.
-    void showBeside(std::optional<int> pointerX, std::optional<int> placeX);
+    /// Shows the panel at the edge where it covers neither place, in pixels from the left of the parent. The pointer
+    /// has precedence over the selected place. Without a need it stays at its edge.
+    void showNextTo(std::optional<int> pointerX, std::optional<int> placeX);
 
     bool isAtLeft() const { return isAtLeft_; }
     /// Returns the width chosen by the user, else 0.
@@ -32,7 +32,7 @@ class SideCard : public QFrame {
     void setChosenWidth(int width);
 
   signals:
-    /// Emitted when the user closes the card.
+    /// Emitted when the user closes the panel.
     void closed();
     /// Emitted after it was shown, hidden, moved or resized.
     void placed();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/details/SideCard.h"
+#include "views/details/OverlayPanel.h"
 
 #include <QAbstractTextDocumentLayout>
 #include <QKeyEvent>
@@ -19,13 +19,14 @@ namespace {
 constexpr int gripWidth = 5;
 constexpr int minWidthPx = 200;
 constexpr int defaultWidthPx = 320;
-constexpr int lettersPerLine = 34;  // of details
+constexpr int lettersPerLine = 34;
 constexpr int minHeightPx = 80;
 
 }  // namespace
 
-SideCard::SideCard(QWidget* parent) : QFrame(parent), pages_(new QStackedWidget(this)), close_(new QToolButton(this)) {
-    setObjectName(QStringLiteral("sideCard"));
+OverlayPanel::OverlayPanel(QWidget* parent)
+    : QFrame(parent), pages_(new QStackedWidget(this)), close_(new QToolButton(this)) {
+    setObjectName(QStringLiteral("overlayPanel"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
@@ -34,7 +35,7 @@ SideCard::SideCard(QWidget* parent) : QFrame(parent), pages_(new QStackedWidget(
     close_->setAutoRaise(true);
     close_->setToolTip(tr("Close the details (Esc)"));
     close_->setAccessibleName(tr("Close the details"));
-    connect(close_, &QToolButton::clicked, this, &SideCard::closed);
+    connect(close_, &QToolButton::clicked, this, &OverlayPanel::closed);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(gripWidth, 0, gripWidth, gripWidth);
     layout->setSpacing(0);
@@ -43,40 +44,40 @@ SideCard::SideCard(QWidget* parent) : QFrame(parent), pages_(new QStackedWidget(
     hide();
 }
 
-void SideCard::addPage(QWidget* page) {
+void OverlayPanel::addPage(QWidget* page) {
     pages_->addWidget(page);
     if (auto* sheet = page->findChild<FactSheet*>())
         connect(sheet->document()->documentLayout(), &QAbstractTextDocumentLayout::documentSizeChanged, this,
-                &SideCard::fit);
+                &OverlayPanel::fit);
 }
 
-void SideCard::setPage(int index) {
+void OverlayPanel::setPage(int index) {
     pages_->setCurrentIndex(index);
     fit();
 }
 
-void SideCard::setArea(QRect area) {
+void OverlayPanel::setArea(QRect area) {
     if (area == area_) return;
     area_ = area;
     fit();
 }
 
-void SideCard::setChosenWidth(int width) {
+void OverlayPanel::setChosenWidth(int width) {
     chosenWidth_ = width;
     fit();
 }
 
-int SideCard::wantedWidth() const {
+int OverlayPanel::wantedWidth() const {
     const int usual = std::max(defaultWidthPx, lettersPerLine * fontMetrics().averageCharWidth());
     return std::min(std::max(minWidthPx, chosenWidth_ > 0 ? chosenWidth_ : usual), area_.width() / 2);
 }
 
-QRect SideCard::placeAt(bool isAtLeft) const {
+QRect OverlayPanel::placeAt(bool isAtLeft) const {
     const int width = wantedWidth();
     return {isAtLeft ? area_.left() : area_.right() + 1 - width, area_.top(), width, area_.height()};
 }
 
-void SideCard::showBeside(std::optional<int> pointerX, std::optional<int> placeX) {
+void OverlayPanel::showNextTo(std::optional<int> pointerX, std::optional<int> placeX) {
     const auto covers = [&](bool isAtLeft, std::optional<int> x) {
         const QRect place = placeAt(isAtLeft);
         return x && *x >= place.left() - gripWidth && *x <= place.right() + gripWidth;
@@ -93,7 +94,7 @@ void SideCard::showBeside(std::optional<int> pointerX, std::optional<int> placeX
     fit();
 }
 
-void SideCard::fit() {
+void OverlayPanel::fit() {
     // The height of the text depends on the width.
     if (isFitting_ || isHidden() || area_.isEmpty()) return;
     isFitting_ = true;
@@ -112,18 +113,18 @@ void SideCard::fit() {
     emit placed();
 }
 
-bool SideCard::isOnGrip(QPoint position) const {
+bool OverlayPanel::isOnGrip(QPoint position) const {
     return isAtLeft_ ? position.x() >= width() - gripWidth : position.x() < gripWidth;
 }
 
-void SideCard::keyPressEvent(QKeyEvent* event) {
+void OverlayPanel::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape) return emit closed();
     QFrame::keyPressEvent(event);
 }
 
-void SideCard::mousePressEvent(QMouseEvent* event) { event->accept(); }
+void OverlayPanel::mousePressEvent(QMouseEvent* event) { event->accept(); }
 
-void SideCard::mouseMoveEvent(QMouseEvent* event) {
+void OverlayPanel::mouseMoveEvent(QMouseEvent* event) {
     if (event->buttons() & Qt::LeftButton) {
         const int x = mapToParent(event->pos()).x();
         return setChosenWidth(std::max(minWidthPx, isAtLeft_ ? x - area_.left() : area_.right() - x));
@@ -131,14 +132,14 @@ void SideCard::mouseMoveEvent(QMouseEvent* event) {
     setCursor(isOnGrip(event->pos()) ? Qt::SplitHCursor : Qt::ArrowCursor);
 }
 
-void SideCard::wheelEvent(QWheelEvent* event) { event->accept(); }
+void OverlayPanel::wheelEvent(QWheelEvent* event) { event->accept(); }
 
-void SideCard::showEvent(QShowEvent* event) {
+void OverlayPanel::showEvent(QShowEvent* event) {
     QFrame::showEvent(event);
     fit();
 }
 
-void SideCard::hideEvent(QHideEvent* event) {
+void OverlayPanel::hideEvent(QHideEvent* event) {
     QFrame::hideEvent(event);
     emit placed();
 }
