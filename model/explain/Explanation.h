@@ -33,6 +33,7 @@ struct Finding {
     /// The affected steps if they form a pattern.
     std::optional<analysis::StepPattern> pattern;
     std::string sentence;  ///< Text for people.
+    std::string advice;    ///< What to try first.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.
     std::string sql;
     bool operator==(const Finding&) const = default;

@@ -31,6 +31,8 @@ struct Rule {
 
     // Most rules need none of the following members.
 
+    /// Returns the advice for a finding if it depends on the evidence. Null for `advice`.
+    std::string (*advise)(const FindingText& text) = nullptr;
     /// Returns the query for a finding if it needs names of the run; empty if none does. Null for `sql`.
     std::string (*query)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
     /// Returns the place of a finding. Null or nullopt for the longest piece of its contributor.

@@ -56,7 +56,8 @@ std::string rangesQuery(std::string_view name, std::string_view order) {
 }
 
 std::string stepsQuery(const RunSummary& run, std::string_view order) {
-    if (run.pattern.empty()) return {};
+    // An iteration of a loop is no row of a table.
+    if (run.pattern.empty() || run.source == StepSource::PythonLoop) return {};
     if (run.source != StepSource::KernelPattern) return rangesLike(run.pattern, order);
     return fmt::format(
         "SELECT s.value AS kernel, k.start, k.\"end\" - k.start AS ns FROM "

@@ -316,7 +316,7 @@ void ExplanationPanel::addLine(const Finding& finding) {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(rowSpacing);
     auto* button = new FindingButton(gainText(explanation_, finding), toQString(printable(finding.sentence)),
-                                     toQString(finding.rule->advice), line);
+                                     toQString(finding.advice), line);
     layout->addWidget(button, 1);
     const auto index = static_cast<int>(buttons_.size());
     buttons_.push_back(button);
