@@ -22,22 +22,26 @@ constexpr int64_t launchingNs = 2'000'000;
 }  // namespace
 
 IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
-                       ContributorTable& contributors)
+                       ContributorTable& contributors, int64_t sinceNs)
     : run_(run),
       trace_(run.trace),
       worker_(workerOf(steps)),
       contributors_(contributors),
       gaps_(trace_.memory.get()),
       activities_(run.trace, run.states) {
-    findGaps(work);
+    const bool isOutsideSteps =
+        steps.steps.empty() || work.empty() || steps.steps.front().range.startNs >= work.front().startNs;
+    findGaps(work, isOutsideSteps ? sinceNs : INT64_MAX);
     findThreads(work);
     findPageableCalls(work);
     findBatchCopies(steps, work);
     for (const StepSpan& step : steps.steps) stepStartsNs_.push_back(step.range.startNs);
 }
 
-void IdleCauses::findGaps(const LargeVector<GpuWork>& work) {
+void IdleCauses::findGaps(const LargeVector<GpuWork>& work, int64_t sinceNs) {
     if (work.empty()) return;
+    if (sinceNs < work.front().startNs)
+        gaps_.push_back({{sinceNs, work.front().startNs}, &work.front(), work.front().contributor});
     int64_t busyUntilNs = work.front().startNs;
     const GpuWork* last = &work.front();
     for (const GpuWork& next : work) {

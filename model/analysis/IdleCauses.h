@@ -20,9 +20,11 @@ namespace lanescope::analysis {
 /// different parts overlap; the order of the parts decides.
 class IdleCauses {
   public:
-    /// `work` is sorted by start. O(n log n) in the work and the calls of its threads.
+    /// `work` is sorted by start. Time from `sinceNs` to the first work also has a
+    /// cause, unless a step begins in it. O(n log n) in the work and
+    /// the calls of its threads.
     IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
-               ContributorTable& contributors);
+               ContributorTable& contributors, int64_t sinceNs);
 
     /// Returns the claims of an idle part; labels are contributors. Empty for parts with GPU work.
     Intervals claims(StepPart part);
@@ -47,7 +49,7 @@ class IdleCauses {
         int64_t ns = 0;
         size_t next = 0;  ///< First of its calls not yet visited.
     };
-    void findGaps(const LargeVector<GpuWork>& work);
+    void findGaps(const LargeVector<GpuWork>& work, int64_t sinceNs);
     void findThreads(const LargeVector<GpuWork>& work);
     /// Finds calls that should return at once, but block because the copied memory is not pinned.
     void findPageableCalls(const LargeVector<GpuWork>& work);

@@ -143,6 +143,7 @@ RunContext::RunContext(const Trace& ofTrace, const RunSteps& steps)
       collectives(trace, worldSizeOf(trace)),
       rows(trace),
       states(trace),
-      stepKind(steps.kind) {}
+      stepKind(steps.kind),
+      stepSource(steps.source) {}
 
 }  // namespace lanescope::analysis

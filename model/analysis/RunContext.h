@@ -89,6 +89,7 @@ struct RunContext {
     const WorkRows rows;
     const StatesOfThreads states;
     const StepKind stepKind;
+    const StepSource stepSource;
 };
 
 }  // namespace lanescope::analysis

@@ -17,12 +17,14 @@
 #include "model/analysis/WorkPlaces.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/hostThreads.h"
+#include "model/analysis/rangePattern.h"
 #include "model/analysis/runConditions.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/workStacks.h"
+#include "model/trace/stacks.h"
 
 namespace lanescope::analysis {
 
@@ -32,8 +34,8 @@ struct SummarySources {
     /// O(n log n) in threads and counters, and the states of threads.
     explicit SummarySources(const Trace& trace);
 
-    const std::vector<uint32_t> places;  ///< By stack: `ownPlaces`.
-    const RowsByOwner threads;
+    const std::vector<uint32_t> places;      ///< By stack: `ownPlaces`.
+    const RowsByOwner threads, allocations;  ///< By process.
     const LoaderThreads loaders;
     const MachineCounters counters;
 };
@@ -94,6 +96,14 @@ void add(Contributor& sum, const Contributor& more) {
     sum.workedNs = saturatingSum(sum.workedNs, more.workedNs);
 }
 
+Contributor otherContributors(StepPart part) {
+    Contributor others;
+    others.part = part;
+    others.kind = ContributorKind::Others;
+    others.name = "others";
+    return others;
+}
+
 /// Returns the contributors sorted, without empty ones, the smallest of each part summed into one.
 std::vector<Contributor> largestContributors(std::vector<Contributor> all) {
     std::erase_if(all, [](const Contributor& each) { return each.exposedNs == 0 && each.count == 0; });
@@ -107,13 +117,7 @@ std::vector<Contributor> largestContributors(std::vector<Contributor> all) {
             kept.push_back(std::move(each));
             continue;
         }
-        if (kept.back().kind != ContributorKind::Others) {
-            Contributor others;
-            others.part = each.part;
-            others.kind = ContributorKind::Others;
-            others.name = "others";
-            kept.push_back(std::move(others));
-        }
+        if (kept.back().kind != ContributorKind::Others) kept.push_back(otherContributors(each.part));
         add(kept.back(), each);
     }
     return kept;
@@ -197,6 +201,104 @@ void findOutliers(const WorkerTimeline& timeline, const std::vector<Contributor>
     }
 }
 
+/// Adds the phases of `run` outside of the steps.
+void addPhases(const WorkerTimeline& timeline, const std::vector<TimeRange>& steps, TimeRange run,
+               WorkerSummary& worker) {
+    std::vector<TimeRange> windows;
+    std::vector<RunPhase> phaseOf;
+    const auto addWindow = [&](RunPhase phase, int64_t startNs, int64_t endNs) {
+        if (startNs >= endNs) return;
+        windows.push_back({startNs, endNs});
+        phaseOf.push_back(phase);
+    };
+    addWindow(RunPhase::StartUp, run.startNs, steps.front().startNs);
+    for (size_t step = 1; step < steps.size(); ++step)
+        addWindow(RunPhase::Between, steps[step - 1].endNs, steps[step].startNs);
+    addWindow(RunPhase::End, steps.back().endNs, run.endNs);
+    std::map<std::pair<RunPhase, ContributorTable::Id>, Contributor> spent;
+    timeline.split(windows, [&](uint32_t window, StepPart part, int64_t ns, ContributorTable::Id id) {
+        Contributor& each = spent[{phaseOf[window], id}];
+        each.part = part;
+        each.exposedNs += ns;
+        ++each.count;
+    });
+    // First launches, for example, come in any range.
+    std::map<RunPhase, std::map<std::pair<ContributorKind, std::string>, Contributor>> byPhase;
+    for (const auto& [key, sum] : spent) {
+        const Contributor& known = timeline.contributors()[key.second];
+        const auto [named, isNew] = byPhase[key.first].try_emplace({known.kind, known.name.text()}, known);
+        Contributor& each = named->second;
+        if (isNew) {
+            each.exposedNs = each.count = 0;
+            each.part = sum.part;
+        }
+        if (each.path != known.path) each.path.clear();
+        each.exposedNs = saturatingSum(each.exposedNs, sum.exposedNs);
+        each.totalNs = each.exposedNs;
+        each.count += sum.count;
+    }
+    for (auto& [phase, byName] : byPhase) {
+        std::vector<Contributor> all;
+        for (auto& [name, each] : byName) all.push_back(std::move(each));
+        std::ranges::stable_sort(all, std::ranges::greater(), &Contributor::exposedNs);
+        PhaseSummary& made = worker.phases.emplace_back(PhaseSummary{phase, {}});
+        Contributor others = otherContributors(StepPart::OtherIdle);
+        for (Contributor& each : all) {
+            if (made.contributors.size() < maxPhaseContributors)
+                made.contributors.push_back(std::move(each));
+            else
+                add(others, each);
+        }
+        if (others.exposedNs > 0) made.contributors.push_back(std::move(others));
+    }
+}
+
+/// Returns "memory.py:224 in empty_cache, called at train.py:34 in train" for a call with this stack.
+std::string freePlace(const Trace& trace, uint32_t stack) {
+    const uint32_t own = ownFrame(trace, stack);
+    return own == stack ? frameText(trace, own)
+                        : fmt::format("{}, called at {}", frameText(trace, stack), frameText(trace, own));
+}
+
+bool isFree(std::string_view call) {
+    const std::vector<std::string> words = wordsOf(call);
+    return std::ranges::find(words, "free") != words.end();
+}
+
+/// Counts the calls that allocate or free memory within the steps.
+AllocationTimes allocationsIn(const Trace& trace, std::span<const uint32_t> calls,
+                              const std::vector<TimeRange>& steps) {
+    AllocationTimes result;
+    std::map<uint32_t, int64_t> freesAt;  // by stack
+    for (const uint32_t call : calls) {
+        const int64_t startNs = trace.apiCalls.startNs[call];
+        const auto after = std::ranges::upper_bound(steps, startNs, {}, &TimeRange::startNs);
+        if (after == steps.begin() || std::prev(after)->endNs <= startNs) continue;
+        const bool frees = isFree(trace.strings.at(trace.apiCalls.name[call]));
+        ++(frees ? result.frees : result.allocations);
+        const uint32_t stack = trace.apiCalls.stack[call];
+        if (frees && stack < trace.stacks.size() && trace.apiCalls.isStackLent[call] == 0) ++freesAt[stack];
+    }
+    const auto most = std::ranges::max_element(freesAt, {}, [](const auto& each) { return each.second; });
+    if (most != freesAt.end() && 2 * most->second >= result.frees) result.freedAt = freePlace(trace, most->first);
+    return result;
+}
+
+/// Returns the calls of each process that allocate or free memory.
+RowsByOwner allocationsByProcess(const Trace& trace) {
+    std::vector<bool> isAllocation(trace.strings.size());
+    std::vector<bool> isSeen(trace.strings.size());
+    const auto isWanted = [&](uint32_t call) {
+        const StringIndex name = trace.apiCalls.name[call];
+        if (!isSeen[name]) isAllocation[name] = callClassOf(trace.strings.at(name)) == CallClass::Allocation;
+        isSeen[name] = true;
+        return static_cast<bool>(isAllocation[name]);
+    };
+    LargeVector<uint32_t> processes(trace.memory.get());
+    for (const uint32_t thread : trace.apiCalls.thread) processes.push_back(trace.threads[thread].process);
+    return {processes, trace.processes.size(), trace.memory.get(), {}, isWanted};
+}
+
 RowsByOwner threadsByProcess(const Trace& trace) {
     return {std::views::transform(trace.threads, &Thread::process),
             trace.processes.size(),
@@ -208,7 +310,11 @@ RowsByOwner threadsByProcess(const Trace& trace) {
 }  // namespace
 
 SummarySources::SummarySources(const Trace& trace)
-    : places(ownPlaces(trace)), threads(threadsByProcess(trace)), loaders(trace), counters(trace) {}
+    : places(ownPlaces(trace)),
+      threads(threadsByProcess(trace)),
+      allocations(allocationsByProcess(trace)),
+      loaders(trace),
+      counters(trace) {}
 
 WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps) {
     WorkerSummary worker;
@@ -225,9 +331,12 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
         if (!step.onCpu.isEmpty()) summary.onCpuNs = step.onCpu.durationNs();
         windows.push_back(step.range);
     }
-    const WorkerTimeline timeline(run, steps);
+    const TimeRange events = run.trace.processes[steps.process].range;
+    const bool hasPhases = run.stepSource != StepSource::WholeRun && run.stepSource != StepSource::Chosen;
+    // Otherwise the time before the first work has no cause.
+    const WorkerTimeline timeline(run, steps, hasPhases ? events.startNs : INT64_MAX);
+    int64_t untilNs = INT64_MIN;
     if (!timeline.work().empty()) {
-        int64_t untilNs = timeline.work().front().endNs;
         for (const GpuWork& work : timeline.work()) untilNs = std::max(untilNs, work.endNs);
         worker.workNs = untilNs - timeline.work().front().startNs;
     }
@@ -248,6 +357,8 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     addConditions(sources.counters, steps.gpu, windows, worker);
     worker.coreWaits = coreWaits(run.trace, run.states, sources.threads.of(steps.process), windows);
     worker.loaders = loaderTimes(run.states, sources.loaders.of(steps.process), windows);
+    worker.allocations = allocationsIn(run.trace, sources.allocations.of(steps.process), windows);
+    if (hasPhases) addPhases(timeline, windows, {events.startNs, untilNs}, worker);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     worker.contributors = largestContributors(std::move(contributors));
     return worker;
@@ -312,6 +423,7 @@ namespace {
 
 /// Share of the median step: a shorter range on the CPU means that it runs ahead.
 constexpr double aheadShare = 0.9;
+constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
 
 void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
     const Process& process = trace.processes[steps.process];
@@ -321,6 +433,8 @@ void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary&
     worker.endedAbnormally = process.endedAbnormally;
     worker.gpuId = trace.gpus[steps.gpu].id;
     worker.gpuName = trace.gpus[steps.gpu].name;
+    worker.hasTensorFloat =
+        trace.gpus[steps.gpu].vendor == GpuVendor::Nvidia && trace.gpus[steps.gpu].computeMajor >= minTensorFloatMajor;
 }
 
 NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
@@ -350,6 +464,29 @@ std::string_view identifier(ContributorKind kind) {
     static constexpr std::array<std::string_view, 7> all{"kernel", "collective", "copy",  "memset",
                                                          "graph",  "idle",       "others"};
     return all[static_cast<size_t>(kind)];
+}
+
+std::string_view identifier(RunPhase phase) {
+    static constexpr std::array<std::string_view, 3> all{"start_up", "between", "end"};
+    return all[static_cast<size_t>(phase)];
+}
+
+int64_t PhaseSummary::ns() const {
+    int64_t sumNs = 0;
+    for (const Contributor& each : contributors) sumNs = saturatingSum(sumNs, each.exposedNs);
+    return sumNs;
+}
+
+int64_t WorkerSummary::runNs() const {
+    if (phases.empty()) return 0;
+    int64_t sumNs = totalWallNs();
+    for (const PhaseSummary& each : phases) sumNs = saturatingSum(sumNs, each.ns());
+    return sumNs;
+}
+
+const PhaseSummary* WorkerSummary::phase(RunPhase phase) const {
+    const auto found = std::ranges::find(phases, phase, &PhaseSummary::phase);
+    return found == phases.end() ? nullptr : &*found;
 }
 
 std::string_view identifier(ContributorTrait trait) {
@@ -456,6 +593,7 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     summary.pattern = steps->pattern;
     summary.units = steps->units;
     summary.onlyCall = steps->onlyCall;
+    summary.deferred = steps->deferred;
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
     const RunContext run(trace, *steps);
     const SummarySources sources(trace);

@@ -105,6 +105,26 @@ struct ClockState {
     bool operator==(const ClockState&) const = default;
 };
 
+/// Time of a run outside of its compared steps.
+enum class RunPhase : uint8_t {
+    StartUp,  ///< Before the first compared step, from the first event of the process; includes warm-up.
+    Between,  ///< Between steps, as `StepPauses`.
+    End,      ///< After the last compared step, to the end of the last GPU work.
+};
+/// For files and programs: "start_up", "between", "end".
+std::string_view identifier(RunPhase phase);
+
+/// Contents of a phase: idle time by its cause and GPU work.
+struct PhaseSummary {
+    RunPhase phase = RunPhase::StartUp;
+    /// By `exposedNs`, largest first, at most `maxPhaseContributors`, then all others as one. They sum to the phase.
+    std::vector<Contributor> contributors;
+
+    int64_t ns() const;
+    bool operator==(const PhaseSummary&) const = default;
+};
+inline constexpr size_t maxPhaseContributors = 6;
+
 /// Time between steps that belongs to neither, such as evaluations and checkpoints.
 struct StepPauses {
     int64_t count = 0;
@@ -150,6 +170,14 @@ struct LaunchTimes {
     bool operator==(const LaunchTimes&) const = default;
 };
 
+/// Calls in the steps that allocate or free memory.
+struct AllocationTimes {
+    int64_t allocations = 0, frees = 0;
+    /// Origin of most frees, "memory.py:224 in empty_cache, called at train.py:34 in train"; empty if unknown.
+    std::string freedAt = {};
+    bool operator==(const AllocationTimes&) const = default;
+};
+
 /// One process on one GPU, the unit of analysis.
 struct WorkerSummary {
     uint32_t pid = 0;
@@ -175,6 +203,10 @@ struct WorkerSummary {
     std::optional<int64_t> heldBackNs;
     LoaderTimes loaders;
     LaunchTimes launches;
+    AllocationTimes allocations;
+    /// In order; without empty ones. Empty for runs without steps.
+    std::vector<PhaseSummary> phases;
+    bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
     std::optional<CoreWaits> coreWaits;
 
@@ -182,6 +214,10 @@ struct WorkerSummary {
     std::string label() const;
     StepParts totalParts() const;
     int64_t totalWallNs() const;
+    /// Returns the time from the first event of its process to the end of its last GPU work; 0 if unknown.
+    int64_t runNs() const;
+    /// Returns a phase; null if it is empty.
+    const PhaseSummary* phase(RunPhase phase) const;
     /// Returns the share of `workNs` in steps. Statements about the steps do not cover the rest. Nullopt if unknown.
     std::optional<double> coverage() const;
     /// Returns the mean duration of the steps' NVTX ranges on the CPU; nullopt without ranges.
@@ -253,6 +289,7 @@ struct RunSummary {
     std::string pattern;                 ///< Pattern of the steps: "step #".
     std::vector<StepUnit> units;         ///< As `RunSteps::units`.
     std::string onlyCall;                ///< As `RunSteps::onlyCall`.
+    std::string deferred;                ///< As `RunSteps::deferred`.
     std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
     NvlinkTraffic nvlink;
 

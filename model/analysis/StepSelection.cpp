@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/analysis/WorkerLaunches.h"
-#include "model/analysis/joinedSteps.h"
+#include "model/analysis/groupedSteps.h"
 #include "model/analysis/kernelPattern.h"
 #include "model/analysis/pythonLoops.h"
 #include "model/analysis/rangePattern.h"
@@ -238,6 +238,8 @@ RunSteps chosenInterval(const Run& run, TimeRange stretch) {
 constexpr size_t minMainIterations = 5;
 /// Iterations of an inner loop with an update of weights each, as a share: the inner loop is that of the training.
 constexpr double minUpdatedShare = 0.8;
+/// Multiple of the GPU time of ranges that they take on the CPU if their work was kept back.
+constexpr double deferredFactor = 2;
 /// Difference of counts from which one unit contains several of the other.
 constexpr double severalFactor = 1.5;
 
@@ -264,6 +266,26 @@ bool areLarger(const StepCandidate& ranges, const PythonLoop& loop) {
            (ranges.count >= minMainIterations || severalFactor * count >= iterations);
 }
 
+/// Returns true if the work of most ranges ran long after them and in much less time: it was kept back, and its order
+/// on the GPU shows nothing of the ranges. A CPU that runs ahead of a busy GPU takes less time than the GPU.
+bool ranDeferred(const RunSteps& run) {
+    size_t late = 0, all = 0;
+    for (const WorkerSteps& worker : run.workers) {
+        std::vector<int64_t> periodsNs, gpuNs;
+        for (const StepSpan& step : worker.steps) {
+            periodsNs.push_back(step.launches.durationNs());
+            gpuNs.push_back(step.range.durationNs());
+        }
+        const double periodNs = medianOf(periodsNs);
+        if (periodNs < deferredFactor * medianOf(gpuNs)) return false;
+        all += worker.steps.size();
+        late += static_cast<size_t>(std::ranges::count_if(worker.steps, [periodNs](const StepSpan& step) {
+            return static_cast<double>(step.range.startNs - step.launches.endNs) > periodNs;
+        }));
+    }
+    return all > 0 && 2 * late >= all;
+}
+
 RunSteps stepsFoundIn(const Run& run) {
     const std::vector<StepCandidate> ranges = findStepPatterns(run.trace, run.launches);
     const bool areNamed = !ranges.empty() && ranges.front().naming >= StepNaming::Requests;
@@ -275,6 +297,10 @@ RunSteps stepsFoundIn(const Run& run) {
         result = rangeSteps(run, ranges.front().name, MarkUse::Found);
         const auto fewest = static_cast<int64_t>(minStepsOf(ranges.front().name));
         std::erase_if(result.workers, [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
+        if (ranDeferred(result)) {
+            result = wholeRun(run);
+            result.deferred = ranges.front().name;
+        }
     } else if (loop != nullptr) {
         result = loopSteps(run, *loop);
     } else {
@@ -440,7 +466,7 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         run = std::move(*unit);
     }
     markRequests(trace, run);
-    if (selection.rangeName.empty()) joinAccumulated(trace, run);
+    if (selection.rangeName.empty()) groupParts(trace, run);
     if (run.source != StepSource::WholeRun) {
         skipAfterExcerpt(trace, run);
         skipUnrecorded(trace, run);

@@ -103,17 +103,19 @@ struct RunSteps {
     std::vector<StepUnit> units;
     /// For `WholeRun`: the single call that launched the work, such as "GPT.forward"; empty if unknown.
     std::string onlyCall;
+    /// For `WholeRun`: ranges like steps whose work ran long after them in one piece, so that it shows no steps: "step
+    /// #".
+    std::string deferred;
     std::vector<WorkerSteps> workers;  ///< Workers with steps, by process and GPU.
 };
 
 /// Finds the steps of every process on every GPU that it uses. The unit is the largest that repeats often enough:
 ///
 /// - NVTX ranges of the best pattern of `findStepPatterns`, if it is named like steps or requests.
-/// - Otherwise the iterations of a loop by their Python lines (`findPythonLoops`), unless ranges of a pattern are as
-/// few
-///   or fewer. Ranges within an iteration are parts of it.
+/// - Otherwise the iterations of a loop by their Python lines (`findPythonLoops`), unless there are as few ranges of a
+///   pattern. Ranges within an iteration are parts of it.
 /// - Otherwise the period of the kernels (`findKernelPattern`), unless all of them are parts of one call.
-/// - Units without weight updates of their own are joined up to the next update (`RunSteps::rangesPerStep`).
+/// - Units without weight updates of their own are grouped up to the next update (`RunSteps::rangesPerStep`).
 ///
 /// Ranges that launch no GPU work are skipped; their time belongs to the step before. A step lasts to the start of the
 /// next, so that waiting for data between two ranges belongs to it. A step that is followed by work of another kind,

@@ -7,7 +7,7 @@
 
 namespace lanescope::analysis {
 
-WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps)
+WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps, int64_t sinceNs)
     : work_(workOf(run, workerOf(steps), table_)) {
     std::array<Intervals, stepPartCount> ofPart;
     ofPart.fill(Intervals(run.trace.memory.get()));
@@ -20,7 +20,7 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps)
         if (work.movingFromNs < work.endNs || work.movingFromNs == work.startNs)
             claim(work.part, {work.movingFromNs, work.endNs, work.contributor});
     }
-    IdleCauses causes(run, steps, work_, table_);
+    IdleCauses causes(run, steps, work_, table_, sinceNs);
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
         claims_[index] = isIdle(part) ? causes.claims(part) : withoutOverlaps(std::move(ofPart[index]));

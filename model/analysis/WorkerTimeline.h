@@ -54,8 +54,9 @@ namespace lanescope::analysis {
 /// - Other idle: the launching call is not recorded, or no work follows.
 class WorkerTimeline {
   public:
-    /// Makes the timeline of the worker of `steps`. The first copy of a step is searched in its launched work.
-    WorkerTimeline(const RunContext& run, const WorkerSteps& steps);
+    /// Makes the timeline of the worker of `steps`. The first copy of a step is searched in its launched work. Idle
+    /// time before the first work has a cause from `sinceNs` on.
+    WorkerTimeline(const RunContext& run, const WorkerSteps& steps, int64_t sinceNs = INT64_MAX);
 
     /// Receives a piece of the time of window number `window`.
     using Sink = std::function<void(uint32_t window, StepPart part, int64_t ns, ContributorTable::Id contributor)>;

@@ -150,7 +150,7 @@ class LaunchesOfThreads {
 
     bool addStacks() {
         const StackTable& stacks = trace_.stacks;
-        // Of each row the node of its function, and of its line as the place of a launch.
+        // By row: the node of its function, and that of its line as the place of a launch.
         std::vector<FrameTree::Id> functions(stacks.size()), lines(stacks.size());
         MixedMap<uint64_t, uint32_t> functionIds;
         for (uint32_t row = 0; row < stacks.size(); ++row) {

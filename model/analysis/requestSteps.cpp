@@ -243,7 +243,7 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
 }
 
 void markRequests(const Trace& trace, RunSteps& run) {
-    if (run.source != StepSource::NvtxRange && run.source != StepSource::KernelPattern) return;
+    if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen) return;
     if (run.kind == StepKind::Request || trace.cpuStates.size() == 0 || isTraining(trace)) return;
     if (run.source == StepSource::NvtxRange && hasWordOf(run.pattern, loopWords)) return;
     RequestTeller(trace, run).tell();

@@ -33,6 +33,7 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("stepPattern", s.pattern);
     visit("stepUnit", s.units);
     visit("onlyCall", s.onlyCall);
+    visit("deferred", s.deferred);
     visit("producer", s.facts.producer);
     visit("producerKind", s.facts.producerKind);
     visit("driver", s.facts.driver);
@@ -98,6 +99,23 @@ bool areContributorsGood(const WorkerSummary& worker) {
     return sums == worker.totalParts();
 }
 
+constexpr size_t maxPhases = 3;
+
+bool arePhasesGood(const WorkerSummary& worker) {
+    int64_t allNs = 0;
+    for (const PhaseSummary& phase : worker.phases) {
+        if (phase.contributors.size() > maxPhaseContributors + 1) return false;
+        for (const Contributor& each : phase.contributors) {
+            if ((each.kind == ContributorKind::Idle) != each.name.isIdle() || each.count < 0 || !isTime(each.exposedNs))
+                return false;
+            allNs += each.exposedNs;
+            if (!isTime(allNs)) return false;
+        }
+    }
+    return worker.phases.size() <= maxPhases && std::ranges::is_sorted(worker.phases, {}, &PhaseSummary::phase) &&
+           worker.allocations.allocations >= 0 && worker.allocations.frees >= 0;
+}
+
 bool areOutliersGood(const WorkerSummary& worker) {
     return worker.outliers.size() <= maxOutliers &&
            std::all_of(worker.outliers.begin(), worker.outliers.end(), [](const auto& step) {
@@ -155,7 +173,7 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               areConditionsGood(worker);
+               arePhasesGood(worker) && areConditionsGood(worker);
     });
 }
 
@@ -349,6 +367,8 @@ bool readWorkers(const Database& database, StoredRun& summary) {
         if (noCoreNs || noCoreThreads) worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
         worker.launches = {rows.number(t.launches), rows.number(t.launchNs), rows.text(t.launchPlace),
                            rows.number(t.launchesThere)};
+        worker.allocations = {rows.number(t.allocations), rows.number(t.frees), rows.text(t.freedAt)};
+        worker.hasTensorFloat = rows.flag(t.hasTensorFloat);
         worker.rest.ns = rows.number(t.restNs);
         if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause)) worker.rest.most = *most;
         summary.workers.push_back(std::move(worker));
@@ -442,7 +462,13 @@ bool readContributors(const Database& database, StoredRun& summary) {
         each.waitedNs = rows.number(t.waitedNs);
         each.workedNs = rows.number(t.workedNs);
         each.launched = rows.text(t.launched);
-        worker->contributors.push_back(std::move(each));
+        if (rows.text(t.phase).empty()) {
+            worker->contributors.push_back(std::move(each));
+            continue;
+        }
+        const RunPhase phase = rows.identified(t.phase, RunPhase::End);
+        if (worker->phases.empty() || worker->phases.back().phase != phase) worker->phases.push_back({phase, {}});
+        worker->phases.back().contributors.push_back(std::move(each));
     }
     return rows.isGood();
 }
@@ -626,6 +652,8 @@ void writeWorkers(const Database& database, const RunSummary& summary, CauseNumb
                     t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
                     t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
                     t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
+                    t.allocations = worker.allocations.allocations, t.frees = worker.allocations.frees,
+                    t.freedAt = worker.allocations.freedAt, t.hasTensorFloat = worker.hasTensorFloat,
                     t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
 }
 
@@ -667,14 +695,18 @@ void writeContributors(const Database& database, const RunSummary& summary, Caus
     constexpr const auto& t = tables::storedContributors;
     Inserter rows(database, t, error);
     int64_t index = 0;
+    const auto add = [&](const Contributor& each, std::string_view phase) {
+        rows.insert(t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
+                    t.trait = identifier(each.trait), t.name = each.name.work, t.cause = causes.of(each.name.idle),
+                    t.path = each.path, t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
+                    t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
+                    t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.launched = each.launched,
+                    t.phase = phase);
+    };
     for (const WorkerSummary& worker : summary.workers) {
-        for (const Contributor& each : worker.contributors)
-            rows.insert(t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
-                        t.trait = identifier(each.trait), t.name = each.name.work, t.cause = causes.of(each.name.idle),
-                        t.path = each.path, t.count = each.count, t.exposedNs = each.exposedNs,
-                        t.totalNs = each.totalNs, t.bytes = each.bytes, t.busBytes = each.busBytes,
-                        t.firstPlace = each.order, t.waitedNs = each.waitedNs, t.workedNs = each.workedNs,
-                        t.launched = each.launched);
+        for (const Contributor& each : worker.contributors) add(each, {});
+        for (const PhaseSummary& phase : worker.phases)
+            for (const Contributor& each : phase.contributors) add(each, identifier(phase.phase));
         ++index;
     }
 }

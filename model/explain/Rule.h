@@ -41,6 +41,8 @@ struct Rule {
 
     /// Returns the rows for a finding by the names and steps of the run. Null for `sql`.
     Evidence (*evidence)(const FindingText& text) = nullptr;
+    /// Returns the advice for a finding if it depends on the evidence. Null for `advice`.
+    std::string (*advise)(const FindingText& text) = nullptr;
     /// Returns the place of a finding. Null or nullopt for the longest piece of its contributor.
     std::optional<TimeRange> (*place)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
     /// Returns the part that makes single steps longer, nullopt if not all of them. Null for findings about all steps.

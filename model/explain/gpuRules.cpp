@@ -11,6 +11,7 @@
 #include "model/explain/findingQueries.h"
 #include "model/explain/kernelKinds.h"
 #include "model/explain/rules.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 
@@ -64,10 +65,25 @@ std::string sayDoublePrecision(const FindingText& text) {
                        text.time(), text.main(), text.times());
 }
 
+/// Products of fp32 of which most of the step consists.
+constexpr double minSingleShare = 1.0 / 3;
+
+void findSinglePrecision(RunFindings& run) {
+    if (run.worker().hasTensorFloat)
+        run.add(run.exposedNs(isSinglePrecisionProduct), minSingleShare, run.greatest(isSinglePrecisionProduct));
+}
+
+std::string saySinglePrecision(const FindingText& text) {
+    return fmt::format("Matrix products of fp32 take {} while the tensor cores of {} are idle: mostly {}, {}.",
+                       text.time(), text.worker().gpuName.empty() ? "the GPU" : printable(text.worker().gpuName),
+                       text.main(), text.times());
+}
+
 /// A long kernel that moves values or multiplies in double precision is reported as such.
 void findLongKernel(RunFindings& run) {
     const Contributor* kernel = longKernel(run.worker(), run.mean().meanNs);
     if (kernel != nullptr && !(run.has(doublePrecisionRule) && isDoubleProduct(*kernel)) &&
+        !(run.has(singlePrecisionRule) && isSinglePrecisionProduct(*kernel)) &&
         !(run.has(dataMovementRule) && movesWithinGpu(*kernel)))
         run.add(run.perStep(kernel->exposedNs), minShare, kernel);
 }
@@ -151,6 +167,23 @@ const Rule doublePrecisionRule{
     .find = findDoublePrecision,
     .say = sayDoublePrecision,
     .evidence = [](const FindingText& text) { return workEvidence(text, isDoubleProduct); },
+};
+
+const Rule singlePrecisionRule{
+    .id = "single_precision",
+    .finds =
+        "Matrix products of fp32 without tensor cores take at least a third of the step, on a GPU that multiplies fp32 "
+        "as TF32.",
+    .advice =
+        "torch.set_float32_matmul_precision(\"high\") uses TF32 if 10 bits of mantissa suffice for products; bf16 "
+        "(torch.autocast) is faster still. JAX: jax_default_matmul_precision.",
+    .sql =
+        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE (s.value LIKE '%sgemm%' OR "
+        "s.value LIKE '%simt_s%' OR s.value LIKE '%f32f32_f32f32_f32%' OR s.value LIKE '%scudnn%') AND s.value NOT "
+        "LIKE '%tf32%' GROUP BY 1 ORDER BY ns DESC",
+    .find = findSinglePrecision,
+    .say = saySinglePrecision,
 };
 
 const Rule longKernelRule{

@@ -224,6 +224,7 @@ void putWaitsBeforeLaunches(const RunSummary& run, std::vector<Finding>& finding
 /// A program that launches too slowly does so in most of its steps. In steps without late work the
 /// same launches were in time, so something else disturbs the others.
 void findLaunchBound(RunFindings& run) {
+    if (!run.run().deferred.empty()) return;  // Work that was kept back was launched in time.
     // A launch in time kept no GPU waiting, however long it took.
     const int64_t overheadNs =
         std::clamp<int64_t>(run.unreportedNs(StepPart::LaunchBound), 0, overheadShareNs(run.run(), run.worker()));
@@ -239,10 +240,18 @@ std::string sayLaunchBound(const FindingText& text) {
     };
     return fmt::format("The GPU waits {} for work to be launched: mostly {}{}.", text.time(), text.main(),
                        launchedWork(text.worker(), text.per())) +
+           (isDispatchedSingly(text.worker()) ? " Each operation is dispatched by itself, as a program of its own."
+                                              : "") +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
            drainedSentence(text.worker(), text.unit()) +
            alternatingSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
            coresSentence(text.run(), text.finding().worker);
+}
+
+std::string adviseLaunchBound(const FindingText& text) {
+    if (isDispatchedSingly(text.worker()))
+        return "Compile the whole step: jax.jit around the function of a step, so that it launches one program.";
+    return std::string(launchBoundRule.advice);
 }
 
 /// Idle time between pieces of work launched in time: switching takes its time.
@@ -353,6 +362,7 @@ const Rule launchBoundRule{
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = lateLaunches,
+    .advise = adviseLaunchBound,
     .part = StepPart::LaunchBound,
 };
 

@@ -49,6 +49,13 @@ bool isDoubleProduct(const Contributor& each) {
     return isNamed(each, blas) && (at == 0 || std::isalpha(static_cast<unsigned char>(each.name.work[at - 1])) == 0);
 }
 
+bool isSinglePrecisionProduct(const Contributor& each) {
+    // Names of tensor core kernels for fp32 values contain the type of their products.
+    static constexpr std::array<std::string_view, 6> tensorTypes{"tf32", "bf16", "f16", "s1688", "s16816", "tensorop"};
+    static constexpr std::array<std::string_view, 5> parts{"sgemm", "simt_s", "f32f32_f32f32_f32", "scudnn", "sgemv"};
+    return isNamed(each, parts) && !isNamed(each, tensorTypes);
+}
+
 bool hasOtherProducts(const WorkerSummary& worker) {
     double sumNs = 0, wholeNs = 0;
     for (const Contributor& each : worker.contributors)

@@ -14,6 +14,8 @@ namespace lanescope::explain {
 bool movesWithinGpu(const analysis::Contributor& each);
 
 /// Returns true for a matrix product, or a convolution, in double precision, by kernel name.
+/// Returns true for matrix products and convolutions of fp32 that do not use tensor cores, by their names.
+bool isSinglePrecisionProduct(const analysis::Contributor& each);
 bool isDoubleProduct(const analysis::Contributor& each);
 
 /// Returns true if a worker's products in lower precision take at least a twentieth of the steps,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/numbers/Statistics.h"
@@ -85,6 +86,40 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
                       true));
     return fmt::format("; {} kernel{}{} of {} each{}", count, count == "1" ? "" : "s", per,
                        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
+}
+
+namespace {
+
+/// Kernels per step from which it matters; share of them in compiled programs; different programs; different kernels of
+/// a program, in the mean over the kernels.
+constexpr double minSingleKernels = 20, minShareInPrograms = 0.8, maxKernelsPerProgram = 3;
+constexpr size_t minPrograms = 3;
+/// Ending of the known name of a range around a compiled program.
+constexpr std::string_view programRange = " (XlaModule)";
+
+}  // namespace
+
+bool isDispatchedSingly(const WorkerSummary& worker) {
+    struct Program {
+        int64_t kernels = 0, names = 0;
+    };
+    std::map<std::string_view, Program> programs;
+    double all = 0, within = 0, names = 0;
+    for (const Contributor& each : worker.contributors) {
+        if (each.kind != ContributorKind::Kernel) continue;
+        all += static_cast<double>(each.count);
+        const size_t end = each.path.find(programRange);
+        if (end == std::string::npos) continue;
+        Program& program = programs[std::string_view(each.path).substr(0, end)];
+        program.kernels = saturatingSum(program.kernels, each.count);
+        ++program.names;
+    }
+    for (const auto& [name, program] : programs) {
+        within += static_cast<double>(program.kernels);
+        names += static_cast<double>(program.kernels) * static_cast<double>(program.names);
+    }
+    return programs.size() >= minPrograms && within >= minShareInPrograms * all &&
+           all >= minSingleKernels * static_cast<double>(worker.steps.size()) && names <= maxKernelsPerProgram * within;
 }
 
 bool isDrained(const WorkerSummary& worker) { return drainedOf(worker).timesPerStep >= minDrainsPerStep; }

@@ -4,12 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "model/analysis/rangePattern.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/kernelKinds.h"
 #include "model/explain/rules.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 
@@ -17,9 +24,44 @@ using namespace analysis;
 
 namespace {
 
+/// Frees per step from which memory is freed and allocated again all the time.
+constexpr double minFreesPerStep = 1;
+
+bool isAllocatedAgain(const WorkerSummary& worker) {
+    const AllocationTimes& all = worker.allocations;
+    const auto least = minFreesPerStep * static_cast<double>(worker.steps.size());
+    return static_cast<double>(all.frees) >= least && static_cast<double>(all.allocations) >= least;
+}
+
 std::string sayAllocations(const FindingText& text) {
-    return fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.", text.time(), text.main(),
-                       text.gaps());
+    std::string said = fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.", text.time(),
+                                   text.main(), text.gaps());
+    if (!isAllocatedAgain(text.worker())) return said;
+    const AllocationTimes& all = text.worker().allocations;
+    const auto perStep = [&](int64_t count) {
+        return countText(static_cast<double>(count) / static_cast<double>(text.worker().steps.size()));
+    };
+    said += fmt::format(" {} blocks{} are freed", perStep(all.frees), text.per());
+    if (!all.freedAt.empty()) said += fmt::format(", most at {}", printable(all.freedAt));
+    return said + fmt::format(", and {} are allocated.", perStep(all.allocations));
+}
+
+std::string adviseAllocations(const FindingText& text) {
+    static constexpr std::array<std::string_view, 2> emptyCache{"empty", "cache"};
+    if (!std::ranges::search(wordsOf(text.worker().allocations.freedAt), emptyCache).empty())
+        return "Do not call torch.cuda.empty_cache() in every step: the caching allocator then frees its blocks and "
+               "must allocate them again.";
+    return "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of steps.";
+}
+
+/// A free waits for the GPU, so that nothing can be launched ahead of it: late launches follow from it.
+void putAllocationsBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
+    const auto own = std::ranges::find(findings, &allocationsRule, &Finding::rule);
+    if (own == findings.end() || !isAllocatedAgain(run.workers[own->worker])) return;
+    const auto launches = std::find_if(findings.begin(), own, [&](const Finding& each) {
+        return each.worker == own->worker && (each.rule == &launchBoundRule || each.rule == &hostWaitsRule);
+    });
+    if (launches != own) std::rotate(launches, own, own + 1);
 }
 
 /// `calls`: "copies", "memsets".
@@ -86,6 +128,8 @@ const Rule allocationsRule{
     .find = [](RunFindings& run) { run.addKind(isAllocation); },
     .say = sayAllocations,
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isAllocation); },
+    .advise = adviseAllocations,
+    .order = putAllocationsBeforeLaunches,
 };
 
 const Rule syncCopiesRule{

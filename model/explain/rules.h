@@ -11,6 +11,7 @@ namespace lanescope::explain {
 extern const Rule allocationsRule;
 extern const Rule dataMovementRule;
 extern const Rule doublePrecisionRule;
+extern const Rule singlePrecisionRule;
 extern const Rule exposedCommunicationRule;
 extern const Rule exposedCopiesRule;
 extern const Rule gpuIdleRule;

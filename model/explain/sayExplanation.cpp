@@ -39,13 +39,11 @@ std::string patternText(const RunSummary& run) {
         run.rangesPerStep > 1 ? fmt::format(", each {} times", run.rangesPerStep) : std::string(", each");
     if (run.source == StepSource::KernelPattern)
         return fmt::format("{} from {} on", per, shortContributorName(run.pattern));
-    if (run.source == StepSource::PythonLoop)
-        return fmt::format("{} an iteration at {}", per, printable(run.pattern));
+    if (run.source == StepSource::PythonLoop) return fmt::format("{} an iteration at {}", per, printable(run.pattern));
     if (run.pattern.empty()) return {};
     const std::string known = knownRangeName(run.pattern);
     const std::string name = printable(known.empty() ? run.pattern : known);
-    if (run.rangesPerStep > 1)
-        return fmt::format(", each of {} \"{}\"", run.rangesPerStep, name);
+    if (run.rangesPerStep > 1) return fmt::format(", each of {} \"{}\"", run.rangesPerStep, name);
     return fmt::format(" \"{}\"", name);
 }
 
@@ -66,7 +64,7 @@ std::string pausesSentence(const WorkerSummary& of) {
 std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.kind != StepKind::Request) return {};
     std::string text;
-    if (run.source == StepSource::KernelPattern || !isRequestName(run.pattern))
+    if (run.source != StepSource::NvtxRange || !isRequestName(run.pattern))
         text =
             " They count as requests since nothing of a training was seen and the program waited "
             "between them.";
@@ -74,6 +72,28 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
         text += fmt::format(" Between two of them it was seen to wait {}: for {} in all at least.",
                             printable(causeText(of.rest.most)), spanText(of.rest.ns));
     return text;
+}
+
+constexpr size_t maxReportedUnits = 2;
+/// Difference of counts from which a unit is another than the step.
+constexpr double severalFactor = 1.5;
+
+std::string unitText(const StepUnit& unit) {
+    if (unit.source == StepSource::KernelPattern) return "from " + shortContributorName(unit.pattern) + " on";
+    const std::string known = knownRangeName(unit.pattern);
+    return printable(fmt::format("\"{}\"", known.empty() ? unit.pattern : known));
+}
+
+/// Returns larger and smaller units of a run with so many steps; empty without any.
+std::string unitsSentence(const RunSummary& run, int64_t steps) {
+    std::string text;
+    size_t count = 0;
+    for (const StepUnit& unit : run.units) {
+        const auto here = static_cast<double>(unit.count), all = static_cast<double>(steps);
+        if ((here < severalFactor * all && all < severalFactor * here) || count++ >= maxReportedUnits) continue;
+        text += fmt::format("{}{} {}", text.empty() ? " Other units: " : ", ", formatCount(unit.count), unitText(unit));
+    }
+    return text.empty() ? text : text + " (--range).";
 }
 
 }  // namespace
@@ -89,7 +109,7 @@ std::string stepsSentence(const RunSummary& run) {
     if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
     if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
-    return text + "." + pausesSentence(of) + requestsSentence(run, of);
+    return text + "." + pausesSentence(of) + requestsSentence(run, of) + unitsSentence(run, of.foundSteps);
 }
 
 namespace {
@@ -97,6 +117,9 @@ namespace {
 constexpr size_t maxReportedParts = 2;
 constexpr double computingShareThreshold = 0.9;
 constexpr size_t minSteps = 4;
+/// Share of the run in its steps, below which the rest is reported; share of that rest, and number of its pieces.
+constexpr double maxReportedCoverage = 0.5, minReportedRestShare = 0.05;
+constexpr size_t maxReportedRest = 3;
 
 class Words {
   public:
@@ -104,7 +127,7 @@ class Words {
 
     void say() {
         made_.what = isWhole() ? "run" : std::string(identifier(run_.kind));
-        made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
+        made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + restSentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
             finding.sentence = finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
@@ -113,6 +136,8 @@ class Words {
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
             finding.sql = std::move(evidence.sql);
             finding.evidenceNs = evidence.sumNs;
+            finding.advice = finding.rule->advise != nullptr ? finding.rule->advise({run_, made_, finding})
+                                                             : std::string(finding.rule->advice);
         }
         addCaveats();
     }
@@ -171,6 +196,43 @@ class Words {
         }
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
         return text + rest + ".";
+    }
+
+    /// Returns the share of the run in steps, if small, and where the rest of it goes.
+    std::string restSentence() const {
+        const uint32_t critical = run_.criticalWorker();
+        if (critical == noIndex) return {};
+        const WorkerSummary& of = worker(critical);
+        const int64_t runNs = of.runNs(), stepsNs = of.totalWallNs();
+        if (runNs <= 0 || shareOf(stepsNs, runNs) >= maxReportedCoverage) return {};
+        std::vector<std::pair<RunPhase, const Contributor*>> rest;
+        for (const PhaseSummary& phase : of.phases)
+            for (const Contributor& each : phase.contributors)
+                if (each.kind != ContributorKind::Others &&
+                    shareOf(each.exposedNs, runNs - stepsNs) >= minReportedRestShare)
+                    rest.emplace_back(phase.phase, &each);
+        std::ranges::stable_sort(rest, std::ranges::greater(), [](const auto& each) { return each.second->exposedNs; });
+        std::string text = fmt::format(" These {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
+                                       spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
+        std::string items;
+        for (size_t index = 0; index < std::min(rest.size(), maxReportedRest); ++index) {
+            const auto& [phase, each] = rest[index];
+            items += fmt::format("{}{} {}", items.empty() ? " Largest of the rest: " : "; ", spanText(each->exposedNs),
+                                 phaseText(phase));
+            if (each->name.idle.kind == CauseKind::NoWorkAround) continue;
+            items +=
+                fmt::format(", {}{}", shortName(each->name), each->path.empty() ? "" : " in " + printable(each->path));
+        }
+        return text + (items.empty() ? "" : items + ".");
+    }
+
+    std::string phaseText(RunPhase phase) const {
+        switch (phase) {
+            case RunPhase::StartUp: return fmt::format("before the first {}", unit());
+            case RunPhase::Between: return fmt::format("between {}s", unit());
+            case RunPhase::End: break;
+        }
+        return fmt::format("after the last {}", unit());
     }
 
     /// Returns "waiting for rank 2" if the rank is known.
@@ -235,13 +297,24 @@ class Words {
         if (std::string timeless = timelessSentence(run_); !timeless.empty()) add(std::move(timeless));
         if (run_.source == StepSource::KernelPattern)
             add(fmt::format("No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.", unit()));
-        if (isWhole())
-            add("No steps were found: the run is explained as a whole, from its first to its last "
-                "event.");
+        if (isWhole()) add(wholeSentence());
         const WorkerSummary& critical = worker(run_.criticalWorker());
         if (!isWhole() && run_.source != StepSource::Chosen && critical.steps.size() < minSteps)
             add(fmt::format("Only {} {}{} to go by.", critical.steps.size(), unit(),
                             critical.steps.size() == 1 ? "" : "s"));
+    }
+
+    /// Returns why the run is explained as a whole.
+    std::string wholeSentence() const {
+        if (!run_.deferred.empty())
+            return fmt::format(
+                "The work of the ranges \"{}\" ran long after them, in one piece, so steps cannot be timed "
+                "by it: the run is explained as a whole.",
+                printable(run_.deferred));
+        if (run_.onlyCall.empty())
+            return "No steps were found: the run is explained as a whole, from its first to its last event.";
+        return fmt::format("All work is of one call of {}: the run is explained as a whole.{}",
+                           printable(run_.onlyCall), unitsSentence(run_, 0));
     }
 
     const RunSummary& run_;

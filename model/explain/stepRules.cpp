@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "model/analysis/rangePattern.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/explain/FindingText.h"
@@ -93,6 +97,14 @@ void reportOddStepsOnce(RunFindings& run, const Finding& period) {
         run.remove(oddStepsRule, period.worker);
 }
 
+/// Returns true if the period is that of a larger unit of the run: each begins with a longer step.
+bool isOfLargerUnit(const RunSummary& run, const WorkerSummary& worker, const StepPattern& pattern) {
+    return pattern.kind == PatternKind::Period && std::ranges::any_of(run.units, [&](const StepUnit& unit) {
+               const int64_t steps = unit.count * pattern.period;
+               return unit.count > 0 && std::abs(steps - worker.foundSteps) <= pattern.period;
+           });
+}
+
 /// Any rank: one that is late in a few steps waits for others in the rest, and is not the critical
 /// one. A pattern that all ranks have because one of them does is that rank's.
 void findStepPattern(RunFindings& run) {
@@ -103,6 +115,7 @@ void findStepPattern(RunFindings& run) {
         auto found = patternOf(workers[worker].steps, workers.size());
         if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0) continue;
         if (workers.size() == 1 && isOfBatchSize(*found, workers[worker])) continue;
+        if (isOfLargerUnit(run.run(), workers[worker], *found)) continue;
         if (worst && worst->costNs >= found->costNs) continue;
         worst = std::move(found);
         where = worker;
@@ -208,12 +221,47 @@ void orderStepPattern(const RunSummary& run, Findings& findings) {
     putCauseBeforePattern(run, findings);
 }
 
-/// Returns true if the only pause follows the first step: its cause, compiling or loading once, is
-/// the start-up of the run, and that step a trial.
+/// Returns true if the only pause follows the first step of the run: its cause, compiling or loading once, is the
+/// start-up of the run, and that step a trial.
 bool isStartUp(const WorkerSummary& worker) {
     const StepSummary& first = worker.steps.front();
-    return worker.pauses.count == 1 && first.number == 0 &&
+    const auto left = worker.foundSteps - static_cast<int64_t>(worker.steps.size());
+    return worker.pauses.count == 1 && worker.warmUpSteps == 0 && left <= 1 &&
            worker.pauses.longestStartNs == first.startNs + first.wallNs;
+}
+
+/// Returns the cause of most idle time between steps; null if unknown.
+const Contributor* mainOfPauses(const WorkerSummary& worker) {
+    const PhaseSummary* between = worker.phase(RunPhase::Between);
+    if (between == nullptr) return nullptr;
+    const auto main = std::ranges::find(between->contributors, ContributorKind::Idle, &Contributor::kind);
+    return main == between->contributors.end() ? nullptr : &*main;
+}
+
+/// Words of names of functions, files and ranges that write a state of the program.
+constexpr std::array<std::string_view, 6> savingWords{"checkpoint", "checkpoints", "ckpt",
+                                                      "save",       "saver",       "serialization"};
+constexpr std::array<std::string_view, 6> evaluationWords{"eval",  "evaluate", "evaluation",
+                                                          "valid", "validate", "validation"};
+constexpr std::array<std::string_view, 2> loadingCalls{"cuLibraryLoadData", "cuModuleLoadData"};
+
+bool hasAnyWord(std::string_view text, std::span<const std::string_view> known) {
+    return std::ranges::any_of(
+        wordsOf(text), [known](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
+}
+
+/// Advice as far as names show what the program does there.
+std::string adviseIdleBetweenSteps(const FindingText& text) {
+    const IdleCause& cause = text.finding().contributor.idle;
+    const FrameRef& frame = cause.activity.frame;
+    const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
+    if (hasAnyWord(names, savingWords))
+        return "Save less often, or copy to host memory and write on another thread or process "
+               "(torch.distributed.checkpoint.async_save).";
+    if (hasAnyWord(names, evaluationWords)) return "Evaluate less often or on other GPUs, with data loaded before.";
+    if (std::ranges::any_of(loadingCalls, [&](std::string_view call) { return cause.call.starts_with(call); }))
+        return "Code that is loaded at first use belongs in a warm-up before the steps.";
+    return "Do less there, do it less often, or on another thread or process in parallel with the steps.";
 }
 
 /// The time between requests is not the program's to change.
@@ -227,17 +275,21 @@ void findIdleBetweenSteps(RunFindings& run) {
         static_cast<double>(found->maxGainNs) / static_cast<double>(run.mean().meanNs + run.perStep(pauses.ns));
     found->countPerStep = static_cast<double>(pauses.count) / run.stepCount();
     found->atNs = pauses.longestStartNs;
+    if (const Contributor* main = mainOfPauses(run.worker())) {
+        found->contributor = main->name;
+        found->path = main->path;
+    }
 }
 
 std::string sayIdleBetweenSteps(const FindingText& text) {
     const StepPauses& all = text.worker().pauses;
     const std::string longest = timeText(static_cast<double>(all.longestNs));
+    const std::string where = text.finding().contributor.empty() ? "" : ": mostly " + text.main();
     if (all.count == 1)
-        return fmt::format("The GPU has no work for {} between steps, in one pause of {}.", text.time(), longest);
-    return fmt::format(
-        "The GPU has no work for {} between steps, in {} pauses that belong to none; that with "
-        "most of it takes {}.",
-        text.time(), all.count, longest);
+        return fmt::format("The GPU has no work for {} between steps, in one pause of {}{}.", text.time(), longest,
+                           where);
+    return fmt::format("The GPU has no work for {} between steps, in {} pauses, the longest of {}{}.", text.time(),
+                       all.count, longest, where);
 }
 
 std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {
@@ -251,7 +303,7 @@ const Rule oddStepsRule{
     .id = "odd_steps",
     .title = "Some steps are far longer",
     .finds = "Steps far longer than the others cost at least 3 % of the mean step.",
-    .advice = "Inspect one of them: checkpoints, evaluation, garbage collection, a late batch.",
+    .advice = "Inspect one of them: what runs only there?",
     .find = findOddSteps,
     .say = sayOddSteps,
     .evidence = oddStepsEvidence,
@@ -280,13 +332,11 @@ const Rule idleBetweenStepsRule{
     .finds =
         "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
         "checkpoints, or where code is loaded at first use.",
-    .advice =
-        "Do it less often or in parallel with the training: checkpoints on another thread or process, evaluation on "
-        "other GPUs, with data loaded before. Code that is loaded at first use (cuLibraryLoadData) belongs in a "
-        "warm-up before the steps.",
+    .advice = "Do less there, do it less often, or on another thread or process in parallel with the steps.",
     .find = findIdleBetweenSteps,
     .say = sayIdleBetweenSteps,
     .evidence = pausesEvidence,
+    .advise = adviseIdleBetweenSteps,
     .place = longestPause,
 };
 

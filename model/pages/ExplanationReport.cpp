@@ -112,7 +112,7 @@ std::string findingsText(const ExplanationReport& report) {
     for (const explain::Finding& finding : report.explanation.findings) {
         text += fmt::format("\n{}. {}\n", ++number, headingOf(report, finding));
         text += indented(printable(finding.sentence), report.lineWidth);
-        text += indented("Try: " + std::string(finding.rule->advice), report.lineWidth);
+        text += indented("Try: " + printable(finding.advice), report.lineWidth);
         if (finding.atNs)
             text += fmt::format("   Place: {} s.\n", fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
     }
@@ -158,7 +158,7 @@ std::string findingsHtml(const ExplanationReport& report) {
     for (const explain::Finding& finding : report.explanation.findings) {
         html +=
             fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n", markupEscaped(headingOf(report, finding)),
-                        markupEscaped(finding.sentence), markupEscaped(finding.rule->advice));
+                        markupEscaped(finding.sentence), markupEscaped(finding.advice));
         if (!finding.sql.empty())
             html += fmt::format(
                 "<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n"

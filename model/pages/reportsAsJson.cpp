@@ -338,6 +338,13 @@ Json coreWaitsJson(const std::optional<analysis::CoreWaits>& waits) {
     return {{"threads", waits->threads}, {"ns", waits->ns}};
 }
 
+Json unitsJson(const RunSummary& run) {
+    Json units = Json::array();
+    for (const StepUnit& unit : run.units)
+        units.push_back({{"source", identifier(unit.source)}, {"pattern", unit.pattern}, {"count", unit.count}});
+    return units;
+}
+
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
     return {{"rule", finding.rule->id},
             {"worker", report.run.workers[finding.worker].label()},
@@ -350,7 +357,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"countPerStep", finding.countPerStep},
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},
-            {"advice", finding.rule->advice},
+            {"advice", finding.advice},
             {"sql", finding.sql},
             {"evidenceNs", finding.evidenceNs}};
 }
@@ -391,6 +398,9 @@ std::string explanationAsJson(const ExplanationReport& report) {
                       {"kind", identifier(report.run.kind)},
                       {"rangesPerStep", report.run.rangesPerStep},
                       {"pattern", report.run.pattern},
+                      {"units", unitsJson(report.run)},
+                      {"onlyCall", report.run.onlyCall},
+                      {"deferred", report.run.deferred},
                       {"coverage", coverageOf(report)},
                       {"sentence", report.explanation.steps}}},
                     {"workers", std::move(workers)},

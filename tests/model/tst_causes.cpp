@@ -305,7 +305,7 @@ class tst_causes : public QObject {
                  isOther ? (std::vector{other, &launchBoundRule}) : std::vector{&launchBoundRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
-        const std::string_view advice = finding.rule->advice;
+        const std::string_view advice = finding.advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
         QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) != std::string::npos,
                  finding.sentence.c_str());

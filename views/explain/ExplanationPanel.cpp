@@ -170,7 +170,7 @@ QString detailsText(const Explanation& explanation, const Finding& finding) {
                                                    : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
     return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
         .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit,
-             toQString(finding.rule->advice));
+             toQString(finding.advice));
 }
 
 }  // namespace
@@ -305,7 +305,7 @@ void ExplanationPanel::addLine(const Finding& finding) {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(rowSpacing);
     auto* button = new FindingButton({gainText(finding), toQString(finding.brief),
-                                      toQString(printable(finding.sentence)), toQString(finding.rule->advice)},
+                                      toQString(printable(finding.sentence)), toQString(finding.advice)},
                                      line);
     layout->addWidget(button, 1);
     const auto index = static_cast<int>(buttons_.size());

@@ -62,6 +62,10 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"launchNs"> launchNs{this, "their median time, ns; 0 without any"};
     Text<"launchPlace"> launchPlace{this, "the line that made most of them; may be empty"};
     Integer<"launchesThere"> launchesThere{this, "how many that line made"};
+    Integer<"allocations"> allocations{this, "calls in the steps that allocate memory"};
+    Integer<"frees"> frees{this, "calls in the steps that free memory"};
+    Text<"freedAt"> freedAt{this, "the line of Python that made most of these; may be empty"};
+    Integer<"hasTensorFloat"> hasTensorFloat{this, "1 if the GPU multiplies matrices as TF32"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalInteger<"restCause"> restCause{this, "number of the cause that tells where it did, and for what"};
 };
@@ -125,6 +129,7 @@ struct StoredContributors : TableOf<StoredContributors> {
     Integer<"workedNs"> workedNs{this,
                                  "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
     Text<"launched"> launched{this, "the line of Python that launched most of it; may be empty"};
+    OptionalText<"phase"> phase{this, "of the run, by its identifier, if it is time outside of the steps"};
 };
 inline constexpr StoredContributors storedContributors;
 

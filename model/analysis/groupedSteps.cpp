@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/analysis/joinedSteps.h"
+#include "model/analysis/groupedSteps.h"
 
 #include <algorithm>
 #include <array>
@@ -105,26 +105,26 @@ bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t la
 
 /// Joins this many batches up to each update into one step, unless something else is between them.
 std::vector<StepSpan> mergedSteps(const WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
-    std::vector<StepSpan> joined;
+    std::vector<StepSpan> grouped;
     for (const size_t last : places) {
         if (last + 1 < count) continue;
         const size_t first = last + 1 - count;
         if (!followEachOther(worker.steps, first, last)) continue;
         StepSpan step = worker.steps[first];
-        if (!joined.empty() && spanOf(step).startNs < spanOf(joined.back()).endNs) continue;
+        if (!grouped.empty() && spanOf(step).startNs < spanOf(grouped.back()).endNs) continue;
         const StepSpan& end = worker.steps[last];
-        step.number = static_cast<int64_t>(joined.size());
+        step.number = static_cast<int64_t>(grouped.size());
         step.range.endNs = end.range.endNs;
         step.launches.endNs = end.launches.endNs;
         step.onCpu.endNs = end.onCpu.endNs;
-        joined.push_back(std::move(step));
+        grouped.push_back(std::move(step));
     }
-    return joined;
+    return grouped;
 }
 
-void replaceSteps(WorkerSteps& worker, std::vector<StepSpan> joined, size_t lastUpdate, size_t count) {
+void replaceSteps(WorkerSteps& worker, std::vector<StepSpan> grouped, size_t lastUpdate, size_t count) {
     worker.isLastLeftOut = worker.isLastLeftOut || lastUpdate + 1 < worker.steps.size();
-    worker.steps = std::move(joined);
+    worker.steps = std::move(grouped);
     worker.foundCount =
         std::max(worker.foundCount / static_cast<int64_t>(count), static_cast<int64_t>(worker.steps.size()));
 }
@@ -145,40 +145,40 @@ std::vector<size_t> endsOfCounts(const std::vector<StepSpan>& steps) {
 
 using Ends = std::vector<std::vector<size_t>>;
 
-/// Joins the units of each worker up to these ends, if they are equally far from each other in all workers.
-bool joinUpTo(RunSteps& run, const Ends& ends) {
+/// Groups the units of each worker up to these ends, if they are equally far from each other in all workers.
+bool groupUpTo(RunSteps& run, const Ends& ends) {
     size_t count = 0;
     for (const std::vector<size_t>& ofWorker : ends) {
         const size_t here = batchesPerUpdate(ofWorker);
         if (here < 2 || (count != 0 && here != count)) return false;
         count = here;
     }
-    std::vector<std::vector<StepSpan>> joined;
+    std::vector<std::vector<StepSpan>> grouped;
     for (size_t worker = 0; worker < run.workers.size(); ++worker) {
-        joined.push_back(mergedSteps(run.workers[worker], ends[worker], count));
-        if (joined.back().empty()) return false;
+        grouped.push_back(mergedSteps(run.workers[worker], ends[worker], count));
+        if (grouped.back().empty()) return false;
     }
     run.units.insert(run.units.begin(), {run.source, run.pattern, run.workers.front().foundCount});
     run.rangesPerStep = static_cast<int64_t>(count);
     for (size_t worker = 0; worker < run.workers.size(); ++worker)
-        replaceSteps(run.workers[worker], std::move(joined[worker]), ends[worker].back(), count);
+        replaceSteps(run.workers[worker], std::move(grouped[worker]), ends[worker].back(), count);
     return true;
 }
 
 }  // namespace
 
-void joinAccumulated(const Trace& trace, RunSteps& run) {
+void groupParts(const Trace& trace, RunSteps& run) {
     if (run.workers.empty() || !canBeParts(run)) return;
     const auto updates =
         updatesOf(trace, run.source == StepSource::KernelPattern ? UpdateTime::OnGpu : UpdateTime::OfLaunch);
     Ends ends;
     for (const WorkerSteps& worker : run.workers) ends.push_back(updatingSteps(worker.steps, updates[worker.process]));
-    if (joinUpTo(run, ends) || run.source != StepSource::NvtxRange) return;
+    if (groupUpTo(run, ends) || run.source != StepSource::NvtxRange) return;
     // Batches may be counted anew in every epoch.
     if (areBatches(run.pattern) && !isMicroBatch(run.pattern)) return;
     ends.clear();
     for (const WorkerSteps& worker : run.workers) ends.push_back(endsOfCounts(worker.steps));
-    joinUpTo(run, ends);
+    groupUpTo(run, ends);
 }
 
 double shareWithUpdates(const Trace& trace, const StepMarks& marks) {

@@ -7,14 +7,14 @@
 
 namespace lanescope {
 
-/// Joins units into steps if they are parts of something larger, in all workers alike:
+/// Groups units into steps if they are parts of something larger, in all workers alike:
 ///
 /// - weights are updated in every n-th unit only: optimizer kernels run there, as with accumulated gradients;
 /// - the numbers in the names of ranges begin again after every n-th, as those of layers.
 ///
 /// Ranges that the program calls steps or requests stay as they are. Units before the first and after the last whole
 /// step are skipped. O(n log n) in the kernels.
-void joinAccumulated(const Trace& trace, RunSteps& run);
+void groupParts(const Trace& trace, RunSteps& run);
 
 /// Returns the share of the marks of a process in which optimizer kernels were launched. O(n) in the kernels.
 double shareWithUpdates(const Trace& trace, const StepMarks& marks);

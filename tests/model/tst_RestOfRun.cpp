@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of a run outside of its steps, and findings about it.
+
+#include <algorithm>
+
+#include "model/analysis/RunSummary.h"
+#include "model/explain/Explanation.h"
+#include "model/explain/rules.h"
+#include "model/trace/kinds/allKinds.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::analysis;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t us = 1000;
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+#define HAS(text, part) QVERIFY2(has(text, part), (text).c_str())
+#define HAS_NO(text, part) QVERIFY2(!has(text, part), (text).c_str())
+
+/// Idle time of the launching thread in a function.
+IdleCause inFunction(std::string file, uint32_t line, std::string function) {
+    IdleCause cause{CauseKind::OutsideCalls};
+    cause.activity.frame = {std::move(file), line, std::move(function)};
+    cause.activity.observation = Observation::State;
+    cause.activity.state = ThreadState::Running;
+    return cause;
+}
+
+/// A run with pauses of a second between its steps, for this reason.
+RunSummary withPauses(const IdleCause& cause, std::string path = {}) {
+    MadeRun made;
+    WorkerSummary& worker = made.run().workers[0];
+    worker.pauses = {9, 9'000 * ms, 100 * ms, 1'000 * ms, 9'000 * ms};
+    Contributor pause = contributor(StepPart::LaunchBound, ContributorKind::Idle, cause, 9'000 * ms);
+    pause.path = std::move(path);
+    worker.phases = {{RunPhase::Between, {std::move(pause)}}};
+    return made.run();
+}
+
+}  // namespace
+
+class tst_RestOfRun : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void phasesCoverTheRun() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        made.addApi(main, "cudaSetDevice", 0, 1 * ms);
+        made.launch(main, stream, "init", 400 * ms, 401 * ms, 402 * ms);
+        for (int64_t step = 0; step < 8; ++step) {
+            const int64_t at = 500 * ms + step * 10 * ms + (step > 3 ? 50 * ms : 0);
+            made.addNvtx(main, "step " + std::to_string(step), at, at + 9 * ms);
+            made.launch(main, stream, "gemm", at, at + 10 * us, at + 9 * ms);
+        }
+        // An evaluation
+        for (int64_t batch = 0; batch < 8; ++batch)
+            made.launch(main, stream, "eval", 542 * ms + batch * 5 * ms, 543 * ms + batch * 5 * ms,
+                        544 * ms + batch * 5 * ms);
+        made.launch(main, stream, "test", 900 * ms, 901 * ms, 1'000 * ms);
+        const TracePtr trace = made.finish();
+        const WorkerSummary worker = summarizeRun(*trace)->workers.at(0);
+        QCOMPARE(worker.runNs(), trace->processes[0].range.durationNs());
+        const PhaseSummary* start = worker.phase(RunPhase::StartUp);
+        QVERIFY(start != nullptr && worker.phase(RunPhase::End) != nullptr);
+        // The time before the first work has a cause, too.
+        QCOMPARE(start->contributors.front().name.idle.kind, CauseKind::OutsideCalls);
+        QVERIFY(start->contributors.front().exposedNs > 450 * ms);
+        const PhaseSummary* between = worker.phase(RunPhase::Between);
+        QVERIFY(between != nullptr);
+        QVERIFY(std::ranges::any_of(between->contributors, [](const Contributor& each) {
+            return each.kind == ContributorKind::Kernel && each.name.work == "eval";
+        }));
+        const std::string sentence = explain::explain(*summarizeRun(*trace)).sentence;
+        HAS(sentence, " of the 1.000 s of the run. Largest of the rest: ");
+        HAS(sentence, "before the first step, in host code");
+    }
+
+    void stepsOfMostOfTheRunNeedNoRemark() {
+        MadeRun made;
+        made.run().workers[0].phases = {
+            {RunPhase::StartUp,
+             {contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 900 * ms)}}};
+        HAS_NO(explain::explain(made.run()).sentence, "Largest of the rest");
+        made.run().workers[0].phases[0].contributors[0].exposedNs = 9'000 * ms;
+        HAS(explain::explain(made.run()).sentence,
+            "These steps are 10 % of the 10.000 s of the run. Largest of the rest: 9.000 s before the first step, in "
+            "host code");
+    }
+
+    void firstLaunchesAreNamed() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        int64_t at = 0;
+        for (int kernel = 0; kernel < 8; ++kernel) {
+            const auto correlation = static_cast<uint32_t>(kernel + 1);
+            made.addApi(main, "hipLaunchKernel", at, at + 70 * ms, correlation);
+            made.addKernel(stream, "first" + std::to_string(kernel), at + 70 * ms, at + 70 * ms + 6 * us, correlation);
+            at += 70 * ms + 10 * us;
+        }
+        for (int64_t step = 0; step < 3; ++step, at += 300 * us) {
+            made.addNvtx(main, "norm " + std::to_string(step), at, at + 250 * us);
+            for (int64_t kernel = 0; kernel < 10; ++kernel)
+                made.launch(main, stream, "norm", at + kernel * 20 * us, at + kernel * 20 * us + 8 * us,
+                            at + kernel * 20 * us + 14 * us);
+        }
+        const std::string sentence = explain::explain(*summarizeRun(*made.finish())).sentence;
+        HAS(sentence, "Largest of the rest: 560.0 ms before the first step, in hipLaunchKernel");
+    }
+
+    void deferredWorkHasNoSteps() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        for (int64_t step = 0; step < 11; ++step) {
+            const int64_t at = step * 34 * ms, correlation = step + 1;
+            made.addNvtx(main, "step " + std::to_string(step), at, at + 3 * ms);
+            made.addApi(main, "cudaGraphLaunch", at, at + 1 * ms, static_cast<uint32_t>(correlation));
+            made.addGraph(stream, 1, 400 * ms + step * 2 * ms, 402 * ms + step * 2 * ms,
+                          static_cast<uint32_t>(correlation));
+        }
+        const TracePtr trace = made.finish();
+        const RunSummary run = *summarizeRun(*trace);
+        QCOMPARE(run.source, StepSource::WholeRun);
+        QCOMPARE(run.deferred, std::string("step #"));
+        const Explanation explanation = explain::explain(run);
+        QVERIFY(std::ranges::any_of(explanation.caveats, [](const std::string& caveat) {
+            return has(caveat, "The work of the ranges \"step #\" ran long after them") &&
+                   has(caveat, "steps cannot be timed");
+        }));
+        QCOMPARE(findSteps(*trace, {.rangeName = "step #"})->workers.at(0).foundCount, int64_t{11});
+    }
+
+    /// A CPU ahead of a busy GPU is no sign of deferred work.
+    void cpuThatRunsAheadKeepsItsSteps() {
+        SimulatedTrace made;
+        for (int64_t step = 0; step < 20; ++step) {
+            made.addNvtx(made.defaultThread(), "step " + std::to_string(step), step * ms, step * ms + 900 * us);
+            made.launch(made.defaultThread(), made.defaultStream(), "gemm", step * ms, 10 * ms + step * 10 * ms,
+                        19 * ms + step * 10 * ms);
+        }
+        QCOMPARE(findSteps(*made.finish())->source, StepSource::NvtxRange);
+    }
+
+    void pausesNameTheirLine_data() {
+        QTest::addColumn<QString>("function");
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("advice");
+        QTest::newRow("save") << "save"
+                              << ""
+                              << "Save less often";
+        QTest::newRow("range") << "work"
+                               << "write checkpoint"
+                               << "Save less often";
+        QTest::newRow("evaluation") << "evaluate"
+                                    << ""
+                                    << "Evaluate less often";
+        QTest::newRow("unknown") << "work"
+                                 << ""
+                                 << "Do less there";
+    }
+    void pausesNameTheirLine() {
+        QFETCH(QString, function);
+        QFETCH(QString, path);
+        QFETCH(QString, advice);
+        const Explanation made =
+            explain::explain(withPauses(inFunction("train.py", 34, function.toStdString()), path.toStdString()));
+        const Finding* found = findingOf(made, &idleBetweenStepsRule);
+        QVERIFY(found != nullptr);
+        HAS(found->sentence, "train.py:34 in " + function.toStdString());
+        HAS(found->advice, advice.toStdString());
+        QCOMPARE(has(found->advice, "Save"), advice.startsWith("Save"));
+    }
+
+    void allocationsPrecedeTheLaunchesThatTheyDelay() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 60 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::InCall), 20 * ms,
+                 ContributorTrait::Allocation);
+        QCOMPARE(rulesOf(made).front(), &launchBoundRule);
+        made.run().workers[0].allocations = {400, 300, "memory.py:224 in empty_cache, called at train.py:34 in train"};
+        QCOMPARE(rulesOf(made), (std::vector{&allocationsRule, &launchBoundRule}));
+        const Finding finding = explain::explain(made.run()).findings.front();
+        HAS(finding.sentence,
+            " 30 blocks per step are freed, most at memory.py:224 in empty_cache, called at train.py:34 in train, and "
+            "40 "
+            "are allocated.");
+        HAS(finding.advice, "torch.cuda.empty_cache()");
+    }
+
+    void freesAreCountedWithTheirLine() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        const uint32_t train = made.stack(noIndex, made.intern("train"), made.intern("/work/train.py"), 34);
+        const uint32_t empty =
+            made.stack(train, made.intern("empty_cache"),
+                       made.intern("/opt/venv/lib/python3.12/site-packages/torch/cuda/memory.py"), 224);
+        for (int64_t step = 0; step < 10; ++step) {
+            const int64_t at = step * 10 * ms;
+            made.addNvtx(main, "step " + std::to_string(step), at, at + 9 * ms);
+            made.addApi(main, "cudaMalloc", at + 100 * us, at + 200 * us);
+            made.launch(main, stream, "gemm", at + 300 * us, at + 310 * us, at + 9 * ms);
+            made.add<kinds::Api>({.startNs = at + 9 * ms,
+                                  .endNs = at + 9 * ms + 100 * us,
+                                  .name = made.intern("cudaFree"),
+                                  .thread = main,
+                                  .stack = empty});
+        }
+        const AllocationTimes found = summarizeRun(*made.finish())->workers.at(0).allocations;
+        QVERIFY(found.frees >= 9 && found.allocations >= 9);
+        QCOMPARE(found.freedAt, std::string("memory.py:224 in empty_cache, called at train.py:34 in train"));
+    }
+
+    void fp32ProductsNextToIdleTensorCores_data() {
+        QTest::addColumn<QString>("kernel");
+        QTest::addColumn<bool>("hasTensorFloat");
+        QTest::addColumn<bool>("isFound");
+        const QString fp32 = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize256x128x8_stage3_warpsize2x4x1_ffma";
+        QTest::newRow("xmma") << fp32 << true << true;
+        QTest::newRow("cuBLAS") << "ampere_sgemm_128x64_nn" << true << true;
+        QTest::newRow("CUTLASS") << "cutlass_80_simt_sgemm_256x128_8x4_nn_align1" << true << true;
+        QTest::newRow("GPU without") << fp32 << false << false;
+        QTest::newRow("TF32") << "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16" << true << false;
+        QTest::newRow("tensor cores") << "cutlass_80_tensorop_s1688gemm_128x64_nn_align4" << true << false;
+        QTest::newRow("bf16") << "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n" << true << false;
+        QTest::newRow("double") << "volta_dgemm_128x64_nn" << true << false;
+    }
+    void fp32ProductsNextToIdleTensorCores() {
+        QFETCH(QString, kernel);
+        QFETCH(bool, hasTensorFloat);
+        QFETCH(bool, isFound);
+        MadeRun made;
+        made.run().workers[0].contributors[0].name = "softmax";
+        made.run().workers[0].hasTensorFloat = hasTensorFloat;
+        made.add(StepPart::Compute, ContributorKind::Kernel, kernel.toStdString(), 100 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* found = findingOf(explanation, &singlePrecisionRule);
+        QCOMPARE(found != nullptr, isFound);
+        if (found != nullptr) HAS(found->advice, "set_float32_matmul_precision");
+    }
+
+    void operationsThatAreDispatchedSinglyAreToBeCompiled() {
+        const auto adviceOf = [](int programs, int kernels) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 200 * ms);
+            for (int program = 0; program < programs; ++program)
+                for (int kernel = 0; kernel < kernels; ++kernel) {
+                    Contributor each =
+                        contributor(StepPart::Compute, ContributorKind::Kernel, "fusion" + std::to_string(kernel), 0);
+                    each.path = "jit_" + std::string(1, static_cast<char>('a' + program)) + " (XlaModule)/x (Thunk)";
+                    each.count = 200 * MadeRun::steps;
+                    made.add(0, each, 1 * ms);
+                }
+            const Explanation explanation = explain::explain(made.run());
+            const Finding* found = findingOf(explanation, &launchBoundRule);
+            return found == nullptr ? std::string() : found->advice;
+        };
+        HAS(adviceOf(6, 1), "jax.jit");
+        HAS_NO(adviceOf(1, 30), "jax.jit");
+    }
+
+    /// The first layer of each token is longer, but that is the token.
+    void periodOfALargerUnitIsNoFinding() {
+        MadeRun made;
+        WorkerSummary& worker = made.run().workers[0];
+        worker.steps.resize(1);
+        const StepSummary like = worker.steps.front();
+        worker.steps.clear();
+        for (int64_t number = 0; number < 60; ++number) {
+            worker.steps.push_back(like);
+            StepSummary& step = worker.steps.back();
+            step.number = number;
+            step.startNs = number * 1'000 * ms;
+            const int64_t moreNs = (number % 6 == 0 ? 30 * ms : 0) + number * 7'919 % 100'000;
+            step.parts[StepPart::LaunchBound] += moreNs;
+            step.wallNs += moreNs;
+        }
+        worker.foundSteps = 60;
+        worker.contributors.push_back(
+            contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 300 * ms));
+        QVERIFY(findingOf(explain::explain(made.run()), &stepPatternRule) != nullptr);
+        made.run().units = {{StepSource::PythonLoop, "generate.py:30 in generate", 10}};
+        QVERIFY(findingOf(explain::explain(made.run()), &stepPatternRule) == nullptr);
+    }
+};
+
+LANESCOPE_TEST(tst_RestOfRun, NoApplication)
+#include "tst_RestOfRun.moc"
