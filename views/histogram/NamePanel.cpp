@@ -213,7 +213,12 @@ void NameHistogram::paintOverTime(QPainter& painter) const {
         if (y - lowest < fontMetrics().height()) continue;
         lowest = y;
         const QString label = tr("p%1 %2").arg(percents[index]).arg(shortDuration(percentiles_[index]));
-        painter.drawText(area.right() - fontMetrics().horizontalAdvance(label), y - 2, label);
+        const int wide = fontMetrics().horizontalAdvance(label);
+        QColor veil = theme_.canvas;
+        veil.setAlpha(210);
+        painter.fillRect(QRect(area.right() - wide - 2, y - fontMetrics().height(), wide + 4, fontMetrics().height()),
+                         veil);
+        painter.drawText(area.right() - wide, y - 2, label);
     }
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
     painter.drawText(area.left(), foot, toQString(formatTimestamp(trace_.startNs)));
@@ -229,10 +234,12 @@ void NameHistogram::paintPercentiles(QPainter& painter) const {
         painter.setPen(QPen(theme_.text, 1, Qt::DashLine));
         painter.drawLine(x, area.top(), x, area.bottom());
         const QString label = tr("p%1").arg(percents[index]);
-        if (x + 3 < right) continue;
+        const int wide = fontMetrics().horizontalAdvance(label);
+        const int left = x + 3 + wide <= area.right() ? x + 3 : x - 3 - wide;
+        if (left < right) continue;
         painter.setPen(theme_.text);
-        painter.drawText(x + 3, area.top() + fontMetrics().ascent(), label);
-        right = x + 3 + fontMetrics().horizontalAdvance(label) + 4;
+        painter.drawText(left, area.top() + fontMetrics().ascent(), label);
+        right = left + wide + 4;
     }
 }
 

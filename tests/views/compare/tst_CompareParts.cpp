@@ -235,7 +235,7 @@ class TestCompareParts : public QObject {
         lane.setSteps(steps, 0);
         QStringList texts;
         for (const DifferenceLane::Number& number : lane.numbers()) texts << number.text;
-        QCOMPARE(texts, (QStringList{"+5.000 µs", "+5.000 µs"}));
+        QCOMPARE(texts, (QStringList{"+5.00 µs", "+5.00 µs"}));
     }
 
     void laneFindsTheStepUnderThePointer() {

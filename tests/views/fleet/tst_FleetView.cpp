@@ -71,7 +71,7 @@ class TestFleetView : public QObject {
         QVERIFY(strength(shown.at(2, 15)) < 1.1);
         QVERIFY(strength(map.worstRectOf({5, 15}).center().toPoint()) > 2);
         QVERIFY(map.textOf({5, 15}).contains("Rank 5 on node1, local rank 1, step 115"));
-        QVERIFY(map.textOf({5, 15}).contains("+12.00 ms (+20.0 %) against its role"));
+        QVERIFY(map.textOf({5, 15}).contains("+12.0 ms (+20.0 %) against its role"));
     }
 
     void rubberBandSelectsRanksAndSteps() {

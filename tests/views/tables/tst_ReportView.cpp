@@ -71,7 +71,7 @@ class tst_ReportView : public QObject {
     void numbersAreFormattedAndAlignedToTheRight() {
         ReportModel model;
         model.setTable(kernelTable());
-        QCOMPARE(model.index(1, 1).data().toString(), QString("12.00 s"));
+        QCOMPARE(model.index(1, 1).data().toString(), QString("12.0 s"));
         const int alignment = model.index(1, 1).data(Qt::TextAlignmentRole).toInt();
         QVERIFY(alignment & Qt::AlignRight);
         QVERIFY(model.index(1, 3).data(Qt::TextAlignmentRole).toInt() & Qt::AlignLeft);
@@ -137,7 +137,7 @@ class tst_ReportView : public QObject {
         view.table().selectRow(2);
         QTest::keyClick(&view.table(), Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QApplication::clipboard()->text(),
-                 QString("Time\tTotal Time\tInstances\tName\n20.0 %\t100.0 ms\t30\tgemm slow\n"));
+                 QString("Time\tTotal Time\tInstances\tName\n20.0 %\t100 ms\t30\tgemm slow\n"));
     }
 
     void copyWithoutSelectionUsesAllRows() {
@@ -241,7 +241,7 @@ class tst_ReportView : public QObject {
         panel.setRange(selected);
         QTRY_VERIFY(!panel.isStale());
         const ReportModel& model = panel.view().model();
-        QCOMPARE(model.index(0, 1).data().toString(), QString("1.700 ms"));
+        QCOMPARE(model.index(0, 1).data().toString(), QString("1.70 ms"));
         QCOMPARE(model.index(0, 3).data().toString(), QString("22.55 ms"));
         const SelectionStatistics selection = selectionStatistics(*trace, trace->sums, selected);
         QCOMPARE(selection.names.size(), size_t(1));
