@@ -41,6 +41,7 @@ constexpr auto flushPeriod = 250ms;
 constexpr auto managedFlushPeriod = 5ms;
 constexpr auto flushDeadline = 2s;
 constexpr auto writeDeadline = 2s;
+constexpr int64_t burstDeadlineNs = 10'000'000'000;
 
 std::atomic<Agent*> currentAgent{nullptr};
 std::atomic<bool> isAgentDisabled{false};  // the environment disables the agent
@@ -132,7 +133,7 @@ Agent::Agent(const log::LogFolder& folder, AgentOptions options)
       windows_(options_.windows, log::eventTimeNs()),
       stacks_(options_.recordPython),
       nvtx_(
-          windows_, stacks_, [this] { startAndWake(); },
+          windows_, stacks_, burstMemory_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)),
       diskLimit_(options_.diskReserveBytes) {
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
@@ -170,10 +171,12 @@ void Agent::startThreads() {
         if (!hasWriter_.load()) {
             // Set first, because the writer may end at once.
             hasWriter_.store(true);
-            if (startThread(&Agent::writerMain, this))
+            if (startThread(&Agent::writerMain, this)) {
+                burstMemory_.release(BurstMemory::defaultBytes);
                 watchForEndSignals(&wake_);
-            else
+            } else {
                 hasWriter_.store(false);
+            }
         }
         if (hasWriter_.load() && !hasFlusher_.load()) hasFlusher_.store(startThread(&Agent::flusherMain, this));
         if (!hasWriter_.load() && !lacksWriter_.exchange(true)) writeHere(false);
@@ -304,10 +307,10 @@ bool Agent::writeRound(bool isLast) {
     }
     // Records from a CUPTI flush are written immediately, so that they survive a crash.
     if (nowNs < nextWriteNs_ && !writeSoon_.exchange(false)) return true;
+    limitLog();
     reportLostBlocks();
     file_.flush();
     publishLogStatus();
-    limitLog();
     if (!wasForked.load() && nowNs - writerBegunNs_ > shortPeriodsNs) writePeriodNs_ = writePeriodNs;
     nextWriteNs_ = nowNs + writePeriodNs_;
     return true;
@@ -333,6 +336,11 @@ void Agent::drain() {
     if (!identityWritten_ && hasEvents(hasActivity)) {
         identityWritten_ = true;
         writeIdentity();
+        // A burst may fill the disk before the next round: the limit must be known from the first block on.
+        if (!file_.isBegun()) {
+            file_.flush();
+            limitLog();
+        }
     }
     windows_.refresh(writer_);
     if (hasActivity) {
@@ -415,10 +423,17 @@ void Agent::finish(int signal) {
     lock.unlock();
     wakeWriter();
     lock.lock();
-    changed_.wait_for(lock, writeDeadline, [this] { return phase_ == Phase::Ended; });
+    // A burst just before the exit takes longer, but only as long as it is being written.
+    const int64_t begunNs = log::monotonicNs();
+    for (int64_t left = burstMemory_.freeBytes();;) {
+        if (changed_.wait_for(lock, writeDeadline, [this] { return phase_ == Phase::Ended; })) return;
+        const int64_t before = std::exchange(left, burstMemory_.freeBytes());
+        if (signal != 0 || left == before || log::monotonicNs() - begunNs > burstDeadlineNs) return;
+    }
 }
 
 void Agent::writeEnd() {
+    file_.allow(UINT64_MAX);
     reportLostBlocks();
     if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
@@ -492,13 +507,16 @@ void Agent::limitLog() {
 
 bool Agent::isReserveReached() {
     const int64_t nowNs = log::monotonicNs();
-    if (options_.diskReserveBytes == 0 || nowNs < nextDiskNs_) return false;
+    if (options_.diskReserveBytes == 0 || (nowNs < nextDiskNs_ && !file_.isAtLimit())) return false;
     nextDiskNs_ = nowNs + diskPeriodNs;
-    return diskLimit_.isReached(file_.disk(), nowNs);
+    const bool isReached = diskLimit_.isReached(file_.disk(), nowNs);
+    file_.allow(diskLimit_.allowedBytes());
+    return isReached;
 }
 
 void Agent::endRecording(HealthCode code, const std::string& sentence) {
     nvtx_.stop();
+    file_.allow(UINT64_MAX);  // The end is short.
     writer_.note(Severity::Warning, code, sentence);
     writeEndRecord(log::EndReason::LogFull);
     writer_.stop();

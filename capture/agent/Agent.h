@@ -11,6 +11,7 @@
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/DiskLimit.h"
+#include "capture/agent/EventRing.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/Windows.h"
 #include "capture/agent/ownThreads.h"
@@ -50,6 +51,7 @@ class Agent {
     /// loader of shared libraries anyway.
     void searchForPython() { stacks_.search(); }
     CallStacks& stacks() { return stacks_; }
+    BurstMemory& burstMemory() { return burstMemory_; }
 
     Windows& windows() { return windows_; }
 
@@ -61,8 +63,9 @@ class Agent {
         startThreads();
         wakeWriter();
     }
-    /// Writes all data, then the END record. Returns within about 4 s, whatever CUPTI does. `signal` is the signal that
-    /// ends the process, or 0; the value of the first call counts. Later and nested calls wait for the same end.
+    /// Writes all data, then the END record. Returns within about 4 s, whatever CUPTI does, or 14 s while it
+    /// writes a burst and no signal ends the process. `signal` is that signal, or 0; the value of the first call
+    /// counts. Later and nested calls wait for the same end.
     void finish(int signal);
 
     const CycleClock& clock() const { return clock_; }
@@ -103,6 +106,7 @@ class Agent {
     log::RecordWriter writer_;
     Windows windows_;
     CallStacks stacks_;
+    BurstMemory burstMemory_{0};  // none until the writer runs, which returns it
     NvtxRecorder nvtx_;
     std::atomic<EventSource*> sources_{nullptr};  // newest first
     std::unique_ptr<ActivitySource> activity_;

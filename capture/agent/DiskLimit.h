@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "capture/log/LogFile.h"
 #include "capture/options/AgentOptions.h"
@@ -18,7 +19,17 @@ class DiskLimit {
     /// Returns true if less than the reserve is free. Call it repeatedly; it measures how fast the disk fills.
     bool isReached(log::LogFile::Disk disk, int64_t nowNs) {
         if (bytes_ == 0 || disk.bytes == 0) return false;
-        if (bytes_ != defaultReserve) return disk.freeBytes < bytes_;
+        const uint64_t minFree = minFreeBytes(disk, nowNs);
+        // The trace needs about as much as the log that it is made of.
+        allowedBytes_ = disk.freeBytes > minFree ? (disk.freeBytes - minFree) / 2 : 0;
+        return disk.freeBytes < minFree;
+    }
+    /// Returns the bytes that may be written before the next reading, as of the last one; all before the first.
+    uint64_t allowedBytes() const { return allowedBytes_; }
+
+  private:
+    uint64_t minFreeBytes(log::LogFile::Disk disk, int64_t nowNs) {
+        if (bytes_ != defaultReserve) return bytes_;
         if (lastNs_ == 0) {
             firstFree_ = disk.freeBytes;
         } else if (nowNs > lastNs_) {
@@ -31,10 +42,9 @@ class DiskLimit {
         const auto forTrace = closingBytes + static_cast<uint64_t>(bytesPerNs_ * static_cast<double>(closingNs));
         const uint64_t twentieth = std::min(maxTwentiethBytes, disk.bytes / divisor);
         // On a tiny disk a quarter of the free space is used in any case.
-        return disk.freeBytes < std::max(twentieth, std::min({forTrace, firstFree_ / 4 * 3, maxTwentiethBytes}));
+        return std::max(twentieth, std::min({forTrace, firstFree_ / 4 * 3, maxTwentiethBytes}));
     }
 
-  private:
     static constexpr uint64_t divisor = 20, maxTwentiethBytes = uint64_t{1} << 30;
     static constexpr uint64_t closingBytes = uint64_t{4} << 20;
     static constexpr int64_t closingNs = 2'000'000'000;
@@ -43,6 +53,7 @@ class DiskLimit {
     uint64_t firstFree_ = 0, lastFree_ = 0;
     int64_t lastNs_ = 0;
     double bytesPerNs_ = 0;
+    uint64_t allowedBytes_ = std::numeric_limits<uint64_t>::max();
 };
 
 }  // namespace lanescope::agent

@@ -19,13 +19,37 @@
 
 namespace lanescope::agent {
 
-/// Lock-free ring of variable-sized byte entries between one producing and one consuming thread.
-/// When the ring is full, it refuses and counts the newest entry. `create` takes memory from the
-/// system; pages are touched only as far as they are used.
+/// Limit of the memory that the rings of a process share for bursts. Any thread.
+class BurstMemory {
+  public:
+    /// A burst of 10^5 calls with texts of 40 characters takes 14 MiB.
+    static constexpr size_t defaultBytes = size_t{256} << 20;
+
+    explicit BurstMemory(size_t bytes = defaultBytes) : bytes_(static_cast<int64_t>(bytes)) {}
+    /// Returns false if that many bytes exceed the limit.
+    bool acquire(size_t bytes) {
+        if (bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed) >= static_cast<int64_t>(bytes))
+            return true;
+        release(bytes);
+        return false;
+    }
+    void release(size_t bytes) { bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
+
+    int64_t freeBytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+  private:
+    std::atomic<int64_t> bytes_;
+};
+
+/// Lock-free queue of variable-sized byte entries between one producing and one consuming thread, in segments that are
+/// used in turn. A burst adds segments of the `BurstMemory`, which the consumer returns to the system. When there is no
+/// room, the newest entry is refused and counted. Memory comes from the system; pages are touched only as far as they
+/// are used.
 class EventRing {
   public:
+    /// Memory of the ring itself, without a burst.
     static constexpr size_t capacityBytes = 1u << 20;
-    /// Longest entry; leaves room for several even at the worst position of the ring.
+    static constexpr size_t segmentBytes = capacityBytes / 4;
     static constexpr size_t maxEntryBytes = capacityBytes / 8;
 
     EventRing() = default;
@@ -33,15 +57,28 @@ class EventRing {
     EventRing(const EventRing&) = delete;
     EventRing& operator=(const EventRing&) = delete;
 
-    /// Maps the memory. Returns false if there is none; then every `reserve` refuses.
-    bool create();
+    /// Maps the first segment. Returns false if there is no memory; then every `reserve` refuses. `burst` outlives the
+    /// ring; without it, the ring does not grow.
+    bool create(BurstMemory* burst = nullptr);
 
     /// Returns room for an entry of `bytes`, or null and counts a refusal if there is none. Fill
     /// it, then call `commit`. Producer.
-    void* reserve(size_t bytes);
-    void commit();
-    /// Returns true if enough entries wait that the consumer should be woken. Producer.
-    bool isHalfFull() const;
+    void* reserve(size_t bytes) {
+        const size_t needed = (sizeof(Header) + bytes + 15) & ~size_t{15};
+        if (needed > static_cast<size_t>(end_ - at_) || needed > maxEntryBytes) [[unlikely]]
+            if (!beginSegment(needed)) return nullptr;
+        auto* const header = reinterpret_cast<Header*>(at_);
+        header->bytes = static_cast<uint32_t>(needed);
+        reserved_ = needed;
+        return header + 1;
+    }
+    void commit() {
+        at_ += reserved_;
+        head_.store(head_.load(std::memory_order_relaxed) + std::exchange(reserved_, 0), std::memory_order_release);
+    }
+    /// Returns true once for each segment that was begun while many entries wait, so that the consumer should be woken.
+    /// Producer.
+    bool resetFilling() { return std::exchange(isFilling_, false); }
     /// Returns true if all committed entries were consumed. Any thread.
     bool isEmpty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire); }
 
@@ -53,8 +90,16 @@ class EventRing {
     void drain(uint64_t end, Take&& take) {
         uint64_t at = tail_.load(std::memory_order_relaxed);
         while (at != end) {
-            const Header* header = headerAt(at);
-            if (!header->isFiller) take(header + 1, size_t{header->bytes} - sizeof(Header));
+            Segment* const next = read_->next.load(std::memory_order_acquire);
+            if (next != nullptr && readAt_ == read_->filledBytes) {
+                release(std::exchange(read_, next));
+                readAt_ = sizeof(Segment);
+                continue;
+            }
+            const auto* header =
+                reinterpret_cast<const Header*>(reinterpret_cast<const unsigned char*>(read_) + readAt_);
+            take(header + 1, size_t{header->bytes} - sizeof(Header));
+            readAt_ += header->bytes;
             at += header->bytes;
             tail_.store(at, std::memory_order_release);
         }
@@ -65,18 +110,36 @@ class EventRing {
   private:
     struct Header {
         uint32_t bytes;  // including this header, a multiple of 16
-        uint32_t isFiller;
+        uint32_t unused;
         uint64_t reserved;
     };
-    Header* headerAt(uint64_t position) const {
-        return reinterpret_cast<Header*>(memory_ + (position & (capacityBytes - 1)));
-    }
+    struct alignas(64) Segment {
+        std::atomic<Segment*> next{nullptr};  // set when the producer leaves the segment
+        uint64_t filledBytes = 0;             // at that time, including this struct
+        Segment* nextFree = nullptr;
+        bool isBurst = false;
+    };
+    bool beginSegment(size_t needed);
+    Segment* newSegment();
+    void release(Segment* segment);
 
-    unsigned char* memory_ = nullptr;
-    uint64_t reservedEnd_ = 0;  // producer only
-    std::atomic<uint64_t> head_{0};
-    std::atomic<uint64_t> tail_{0};
+    BurstMemory* burst_ = nullptr;
+    // Producer only:
+    Segment* write_ = nullptr;
+    unsigned char* at_ = nullptr;
+    unsigned char* end_ = nullptr;
+    size_t reserved_ = 0;
+    size_t ownSegments_ = 0;
+    Segment* reusable_ = nullptr;
+    bool isFilling_ = false;
+
+    alignas(64) std::atomic<uint64_t> head_{0};
+    alignas(64) std::atomic<uint64_t> tail_{0};
     std::atomic<uint64_t> refused_{0};
+    std::atomic<Segment*> free_{nullptr};  // from the consumer to the producer
+    // Consumer only:
+    Segment* read_ = nullptr;
+    size_t readAt_ = 0;
 };
 
 /// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The producing thread never
@@ -97,12 +160,13 @@ class ThreadRings {
         ThreadRings* owner = nullptr;
         Ring* next = nullptr;
         std::atomic<bool> inUse{true};
-        bool wokeConsumer = false;
         uint64_t markedEnd = 0;  // consumer only
     };
 
-    /// `wakeConsumer` is called, from any thread, with a thread's first event and when a ring fills.
-    explicit ThreadRings(std::function<void()> wakeConsumer) : wakeConsumer_(std::move(wakeConsumer)) {
+    /// `wakeConsumer` is called, from any thread, with a thread's first event and when a ring fills. `burst` outlives
+    /// the rings.
+    ThreadRings(BurstMemory& burst, std::function<void()> wakeConsumer)
+        : burst_(burst), wakeConsumer_(std::move(wakeConsumer)) {
         makeThreadEnd();
     }
     ThreadRings(const ThreadRings&) = delete;
@@ -120,11 +184,8 @@ class ThreadRings {
     /// Makes the reserved entry of the thread's own ring visible to the consumer.
     void commit(Ring& ring) {
         ring.events.commit();
-        if (!ring.events.isHalfFull()) {
-            ring.wokeConsumer = false;
-        } else if (!std::exchange(ring.wokeConsumer, true)) {
+        if (ring.events.resetFilling()) [[unlikely]]
             wakeConsumer_();
-        }
     }
 
     bool isUsed() const { return first_.load(std::memory_order_acquire) != nullptr; }
@@ -174,7 +235,7 @@ class ThreadRings {
         void* const memory = ::mmap(nullptr, sizeof(Ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) return nullptr;
         Ring* const ring = new (memory) Ring;
-        if (!ring->events.create()) {
+        if (!ring->events.create(&burst_)) {
             ring->~Ring();
             ::munmap(memory, sizeof(Ring));
             return nullptr;
@@ -202,6 +263,7 @@ class ThreadRings {
     static inline constinit thread_local Ring* current_ = nullptr;
     static inline constinit std::atomic<uint64_t> threadEnd_{0};  // the key plus one; 0: none yet
 
+    BurstMemory& burst_;
     std::function<void()> wakeConsumer_;
     std::atomic<Ring*> first_{nullptr};
 };

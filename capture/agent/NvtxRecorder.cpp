@@ -112,9 +112,9 @@ bool hasSourceLocation(log::NvtxEvent event) { return event != log::NvtxEvent::P
 
 }  // namespace
 
-NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
+NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, BurstMemory& burst, std::function<void()> wakeWriter,
                            std::unique_ptr<MomentNotifier> moments)
-    : stacks_(stacks), rings_(std::move(wakeWriter)), moments_(std::move(moments)), filter_(windows) {
+    : stacks_(stacks), rings_(burst, std::move(wakeWriter)), moments_(std::move(moments)), filter_(windows) {
     const WindowTrigger trigger = windows.options().trigger;
     if (trigger == WindowTrigger::NvtxRange || trigger == WindowTrigger::Steps)
         trigger_ = std::make_unique<NvtxTrigger>(windows);

@@ -71,8 +71,8 @@ class NvtxWindowFilter {
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
-    /// `stacks` outlives all calls; `moments` may be null.
-    NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
+    /// `stacks` and `burst` outlive all calls; `moments` may be null.
+    NvtxRecorder(Windows& windows, CallStacks& stacks, BurstMemory& burst, std::function<void()> wakeWriter,
                  std::unique_ptr<MomentNotifier> moments = nullptr);
 
     /// Records a call on the calling thread. Push returns the number of ranges of the domain that were open on this

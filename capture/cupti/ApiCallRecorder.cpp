@@ -107,8 +107,9 @@ uint64_t number(const void* handle) { return reinterpret_cast<uintptr_t>(handle)
 
 }  // namespace
 
-ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter)
-    : cupti_(cupti), stacks_(stacks), rings_(std::move(wakeWriter)) {}
+ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+                                 std::function<void()> wakeWriter)
+    : cupti_(cupti), stacks_(stacks), rings_(burst, std::move(wakeWriter)) {}
 
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;

@@ -42,8 +42,9 @@ DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork);
 /// training only query a property (figures in resources/manual/limits.md).
 class ApiCallRecorder {
   public:
-    /// `wakeWriter` as in `ThreadRings`. `stacks` outlives all calls.
-    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter);
+    /// `wakeWriter` as in `ThreadRings`. `stacks` and `burst` outlive all calls.
+    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+                    std::function<void()> wakeWriter);
 
     void mark() { rings_.mark(); }
 

@@ -32,8 +32,8 @@ constexpr size_t devicePoolLimit = 20;  // buffers of 3.2 MB each; CUPTI's own l
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
     : options_(options),
       agent_(agent),
-      calls_(cupti_, agent.stacks(), [&agent] { agent.startAndWake(); }),
-      nodes_(cupti_, agent.stacks(), [&agent] { agent.startAndWake(); }),
+      calls_(cupti_, agent.stacks(), agent.burstMemory(), [&agent] { agent.startAndWake(); }),
+      nodes_(cupti_, agent.stacks(), agent.burstMemory(), [&agent] { agent.startAndWake(); }),
       launches_(agent.windows(), options.apiCalls != ApiCalls::None),
       begunNs_(log::monotonicNs()) {}
 

@@ -22,8 +22,9 @@ constexpr std::array callbacks{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID
 
 }  // namespace
 
-GraphNodeRecorder::GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter)
-    : cupti_(cupti), stacks_(stacks), rings_(std::move(wakeWriter)) {}
+GraphNodeRecorder::GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+                                     std::function<void()> wakeWriter)
+    : cupti_(cupti), stacks_(stacks), rings_(burst, std::move(wakeWriter)) {}
 
 void GraphNodeRecorder::enable(CUpti_SubscriberHandle subscriber, bool isOn) const {
     if (!cupti_.getGraphNodeId) return;

@@ -19,8 +19,9 @@ namespace lanescope::agent {
 /// everything, whatever the windows are: graphs are captured long before they are launched.
 class GraphNodeRecorder {
   public:
-    /// `wakeWriter` as in `ThreadRings`. `stacks` outlives all calls.
-    GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, std::function<void()> wakeWriter);
+    /// `wakeWriter` as in `ThreadRings`. `stacks` and `burst` outlive all calls.
+    GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+                      std::function<void()> wakeWriter);
 
     /// Enables the callbacks, or disables them permanently. Does nothing with a CUPTI that does not number nodes.
     void enable(CUpti_SubscriberHandle subscriber, bool isOn) const;

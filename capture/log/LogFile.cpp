@@ -110,11 +110,14 @@ void LogFile::flush() {
     header_.checksum = static_cast<uint32_t>(checksum);
 
     iovec parts[2] = {{&header_, sizeof header_}, {block_.data(), block_.size()}};
-    if (writeAll(file_.descriptor, parts, 2)) {
-        fileBytes_ += static_cast<int64_t>(sizeof header_ + block_.size());
+    const uint64_t bytes = sizeof header_ + block_.size();
+    isAtLimit_ = isAtLimit_ || bytes > allowedBytes_;
+    if (!isAtLimit_ && writeAll(file_.descriptor, parts, 2)) {
+        allowedBytes_ -= bytes;
+        fileBytes_ += static_cast<int64_t>(bytes);
         if (isMarked_) markBroken(0);
     } else {
-        const int problem = errno;
+        const int problem = isAtLimit_ ? ENOSPC : errno;
         ++lostBlocks_;
         isBroken_ = true;
         // A half-written block would hide all following ones. Meanwhile the program may have opened

@@ -38,6 +38,13 @@ class LogFile {
     /// the file after the last good block. Everything appended after that is lost too, because it
     /// may refer to lost records, until `resume`.
     void flush();
+    /// Limits what is written from now on; blocks beyond it are lost as on a full disk. Unlimited by default.
+    void allow(uint64_t bytes) {
+        allowedBytes_ = bytes;
+        isAtLimit_ = false;
+    }
+    /// Returns true if a block was lost to `allow` since its last call.
+    bool isAtLimit() const { return isAtLimit_; }
     /// Ends the loss: following records refer to no lost ones.
     void resume() { isBroken_ = false; }
     /// Drops the current block and counts it as lost. Never throws, so it is usable without memory.
@@ -94,7 +101,9 @@ class LogFile {
     bool isFinished_ = false;
     bool isBroken_ = false;    // a block was lost
     bool isMoreLost_ = false;  // more records after it were lost
-    bool isMarked_ = false;    // the header of the present file reports the loss
+    uint64_t allowedBytes_ = UINT64_MAX;
+    bool isAtLimit_ = false;
+    bool isMarked_ = false;  // the header of the present file reports the loss
     int64_t fileBytes_ = 0;
     uint64_t earlierBytes_ = 0;  // in earlier files
     uint64_t sequence_ = 0;

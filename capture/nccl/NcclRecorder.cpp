@@ -39,7 +39,7 @@ struct NcclRecorder::Entry {
 };
 
 NcclRecorder::NcclRecorder(Agent& agent)
-    : agent_(&agent), stacks_(agent.stacks()), rings_([&agent] { agent.startAndWake(); }) {}
+    : agent_(&agent), stacks_(agent.stacks()), rings_(agent.burstMemory(), [&agent] { agent.startAndWake(); }) {}
 
 NcclRecorder* NcclRecorder::current() {
     Agent* const agent = Agent::current();

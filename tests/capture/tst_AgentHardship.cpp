@@ -56,6 +56,24 @@ class tst_AgentHardship : public QObject {
         QVERIFY(run.log().dropped(Loss::CallsWithoutMemory) + run.log().dropped(Loss::LogBlocks) > 0);
     }
 
+    void burstsAreRecordedWithoutLoss_data() {
+        QTest::addColumn<int>("threads");
+        for (const int threads : {1, 8}) QTest::addRow("%d threads", threads) << threads;
+    }
+    void burstsAreRecordedWithoutLoss() {
+        QFETCH(int, threads);
+        constexpr int calls = 100'000;
+        AgentRun run;
+        runUntouched(run, {"burst", QString::number(threads), QString::number(calls)});
+        verifyWhole(run.log());
+        QCOMPARE(run.log().dropped(Loss::NvtxCalls), uint64_t{0});
+        // And two calls of each thread before the burst.
+        QCOMPARE(run.log().nvtx.size(), static_cast<size_t>(threads) * (calls + 2));
+        QCOMPARE(called(run.log(), "a registered message"), threads * calls / 5);
+        QCOMPARE(called(run.log(), "burst"), threads * calls / 5);
+        QCOMPARE(called(run.log(), "message 99995 of thread 0 of the burst"), 1);
+    }
+
     /// glibc allocates thread-local memory at the first access, and aborts if it cannot; the
     /// agent's exists from the start.
     void touchesNoThreadLocalMemoryLate() {

@@ -237,6 +237,37 @@ class tst_LogFile : public QObject {
         QVERIFY(fast.isReached({40 * mib, 160 * mib}, 4'000'000'000));
         QVERIFY(!tiny.isReached({2 * mib, 3 * mib}, 1'000'000'000));
         QVERIFY(tiny.isReached({mib, 3 * mib}, 2'000'000'000));
+        // Half of the rest is for the log, half for its trace.
+        QCOMPARE(agent::DiskLimit(40 * mib).allowedBytes(), std::numeric_limits<uint64_t>::max());
+        agent::DiskLimit chosen(40 * mib);
+        QVERIFY(!chosen.isReached({100 * mib, 160 * mib}, 1'000'000'000));
+        QCOMPARE(chosen.allowedBytes(), 30 * mib);
+        QVERIFY(chosen.isReached({30 * mib, 160 * mib}, 2'000'000'000));
+        QCOMPARE(chosen.allowedBytes(), uint64_t{0});
+    }
+
+    void blocksBeyondTheAllowedBytesAreLostAndCounted() {
+        LogFile file(base("allowed"));
+        RecordWriter writer(file);
+        writer.property("first", "kept");
+        file.flush();
+        const auto sizeNow = [&] { return QFileInfo(path("allowed")).size(); };
+        const qint64 before = sizeNow();
+        file.allow(50);
+        writer.property("second", "lost, because it is longer than what is allowed");
+        file.flush();
+        QVERIFY(file.isAtLimit());
+        QCOMPARE(sizeNow(), before);
+        QCOMPARE(file.takeLostBlocks(), 1u);
+        writer.startAgain();
+        file.allow(UINT64_MAX);
+        QVERIFY(!file.isAtLimit());
+        writer.property("third", "kept");
+        file.flush();
+        QVERIFY(sizeNow() > before);
+        const Contents contents = read(path("allowed"));
+        const std::vector<std::pair<std::string, std::string>> kept{{"first", "kept"}, {"third", "kept"}};
+        QCOMPARE(contents.properties, kept);
     }
 
     void avoidsAFileThatReusedItsDescriptor() {
@@ -677,14 +708,46 @@ class tst_LogFile : public QObject {
         EventRing ring;
         QVERIFY(ring.create());
         uint64_t kept = 0;
-        while (put(ring, entry(kept, 1000))) ++kept;
-        QVERIFY(kept > 900 && ring.isHalfFull());
+        int wakes = 0;
+        while (put(ring, entry(kept, 1000))) {
+            ++kept;
+            wakes += ring.resetFilling() ? 1 : 0;
+        }
+        QVERIFY(kept > 900);
+        QCOMPARE(wakes, 2);
         uint64_t next = 0;
         ring.drain(ring.committed(),
                    [&](const void* memory, size_t bytes) { QCOMPARE(read(memory, bytes), entry(next++, 1000)); });
         QCOMPARE(next, kept);
-        QVERIFY(!ring.isHalfFull());
         QVERIFY(put(ring, "again"));
+    }
+
+    void burstTakesSharedMemoryAndReturnsIt() {
+        constexpr size_t limitBytes = 3 * EventRing::segmentBytes;
+        BurstMemory memory(limitBytes);
+        const auto remaining = [&memory] {
+            size_t bytes = 0;
+            while (memory.acquire(EventRing::segmentBytes)) bytes += EventRing::segmentBytes;
+            memory.release(bytes);
+            return bytes;
+        };
+        EventRing ring, other;
+        QVERIFY(ring.create(&memory) && other.create(&memory));
+        for (int round = 0; round < 3; ++round) {
+            uint64_t kept = 0;
+            while (put(ring, entry(kept, 1000))) ++kept;
+            QVERIFY(kept > 5 * EventRing::segmentBytes / 1100);
+            QCOMPARE(remaining(), size_t{0});
+            // Other rings keep their own memory.
+            for (uint64_t number = 0; number < 900; ++number) QVERIFY(put(other, entry(number, 1000)));
+            uint64_t next = 0;
+            ring.drain(ring.committed(),
+                       [&](const void* memory, size_t bytes) { QCOMPARE(read(memory, bytes), entry(next++, 1000)); });
+            other.drain(other.committed(), [](const void*, size_t) {});
+            QCOMPARE(next, kept);
+            // The last segment is released when the next one begins.
+            QVERIFY(remaining() >= limitBytes - EventRing::segmentBytes);
+        }
     }
 
     void passesEntriesBetweenThreads() {

@@ -42,7 +42,7 @@ NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0,
 
 /// Never destroyed, as in an agent: threads keep references to it.
 NvtxRecorder& makeRecorder(std::function<void()> wake = [] {}) {
-    return *new NvtxRecorder(*new Windows({}, 0), *new CallStacks(false), std::move(wake));
+    return *new NvtxRecorder(*new Windows({}, 0), *new CallStacks(false), *new BurstMemory(0), std::move(wake));
 }
 
 void drain(NvtxRecorder& recorder, RecordWriter& writer) {

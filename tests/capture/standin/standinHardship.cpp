@@ -120,6 +120,43 @@ int fullMemory() {
     return statusOfFullMemory;
 }
 
+// --- bursts
+
+/// Makes calls as fast as possible: ranges of a domain with a registered string, ranges with a message of their own,
+/// and marks.
+void burst(nvtxDomainHandle_t domain, int thread, int calls) {
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered = nvtxDomainRegisterStringA(domain, "a registered message");
+    char message[64];
+    for (int number = 0; number < calls; number += 5) {
+        nvtxDomainRangePushEx(domain, &attributes);
+        nvtxDomainRangePop(domain);
+        std::snprintf(message, sizeof message, "message %d of thread %d of the burst", number, thread);
+        nvtxRangePushA(message);
+        nvtxRangePop();
+        nvtxMarkA("burst");
+    }
+}
+
+/// The first call of each thread comes before the burst. All threads begin it at once.
+int burstsOf(int threads, int calls) {
+    const nvtxDomainHandle_t domain = nvtxDomainCreateA("bursts");
+    std::atomic<int> waiting{0};
+    std::vector<std::thread> callers;
+    for (int number = 0; number < threads; ++number)
+        callers.emplace_back([&, number] {
+            range("before");
+            ++waiting;
+            while (waiting.load() < threads) std::this_thread::yield();
+            burst(domain, number, calls);
+        });
+    for (std::thread& caller : callers) caller.join();
+    return 0;
+}
+
 // --- signal handlers
 
 volatile sig_atomic_t handled = 0;
@@ -327,6 +364,7 @@ int main(int argc, char** argv) {
     if (kind == "forks") return forksAtOnce();
     if (kind == "exit-handlers") return forksAmongExitHandlers();
     if (kind == "term") return terminatesItself();
+    if (kind == "burst") return burstsOf(number(2), number(3));
     if (kind == "ranges") {
         ranges(number(2));
         return 0;
