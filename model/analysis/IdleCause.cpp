@@ -48,7 +48,7 @@ std::string headText(const IdleCause& cause) {
         case CauseKind::UnrecordedLaunch: return "launching call not recorded";
         case CauseKind::NoWorkAround: return "no work before or after";
         case CauseKind::OutsideNccl: return "outside NCCL's kernels";
-        case CauseKind::ClocksApart: return "unknown, as the clocks of GPU and CPU do not agree";
+        case CauseKind::ClocksInconsistent: return "unknown, as the clocks of GPU and CPU do not agree";
         case CauseKind::None: break;
     }
     return {};
@@ -68,9 +68,10 @@ std::string frameAndWork(const ThreadActivity& activity) {
 }  // namespace
 
 std::string_view identifier(CauseKind kind) {
-    static constexpr std::array<std::string_view, 12> all{
-        "none",           "in_call",     "after_call",        "outside_calls",  "before_batch_copy", "loading_range",
-        "loading_thread", "queued_work", "unrecorded_launch", "no_work_around", "outside_nccl", "clocks_apart"};
+    static constexpr std::array<std::string_view, 12> all{"none",           "in_call",           "after_call",
+                                                          "outside_calls",  "before_batch_copy", "loading_range",
+                                                          "loading_thread", "queued_work",       "unrecorded_launch",
+                                                          "no_work_around", "outside_nccl",      "clocks_inconsistent"};
     return all[static_cast<size_t>(kind)];
 }
 

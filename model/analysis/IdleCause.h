@@ -19,18 +19,18 @@ namespace lanescope::analysis {
 
 /// Kind of a cause, by the activity of the CPU.
 enum class CauseKind : uint8_t {
-    None,              ///< Not a cause: at most the activity of a thread.
-    InCall,            ///< In a call of the GPU's API.
-    AfterCall,         ///< After a call that waited for the GPU.
-    OutsideCalls,      ///< In host code.
-    BeforeBatchCopy,   ///< In host code, and the copy of a batch came next.
-    LoadingRange,      ///< In a range named like data loading.
-    LoadingThread,     ///< On a thread named like data loading.
-    QueuedWork,        ///< The next work was launched in time.
-    UnrecordedLaunch,  ///< The launching call was not recorded.
-    NoWorkAround,      ///< Before the first or after the last work.
-    OutsideNccl,       ///< Only NCCL's kernels were recorded.
-    ClocksApart,       ///< The clocks of GPU and CPU do not agree.
+    None,                ///< Not a cause: at most the activity of a thread.
+    InCall,              ///< In a call of the GPU's API.
+    AfterCall,           ///< After a call that waited for the GPU.
+    OutsideCalls,        ///< In host code.
+    BeforeBatchCopy,     ///< In host code, and the copy of a batch came next.
+    LoadingRange,        ///< In a range named like data loading.
+    LoadingThread,       ///< On a thread named like data loading.
+    QueuedWork,          ///< The next work was launched in time.
+    UnrecordedLaunch,    ///< The launching call was not recorded.
+    NoWorkAround,        ///< Before the first or after the last work.
+    OutsideNccl,         ///< Only NCCL's kernels were recorded.
+    ClocksInconsistent,  ///< The clocks of GPU and CPU do not agree.
 };
 /// For files and programs: "in_call", "outside_calls".
 std::string_view identifier(CauseKind kind);

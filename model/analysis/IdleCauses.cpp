@@ -166,7 +166,7 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t key, RangeP
 }
 
 Intervals IdleCauses::claims(StepPart part) {
-    if (trace_.producerKind == ProducerKind::NcclInspector || isClockApart()) return {};
+    if (trace_.producerKind == ProducerKind::NcclInspector || isClockInconsistent()) return {};
     switch (part) {
         case StepPart::DataLoading: return dataLoading();
         case StepPart::Synchronization: return synchronization();
@@ -193,7 +193,7 @@ ContributorTable::Id IdleCauses::unknown(CauseKind kind, RangePaths::Id path) {
 
 ContributorTable::Id IdleCauses::unknownCause() {
     if (trace_.producerKind == ProducerKind::NcclInspector) return unknown(CauseKind::OutsideNccl, 0);
-    return unknown(isClockApart() ? CauseKind::ClocksApart : CauseKind::NoWorkAround, 0);
+    return unknown(isClockInconsistent() ? CauseKind::ClocksInconsistent : CauseKind::NoWorkAround, 0);
 }
 
 Intervals IdleCauses::queuedGaps() const {

@@ -33,7 +33,7 @@ class IdleCauses {
 
   private:
     /// Returns true if the launches of the worker cannot be compared with its work.
-    bool isClockApart() const { return trace_.gpus[worker_.gpu].isClockApart; }
+    bool isClockInconsistent() const { return trace_.gpus[worker_.gpu].isClockInconsistent; }
     /// Returns a cause that states only that none was recorded.
     ContributorTable::Id unknown(CauseKind kind, RangePaths::Id path);
     /// An interval without work, and the work that ended it.

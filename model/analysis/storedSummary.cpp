@@ -382,7 +382,7 @@ bool readCauses(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         if (rows.number(t.cause) != static_cast<int64_t>(summary.causes.size())) return false;
         IdleCause each;
-        each.kind = rows.identified(t.kind, CauseKind::ClocksApart);
+        each.kind = rows.identified(t.kind, CauseKind::ClocksInconsistent);
         each.api = rows.identified(t.api, GpuApi::Hip);
         each.call = rows.text(t.call);
         each.copy = rows.text(t.copy);

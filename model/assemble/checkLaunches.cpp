@@ -11,9 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "model/text/apiCalls.h"
 #include "model/text/formatValue.h"
 #include "model/trace/LaunchLinks.h"
-#include "model/trace/Track.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/tasks.h"
 
 namespace lanescope {
@@ -42,44 +43,25 @@ struct Delays {
     bool isEarly() const { return count >= minLaunches && 2 * early > count; }
 };
 
-uint32_t gpuOf(const Trace& trace, EventRef work) {
-    const auto of = [&](const auto& table) { return trace.streams[table.stream[work.row()]].gpu; };
-    switch (work.kind()) {
-        case EventKind::Kernel: return of(trace.kernels);
-        case EventKind::Memcpy: return of(trace.memcpys);
-        case EventKind::Memset: return of(trace.memsets);
-        case EventKind::Graph: return of(trace.graphs);
-        default: return noIndex;
-    }
-}
-
-int64_t startOf(const Trace& trace, EventRef work) {
-    switch (work.kind()) {
-        case EventKind::Kernel: return trace.kernels.startNs[work.row()];
-        case EventKind::Memcpy: return trace.memcpys.startNs[work.row()];
-        case EventKind::Memset: return trace.memsets.startNs[work.row()];
-        default: return trace.graphs.startNs[work.row()];
-    }
-}
-
 void checkClocks(Trace& trace, const std::stop_token& stop) {
     std::vector<Delays> delays(trace.gpus.size());
     forEachLaunch(
         trace,
         [&](uint32_t call, EventRef work) {
-            const uint32_t gpu = gpuOf(trace, work);
-            if (gpu < delays.size()) delays[gpu].add(startOf(trace, work) - trace.apiCalls.startNs[call]);
+            const uint32_t stream = streamOf(trace, work);
+            if (stream == noIndex) return;
+            delays[trace.streams[stream].gpu].add(trace.rangeOf(work).startNs - trace.apiCalls.startNs[call]);
         },
         stop);
     for (size_t index = 0; index < delays.size(); ++index) {
         const Delays& found = delays[index];
         Gpu& gpu = trace.gpus[index];
-        gpu.isClockApart = found.isLate() || found.isEarly();
-        if (!gpu.isClockApart) continue;
+        gpu.isClockInconsistent = found.isLate() || found.isEarly();
+        if (!gpu.isClockInconsistent) continue;
         const int64_t offsetNs = found.isLate() ? found.minNs : found.maxNs < 0 ? -found.maxNs : -found.minNs;
         trace.health.push_back(
             {Severity::Warning,
-             HealthCode::GpuClockApart,
+             HealthCode::GpuClockInconsistent,
              fmt::format("GPU {}: the clocks of GPU and CPU do not agree. Its work starts {} {} {} its launches, so "
                          "causes of its idle time are unknown.",
                          gpu.id, found.isLate() || found.maxNs < 0 ? "at least" : "up to", formatDuration(offsetNs),
@@ -98,10 +80,6 @@ bool isExplained(const Trace& trace) {
                                  HealthCode::NoWindowCalls};
     return std::ranges::any_of(
         trace.health, [&](const HealthNote& note) { return std::ranges::find(reasons, note.code) != reasons.end(); });
-}
-
-bool isLaunch(std::string_view call) {
-    return apiCategory(call) == SliceCategory::ApiLaunch && call.find("HostFunc") == std::string_view::npos;
 }
 
 /// Returns what to do to get the GPU work, by the recorder.
@@ -126,7 +104,7 @@ void checkWork(Trace& trace, const std::stop_token& stop) {
         const StringIndex name = trace.apiCalls.name[row];
         if (!isKnown[name]) {
             isKnown[name] = true;
-            isLaunching[name] = isLaunch(trace.strings.at(name));
+            isLaunching[name] = callClassOf(trace.strings.at(name)) == CallClass::Launch;
         }
         if (isLaunching[name]) ++launches[trace.threads[trace.apiCalls.thread[row]].process];
     }

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// Compares launches with their GPU work. Sets `Gpu::isClockApart`. Notes GPUs with times that no launch explains, and
-/// processes that launched work of which the trace has nothing. Requires sorted tables and links. O(n).
+/// Compares launches with their GPU work. Sets `Gpu::isClockInconsistent`. Notes GPUs with times that no launch
+/// explains, and processes that launched work of which the trace has nothing. Requires sorted tables and links. O(n).
 void checkLaunches(Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

@@ -128,7 +128,7 @@ constexpr bool isRecomputed(HealthCode code) {
         case HealthCode::IndexDamaged:
         case HealthCode::IndexNotWritten:
         case HealthCode::ForeignFiles:
-        case HealthCode::GpuClockApart:
+        case HealthCode::GpuClockInconsistent:
         case HealthCode::GpuWorkMissing:
         case HealthCode::OperationsMissing:
         case HealthCode::FreesMissing:

@@ -127,6 +127,6 @@
     /* Reader */                                                       \
     X(ForeignFiles, "foreign-files", Other, None)                      \
     /* Loader and importers: launches and their work */                \
-    X(GpuClockApart, "gpu-clock-apart", Other, None)                   \
+    X(GpuClockInconsistent, "gpu-clock-inconsistent", Other, None)     \
     X(GpuWorkMissing, "gpu-work-missing", Other, None)                 \
     X(OperationsMissing, "operations-missing", Other, None)

@@ -16,7 +16,7 @@ void forEachField(S& s, V&& visit) {
 template <Of<Gpu> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.id, s.name, s.vendor, s.uuid, s.busLocation, s.memoryBytes, s.memoryBandwidthBytesPerSecond,
-              s.smCount, s.computeMajor, s.computeMinor, s.isClockApart);
+              s.smCount, s.computeMajor, s.computeMinor, s.isClockInconsistent);
 }
 template <Of<Gap> S, class V>
 void forEachField(S& s, V&& visit) {

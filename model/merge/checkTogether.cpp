@@ -51,7 +51,7 @@ std::set<int> ranksOf(const Trace& trace) {
 }
 
 /// Returns the time from one trace to the other on the clocks of their hosts; 0 if they overlap, nullopt if unknown.
-std::optional<int64_t> apartNs(const Trace& one, const Trace& other) {
+std::optional<int64_t> distanceNs(const Trace& one, const Trace& other) {
     if (one.startUtcNs == 0 || other.startUtcNs == 0) return std::nullopt;
     const auto timeOf = [](const Trace& trace) {
         return TimeRange{trace.startUtcNs + trace.range.startNs, trace.startUtcNs + trace.range.endNs};
@@ -72,8 +72,8 @@ bool areOfTwoHosts(const Trace& one, const Trace& other) {
     return !one.facts.host.empty() && !other.facts.host.empty() && one.facts.host != other.facts.host;
 }
 
-std::string apartText(std::optional<int64_t> ns) {
-    return ns && *ns > 0 ? fmt::format(", {} apart", formatDuration(*ns)) : std::string();
+std::string distanceText(std::optional<int64_t> ns) {
+    return ns && *ns > 0 ? fmt::format(", {} between them", formatDuration(*ns)) : std::string();
 }
 
 /// A rank runs once in a job.
@@ -83,12 +83,12 @@ Result<void> checkRanks(std::span<const TracePtr> traces) {
         if (trace->producerKind == ProducerKind::NcclInspector) continue;
         for (const int rank : ranksOf(*trace)) {
             for (const Trace* other : ofRank[rank]) {
-                const std::optional<int64_t> apart = apartNs(*other, *trace);
-                if (areOfTwoHosts(*other, *trace) && apart.value_or(0) == 0) continue;
+                const std::optional<int64_t> distance = distanceNs(*other, *trace);
+                if (areOfTwoHosts(*other, *trace) && distance.value_or(0) == 0) continue;
                 return fail(
                     "{0} and {1}: both contain rank {2}{3}. Merge one trace of each rank. To compare two runs, "
                     "use \"lanescope compare {0} {1}\".",
-                    other->path.string(), trace->path.string(), rank, apartText(apart));
+                    other->path.string(), trace->path.string(), rank, distanceText(distance));
             }
             ofRank[rank].push_back(trace.get());
         }
@@ -110,10 +110,10 @@ Result<void> checkRuns(std::span<const TracePtr> traces) {
         const std::string command = commandOf(*trace);
         if (command.empty() || !ranksOf(*trace).empty()) continue;
         for (const Trace* other : ofCommand[command]) {
-            const std::optional<int64_t> apart = apartNs(*other, *trace);
-            if (!apart || *apart == 0) continue;
+            const std::optional<int64_t> distance = distanceNs(*other, *trace);
+            if (!distance || *distance == 0) continue;
             return fail("{0} and {1}: two runs of one program{2}. To compare them, use \"lanescope compare {0} {1}\".",
-                        other->path.string(), trace->path.string(), apartText(apart));
+                        other->path.string(), trace->path.string(), distanceText(distance));
         }
         ofCommand[command].push_back(trace.get());
     }

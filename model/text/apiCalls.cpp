@@ -22,6 +22,7 @@ CallClass callClassOf(std::string_view call) {
     const auto has = [call](std::string_view word) { return call.find(word) != std::string_view::npos; };
     if (std::ranges::any_of(allocations, has)) return CallClass::Allocation;
     if (has("Synchronize")) return CallClass::Synchronization;
+    if (has("HostFunc")) return CallClass::Other;
     if (has("Graph")) return has("Launch") ? CallClass::Launch : CallClass::Other;
     const bool isAsynchronous = has("Async");
     if (has("Memcpy")) return isAsynchronous ? CallClass::AsynchronousCopy : CallClass::Copy;

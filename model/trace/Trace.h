@@ -40,7 +40,7 @@ struct Gpu {
     int computeMajor = 0;
     int computeMinor = 0;
     /// Its times do not fit those of the CPU, so that causes of its idle time are unknown. Computed (`checkLaunches`).
-    bool isClockApart = false;
+    bool isClockInconsistent = false;
 };
 
 struct Process {

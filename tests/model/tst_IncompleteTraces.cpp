@@ -168,8 +168,8 @@ class tst_IncompleteTraces : public QObject {
             events.push_back(kernel(each, 414'278'000'000.0 + each * 100 + 10, 20));
         }
         const TracePtr trace = loaded(traceOf(events));
-        QVERIFY(trace->gpus[0].isClockApart);
-        const std::string sentence = sentenceOf(*trace, HealthCode::GpuClockApart);
+        QVERIFY(trace->gpus[0].isClockInconsistent);
+        const std::string sentence = sentenceOf(*trace, HealthCode::GpuClockInconsistent);
         QVERIFY2(sentence.find("do not agree") != std::string::npos &&
                      sentence.find("414,278 s after its launches") != std::string::npos,
                  sentence.c_str());
@@ -180,7 +180,7 @@ class tst_IncompleteTraces : public QObject {
             queued.push_back(launch(each, each * 100));
             queued.push_back(kernel(each, each * 200'000 + 110, 150'000));
         }
-        QVERIFY(!loaded(traceOf(queued))->gpus[0].isClockApart);
+        QVERIFY(!loaded(traceOf(queued))->gpus[0].isClockInconsistent);
     }
 
     void workBeforeItsLaunchesIsOfAnotherClock() {
@@ -190,8 +190,8 @@ class tst_IncompleteTraces : public QObject {
             events.push_back(kernel(each, each * 100, 20));
         }
         const TracePtr trace = loaded(traceOf(events));
-        QVERIFY(trace->gpus[0].isClockApart);
-        QVERIFY(sentenceOf(*trace, HealthCode::GpuClockApart).find("before its launches") != std::string::npos);
+        QVERIFY(trace->gpus[0].isClockInconsistent);
+        QVERIFY(sentenceOf(*trace, HealthCode::GpuClockInconsistent).find("before its launches") != std::string::npos);
     }
 
     void launchesWithoutAnyWorkAreReported() {
@@ -276,7 +276,7 @@ class tst_IncompleteTraces : public QObject {
         QVERIFY(!hasNote(*trace, HealthCode::JsonDamaged) && !hasNote(*trace, HealthCode::FileCut));
     }
 
-    void corruptListBehindTheEventsIsNoTruncation() {
+    void corruptListAfterTheEventsIsNoTruncation() {
         std::vector<std::string> events;
         for (int each = 1; each <= 50; ++each) {
             events.push_back(launch(each, each * 50));

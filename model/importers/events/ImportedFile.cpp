@@ -176,7 +176,8 @@ void noteCorruption(const ImportedFile& file, const CorruptionTally& corruption,
             Severity::Warning, HealthCode::FileCut,
             fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(file.bytes))));
     else if (!file.isClosed)
-        notes.addTruncation(file.bytes, file.areEventsWhole ? "facts about GPUs and ranks" : "events", file.readError);
+        notes.addTruncation(file.bytes, file.areEventsComplete ? "facts about GPUs and ranks" : "events",
+                            file.readError);
 }
 
 /// Notes calls whose work is missing, unless all of them are (`checkLaunches`).

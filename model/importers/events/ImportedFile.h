@@ -28,7 +28,7 @@ struct ImportedFile {
     TopLevelFacts facts;
     bool isClosed = false;           ///< The trace ends as it should, and is not truncated.
     bool isTopLevelCorrupt = false;  ///< Members other than events are corrupt.
-    bool areEventsWhole = false;     ///< The end of the events was read.
+    bool areEventsComplete = false;  ///< The end of the events was read.
     bool isTooLong = false;          ///< The rest was not read.
     uint64_t bytes = 0;              ///< Decompressed.
     std::optional<Error> readError;  ///< The reason for a premature end.

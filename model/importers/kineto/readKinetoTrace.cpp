@@ -165,7 +165,7 @@ class Reader {
             }
             events_.take(piece->chunk, piece->offset);
             truncated = piece->text.substr(piece->end.at);
-            file_.areEventsWhole = piece->end.isArrayEnd;
+            file_.areEventsComplete = piece->end.isArrayEnd;
             if (piece->end.isArrayEnd) return finishEvents(truncated, *piece, underWay);
             if (piece->isLast) return finishEvents({}, *piece, underWay);
         }
