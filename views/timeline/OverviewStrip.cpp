@@ -57,9 +57,9 @@ OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixel
 namespace {
 
 constexpr int topInset = 5;
-constexpr int cpuHeight = 9;
 constexpr int chartGap = 3;
 constexpr int bottomInset = 4;
+constexpr int lowStrip = 36;  // in a lower one every pixel counts
 constexpr double minWindowPx = 3;
 
 void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom, int height, const QColor& color) {
@@ -118,18 +118,21 @@ void OverviewPainter::paintCharts(QPainter& painter, const TimelineState& state,
     if (!state.hasTracks()) return;
     if (companion && !companion->hasTracks()) companion = nullptr;
     update(state, size.width(), companion);
-    const int lowerBottom = bottom - bottomInset;
+    const bool isLow = size.height() < lowStrip;
+    const int lowerBottom = bottom - (isLow ? 1 : bottomInset);
+    const int upperTop = isLow ? 3 : topInset;
+    const int cpuHeight = isLow ? 5 : 9;
     if (companion) {
-        const int height = (lowerBottom - topInset - chartGap) / 2;
+        const int height = (lowerBottom - upperTop - chartGap) / 2;
         const QColor own = state.options().mark().isValid() ? state.options().mark() : theme.busyGpu;
         const QColor other = companion->options().mark().isValid() ? companion->options().mark() : theme.busyGpu;
-        paintChart(painter, activity_.gpu, topInset + height, height, own);
+        paintChart(painter, activity_.gpu, upperTop + height, height, own);
         paintChart(painter, companionActivity_.gpu, lowerBottom, height, other);
     } else {
-        const int gpuBottom = lowerBottom - cpuHeight - chartGap;
-        paintGaps(painter, state, TrackKind::Gpu, topInset, gpuBottom - topInset, size.width());
+        const int gpuBottom = lowerBottom - cpuHeight - (isLow ? 1 : chartGap);
+        paintGaps(painter, state, TrackKind::Gpu, upperTop, gpuBottom - upperTop, size.width());
         paintGaps(painter, state, TrackKind::Process, lowerBottom - cpuHeight, cpuHeight, size.width());
-        paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
+        paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - upperTop, theme.busyGpu);
         paintChart(painter, activity_.cpu, lowerBottom, cpuHeight, theme.busyCpu);
     }
 }

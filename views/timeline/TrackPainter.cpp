@@ -20,6 +20,11 @@ constexpr size_t maxCharacters = 512;
 constexpr qsizetype minCharactersBeforeEllipsis = 2;  // fewer letters are unreadable
 const QString ellipsis(QChar(0x2026));
 
+const QRegularExpression& numberAtEnd() {
+    static const QRegularExpression pattern(QStringLiteral("[ _#:=./-]\\d{1,6}$"));
+    return pattern;
+}
+
 }  // namespace
 
 void LabelCache::reset(const StringTable* strings, const QFont& font) {
@@ -56,10 +61,17 @@ QString LabelCache::fittedSeries(StringIndex first, StringIndex last, uint32_t c
     if (!strings_) return {};
     const QString from = textOf(first), to = textOf(last);
     const QString number = QStringLiteral(" (%1)").arg(count);
-    const QString range = from == to ? from : from + QStringLiteral(" \u2026 ") + to;
-    for (const QString& text : {range + number, range, number.trimmed()})
-        if (!text.isEmpty() && widthOf(text) <= width) return text;
-    return {};
+    if (from == to) {
+        if (widthOf(from + number) <= width) return from + number;
+    } else {
+        const QString until = QStringLiteral(" \u2026 ");
+        const QString lastNumber = to.mid(to.lastIndexOf(numberAtEnd()) + 1);
+        for (const QString& text :
+             {QString(from + until + to + number), QString(from + until + to), QString(from + until + lastNumber)})
+            if (widthOf(text) <= width) return text;
+    }
+    const QString alone = number.trimmed();
+    return widthOf(alone) <= width ? alone : QString();
 }
 
 const QString& LabelCache::fitted(StringIndex name, double width) {
@@ -85,8 +97,7 @@ double LabelCache::widthOf(const QString& text) const {
 
 QString LabelCache::cut(const QString& text, double width) const {
     // "step 10" and "step 11" must not both become "step": a number at the end stays.
-    static const QRegularExpression numberAtEnd(QStringLiteral("[ _#:=./-]\\d{1,6}$"));
-    if (const qsizetype separator = text.lastIndexOf(numberAtEnd); separator >= 0) {
+    if (const qsizetype separator = text.lastIndexOf(numberAtEnd()); separator >= 0) {
         const QString number = text.mid(separator + 1);
         const double room = width - widthOf(ellipsis + number);
         qsizetype count = 0;

@@ -337,6 +337,7 @@ class tst_TimelineView : public QObject {
         QCOMPARE(whole, QString("it 0 \u2026 it 49 (50)"));
         const double width = QFontMetricsF(QFont()).horizontalAdvance(whole);
         QCOMPARE(labels.fittedSeries(first, last, 50, width * 0.85), QString("it 0 \u2026 it 49"));
+        QCOMPARE(labels.fittedSeries(first, last, 50, width * 0.62), QString("it 0 \u2026 49"));
         QCOMPARE(labels.fittedSeries(first, last, 50, 5), QString());
         QCOMPARE(labels.fittedSeries(other, other, 7, 400), QString("forward (7)"));
     }
