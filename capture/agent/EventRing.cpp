@@ -2,13 +2,29 @@
 #include "capture/agent/EventRing.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace lanescope::agent {
 
+void EventRing::Emptied::push(Segment* segment) {
+    segment->nextFree = given.load(std::memory_order_relaxed);
+    while (!given.compare_exchange_weak(segment->nextFree, segment, std::memory_order_release)) {
+    }
+}
+
+EventRing::Segment* EventRing::Emptied::pop() {
+    if (taken == nullptr) taken = given.exchange(nullptr, std::memory_order_acquire);
+    return taken == nullptr ? nullptr : std::exchange(taken, taken->nextFree);
+}
+
+void EventRing::Emptied::unmap() {
+    while (Segment* const segment = pop()) ::munmap(segment, segmentBytes);
+}
+
 EventRing::~EventRing() {
     for (Segment* each = read_; each != nullptr;) ::munmap(std::exchange(each, each->next.load()), segmentBytes);
-    for (Segment* each : {free_.load(), reusable_})
-        while (each != nullptr) ::munmap(std::exchange(each, each->nextFree), segmentBytes);
+    own_.unmap();
+    forBursts_.unmap();
 }
 
 bool EventRing::create(BurstMemory* burst) {
@@ -22,22 +38,28 @@ bool EventRing::create(BurstMemory* burst) {
     return true;
 }
 
-/// Returns a segment that the consumer has emptied, else a new one; null if there is none.
-EventRing::Segment* EventRing::newSegment() {
-    if (reusable_ == nullptr) reusable_ = free_.exchange(nullptr, std::memory_order_acquire);
-    if (reusable_ != nullptr) return std::exchange(reusable_, reusable_->nextFree);
-    const bool isBurst = ownSegments_ >= capacityBytes / segmentBytes;
-    if (isBurst && (burst_ == nullptr || !burst_->acquire(segmentBytes))) return nullptr;
+EventRing::Segment* EventRing::mapSegment(bool isBurst) {
     const int errnoBefore = errno;
     void* const memory = ::mmap(nullptr, segmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = errnoBefore;
-    if (memory == MAP_FAILED) {
-        if (isBurst) burst_->release(segmentBytes);
-        return nullptr;
-    }
+    if (memory == MAP_FAILED) return nullptr;
     auto* const segment = new (memory) Segment;
     segment->isBurst = isBurst;
-    if (!isBurst) ++ownSegments_;
+    return segment;
+}
+
+/// Returns a segment that the consumer has emptied, else a new one; null if there is none.
+EventRing::Segment* EventRing::newSegment() {
+    if (Segment* const emptied = own_.pop()) return emptied;
+    if (ownSegments_ < capacityBytes / segmentBytes) {
+        Segment* const segment = mapSegment(false);
+        if (segment != nullptr) ++ownSegments_;
+        return segment;
+    }
+    if (burst_ == nullptr || !burst_->acquire(segmentBytes)) return nullptr;
+    Segment* const emptied = forBursts_.pop();
+    Segment* const segment = emptied != nullptr ? emptied : mapSegment(true);
+    if (segment == nullptr) burst_->release(segmentBytes);
     return segment;
 }
 
@@ -57,16 +79,14 @@ bool EventRing::beginSegment(size_t needed) {
     return true;
 }
 
-/// Passes an emptied segment on: to the producer, or to the system if it was for a burst. Consumer.
+/// Passes an emptied segment to the producer. The pages of a burst go to the system, all but the first. Unmapping would
+/// lock the address space, for which the program's threads would wait. Consumer.
 void EventRing::release(Segment* segment) {
-    if (segment->isBurst) {
-        ::munmap(segment, segmentBytes);
-        burst_->release(segmentBytes);
-        return;
-    }
-    segment->nextFree = free_.load(std::memory_order_relaxed);
-    while (!free_.compare_exchange_weak(segment->nextFree, segment, std::memory_order_release)) {
-    }
+    if (!segment->isBurst) return own_.push(segment);
+    const auto keptBytes = static_cast<size_t>(::getpagesize());
+    ::madvise(reinterpret_cast<unsigned char*>(segment) + keptBytes, segmentBytes - keptBytes, MADV_DONTNEED);
+    forBursts_.push(segment);
+    burst_->release(segmentBytes);
 }
 
 }  // namespace lanescope::agent

@@ -42,9 +42,9 @@ class BurstMemory {
 };
 
 /// Lock-free queue of variable-sized byte entries between one producing and one consuming thread, in segments that are
-/// used in turn. A burst adds segments of the `BurstMemory`, which the consumer returns to the system. When there is no
-/// room, the newest entry is refused and counted. Memory comes from the system; pages are touched only as far as they
-/// are used.
+/// used in turn. A burst adds segments of the `BurstMemory`; the consumer returns their pages to the system. When there
+/// is no room, the newest entry is refused and counted. Memory comes from the system; pages are touched only as far as
+/// they are used.
 class EventRing {
   public:
     /// Memory of the ring itself, without a burst.
@@ -121,7 +121,18 @@ class EventRing {
     };
     bool beginSegment(size_t needed);
     Segment* newSegment();
+    Segment* mapSegment(bool isBurst);
     void release(Segment* segment);
+
+    /// Segments that the consumer has emptied, for the producer.
+    struct Emptied {
+        std::atomic<Segment*> given{nullptr};
+        Segment* taken = nullptr;  // producer only
+
+        void push(Segment* segment);
+        Segment* pop();
+        void unmap();
+    };
 
     BurstMemory* burst_ = nullptr;
     // Producer only:
@@ -130,13 +141,12 @@ class EventRing {
     unsigned char* end_ = nullptr;
     size_t reserved_ = 0;
     size_t ownSegments_ = 0;
-    Segment* reusable_ = nullptr;
     bool isFilling_ = false;
 
     alignas(64) std::atomic<uint64_t> head_{0};
     alignas(64) std::atomic<uint64_t> tail_{0};
     std::atomic<uint64_t> refused_{0};
-    std::atomic<Segment*> free_{nullptr};  // from the consumer to the producer
+    Emptied own_, forBursts_;
     // Consumer only:
     Segment* read_ = nullptr;
     size_t readAt_ = 0;

@@ -395,9 +395,10 @@ void noteMissingEvents(std::span<const EventCount> counts, std::span<const Proce
     const std::set<int64_t> noted = processesNoted(health, HealthCode::ProcessEndedAbnormally);
     for (const Process& process : processes)
         if (process.endedAbnormally && !noted.contains(process.globalPid))
-            health.push_back({Severity::Warning, HealthCode::ProcessEndedAbnormally,
-                              fmt::format("Process {}: left no exit record, its last events may be missing.", process.pid),
-                              process.globalPid});
+            health.push_back(
+                {Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                 fmt::format("Process {}: left no exit record, its last events may be missing.", process.pid),
+                 process.globalPid});
 }
 
 }  // namespace lanescope

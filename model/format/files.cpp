@@ -47,7 +47,9 @@ Result<UniqueFd> openRegularFile(const std::filesystem::path& path) {
     UniqueFd file = onlyRegular(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
     if (file >= 0) return file;
     if (errno == EINVAL) return fail("{}: not a regular file.", path.string());
-    return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    // New traces and summaries are readable by their owner only.
+    return fail("Cannot read {}: {}.{}", path.string(), std::strerror(errno),
+                errno == EACCES ? " Its owner can share it with chmod." : "");
 }
 
 UniqueFd openToChange(const std::filesystem::path& path) {

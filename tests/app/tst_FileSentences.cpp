@@ -100,6 +100,16 @@ class tst_FileSentences : public QObject {
         }
     }
 
+    void unreadableFileNamesTheRemedy() {
+        put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
+        fs::permissions(*folder_ / "run.json", fs::perms::none);
+        fs::permissions(folder_->path(), fs::perms(0755));
+        const Outcome outcome = run({"info", "run.json"}, Who::OtherUser);
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY2(outcome.errors.contains("Permission denied. Its owner can share it with chmod."),
+                 qPrintable(outcome.errors));
+    }
+
     void importSourceIsNeverSuggestedForRemoval_data() {
         QTest::addColumn<QString>("kind");
         for (const char* kind : {"ours", "export", "JSON"}) QTest::newRow(kind) << kind;

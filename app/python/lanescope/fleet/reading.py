@@ -310,6 +310,8 @@ def read_summary(path: str, source: str) -> Summary:
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("it is not a regular file")
+    if not os.access(path, os.R_OK):  # New summaries are for their owner only.
+        raise ValueError("permission denied; its owner can share it with chmod")
     if status.st_size > MOST_FILE_BYTES:
         raise ValueError(f"it has more than {MOST_FILE_BYTES >> 20} MiB")
     deadline = time.monotonic() + MOST_SECONDS
