@@ -22,11 +22,11 @@ TimeRange namedStep(const WorkerSummary& worker, const Finding& finding) {
 }
 
 /// Returns the work of a piece's time, or the first that ran after it.
-EventRef eventAt(const LargeVector<GpuWork>& work, const WorkerTimeline::Piece& piece) {
-    for (const GpuWork& each : work) {
-        if (each.startNs >= piece.range.endNs) return isIdle(piece.part) ? each.event : EventRef();
-        const bool isIts = each.contributor == piece.contributor || each.waiting == piece.contributor;
-        if (!isIdle(piece.part) && isIts && each.endNs > piece.range.startNs) return each.event;
+EventRef eventAt(const WorkList& work, const WorkerTimeline::Piece& piece) {
+    for (WorkList::Reader each(work); !each.isAtEnd(); each.next()) {
+        if (each->startNs >= piece.range.endNs) return isIdle(piece.part) ? each->event : EventRef();
+        const bool isIts = each->contributor == piece.contributor || each->waiting == piece.contributor;
+        if (!isIdle(piece.part) && isIts && each->endNs > piece.range.startNs) return each->event;
     }
     return {};
 }
