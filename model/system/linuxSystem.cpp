@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -93,6 +94,12 @@ void endWithParent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void adoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 void preferLargePages(void* memory, size_t bytes) { static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE)); }
+
+void returnFreeMemory() {
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
+}
 
 std::filesystem::path ownProgram() {
     std::error_code error;

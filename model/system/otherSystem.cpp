@@ -111,6 +111,8 @@ void adoptOrphans() {}
 
 void preferLargePages(void*, size_t) {}
 
+void returnFreeMemory() {}
+
 std::filesystem::path ownProgram() {
 #ifdef __APPLE__
     uint32_t length = 0;

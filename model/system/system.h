@@ -89,6 +89,9 @@ void adoptOrphans();
 /// Without them access is only slower.
 void preferLargePages(void* memory, size_t bytes);
 
+/// Returns freed memory of the heap to the system, as far as the heap can do that. Milliseconds per 100 MiB.
+void returnFreeMemory();
+
 /// Returns the file of the running program; empty if unknown.
 std::filesystem::path ownProgram();
 
