@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
 
-#include "model/numbers/LargeMemory.h"
+#include "model/text/kernelNames.h"
+#include "model/trace/ColumnReader.h"
 #include "model/trace/Track.h"
 
 namespace lanescope::analysis {
@@ -38,6 +43,43 @@ std::string copyName(MemcpyKind kind, MemoryKind host) {
     return fmt::format("{} {} {}", name(kind), isFromHost ? "from" : "to", name(host));
 }
 
+/// Reads the columns that all kinds of work have, row by row in order.
+template <class Table>
+class WorkReader {
+  public:
+    WorkReader(const Table& table, EventKind kind, std::span<const uint32_t> rows, const LargeVector<uint32_t>& calls)
+        : kind_(kind), rows_(rows), calls_(calls), startNs_(table.startNs), endNs_(table.endNs) {
+        update();
+    }
+    bool isAtEnd() const { return next_ >= rows_.size(); }
+    /// Start of the current row; only unless at the end.
+    int64_t startNs() const { return currentNs_; }
+    /// Returns the current row with its times and its call, and goes on to the next.
+    GpuWork read() {
+        const uint32_t row = rows_[next_++];
+        GpuWork work;
+        work.event = {kind_, row};
+        work.startNs = currentNs_;
+        work.endNs = endNs_[row];
+        work.movingFromNs = work.startNs;
+        work.call = calls_[row];
+        update();
+        return work;
+    }
+
+  private:
+    void update() {
+        if (!isAtEnd()) currentNs_ = startNs_[rows_[next_]];
+    }
+
+    const EventKind kind_;
+    const std::span<const uint32_t> rows_;
+    const LargeVector<uint32_t>& calls_;
+    ColumnReader<int64_t> startNs_, endNs_;
+    size_t next_ = 0;
+    int64_t currentNs_ = 0;
+};
+
 class Gatherer {
   public:
     Gatherer(const RunContext& run, const WorkerId& worker, ContributorTable& contributors)
@@ -46,82 +88,96 @@ class Gatherer {
           worker_(worker),
           rows_(run.rows.of(worker.process, worker.gpu)),
           contributors_(contributors),
-          work_(trace_.memory.get()) {}
+          paths_(run),
+          config_(trace_.kernels.config),
+          callNs_(trace_.apiCalls.startNs),
+          callThread_(trace_.apiCalls.thread)) {}
 
-    void addKernels() {
-        const KernelTable& table = trace_.kernels;
-        for (const uint32_t row : rows_.kernels) {
-            GpuWork work = workAt(table, {EventKind::Kernel, row}, run_.calls.ofKernel);
-            const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
-            if (config.isCollective())
-                describeCollective(config.collective, work);
+    /// Merges the kinds of work, each of which is sorted by start.
+    WorkList gather() {
+        findCollectives();
+        WorkReader kernels(trace_.kernels, EventKind::Kernel, rows_.kernels, run_.calls.ofKernel);
+        WorkReader memcpys(trace_.memcpys, EventKind::Memcpy, rows_.memcpys, run_.calls.ofMemcpy);
+        WorkReader memsets(trace_.memsets, EventKind::Memset, rows_.memsets, run_.calls.ofMemset);
+        WorkReader graphs(trace_.graphs, EventKind::Graph, rows_.graphs, run_.calls.ofGraph);
+        WorkList work(trace_.memory.get());
+        const auto firstNs = [](const auto& reader) { return reader.isAtEnd() ? INT64_MAX : reader.startNs(); };
+        while (!kernels.isAtEnd() || !memcpys.isAtEnd() || !memsets.isAtEnd() || !graphs.isAtEnd()) {
+            // The first of equal ones.
+            const std::array startsNs{firstNs(kernels), firstNs(memcpys), firstNs(memsets), firstNs(graphs)};
+            const auto next = std::min_element(startsNs.begin(), startsNs.end()) - startsNs.begin();
+            if (next == 0 && !kernels.isAtEnd())
+                work.push_back(kernel(kernels.read()));
+            else if (next <= 1 && !memcpys.isAtEnd())
+                work.push_back(memcpy(memcpys.read()));
+            else if (next <= 2 && !memsets.isAtEnd())
+                work.push_back(memset(memsets.read()));
             else
-                work.contributor = kernel(config.demangledName, work.path);
-            work_.push_back(work);
+                work.push_back(graph(graphs.read()));
         }
-    }
-
-    void addMemory() {
-        const MemcpyTable& copies = trace_.memcpys;
-        for (const uint32_t row : rows_.memcpys) {
-            GpuWork work = workAt(copies, {EventKind::Memcpy, row}, run_.calls.ofMemcpy);
-            work.part = partOf(copies.kind[row]);
-            work.bytes = copies.bytes[row];
-            const MemoryKind host = hostMemory(copies, row);
-            const auto key = static_cast<uint32_t>(copies.kind[row]) << 8 | static_cast<uint32_t>(host);
-            work.contributor = contributors_.find(work.part, ContributorKind::Copy, key, work.path, run_.paths,
-                                                  [&] { return copyName(copies.kind[row], host); });
-            if (host == MemoryKind::Pageable) contributors_.setTrait(work.contributor, ContributorTrait::Pageable);
-            work_.push_back(work);
-        }
-        const MemsetTable& sets = trace_.memsets;
-        for (const uint32_t row : rows_.memsets) {
-            GpuWork work = workAt(sets, {EventKind::Memset, row}, run_.calls.ofMemset);
-            work.part = StepPart::Memset;
-            work.bytes = sets.bytes[row];
-            work.contributor = contributors_.find(work.part, ContributorKind::Memset, 0, work.path, run_.paths,
-                                                  [] { return std::string("memset"); });
-            work_.push_back(work);
-        }
-    }
-
-    /// Adds launches of graphs without further information: mostly compute.
-    void addGraphs() {
-        const GraphTable& graphs = trace_.graphs;
-        for (const uint32_t row : rows_.graphs) {
-            GpuWork work = workAt(graphs, {EventKind::Graph, row}, run_.calls.ofGraph);
-            work.part = StepPart::Compute;
-            work.contributor = contributors_.find(work.part, ContributorKind::Graph, 0, work.path, run_.paths,
-                                                  [] { return std::string("CUDA graphs"); });
-            work_.push_back(work);
-        }
-    }
-
-    LargeVector<GpuWork> finish() {
-        addCollectiveBytes();
-        sortLarge(work_, [](const GpuWork& a, const GpuWork& b) { return a.startNs < b.startNs; });
-        return std::move(work_);
-    }
-
-  private:
-    template <class Table>
-    GpuWork workAt(const Table& table, EventRef event, const LargeVector<uint32_t>& calls) const {
-        const uint32_t row = event.row();
-        GpuWork work;
-        work.event = event;
-        work.startNs = table.startNs[row];
-        work.endNs = table.endNs[row];
-        work.movingFromNs = work.startNs;
-        work.call = calls[row];
-        if (work.call != noIndex)
-            work.path =
-                run_.pathAt(trace_.apiCalls.thread[work.call], worker_.stepThread, trace_.apiCalls.startNs[work.call]);
         return work;
     }
 
-    ContributorTable::Id kernel(StringIndex name, RangePaths::Id path) {
-        return contributors_.find(StepPart::Compute, ContributorKind::Kernel, name, path, run_.paths,
-                                  [&] { return std::string(trace_.strings.at(name)); });
+  private:
+    /// A collective that a kernel runs.
+    struct CollectiveKernel {
+        uint32_t row = 0;
+        CollectiveBytes amount;
+    };
+
+    void addPath(GpuWork& work) {
+        if (work.call != noIndex)
+            work.path = paths_.pathAt(callThread_[work.call], worker_.stepThread, callNs_[work.call]);
+    }
+
+    GpuWork kernel(GpuWork work) {
+        addPath(work);
+        const uint32_t row = work.event.row(), config = config_[row];
+        if (trace_.launchConfigs[config].isCollective()) {
+            describeCollective(trace_.launchConfigs[config].collective, work);
+            if (nextCollective_ < collectives_.size() && collectives_[nextCollective_].row == row) {
+                const CollectiveBytes& amount = collectives_[nextCollective_++].amount;
+                work.bytes = amount.bytes;
+                work.busBytes = amount.busBytes;
+            }
+            return work;
+        }
+        const StringIndex name = trace_.launchConfigs[config].demangledName;
+        work.contributor = contributors_.find(StepPart::Compute, ContributorKind::Kernel, name, work.path, run_.paths,
+                                              [&] { return std::string(trace_.strings.at(name)); });
+        return work;
+    }
+
+    GpuWork memcpy(GpuWork work) {
+        addPath(work);
+        const MemcpyTable& copies = trace_.memcpys;
+        const uint32_t row = work.event.row();
+        work.part = partOf(copies.kind[row]);
+        work.bytes = copies.bytes[row];
+        const MemoryKind host = hostMemory(copies, row);
+        const auto key = static_cast<uint32_t>(copies.kind[row]) << 8 | static_cast<uint32_t>(host);
+        work.contributor = contributors_.find(work.part, ContributorKind::Copy, key, work.path, run_.paths,
+                                              [&] { return copyName(copies.kind[row], host); });
+        if (host == MemoryKind::Pageable) contributors_.setTrait(work.contributor, ContributorTrait::Pageable);
+        return work;
+    }
+
+    GpuWork memset(GpuWork work) {
+        addPath(work);
+        work.part = StepPart::Memset;
+        work.bytes = trace_.memsets.bytes[work.event.row()];
+        work.contributor = contributors_.find(work.part, ContributorKind::Memset, 0, work.path, run_.paths,
+                                              [] { return std::string("memset"); });
+        return work;
+    }
+
+    /// Returns the launch of a graph without further information: mostly compute.
+    GpuWork graph(GpuWork work) {
+        addPath(work);
+        work.part = StepPart::Compute;
+        work.contributor = contributors_.find(work.part, ContributorKind::Graph, 0, work.path, run_.paths,
+                                              [] { return std::string("CUDA graphs"); });
+        return work;
     }
 
     void describeCollective(StringIndex operation, GpuWork& work) {
@@ -140,19 +196,17 @@ class Gatherer {
     }
 
     /// `Collectives::Taker` must be called in the order of the calls.
-    void addCollectiveBytes() {
-        LargeVector<GpuWork*> kernels(trace_.memory.get());
-        for (GpuWork& work : work_)
-            if (work.part == StepPart::ExposedCommunication && work.call != noIndex) kernels.push_back(&work);
+    void findCollectives() {
+        const LargeVector<uint32_t>& callOf = run_.calls.ofKernel;
+        for (const uint32_t row : rows_.kernels)
+            if (callOf[row] != noIndex && isNccl(config_[row])) collectives_.push_back({row, {}});
         const ApiTable& calls = trace_.apiCalls;
-        sortLarge(kernels,
-                  [&](const auto* a, const auto* b) { return calls.startNs[a->call] < calls.startNs[b->call]; });
-        Collectives::Taker collectives(run_.collectives);
-        for (GpuWork* work : kernels) {
-            const CollectiveBytes amount = collectives.take(calls.thread[work->call], calls.startNs[work->call]);
-            work->bytes = amount.bytes;
-            work->busBytes = amount.busBytes;
-        }
+        std::ranges::stable_sort(collectives_, {},
+                                 [&](const CollectiveKernel& each) { return calls.startNs[callOf[each.row]]; });
+        Collectives::Taker amounts(run_.collectives);
+        for (CollectiveKernel& each : collectives_)
+            each.amount = amounts.take(calls.thread[callOf[each.row]], calls.startNs[callOf[each.row]]);
+        std::ranges::sort(collectives_, {}, &CollectiveKernel::row);
     }
 
     const RunContext& run_;
@@ -160,17 +214,19 @@ class Gatherer {
     const WorkerId& worker_;
     const WorkRows::WorkerRows rows_;
     ContributorTable& contributors_;
-    LargeVector<GpuWork> work_;
+    PathLookup paths_;
+    ColumnReader<uint32_t> config_;
+    ColumnReader<int64_t> callNs_;
+    ColumnReader<uint32_t> callThread_;
+    std::vector<CollectiveKernel> collectives_;
+    size_t nextCollective_ = 0;
+    std::map<std::string, uint32_t> operations_;
 };
 
 }  // namespace
 
-LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker, ContributorTable& contributors) {
-    Gatherer gatherer(run, worker, contributors);
-    gatherer.addKernels();
-    gatherer.addMemory();
-    gatherer.addGraphs();
-    return gatherer.finish();
+WorkList workOf(const RunContext& run, const WorkerId& worker, ContributorTable& contributors) {
+    return Gatherer(run, worker, contributors).gather();
 }
 
 }  // namespace lanescope::analysis

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "model/analysis/RunContext.h"
 #include "model/analysis/RunSummary.h"
+#include "model/trace/PackedList.h"
 
 namespace lanescope::analysis {
 
@@ -70,7 +72,48 @@ struct GpuWork {
     StepPart part = StepPart::Compute;
     int64_t bytes = 0;
     int64_t busBytes = 0;
+
+    static constexpr size_t fieldCount = 11;
+    std::array<int64_t, fieldCount> fields() const {
+        // Differences need fewer bits. Times of a corrupt trace may be far apart, so they may wrap.
+        const auto afterStart = [this](int64_t ns) {
+            return static_cast<int64_t>(static_cast<uint64_t>(ns) - static_cast<uint64_t>(startNs));
+        };
+        return {startNs, afterStart(endNs), afterStart(movingFromNs),   contributor, waiting, call,
+                path,    event.bits(),      static_cast<int64_t>(part), bytes,       busBytes};
+    }
+    static GpuWork fromFields(const std::array<int64_t, fieldCount>& values) {
+        const auto afterStart = [&values](int64_t ns) {
+            return static_cast<int64_t>(static_cast<uint64_t>(values[0]) + static_cast<uint64_t>(ns));
+        };
+        GpuWork work;
+        work.startNs = values[0];
+        work.endNs = afterStart(values[1]);
+        work.movingFromNs = afterStart(values[2]);
+        work.contributor = static_cast<ContributorTable::Id>(values[3]);
+        work.waiting = static_cast<ContributorTable::Id>(values[4]);
+        work.call = static_cast<uint32_t>(values[5]);
+        work.path = static_cast<RangePaths::Id>(values[6]);
+        work.event = EventRef::fromBits(static_cast<uint32_t>(values[7]));
+        work.part = static_cast<StepPart>(values[8]);
+        work.bytes = values[9];
+        work.busBytes = values[10];
+        return work;
+    }
 };
+
+/// Work by start.
+using WorkList = PackedList<GpuWork>;
+
+/// Returns the number of the first work that starts at a time or later. O(log n).
+inline size_t firstFrom(const WorkList& work, int64_t timeNs) {
+    size_t low = 0, high = work.size();
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        work.valueOf<0>(middle) < timeNs ? low = middle + 1 : high = middle;
+    }
+    return low;
+}
 
 /// A process on a GPU.
 struct WorkerId {
@@ -87,6 +130,6 @@ inline std::optional<int64_t> launchedNs(const RunContext& run, const GpuWork& w
 }
 
 /// Returns all work of a worker, by start, with its contributors, in the memory of the trace. O(n log n) in its work.
-LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker, ContributorTable& contributors);
+WorkList workOf(const RunContext& run, const WorkerId& worker, ContributorTable& contributors);
 
 }  // namespace lanescope::analysis

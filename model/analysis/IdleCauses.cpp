@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/analysis/WorkerTimeline.h"
+#include "model/trace/ColumnReader.h"
 #include "model/trace/Track.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/healthNotes.h"
@@ -21,7 +22,7 @@ constexpr int64_t launchingNs = 2'000'000;
 
 }  // namespace
 
-IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
+IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const WorkList& work,
                        ContributorTable& contributors, int64_t sinceNs)
     : run_(run),
       trace_(run.trace),
@@ -38,70 +39,81 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const La
     for (const StepSpan& step : steps.steps) stepStartsNs_.push_back(step.range.startNs);
 }
 
-void IdleCauses::findGaps(const LargeVector<GpuWork>& work, int64_t sinceNs) {
+void IdleCauses::findGaps(const WorkList& work, int64_t sinceNs) {
     if (work.empty()) return;
     if (sinceNs < work.front().startNs)
-        gaps_.push_back({{sinceNs, work.front().startNs}, &work.front(), work.front().contributor});
+        gaps_.push_back({{sinceNs, work.front().startNs}, 0, work.front().call, work.front().path, work.front().contributor});
     int64_t busyUntilNs = work.front().startNs;
-    const GpuWork* last = &work.front();
-    for (const GpuWork& next : work) {
-        if (next.startNs > busyUntilNs) gaps_.push_back({{busyUntilNs, next.startNs}, &next, last->contributor});
-        if (next.endNs >= busyUntilNs) last = &next;
-        busyUntilNs = std::max(busyUntilNs, next.endNs);
+    ContributorTable::Id last = work.front().contributor;
+    for (WorkList::Reader next(work); !next.isAtEnd(); next.next()) {
+        if (next->startNs > busyUntilNs)
+            gaps_.push_back(
+                {{busyUntilNs, next->startNs}, static_cast<uint32_t>(next.index()), next->call, next->path, last});
+        if (next->endNs >= busyUntilNs) last = next->contributor;
+        busyUntilNs = std::max(busyUntilNs, next->endNs);
     }
 }
 
-void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
+void IdleCauses::findThreads(const WorkList& work) {
     uint32_t last = noIndex;
-    for (const GpuWork& each : work) {
-        if (each.call == noIndex) continue;
-        const uint32_t thread = trace_.apiCalls.thread[each.call];
+    const bool hasStates = trace_.cpuStates.size() > 0;
+    ColumnReader threads(trace_.apiCalls.thread);
+    for (WorkList::Reader each(work); !each.isAtEnd(); each.next()) {
+        if (each->call == noIndex) continue;
+        const uint32_t thread = threads[each->call];
         if (thread != last) threads_.insert(thread);
         last = thread;
-        launches_[thread].push_back({trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call]});
+        if (hasStates)
+            launches_[thread].push_back({trace_.apiCalls.startNs[each->call], trace_.apiCalls.endNs[each->call]});
     }
     for (auto& [thread, calls] : launches_)
         std::ranges::sort(calls, {}, [](const TimeRange& each) { return each.startNs; });
     if (worker_.stepThread != noIndex) threads_.insert(worker_.stepThread);
 }
 
-void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
+void IdleCauses::findPageableCalls(const WorkList& work) {
+    const std::vector<Contributor>& contributors = contributors_.contributors();
+    if (std::ranges::none_of(contributors, [](const auto& each) { return each.trait == ContributorTrait::Pageable; }))
+        return;
     std::map<uint32_t, Intervals> calls;
-    for (const GpuWork& each : work) {
-        if (each.call == noIndex || contributors_.contributors()[each.contributor].trait != ContributorTrait::Pageable)
-            continue;
+    for (WorkList::Reader each(work); !each.isAtEnd(); each.next()) {
+        if (each->call == noIndex || contributors[each->contributor].trait != ContributorTrait::Pageable) continue;
         // A call that waits for its copy would wait whatever the memory.
-        const StringIndex name = trace_.apiCalls.name[each.call];
+        const StringIndex name = trace_.apiCalls.name[each->call];
         if (classOf(name) != CallClass::AsynchronousCopy) continue;
-        calls.try_emplace(trace_.apiCalls.thread[each.call], noIntervals())
-            .first->second.push_back({trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
+        calls.try_emplace(trace_.apiCalls.thread[each->call], noIntervals())
+            .first->second.push_back({trace_.apiCalls.startNs[each->call], trace_.apiCalls.endNs[each->call], name});
     }
     for (auto& [thread, all] : calls) pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
 }
 
-void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work) {
-    std::vector<std::vector<const GpuWork*>> copiesOf(steps.steps.size());
-    for (const GpuWork& each : work) {
-        if (each.part != StepPart::ExposedHtoD) continue;
-        const uint32_t step = steps.stepOf(each.startNs, launchedNs(run_, each));
-        if (step != noIndex) copiesOf[step].push_back(&each);
+void IdleCauses::findBatchCopies(const WorkerSteps& steps, const WorkList& work) {
+    struct Copy {
+        uint32_t number;
+        int64_t bytes;
+    };
+    std::vector<std::vector<Copy>> copiesOf(steps.steps.size());
+    for (WorkList::Reader each(work); !each.isAtEnd(); each.next()) {
+        if (each->part != StepPart::ExposedHtoD) continue;
+        const uint32_t step = steps.stepOf(each->startNs, launchedNs(run_, *each));
+        if (step != noIndex) copiesOf[step].push_back({static_cast<uint32_t>(each.index()), each->bytes});
     }
-    for (const std::vector<const GpuWork*>& copies : copiesOf) {
+    for (const std::vector<Copy>& copies : copiesOf) {
         int64_t largest = 0;
-        for (const GpuWork* copy : copies) largest = std::max(largest, copy->bytes);
+        for (const Copy& copy : copies) largest = std::max(largest, copy.bytes);
         const auto batch = std::find_if(copies.begin(), copies.end(),
-                                        [largest](const auto* copy) { return copy->bytes >= largest / 2; });
-        if (batch != copies.end()) batchCopies_.insert(*batch);
+                                        [largest](const Copy& copy) { return copy.bytes >= largest / 2; });
+        if (batch != copies.end()) batchCopies_.insert(batch->number);
     }
 }
 
 bool IdleCauses::isLate(const Gap& gap) const {
-    if (gap.next->call == noIndex) return false;
-    return trace_.apiCalls.endNs[gap.next->call] + WorkerTimeline::launchLatencyNs > gap.range.startNs;
+    if (gap.call == noIndex) return false;
+    return trace_.apiCalls.endNs[gap.call] + WorkerTimeline::launchLatencyNs > gap.range.startNs;
 }
 
 uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
-    return gap.next->call == noIndex ? noIndex : trace_.apiCalls.thread[gap.next->call];
+    return gap.call == noIndex ? noIndex : trace_.apiCalls.thread[gap.call];
 }
 
 Intervals IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
@@ -125,14 +137,14 @@ Intervals IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
 Intervals IdleCauses::timeElsewhere(const Gap& gap) const {
     const uint32_t thread = awaitedThread(gap);
     Intervals elsewhere = activities_.notAwaitingData(thread, gap.range);
-    append(elsewhere, waitsForLaunches(thread, gap.range));
+    elsewhere.append(waitsForLaunches(thread, gap.range));
     Intervals rest{{gap.range.startNs, gap.range.endNs, 0}};
     // As in `RunContext::pathAt`: a thread without ranges uses those of the step thread.
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;
         const Intervals open = run_.paths.during(pathThread, gap.range);
         forEachOverlap(rest, open, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t path) {
-            if (!run_.paths.isWithin(gap.next->path, path)) elsewhere.push_back({startNs, endNs, path});
+            if (!run_.paths.isWithin(gap.path, path)) elsewhere.push_back({startNs, endNs, path});
         });
         rest = without(rest, open);
     }
@@ -198,8 +210,9 @@ ContributorTable::Id IdleCauses::unknownCause() {
 
 Intervals IdleCauses::queuedGaps() const {
     Intervals queued = noIntervals();
-    for (const Gap& gap : gaps_)
-        if (gap.next->call != noIndex && !isLate(gap)) queued.push_back({gap.range.startNs, gap.range.endNs, 0});
+    forEachGap([&](const Gap& gap) {
+        if (gap.call != noIndex && !isLate(gap)) queued.push_back({gap.range.startNs, gap.range.endNs, 0});
+    });
     return queued;
 }
 
@@ -208,26 +221,28 @@ Intervals IdleCauses::dataLoading() {
     const IdleCause inRange{CauseKind::LoadingRange};
     const IdleCause beforeCopy{CauseKind::BeforeBatchCopy, trace_.gpuApi};
     for (const uint32_t thread : threads_)
-        for (const LabelledInterval& open : run_.paths.of(thread))
-            if (run_.paths.isDataLoading(open.label))
-                addLoading(thread, {open.startNs, open.endNs}, inRange, open.label, claims);
+        for (Intervals::Reader open(run_.paths.of(thread)); !open.isAtEnd(); open.next())
+            if (run_.paths.isDataLoading(open->label))
+                addLoading(thread, {open->startNs, open->endNs}, inRange, open->label, claims);
+    std::map<uint32_t, bool> isLoader;  // by thread
+    for (const uint32_t thread : threads_) isLoader[thread] = isDataLoadingName(trace_.threads[thread].name);
     Intervals waits = noIntervals();  // for the copy of a batch
-    for (const Gap& gap : gaps_) {
-        if (!isLate(gap)) continue;
+    forEachGap([&](const Gap& gap) {
+        if (!isLate(gap)) return;
         const uint32_t thread = awaitedThread(gap);
-        if (isDataLoadingName(trace_.threads[thread].name)) {
+        if (isLoader[thread]) {
             IdleCause onThread{CauseKind::LoadingThread};
             onThread.thread = threadRef(trace_, thread);
-            addLoading(thread, gap.range, onThread, gap.next->path, claims);
+            addLoading(thread, gap.range, onThread, gap.path, claims);
         } else if (batchCopies_.contains(gap.next)) {
             Intervals pieces = noIntervals();
-            addLoading(thread, gap.range, beforeCopy, gap.next->path, pieces);
-            append(waits, without(pieces, timeElsewhere(gap)));
+            addLoading(thread, gap.range, beforeCopy, gap.path, pieces);
+            waits.append(without(pieces, timeElsewhere(gap)));
         }
-    }
+    });
     for (const uint32_t thread : threads_)
         if (!waits.empty()) waits = without(waits, run_.calls.callsOf[thread]);
-    append(claims, waits);
+    claims.append(waits);
     return without(withoutOverlaps(std::move(claims)), queuedGaps());
 }
 
@@ -241,8 +256,8 @@ void IdleCauses::addByPath(StepPart part, uint32_t thread, Intervals pieces, Int
         });
         pieces = without(pieces, open);
     }
-    for (const LabelledInterval& piece : pieces)
-        claims.push_back({piece.startNs, piece.endNs, contributor(part, piece.label, 0)});
+    for (Intervals::Reader piece(pieces); !piece.isAtEnd(); piece.next())
+        claims.push_back({piece->startNs, piece->endNs, contributor(part, piece->label, 0)});
 }
 
 void IdleCauses::addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path,
@@ -294,11 +309,12 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
         addUntil(endNs);
     });
     const uint32_t outside = keyOf({CauseKind::OutsideCalls, trace_.gpuApi, {}, {}, false, cause.thread, {}});
-    for (const LabelledInterval& piece : without(gaps, calls)) {
+    const Intervals outsideCalls = without(gaps, calls);
+    for (Intervals::Reader piece(outsideCalls); !piece.isAtEnd(); piece.next()) {
         if (detail == Detail::Calls)
-            pieces.push_back({piece.startNs, piece.endNs, outside});
+            pieces.push_back({piece->startNs, piece->endNs, outside});
         else
-            activities_.forEachIn(thread, {piece.startNs, piece.endNs},
+            activities_.forEachIn(thread, {piece->startNs, piece->endNs},
                                   [&](TimeRange part, ThreadActivities::Id activity) {
                                       pieces.push_back({part.startNs, part.endNs, keyWith(outside, activity)});
                                   });
@@ -308,17 +324,19 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
 
 Intervals IdleCauses::launchBound() {
     std::map<uint32_t, Intervals> gapsOf;  // by awaited thread
-    for (const Gap& gap : gaps_)
+    forEachGap([&](const Gap& gap) {
         if (isLate(gap))
             gapsOf.try_emplace(awaitedThread(gap), noIntervals())
                 .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
+    });
     Intervals claims = noIntervals();
     for (const auto& [thread, gaps] : gapsOf) {
         // If the awaited thread waits for another launching thread, that thread keeps the GPU waiting.
         std::map<uint32_t, Intervals> othersOf;  // by that thread
         Intervals others = noIntervals();
-        for (const LabelledInterval& gap : without(gaps, run_.calls.callsOf[thread]))
-            for (const LabelledInterval& wait : waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
+        const Intervals inHostCode = launches_.empty() ? noIntervals() : without(gaps, run_.calls.callsOf[thread]);
+        for (Intervals::Reader gap(inHostCode); !gap.isAtEnd(); gap.next())
+            for (const LabelledInterval& wait : waitsForLaunches(thread, {gap->startNs, gap->endNs})) {
                 othersOf.try_emplace(wait.label, noIntervals()).first->second.push_back(wait);
                 others.push_back(wait);
             }
@@ -331,13 +349,12 @@ Intervals IdleCauses::launchBound() {
 Intervals IdleCauses::queued() {
     const uint32_t inTime = keyOf({CauseKind::QueuedWork});
     Intervals claims = noIntervals();
-    for (const Gap& gap : gaps_) {
-        if (isLate(gap)) continue;
-        const ContributorTable::Id cause = gap.next->call != noIndex
-                                               ? contributor(StepPart::OtherIdle, inTime, gap.next->path)
-                                               : unknown(CauseKind::UnrecordedLaunch, gap.next->path);
+    forEachGap([&](const Gap& gap) {
+        if (isLate(gap)) return;
+        const ContributorTable::Id cause = gap.call != noIndex ? contributor(StepPart::OtherIdle, inTime, gap.path)
+                                                               : unknown(CauseKind::UnrecordedLaunch, gap.path);
         claims.push_back({gap.range.startNs, gap.range.endNs, cause});
-    }
+    });
     return claims;
 }
 
@@ -358,23 +375,23 @@ CallClass IdleCauses::classOf(StringIndex call) {
 Intervals IdleCauses::synchronization() {
     Intervals claims = noIntervals();
     for (const uint32_t thread : threads_) {
-        for (const LabelledInterval& call : run_.calls.callsOf[thread]) {
-            if (!isWait(call)) continue;
-            const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call.startNs);
-            const uint32_t key = waitKey(call, thread, noIndex);
-            claims.push_back({call.startNs, call.endNs, contributor(StepPart::Synchronization, key, path)});
+        for (Intervals::Reader call(run_.calls.callsOf[thread]); !call.isAtEnd(); call.next()) {
+            if (!isWait(*call)) continue;
+            const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call->startNs);
+            const uint32_t key = waitKey(*call, thread, noIndex);
+            claims.push_back({call->startNs, call->endNs, contributor(StepPart::Synchronization, key, path)});
         }
     }
     addAfterWaits(claims);
     return without(withoutOverlaps(std::move(claims)), queuedGaps());
 }
 
-const LabelledInterval* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) {
+std::optional<LabelledInterval> IdleCauses::waitAt(uint32_t thread, int64_t timeNs) {
     const Intervals& calls = run_.calls.callsOf[thread];
-    const auto after = std::ranges::upper_bound(calls, timeNs, {}, &LabelledInterval::startNs);
-    if (after == calls.begin()) return nullptr;
-    const LabelledInterval& call = *std::prev(after);
-    return call.endNs >= timeNs && isWait(call) ? &call : nullptr;
+    const size_t next = countStarted(calls, timeNs, calls.size() / 2);
+    if (next == 0) return std::nullopt;
+    const LabelledInterval call = calls[next - 1];
+    return call.endNs >= timeNs && isWait(call) ? std::optional(call) : std::nullopt;
 }
 
 uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint32_t before) {
@@ -409,11 +426,11 @@ uint32_t IdleCauses::stackOf(uint32_t thread, const LabelledInterval& call) cons
 void IdleCauses::addAfterWaits(Intervals& claims) {
     std::map<uint32_t, Lead> leads;  // by thread
     std::map<uint32_t, Intervals> pieces;
-    for (const Gap& gap : gaps_) {
-        if (!isLate(gap)) continue;
+    forEachGap([&](const Gap& gap) {
+        if (!isLate(gap)) return;
         const uint32_t thread = awaitedThread(gap);
-        const LabelledInterval* wait = waitAt(thread, gap.range.startNs);
-        if (wait == nullptr) continue;
+        const std::optional<LabelledInterval> wait = waitAt(thread, gap.range.startNs);
+        if (!wait) return;
         Lead& lead = leads[thread];
         const auto step = std::ranges::upper_bound(stepStartsNs_, gap.range.startNs);
         const int64_t sinceNs = step == stepStartsNs_.begin() ? INT64_MIN : *std::prev(step);
@@ -423,18 +440,19 @@ void IdleCauses::addAfterWaits(Intervals& claims) {
             if (lead.next > 0) --lead.next;
         }
         const Intervals& calls = run_.calls.callsOf[thread];
-        for (; lead.next < calls.size() && calls[lead.next].startNs <= gap.range.startNs; ++lead.next) {
-            const LabelledInterval& call = calls[lead.next];
+        for (; lead.next < calls.size(); ++lead.next) {
+            const LabelledInterval call = calls[lead.next];
+            if (call.startNs > gap.range.startNs) break;
             if (call.endNs > sinceNs && isWait(call)) lead.ns += call.endNs - std::max(call.startNs, sinceNs);
         }
         const int64_t gapNs = gap.range.durationNs();
         const int64_t takenNs = gapNs < afterWaitNs ? gapNs : std::min(gapNs, lead.ns);
         lead.ns = std::max<int64_t>(0, lead.ns - takenNs);
         const int64_t untilNs = gap.range.startNs + takenNs;
-        if (untilNs <= wait->endNs) continue;
+        if (untilNs <= wait->endNs) return;
         const uint32_t key = waitKey(*wait, thread, gap.before);
-        append(pieces.try_emplace(thread, noIntervals()).first->second, ownTime(thread, {wait->endNs, untilNs}, key));
-    }
+        pieces.try_emplace(thread, noIntervals()).first->second.append(ownTime(thread, {wait->endNs, untilNs}, key));
+    });
     for (auto& [thread, all] : pieces)
         addByPath(StepPart::Synchronization, thread, withoutOverlaps(std::move(all)), claims);
 }
@@ -442,10 +460,12 @@ void IdleCauses::addAfterWaits(Intervals& claims) {
 Intervals IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) {
     Intervals others = noIntervals();
     const auto addWithin = [&](const Intervals& calls, auto isOther) {
-        auto call = std::ranges::upper_bound(calls, range.startNs, {}, &LabelledInterval::startNs);
-        if (call != calls.begin()) --call;
-        for (; call != calls.end() && call->startNs < range.endNs; ++call)
-            if (isOther(*call)) others.push_back(*call);
+        const size_t started = countStarted(calls, range.startNs, calls.size() / 2);
+        for (size_t index = started > 0 ? started - 1 : 0; index < calls.size(); ++index) {
+            const LabelledInterval call = calls[index];
+            if (call.startNs >= range.endNs) break;
+            if (isOther(call)) others.push_back(call);
+        }
     };
     addWithin(run_.calls.callsOf[thread],
               [this](const LabelledInterval& call) { return classOf(call.label) == CallClass::Allocation; });

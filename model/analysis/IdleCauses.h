@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -11,8 +13,8 @@
 
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/IdleCause.h"
+#include "model/analysis/Intervals.h"
 #include "model/analysis/ThreadActivities.h"
-#include "model/numbers/intervals.h"
 
 namespace lanescope::analysis {
 
@@ -23,7 +25,7 @@ class IdleCauses {
     /// `work` is sorted by start. Time from `sinceNs` to the first work also has a
     /// cause, unless a step begins in it. O(n log n) in the work and
     /// the calls of its threads.
-    IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
+    IdleCauses(const RunContext& run, const WorkerSteps& steps, const WorkList& work,
                ContributorTable& contributors, int64_t sinceNs);
 
     /// Returns the claims of an idle part; labels are contributors. Empty for parts with GPU work.
@@ -39,9 +41,25 @@ class IdleCauses {
     /// An interval without work, and the work that ended it.
     struct Gap {
         TimeRange range;
-        const GpuWork* next = nullptr;
+        uint32_t next = 0;                ///< Number of that work.
+        uint32_t call = noIndex;          ///< Its launching call.
+        RangePaths::Id path = 0;          ///< Path of the call.
         ContributorTable::Id before = 0;  ///< Contributor of the work that ended last.
+
+        static constexpr size_t fieldCount = 6;
+        std::array<int64_t, fieldCount> fields() const {
+            return {range.startNs, range.durationNs(), next, call, path, before};
+        }
+        static Gap fromFields(const std::array<int64_t, fieldCount>& values) {
+            const auto number = [&values](size_t field) { return static_cast<uint32_t>(values[field]); };
+            return {{values[0], values[0] + values[1]}, number(2), number(3), number(4), number(5)};
+        }
     };
+    /// Calls `sink(gap)` for each gap in order.
+    template <class Sink>
+    void forEachGap(Sink sink) const {
+        for (PackedList<Gap>::Reader gap(gaps_); !gap.isAtEnd(); gap.next()) sink(*gap);
+    }
     /// Time by which a thread would be earlier without its waits for the GPU in a step, less the
     /// part already used up by gaps.
     struct Lead {
@@ -49,11 +67,11 @@ class IdleCauses {
         int64_t ns = 0;
         size_t next = 0;  ///< First of its calls not yet visited.
     };
-    void findGaps(const LargeVector<GpuWork>& work, int64_t sinceNs);
-    void findThreads(const LargeVector<GpuWork>& work);
+    void findGaps(const WorkList& work, int64_t sinceNs);
+    void findThreads(const WorkList& work);
     /// Finds calls that should return at once, but block because the copied memory is not pinned.
-    void findPageableCalls(const LargeVector<GpuWork>& work);
-    void findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work);
+    void findPageableCalls(const WorkList& work);
+    void findBatchCopies(const WorkerSteps& steps, const WorkList& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
     /// Returns the times in a gap at which the awaited thread is not getting the data of its copy:
@@ -72,8 +90,8 @@ class IdleCauses {
     Intervals synchronization();
     CallClass classOf(StringIndex call);
     bool isWait(const LabelledInterval& call) { return classOf(call.label) == CallClass::Synchronization; }
-    /// Returns the call at that time that waits for the GPU; null if there is no such call.
-    const LabelledInterval* waitAt(uint32_t thread, int64_t timeNs);
+    /// Returns the call at that time that waits for the GPU; nullopt if there is no such call.
+    std::optional<LabelledInterval> waitAt(uint32_t thread, int64_t timeNs);
     /// Returns the key of time in a wait, or after a wait that began when the work of the
     /// contributor `before` ended: the call, and its line if known.
     uint32_t waitKey(const LabelledInterval& call, uint32_t thread, ContributorTable::Id before);
@@ -103,11 +121,12 @@ class IdleCauses {
     const Trace& trace_;
     WorkerId worker_;
     ContributorTable& contributors_;
-    std::set<uint32_t> threads_;                           ///< The launching threads and the step thread.
-    std::map<uint32_t, std::vector<TimeRange>> launches_;  ///< By thread, each sorted by start.
-    LargeVector<Gap> gaps_;
+    std::set<uint32_t> threads_;  ///< The launching threads and the step thread.
+    /// By thread, each sorted by start. Empty if no thread has states, which are needed to see a wait for them.
+    std::map<uint32_t, std::vector<TimeRange>> launches_;
+    PackedList<Gap> gaps_;
     std::vector<int64_t> stepStartsNs_;
-    std::set<const GpuWork*> batchCopies_;
+    std::set<uint32_t> batchCopies_;  ///< Numbers of work.
     ThreadActivities activities_;
     std::map<IdleCause, uint32_t> keys_;
     std::vector<IdleCause> causes_;         ///< By key.

@@ -10,14 +10,14 @@ namespace lanescope::analysis {
 
 namespace {
 
-std::vector<IdleGap> gapsBetween(const LargeVector<GpuWork>& work) {
+std::vector<IdleGap> gapsBetween(const WorkList& work) {
     std::vector<IdleGap> gaps;
     if (work.empty()) return gaps;
-    const GpuWork* last = &work.front();
-    for (const GpuWork& next : work) {
-        if (next.startNs > last->endNs)
-            gaps.push_back({{last->endNs, next.startNs}, last->event, next.event, next.call});
-        if (next.endNs >= last->endNs) last = &next;
+    GpuWork last = work.front();
+    for (WorkList::Reader next(work); !next.isAtEnd(); next.next()) {
+        if (next->startNs > last.endNs)
+            gaps.push_back({{last.endNs, next->startNs}, last.event, next->event, next->call});
+        if (next->endNs >= last.endNs) last = *next;
     }
     gaps.shrink_to_fit();
     return gaps;
@@ -71,7 +71,8 @@ IdleGaps::Worker IdleGaps::madeOf(const RunWorkers& run, const WorkerSteps& work
     // The first may have no length of its own.
     TimeRange worked;
     if (!timeline.work().empty()) worked = {timeline.work().front().startNs, timeline.work().front().endNs};
-    for (const GpuWork& each : timeline.work()) worked.endNs = std::max(worked.endNs, each.endNs);
+    for (WorkList::Reader each(timeline.work()); !each.isAtEnd(); each.next())
+        worked.endNs = std::max(worked.endNs, each->endNs);
     made.parts = PartTimeline(timeline, worked);
     for (const Contributor& each : timeline.contributors()) made.causes.push_back({each.part, each.name, each.path, 0});
     made.likes.resize(made.causes.size());

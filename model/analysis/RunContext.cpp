@@ -8,17 +8,18 @@
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/runConditions.h"
 #include "model/text/knownRangeName.h"
+#include "model/trace/ColumnReader.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope::analysis {
 
-LaunchingCalls::LaunchingCalls(const Trace& trace) : LaunchRows(trace), callsOf(trace.threads.size()) {
-    std::vector<Intervals> calls(trace.threads.size(), Intervals(trace.memory.get()));
+LaunchingCalls::LaunchingCalls(const Trace& trace)
+    : LaunchRows(trace), callsOf(trace.threads.size(), Intervals(trace.memory.get())) {
+    ColumnReader startNs(trace.apiCalls.startNs), endNs(trace.apiCalls.endNs);
+    ColumnReader name(trace.apiCalls.name), thread(trace.apiCalls.thread);
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
-        calls[trace.apiCalls.thread[row]].push_back(
-            {trace.apiCalls.startNs[row], trace.apiCalls.endNs[row], trace.apiCalls.name[row]});
-    for (size_t thread = 0; thread < calls.size(); ++thread)
-        callsOf[thread] = withoutOverlaps(std::move(calls[thread]));
+        callsOf[thread[row]].push_back({startNs[row], endNs[row], name[row]});
+    for (Intervals& calls : callsOf) calls = withoutOverlaps(std::move(calls));
 }
 
 namespace {
@@ -56,13 +57,20 @@ bool isDataLoadingName(std::string_view name) {
 
 RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
     : stepPattern_(stepPattern), paths_(1), intervals_(trace.threads.size(), Intervals(trace.memory.get())) {
-    std::vector<LargeVector<uint32_t>> rows(trace.threads.size(), LargeVector<uint32_t>(trace.memory.get()));
-    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
-        const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
-        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isNcclDomain(domain) && domain != pythonDomain)
-            rows[trace.nvtx.thread[row]].push_back(row);
-    }
-    for (const LargeVector<uint32_t>& ofThread : rows) addThread(trace, ofThread);
+    ColumnReader domain(trace.nvtx.domain);
+    ColumnReader style(trace.nvtx.style);
+    StringIndex known = noIndex;  // neighbours mostly have the same
+    bool isKnownUsed = false;
+    const auto isUsed = [&](uint32_t row) {
+        if (domain[row] != known) {
+            known = domain[row];
+            const std::string_view name = trace.strings.at(known);
+            isKnownUsed = !isNcclDomain(name) && name != pythonDomain;
+        }
+        return style[row] == NvtxStyle::PushPop && isKnownUsed;
+    };
+    const RowsByOwner rows(trace.nvtx.thread, trace.threads.size(), trace.memory.get(), {}, isUsed);
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) addThread(trace, thread, rows.of(thread));
 }
 
 RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace) {
@@ -82,9 +90,9 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
     return known->second = named->second;
 }
 
-void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows) {
+void RangePaths::addThread(const Trace& trace, uint32_t thread, std::span<const uint32_t> rows) {
     if (rows.empty()) return;
-    Intervals& intervals = intervals_[trace.nvtx.thread[rows.front()]];
+    Intervals& intervals = intervals_[thread];
     std::vector<OpenRange> open;
     int64_t nowNs = trace.nvtx.startNs[rows.front()];
     const auto advanceTo = [&](int64_t timeNs) {
@@ -111,11 +119,13 @@ void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows
 
 Intervals RangePaths::during(uint32_t thread, TimeRange range) const {
     const Intervals& all = intervals_[thread];
-    const auto first = std::partition_point(
-        all.begin(), all.end(), [range](const LabelledInterval& stretch) { return stretch.endNs <= range.startNs; });
-    const auto last = std::partition_point(
-        first, all.end(), [range](const LabelledInterval& stretch) { return stretch.startNs < range.endNs; });
-    return {first, last};
+    Intervals found(all.memory());
+    for (size_t index = countUntil(all, range.startNs); index < all.size(); ++index) {
+        const LabelledInterval open = all[index];
+        if (open.startNs >= range.endNs) break;
+        found.push_back(open);
+    }
+    return found;
 }
 
 bool RangePaths::isWithin(Id inner, Id outer) const {
@@ -127,12 +137,27 @@ bool RangePaths::isWithin(Id inner, Id outer) const {
 
 RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
     if (thread >= intervals_.size()) return 0;
-    const Intervals& intervals = intervals_[thread];
-    const auto after =
-        std::partition_point(intervals.begin(), intervals.end(),
-                             [timeNs](const LabelledInterval& stretch) { return stretch.startNs <= timeNs; });
-    if (after == intervals.begin() || (after - 1)->endNs <= timeNs) return 0;
-    return (after - 1)->label;
+    const size_t started = countStarted(intervals_[thread], timeNs, intervals_[thread].size() / 2);
+    if (started == 0) return 0;
+    const LabelledInterval last = intervals_[thread][started - 1];
+    return timeNs < last.endNs ? last.label : 0;
+}
+
+RangePaths::Id PathLookup::at(uint32_t thread, int64_t timeNs) {
+    if (thread >= places_.size()) return 0;
+    Place& place = places_[thread];
+    if (timeNs >= place.startNs && timeNs < place.endNs) return place.path;
+    const Intervals& intervals = run_.paths.of(thread);
+    place.started = countStarted(intervals, timeNs, place.started);
+    const LabelledInterval last =
+        place.started > 0 ? intervals[place.started - 1] : LabelledInterval{INT64_MIN, INT64_MIN, 0};
+    const bool isWithin = timeNs < last.endNs;
+    place.path = isWithin ? last.label : 0;
+    place.startNs = isWithin ? last.startNs : last.endNs;
+    place.endNs = isWithin                           ? last.endNs
+                  : place.started < intervals.size() ? intervals[place.started].startNs
+                                                     : INT64_MAX;
+    return place.path;
 }
 
 RunContext::RunContext(const Trace& ofTrace, const RunSteps& steps)

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/analysis/Collectives.h"
+#include "model/analysis/Intervals.h"
 #include "model/analysis/StepSelection.h"
-#include "model/numbers/intervals.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
 #include "model/trace/WorkRows.h"
@@ -53,7 +54,7 @@ class RangePaths {
         std::string text;
         bool isDataLoading = false;
     };
-    void addThread(const Trace& trace, const LargeVector<uint32_t>& rows);
+    void addThread(const Trace& trace, uint32_t thread, std::span<const uint32_t> rows);
     Id child(Id parent, StringIndex text, const Trace& trace);
 
     std::string stepPattern_;
@@ -90,6 +91,29 @@ struct RunContext {
     const StatesOfThreads states;
     const StepKind stepKind;
     const StepSource stepSource;
+};
+
+/// Looks up the paths of calls that are mostly in order on each thread. One thread.
+class PathLookup {
+  public:
+    explicit PathLookup(const RunContext& run) : run_(run), places_(run.trace.threads.size()) {}
+    /// Returns `RunContext::pathAt`. O(1) near the call before.
+    RangePaths::Id pathAt(uint32_t thread, uint32_t stepThread, int64_t timeNs) {
+        const RangePaths::Id path = at(thread, timeNs);
+        return path != 0 ? path : at(stepThread, timeNs);
+    }
+
+  private:
+    /// The longest time with one path around the last one asked for.
+    struct Place {
+        int64_t startNs = 0, endNs = 0;
+        RangePaths::Id path = 0;
+        size_t started = 0;  ///< Number of ranges that start before its end.
+    };
+    RangePaths::Id at(uint32_t thread, int64_t timeNs);
+
+    const RunContext& run_;
+    std::vector<Place> places_;  ///< By thread.
 };
 
 }  // namespace lanescope::analysis

@@ -56,11 +56,12 @@ void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
 }
 
 /// Counts the work launched in the steps; its first position in a step is its order.
-void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const WorkerSteps& steps,
+void countWork(const RunContext& run, const WorkList& all, const WorkerSteps& steps,
                std::vector<Contributor>& contributors, WorkPlaces& places) {
     std::vector<bool> isPlaced(contributors.size());
     std::vector<int64_t> seen(steps.steps.size());
-    for (const GpuWork& work : all) {
+    for (WorkList::Reader reader(all); !reader.isAtEnd(); reader.next()) {
+        const GpuWork& work = *reader;
         const uint32_t step = steps.stepOf(work.startNs, launchedNs(run, work));
         if (step == noIndex) continue;
         const int64_t place = seen[step]++;
@@ -337,7 +338,8 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     const WorkerTimeline timeline(run, steps, hasPhases ? events.startNs : INT64_MAX);
     int64_t untilNs = INT64_MIN;
     if (!timeline.work().empty()) {
-        for (const GpuWork& work : timeline.work()) untilNs = std::max(untilNs, work.endNs);
+        for (WorkList::Reader work(timeline.work()); !work.isAtEnd(); work.next())
+            untilNs = std::max(untilNs, work->endNs);
         worker.workNs = untilNs - timeline.work().front().startNs;
     }
     std::vector<Contributor> contributors = timeline.contributors();

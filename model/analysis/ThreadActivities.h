@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/analysis/IdleCause.h"
-#include "model/numbers/intervals.h"
+#include "model/analysis/Intervals.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
 

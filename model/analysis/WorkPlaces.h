@@ -44,7 +44,7 @@ class WorkPlaces {
 
 /// Returns statistics of the calls that launched the kernels beginning in `windows` (sorted, without overlaps). `work`
 /// is sorted by start. Empty if the trace has no calls. O(n log n) in the kernels.
-LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, std::span<const GpuWork> work,
+LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, const WorkList& work,
                         const WorkPlaces& places);
 
 }  // namespace lanescope::analysis

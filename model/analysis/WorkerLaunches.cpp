@@ -8,12 +8,14 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/Statistics.h"
+#include "model/trace/ColumnReader.h"
 #include "model/trace/Track.h"
 #include "model/trace/processes.h"
 
@@ -28,80 +30,73 @@ constexpr double mainShare = 0.5;
 enum class StreamEvidence : uint8_t { Kernels, Graphs, Memory };
 constexpr size_t streamEvidenceCount = 3;
 
-size_t firstFrom(const LargeVector<int64_t>& times, int64_t timeNs) {
-    return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), timeNs) - times.begin());
-}
-
-size_t countWithin(const LargeVector<int64_t>& times, TimeRange range) {
-    return range.isEmpty() ? 0 : firstFrom(times, range.endNs) - firstFrom(times, range.startNs);
-}
-
 /// Sorts the GPU work of a run by worker.
 class Gatherer {
   public:
     explicit Gatherer(const Trace& trace)
-        : trace_(trace), workerOf_(trace.streams.size(), noIndex), sumsNs_(trace.streams.size()) {
-        const GpusOfProcesses gpus(trace);
-        std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
-        for (uint32_t process = 0; process < trace.processes.size(); ++process)
-            for (const uint32_t gpu : gpus.of(process)) {
-                numbers.emplace(std::pair(process, gpu), static_cast<uint32_t>(workers_.size()));
-                workers_.push_back({process, gpu, LargeVector<Launch>(trace.memory.get()), {}});
-            }
-        for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
-            const auto worker = numbers.find({trace.streams[stream].process, trace.streams[stream].gpu});
-            if (worker == numbers.end()) continue;
-            workerOf_[stream] = worker->second;
-            workers_[worker->second].streams.push_back(stream);
-        }
+        : trace_(trace),
+          calls_(trace),
+          rows_(trace),
+          sumsNs_(trace.streams.size()),
+          isNccl_(trace.launchConfigs.size()) {
+        for (size_t config = 0; config < isNccl_.size(); ++config)
+            isNccl_[config] = trace.launchConfigs[config].isCollective();
     }
 
+    /// With memory for the work of one worker at a time.
     std::vector<WorkerLaunches> gather() {
-        const LaunchRows calls(trace_);
-        std::vector<bool> isNccl(trace_.launchConfigs.size());
-        for (size_t config = 0; config < isNccl.size(); ++config)
-            isNccl[config] = trace_.launchConfigs[config].isCollective();
-        const auto always = [](uint32_t) { return true; };
-        add(trace_.kernels, calls.ofKernel, StreamEvidence::Kernels,
-            [&](uint32_t row) { return !isNccl[trace_.kernels.config[row]]; });
-        add(trace_.memcpys, calls.ofMemcpy, StreamEvidence::Memory, always);
-        add(trace_.memsets, calls.ofMemset, StreamEvidence::Memory, always);
-        add(trace_.graphs, calls.ofGraph, StreamEvidence::Graphs, always);
+        const GpusOfProcesses gpus(trace_);
         std::vector<WorkerLaunches> result;
-        for (Worker& worker : workers_)
-            result.emplace_back(worker.process, worker.gpu, std::move(worker.launches), mainStreamsOf(worker));
+        for (uint32_t process = 0; process < trace_.processes.size(); ++process)
+            for (const uint32_t gpu : gpus.of(process)) {
+                LargeVector<Launch> launches = launchesOf(rows_.of(process, gpu));
+                result.emplace_back(process, gpu, std::move(launches), mainStreamsOf(process, gpu));
+            }
         return result;
     }
 
   private:
     using Launch = WorkerLaunches::Launch;
-    struct Worker {
-        uint32_t process, gpu;
-        LargeVector<Launch> launches;
-        std::vector<uint32_t> streams;  ///< In order.
-    };
+
+    LargeVector<Launch> launchesOf(const WorkRows::WorkerRows& rows) {
+        LargeVector<Launch> launches(trace_.memory.get());
+        launches.reserve(rows.kernels.size() + rows.memcpys.size() + rows.memsets.size() + rows.graphs.size());
+        const auto always = [](uint32_t) { return true; };
+        ColumnReader config(trace_.kernels.config);
+        add(
+            trace_.kernels, rows.kernels, calls_.ofKernel, StreamEvidence::Kernels,
+            [&](uint32_t row) { return !isNccl_[config[row]]; }, launches);
+        add(trace_.memcpys, rows.memcpys, calls_.ofMemcpy, StreamEvidence::Memory, always, launches);
+        add(trace_.memsets, rows.memsets, calls_.ofMemset, StreamEvidence::Memory, always, launches);
+        add(trace_.graphs, rows.graphs, calls_.ofGraph, StreamEvidence::Graphs, always, launches);
+        return launches;
+    }
 
     template <class Table, class Counts>
-    void add(const Table& table, const LargeVector<uint32_t>& calls, StreamEvidence evidence, Counts counts) {
-        for (uint32_t row = 0; row < table.size(); ++row) {
-            const uint32_t stream = table.stream[row];
-            if (workerOf_[stream] == noIndex) continue;
+    void add(const Table& table, std::span<const uint32_t> rows, const LargeVector<uint32_t>& calls,
+             StreamEvidence evidence, Counts counts, LargeVector<Launch>& launches) {
+        ColumnReader startNs(table.startNs), endNs(table.endNs), callNs(trace_.apiCalls.startNs);
+        ColumnReader streams(table.stream);
+        for (const uint32_t row : rows) {
+            const uint32_t stream = streams[row];
             const bool isKnown = calls[row] != noIndex;
-            const int64_t launchNs = isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
-            workers_[workerOf_[stream]].launches.push_back(
-                {launchNs, table.startNs[row], table.endNs[row], stream, isKnown, evidence == StreamEvidence::Memory});
+            const int64_t launchNs = isKnown ? callNs[calls[row]] : startNs[row];
+            launches.push_back(
+                {launchNs, startNs[row], endNs[row], stream, isKnown, evidence == StreamEvidence::Memory});
             int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(evidence)];
-            if (counts(row)) sumNs = saturatingSum(sumNs, table.endNs[row] - table.startNs[row]);
+            if (counts(row)) sumNs = saturatingSum(sumNs, endNs[row] - startNs[row]);
         }
     }
 
-    std::vector<uint32_t> mainStreamsOf(const Worker& worker) const {
-        std::vector<uint32_t> streams;
+    std::vector<uint32_t> mainStreamsOf(uint32_t process, uint32_t gpu) const {
+        std::vector<uint32_t> own, streams;
+        for (uint32_t stream = 0; stream < trace_.streams.size(); ++stream)
+            if (trace_.streams[stream].process == process && trace_.streams[stream].gpu == gpu) own.push_back(stream);
         for (size_t evidence = 0; evidence < streamEvidenceCount && streams.empty(); ++evidence) {
             int64_t maxStreamNs = 0;
-            for (const uint32_t stream : worker.streams) maxStreamNs = std::max(maxStreamNs, sumsNs_[stream][evidence]);
+            for (const uint32_t stream : own) maxStreamNs = std::max(maxStreamNs, sumsNs_[stream][evidence]);
             if (maxStreamNs == 0) continue;
-            for (const uint32_t stream : worker.streams)
+            for (const uint32_t stream : own)
                 if (static_cast<double>(sumsNs_[stream][evidence]) >= mainShare * static_cast<double>(maxStreamNs))
                     streams.push_back(stream);
         }
@@ -109,12 +104,27 @@ class Gatherer {
     }
 
     const Trace& trace_;
-    std::vector<Worker> workers_;
-    std::vector<uint32_t> workerOf_;                                ///< By stream.
+    const LaunchRows calls_;
+    const WorkRows rows_;
     std::vector<std::array<int64_t, streamEvidenceCount>> sumsNs_;  ///< By stream.
+    std::vector<bool> isNccl_;                                      ///< By launch configuration.
 };
 
 }  // namespace
+
+size_t WorkerLaunches::Times::firstFrom(int64_t timeNs) const {
+    constexpr size_t blockSize = Column<int64_t>::blockSize;
+    const auto block = std::lower_bound(everyBlock_.begin(), everyBlock_.end(), timeNs) - everyBlock_.begin();
+    if (block == 0) return 0;
+    // The time is in the block before, or is the first of this one.
+    size_t low = static_cast<size_t>(block - 1) * blockSize;
+    size_t high = std::min(low + blockSize, all_.size());
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        all_[middle] < timeNs ? low = middle + 1 : high = middle;
+    }
+    return low;
+}
 
 WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launch> launches,
                                const std::vector<uint32_t>& mainStreams)
@@ -122,40 +132,54 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
       gpu_(gpu),
       launchNs_(launches.get_allocator().memory()),
       sumsNs_(launches.get_allocator().memory()),
-      computingNs_(launches.get_allocator().memory()),
+      computing_(launches.get_allocator().memory()),
       mainNs_(launches.get_allocator().memory()),
       endNs_(launches.get_allocator().memory()),
       startNs_(launches.get_allocator().memory()) {
-    sortLarge(launches, [](const Launch& a, const Launch& b) { return a.launchNs < b.launchNs; });
-    sumsNs_.push_back(0);
+    // The order of equal ones does not matter: no sum ends between them.
+    const auto isEarlier = [](const Launch& a, const Launch& b) { return a.launchNs < b.launchNs; };
+    if (!std::is_sorted(launches.begin(), launches.end(), isEarlier))
+        std::sort(launches.begin(), launches.end(), isEarlier);
+    const bool hasComputing = std::ranges::any_of(launches, [](const Launch& each) { return !each.isMemory; });
+    int64_t sumNs = 0, endNs = INT64_MIN;
+    uint32_t computing = 0;
+    sumsNs_.push_back(sumNs);
+    computing_.push_back(computing);
+    LargeVector<int64_t> startsNs(launches.get_allocator().memory());
     for (const Launch& each : launches) {
         launchNs_.push_back(each.launchNs);
-        if (!each.isMemory) computingNs_.push_back(each.launchNs);
-        sumsNs_.push_back(saturatingSum(sumsNs_.back(), each.endNs - each.startNs));
+        sumNs = saturatingSum(sumNs, each.endNs - each.startNs);
+        sumsNs_.push_back(sumNs);
+        computing += !each.isMemory || !hasComputing ? 1 : 0;
+        computing_.push_back(computing);
         const bool isMain = std::binary_search(mainStreams.begin(), mainStreams.end(), each.stream);
         if (!isMain || !each.isCallKnown) continue;
         mainNs_.push_back(each.launchNs);
-        endNs_.push_back(endNs_.empty() ? each.endNs : std::max(endNs_.back(), each.endNs));
-        startNs_.push_back(each.startNs);
+        endNs = std::max(endNs, each.endNs);
+        endNs_.push_back(endNs);
+        startsNs.push_back(each.startNs);
     }
-    if (computingNs_.empty()) computingNs_ = launchNs_;
-    for (size_t index = startNs_.size(); index-- > 1;)
-        startNs_[index - 1] = std::min(startNs_[index - 1], startNs_[index]);
+    for (size_t index = startsNs.size(); index-- > 1;)
+        startsNs[index - 1] = std::min(startsNs[index - 1], startsNs[index]);
+    for (const int64_t startNs : startsNs) startNs_.push_back(startNs);
 }
 
-size_t WorkerLaunches::count(TimeRange launched) const { return countWithin(launchNs_, launched); }
+size_t WorkerLaunches::count(TimeRange launched) const { return launchNs_.countWithin(launched); }
 
-size_t WorkerLaunches::countComputing(TimeRange launched) const { return countWithin(computingNs_, launched); }
+size_t WorkerLaunches::countComputing(TimeRange launched) const {
+    if (launched.isEmpty()) return 0;
+    return computing_[launchNs_.firstFrom(launched.endNs)] - computing_[launchNs_.firstFrom(launched.startNs)];
+}
 
 int64_t WorkerLaunches::gpuNs(TimeRange launched) const {
     if (launched.isEmpty()) return 0;
-    return sumsNs_[firstFrom(launchNs_, launched.endNs)] - sumsNs_[firstFrom(launchNs_, launched.startNs)];
+    return sumsNs_[launchNs_.firstFrom(launched.endNs)] - sumsNs_[launchNs_.firstFrom(launched.startNs)];
 }
 
 int64_t WorkerLaunches::halfLaunchedNs() const { return launchNs_.empty() ? 0 : launchNs_[launchNs_.size() / 2]; }
 
 int64_t WorkerLaunches::onGpu(int64_t cpuNs) const {
-    const size_t next = firstFrom(mainNs_, cpuNs);
+    const size_t next = mainNs_.firstFrom(cpuNs);
     int64_t gpuNs = cpuNs;
     if (next < startNs_.size()) gpuNs = std::min(gpuNs, startNs_[next]);
     if (next > 0) gpuNs = std::max(gpuNs, endNs_[next - 1]);

@@ -48,15 +48,37 @@ class WorkerLaunches {
     int64_t onGpu(int64_t cpuNs) const;
 
   private:
+    /// Times in order, packed.
+    class Times {
+      public:
+        explicit Times(LargeMemory* memory) : all_(memory), everyBlock_(memory) {}
+        size_t size() const { return all_.size(); }
+        bool empty() const { return all_.empty(); }
+        int64_t operator[](size_t index) const { return all_[index]; }
+        void push_back(int64_t timeNs) {
+            if (all_.size() % Column<int64_t>::blockSize == 0) everyBlock_.push_back(timeNs);
+            all_.push_back(timeNs);
+        }
+        /// Returns the number of earlier times. O(log n).
+        size_t firstFrom(int64_t timeNs) const;
+        size_t countWithin(TimeRange range) const {
+            return range.isEmpty() ? 0 : firstFrom(range.endNs) - firstFrom(range.startNs);
+        }
+
+      private:
+        Column<int64_t> all_;
+        LargeVector<int64_t> everyBlock_;  ///< The first of each block: all others need not be read.
+    };
+
     uint32_t process_, gpu_;
     // For all work, by launch:
-    LargeVector<int64_t> launchNs_;
-    LargeVector<int64_t> sumsNs_;       ///< `sumsNs_[i]` is the duration of the first `i` pieces.
-    LargeVector<int64_t> computingNs_;  ///< Only kernels and graphs, if there are any.
+    Times launchNs_;
+    Column<int64_t> sumsNs_;      ///< `sumsNs_[i]` is the duration of the first `i` pieces.
+    Column<uint32_t> computing_;  ///< `computing_[i]` is the number of kernels and graphs among them.
     // For work of the main streams with a known launch, by launch:
-    LargeVector<int64_t> mainNs_;
-    LargeVector<int64_t> endNs_;    ///< End of all up to this one.
-    LargeVector<int64_t> startNs_;  ///< Start of the first of this one and all later ones.
+    Times mainNs_;
+    Column<int64_t> endNs_;    ///< End of all up to this one.
+    Column<int64_t> startNs_;  ///< Start of the first of this one and all later ones.
 };
 
 /// Returns the launches of every worker of the run (`GpusOfProcesses`), by process and GPU. Main streams have kernels,

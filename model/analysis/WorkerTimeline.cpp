@@ -9,22 +9,20 @@ namespace lanescope::analysis {
 
 WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps, int64_t sinceNs)
     : work_(workOf(run, workerOf(steps), table_)) {
-    std::array<Intervals, stepPartCount> ofPart;
-    ofPart.fill(Intervals(run.trace.memory.get()));
-    const auto claim = [&ofPart](StepPart part, const LabelledInterval& stretch) {
-        ofPart[static_cast<size_t>(part)].push_back(stretch);
+    claims_.fill(Intervals(run.trace.memory.get()));
+    const auto claim = [this](StepPart part, const LabelledInterval& stretch) {
+        claims_[static_cast<size_t>(part)].push_back(stretch);
     };
-    for (const GpuWork& work : work_) {
-        if (work.movingFromNs > work.startNs)
-            claim(StepPart::WaitingForRanks, {work.startNs, work.movingFromNs, work.waiting});
-        if (work.movingFromNs < work.endNs || work.movingFromNs == work.startNs)
-            claim(work.part, {work.movingFromNs, work.endNs, work.contributor});
+    for (WorkList::Reader work(work_); !work.isAtEnd(); work.next()) {
+        if (work->movingFromNs > work->startNs)
+            claim(StepPart::WaitingForRanks, {work->startNs, work->movingFromNs, work->waiting});
+        if (work->movingFromNs < work->endNs || work->movingFromNs == work->startNs)
+            claim(work->part, {work->movingFromNs, work->endNs, work->contributor});
     }
+    for (Intervals& claims : claims_) claims = withoutOverlaps(std::move(claims));
     IdleCauses causes(run, steps, work_, table_, sinceNs);
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
-        claims_[index] = isIdle(part) ? causes.claims(part) : withoutOverlaps(std::move(ofPart[index]));
-    }
+    for (size_t index = 0; index < stepPartCount; ++index)
+        if (const auto part = static_cast<StepPart>(index); isIdle(part)) claims_[index] = causes.claims(part);
     nothing_ = causes.unknownCause();
 }
 
@@ -36,13 +34,13 @@ void WorkerTimeline::split(const std::vector<TimeRange>& windows, const Sink& si
 
 void WorkerTimeline::splitInTime(const std::vector<TimeRange>& windows,
                                  const std::function<void(const Piece&)>& sink) const {
-    UnassignedTime time(windows, work_.get_allocator().memory());
+    UnassignedTime time(windows, work_.memory());
     for (size_t index = 0; index < stepPartCount; ++index)
         time.take(claims_[index], [&](uint32_t window, int64_t startNs, int64_t endNs, uint32_t contributor) {
             sink({window, {startNs, endNs}, static_cast<StepPart>(index), contributor});
         });
-    for (const LabelledInterval& left : time.left())
-        sink({left.label, {left.startNs, left.endNs}, StepPart::OtherIdle, nothing_});
+    for (Intervals::Reader left(time.left()); !left.isAtEnd(); left.next())
+        sink({left->label, {left->startNs, left->endNs}, StepPart::OtherIdle, nothing_});
 }
 
 RunWorkers::RunWorkers(const Trace& trace, const RunSteps& steps)

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "model/analysis/GpuWork.h"
+#include "model/analysis/Intervals.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/StepSelection.h"
 #include "model/format/Result.h"
-#include "model/numbers/intervals.h"
 
 namespace lanescope::analysis {
 
@@ -73,7 +73,7 @@ class WorkerTimeline {
     /// Does the same with the time of each piece; part by part, by start within a part.
     void splitInTime(const std::vector<TimeRange>& windows, const std::function<void(const Piece&)>& sink) const;
 
-    const LargeVector<GpuWork>& work() const { return work_; }
+    const WorkList& work() const { return work_; }
     const std::vector<Contributor>& contributors() const { return table_.contributors(); }
 
     /// Generous upper bound of the time from a launch to its start on an idle GPU.
@@ -81,7 +81,7 @@ class WorkerTimeline {
 
   private:
     ContributorTable table_;
-    LargeVector<GpuWork> work_;
+    WorkList work_;
     std::array<Intervals, stepPartCount> claims_;
     ContributorTable::Id nothing_ = 0;  ///< Contributor of unclaimed time.
 };

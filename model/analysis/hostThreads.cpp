@@ -179,17 +179,17 @@ std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& st
     return waits;
 }
 
-RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const WorkList& work) {
     const Trace& trace = run.trace;
     ProvenWaits proved(trace, run.states);
     int64_t busyUntilNs = INT64_MIN;
-    auto next = work.begin();
+    WorkList::Reader next(work);
     for (size_t step = 1; step < steps.size(); ++step) {
         const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
-        for (; next != work.end() && next->startNs < pause.endNs; ++next)
+        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next())
             busyUntilNs = std::max(busyUntilNs, next->endNs);
         const TimeRange idle{std::max(pause.startNs, busyUntilNs), pause.endNs};
-        if (idle.durationNs() <= 0 || next == work.end() || next->call == noIndex) continue;
+        if (idle.durationNs() <= 0 || next.isAtEnd() || next->call == noIndex) continue;
         proved.add(trace.apiCalls.thread[next->call], idle);
     }
     ThreadActivities activities(trace, run.states);
@@ -218,8 +218,8 @@ class RanAndWaited {
   public:
     RanAndWaited(const RunContext& run, const WorkerTimeline& timeline)
         : trace_(run.trace), states_(run.states), timeline_(timeline) {
-        for (const GpuWork& work : timeline.work())
-            if (work.call != noIndex) launching_.insert(trace_.apiCalls.thread[work.call]);
+        for (WorkList::Reader work(timeline.work()); !work.isAtEnd(); work.next())
+            if (work->call != noIndex) launching_.insert(trace_.apiCalls.thread[work->call]);
         for (const Contributor& each : timeline.contributors()) facts_.push_back(factsOf(each));
     }
 
@@ -291,10 +291,10 @@ class RanAndWaited {
 
     /// Returns the thread that launches the work after the gap.
     uint32_t awaitedThread(TimeRange piece) const {
-        const LargeVector<GpuWork>& work = timeline_.work();
-        const auto next = std::lower_bound(work.begin(), work.end(), piece.endNs,
-                                           [](const GpuWork& each, int64_t ns) { return each.startNs < ns; });
-        return next == work.end() || next->call == noIndex ? noIndex : trace_.apiCalls.thread[next->call];
+        const WorkList& work = timeline_.work();
+        const size_t next = firstFrom(work, piece.endNs);
+        const uint32_t call = next < work.size() ? work[next].call : noIndex;
+        return call == noIndex ? noIndex : trace_.apiCalls.thread[call];
     }
 
     double waitedShareOf(uint32_t row, const SpentBy& spent) const {

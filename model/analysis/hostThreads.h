@@ -44,7 +44,7 @@ std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& st
 /// Returns the minimum time, between steps that are requests, for which the next launching thread
 /// waited while the GPU had no work, and the place of most of it. `steps` are in order and do not
 /// overlap, `work` is sorted by start. O(work + steps * log n) and the states between them.
-RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const LargeVector<GpuWork>& work);
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const WorkList& work);
 
 /// Minimum length of idle time in host code that counts as work of the host. Shorter times are the
 /// way from one launch to the next, which takes some microseconds.

@@ -130,15 +130,15 @@ void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<cons
         worker.heldBackNs = heldBackIn(*heldBack, steps);
 }
 
-StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
+StepPauses pausesBetween(std::span<const TimeRange> steps, const WorkList& work) {
     StepPauses pauses;
     int64_t largestIdleNs = 0, busyUntilNs = INT64_MIN;
-    auto next = work.begin();
+    WorkList::Reader next(work);
     for (size_t step = 1; step < steps.size(); ++step) {
         const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
         if (pause.durationNs() <= 0) continue;
         int64_t idleNs = 0, fromNs = pause.startNs;
-        for (; next != work.end() && next->startNs < pause.endNs; ++next) {
+        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next()) {
             fromNs = std::max(fromNs, busyUntilNs);
             idleNs += std::max<int64_t>(0, next->startNs - fromNs);
             busyUntilNs = std::max(busyUntilNs, next->endNs);

@@ -51,7 +51,7 @@ void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<cons
                    WorkerSummary& worker);
 
 /// Returns the time between steps, and the part of it in which none of `work`, sorted by start, ran. O(work + steps).
-StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work);
+StepPauses pausesBetween(std::span<const TimeRange> steps, const WorkList& work);
 
 /// Returns the processor time allowed by the control group of the run, in percent of one core; 0 if
 /// unlimited or unknown.

@@ -44,8 +44,9 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     if (steps == run->workers.end()) return pieces;
     const RunContext context(side.trace, *run);
     ContributorTable table;
-    const LargeVector<GpuWork> work = workOf(context, analysis::workerOf(*steps), table);
-    for (const GpuWork& each : work) {
+    const WorkList work = workOf(context, analysis::workerOf(*steps), table);
+    for (WorkList::Reader reader(work); !reader.isAtEnd(); reader.next()) {
+        const GpuWork& each = *reader;
         const Contributor& contributor = table.contributors()[each.contributor];
         if (contributor.kind != query.kind || contributor.name != name) continue;
         const uint32_t step = steps->stepOf(each.startNs, launchedNs(context, each));

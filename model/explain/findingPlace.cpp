@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -69,25 +70,24 @@ struct Candidate {
     bool isGap = false;
 };
 
-std::vector<TimeRange> gapsOf(const LargeVector<GpuWork>& work) {
+std::vector<TimeRange> gapsOf(const WorkList& work) {
     std::vector<TimeRange> gaps;
     if (work.empty()) return gaps;
     int64_t busyUntilNs = work.front().startNs;
-    for (const GpuWork& each : work) {
-        if (each.startNs > busyUntilNs) gaps.push_back({busyUntilNs, each.startNs});
-        busyUntilNs = std::max(busyUntilNs, each.endNs);
+    for (WorkList::Reader each(work); !each.isAtEnd(); each.next()) {
+        if (each->startNs > busyUntilNs) gaps.push_back({busyUntilNs, each->startNs});
+        busyUntilNs = std::max(busyUntilNs, each->endNs);
     }
     return gaps;
 }
 
 /// Returns the work of a piece's time.
-const GpuWork* workAt(const LargeVector<GpuWork>& work, const WorkerTimeline::Piece& piece) {
-    for (const GpuWork& each : work) {
-        if (each.startNs >= piece.range.endNs) break;
-        const bool isIts = each.contributor == piece.contributor || each.waiting == piece.contributor;
-        if (isIts && each.endNs > piece.range.startNs) return &each;
+std::optional<GpuWork> workAt(const WorkList& work, const WorkerTimeline::Piece& piece) {
+    for (WorkList::Reader each(work); !each.isAtEnd() && each->startNs < piece.range.endNs; each.next()) {
+        const bool isIts = each->contributor == piece.contributor || each->waiting == piece.contributor;
+        if (isIts && each->endNs > piece.range.startNs) return *each;
     }
-    return nullptr;
+    return std::nullopt;
 }
 
 /// Returns the largest candidates, of gaps by their time of the finding.
@@ -119,7 +119,7 @@ std::vector<Candidate> candidatesOf(const WorkerTimeline& timeline, const std::v
     std::ranges::stable_sort(pieces, isLonger);
     pieces.resize(std::min(pieces.size(), count));
     for (const WorkerTimeline::Piece& piece : pieces)
-        if (const GpuWork* work = workAt(timeline.work(), piece))
+        if (const std::optional<GpuWork> work = workAt(timeline.work(), piece))
             found.push_back({piece.range.durationNs(), piece.window, {work->startNs, work->endNs}, work->event, false});
     std::ranges::stable_sort(found, [](const Candidate& a, const Candidate& b) { return a.ns > b.ns; });
     return found;
@@ -255,7 +255,7 @@ class Places {
             for (const Candidate& each : candidatesOf(
                      *timeline, steps, [](const Contributor& one) { return one.part == StepPart::WaitingForRanks; },
                      all_.size() + 1))
-                if (const GpuWork* work = collectiveThatEnds(own, each))
+                if (const std::optional<GpuWork> work = collectiveThatEnds(own, each))
                     found.push_back({each.ns,
                                      each.step,
                                      {std::min(each.range.startNs, work->startNs), work->endNs},
@@ -267,12 +267,10 @@ class Places {
     }
 
     /// Returns the collective of the late rank that starts last before the other rank's one ends.
-    static const GpuWork* collectiveThatEnds(const WorkerTimeline& own, const Candidate& waiting) {
-        const GpuWork* last = nullptr;
-        for (const GpuWork& each : own.work()) {
-            if (each.startNs >= waiting.range.endNs) break;
-            if (each.part == StepPart::ExposedCommunication && each.endNs > waiting.range.startNs) last = &each;
-        }
+    static std::optional<GpuWork> collectiveThatEnds(const WorkerTimeline& own, const Candidate& waiting) {
+        std::optional<GpuWork> last;
+        for (WorkList::Reader each(own.work()); !each.isAtEnd() && each->startNs < waiting.range.endNs; each.next())
+            if (each->part == StepPart::ExposedCommunication && each->endNs > waiting.range.startNs) last = *each;
         return last;
     }
 

@@ -48,7 +48,8 @@ std::string sayAllocations(const FindingText& text) {
 
 std::string adviseAllocations(const FindingText& text) {
     static constexpr std::array<std::string_view, 2> emptyCache{"empty", "cache"};
-    if (!std::ranges::search(wordsOf(text.worker().allocations.freedAt), emptyCache).empty())
+    const std::vector<std::string> words = wordsOf(text.worker().allocations.freedAt);
+    if (!std::ranges::search(words, emptyCache).empty())
         return "Do not call torch.cuda.empty_cache() in every step: the caching allocator then frees its blocks and "
                "must allocate them again.";
     return "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of steps.";

@@ -190,28 +190,35 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
         return Opened{indexed.trace, indexed.index};
     if (!options.mayWrite) return withoutIndex();
 
-    Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare), loading);
-    if (!builder) return fail(builder.error());
-    // An error may be gone at the next read, for example after a memory error.
-    if (isUnreliable(builder->trace())) {
-        Error why = errorForUnreliable(builder->trace(), path);
-        return Opened{builder->take(), fail(std::move(why))};
+    {
+        Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare), loading);
+        if (!builder) return fail(builder.error());
+        // An error may be gone at the next read, for example after a memory error.
+        if (isUnreliable(builder->trace())) {
+            Error why = errorForUnreliable(builder->trace(), path);
+            return Opened{builder->take(), fail(std::move(why))};
+        }
+        bool isWanted = true;
+        const auto ask = [&] {
+            isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
+            return isWanted;
+        };
+        const Result<void> written = writeSomewhere(builder->trace(), *source, path, ask);
+        if (!isWanted) return fail("{}: opening was cancelled.", path.string());
+        if (!written) {
+            const std::string& cause = written.error().sentence;
+            builder->note({Severity::Info, HealthCode::IndexNotWritten,
+                           fmt::format("No index could be written, so the trace is read again each time. {}", cause)});
+            return Opened{builder->take(), fail("{}: the index could not be written: {}", path.string(), cause)};
+        }
     }
-    bool isWanted = true;
-    const auto ask = [&] {
-        isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
-        return isWanted;
-    };
-    const Result<void> written = writeSomewhere(builder->trace(), *source, path, ask);
-    if (!isWanted) return fail("{}: opening was cancelled.", path.string());
-    if (written)
-        if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
-            return Opened{indexed.trace, indexed.index};
-    const std::string cause = written ? "It was removed again." : written.error().sentence;
-    if (!written)
-        builder->note({Severity::Info, HealthCode::IndexNotWritten,
-                       fmt::format("No index could be written, so the trace is read again each time. {}", cause)});
-    return Opened{builder->take(), fail("{}: the index could not be written: {}", path.string(), cause)};
+    // The trace was freed first: both would need the memory twice.
+    system::returnFreeMemory();
+    if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
+        return Opened{indexed.trace, indexed.index};
+    Result<Opened> opened = withoutIndex();
+    if (opened) opened->index = fail("{}: the index could not be written: It was removed again.", path.string());
+    return opened;
 }
 
 }  // namespace

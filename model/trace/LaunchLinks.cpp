@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/trace/ColumnReader.h"
 #include "model/trace/Trace.h"
 #include "model/trace/tasks.h"
 
@@ -67,9 +68,16 @@ void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& lin
 /// Iterator over the links of one table.
 class LinkWalk {
   public:
+    /// `owner` is the column of threads or streams, and `processOf` has their processes.
     template <class Table>
-    LinkWalk(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind)
-        : links_(links), kind_(kind), key_([&trace, &table](uint32_t row) { return keyOf(trace, table, row); }) {
+    LinkWalk(const Table& table, const Column<uint32_t>& owner, const std::vector<uint32_t>& processOf,
+             const Column<uint32_t>& links, EventKind kind)
+        : kind_(kind),
+          count_(links.size()),
+          processOf_(processOf),
+          links_(links),
+          owner_(owner),
+          correlation_(table.correlation) {
         update();
     }
     /// Larger than any other key at the end.
@@ -82,21 +90,29 @@ class LinkWalk {
 
   private:
     void update() {
-        if (link_ >= links_.size()) {
+        if (link_ >= count_) {
             current_ = UINT64_MAX;
             return;
         }
         row_ = links_[link_];
-        current_ = key_(row_);
+        current_ = uint64_t{processOf_[owner_[row_]]} << 32 | correlation_[row_];
     }
 
-    const Column<uint32_t>& links_;
     const EventKind kind_;
-    const std::function<uint64_t(uint32_t)> key_;
+    const size_t count_;
+    const std::vector<uint32_t>& processOf_;
+    ColumnReader<uint32_t> links_, owner_, correlation_;
     size_t link_ = 0;
     uint32_t row_ = 0;
     uint64_t current_ = 0;
 };
+
+template <class Owners>
+std::vector<uint32_t> processesOf(const Owners& owners) {
+    std::vector<uint32_t> processes;
+    for (const auto& owner : owners) processes.push_back(owner.process);
+    return processes;
+}
 
 }  // namespace
 
@@ -134,11 +150,14 @@ std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t corr
 void forEachLaunch(const Trace& trace, const std::function<void(uint32_t call, EventRef work)>& visit,
                    const std::stop_token& stop) {
     const LaunchLinks& links = trace.links;
-    LinkWalk call(trace, trace.apiCalls, links.calls, EventKind::Api);
-    std::array works{LinkWalk(trace, trace.kernels, links.kernels, EventKind::Kernel),
-                     LinkWalk(trace, trace.memcpys, links.memcpys, EventKind::Memcpy),
-                     LinkWalk(trace, trace.memsets, links.memsets, EventKind::Memset),
-                     LinkWalk(trace, trace.graphs, links.graphs, EventKind::Graph)};
+    const std::vector<uint32_t> ofThread = processesOf(trace.threads), ofStream = processesOf(trace.streams);
+    LinkWalk call(trace.apiCalls, trace.apiCalls.thread, ofThread, links.calls, EventKind::Api);
+    const auto walk = [&](const auto& table, const Column<uint32_t>& rows, EventKind kind) {
+        return LinkWalk(table, table.stream, ofStream, rows, kind);
+    };
+    std::array works{
+        walk(trace.kernels, links.kernels, EventKind::Kernel), walk(trace.memcpys, links.memcpys, EventKind::Memcpy),
+        walk(trace.memsets, links.memsets, EventKind::Memset), walk(trace.graphs, links.graphs, EventKind::Graph)};
     const auto isEarlier = [](const LinkWalk& a, const LinkWalk& b) { return a.key() < b.key(); };
     for (size_t step = 0; !isStopped(stop, step); ++step) {
         LinkWalk& work = *std::min_element(works.begin(), works.end(), isEarlier);

@@ -399,13 +399,15 @@ class tst_comparePrograms : public QObject {
         sim.addApi(sim.defaultThread(), "cuLaunchKernel", 10 * us, 13 * us, 2);
         sim.addKernel(sim.defaultStream(), "c", 40 * us, 50 * us, 2);
         const TracePtr trace = sim.finish();
-        std::vector<GpuWork> work(trace->kernels.size());
-        for (uint32_t row = 0; row < work.size(); ++row) {
-            work[row].startNs = trace->kernels.startNs[row];
-            work[row].endNs = trace->kernels.endNs[row];
-            work[row].event = EventRef(EventKind::Kernel, row);
-            const EventRef call = trace->launchingCall(work[row].event);
-            work[row].call = call.isValid() ? call.row() : noIndex;
+        WorkList work;
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+            GpuWork each;
+            each.startNs = trace->kernels.startNs[row];
+            each.endNs = trace->kernels.endNs[row];
+            each.event = EventRef(EventKind::Kernel, row);
+            const EventRef call = trace->launchingCall(each.event);
+            each.call = call.isValid() ? call.row() : noIndex;
+            work.push_back(each);
         }
         const std::vector<TimeRange> all{{0, ms}}, late{{35 * us, ms}};
         const WorkPlaces places(*trace, {});

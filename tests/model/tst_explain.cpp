@@ -629,7 +629,7 @@ class tst_explain : public QObject {
     void pausesBetweenStepsCountByTheirIdleTime() {
         const std::vector<TimeRange> steps{{0, 100}, {100, 200}, {300, 400}, {500, 600}};
         const auto work = [](std::vector<TimeRange> ranges) {
-            LargeVector<GpuWork> made;
+            WorkList made;
             for (const TimeRange& each : ranges) {
                 GpuWork one{.startNs = each.startNs, .endNs = each.endNs};
                 made.push_back(one);

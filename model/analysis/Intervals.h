@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "model/format/TimeRange.h"
+#include "model/trace/PackedList.h"
+
+namespace lanescope::analysis {
+
+/// Labelled interval of time; the caller defines the meaning of `label`.
+struct LabelledInterval {
+    int64_t startNs = 0;
+    int64_t endNs = 0;
+    uint32_t label = 0;
+    bool operator==(const LabelledInterval&) const = default;
+
+    static constexpr size_t fieldCount = 3;
+    /// Durations, as they need fewer bits. Times of a corrupt trace may be far apart: the sum wraps.
+    std::array<int64_t, fieldCount> fields() const {
+        const uint64_t durationNs = static_cast<uint64_t>(endNs) - static_cast<uint64_t>(startNs);
+        return {startNs, static_cast<int64_t>(durationNs), label};
+    }
+    static LabelledInterval fromFields(const std::array<int64_t, fieldCount>& values) {
+        const uint64_t endNs = static_cast<uint64_t>(values[0]) + static_cast<uint64_t>(values[1]);
+        return {values[0], static_cast<int64_t>(endNs), static_cast<uint32_t>(values[2])};
+    }
+};
+
+/// Intervals sorted by start, not empty, not overlapping.
+using Intervals = PackedList<LabelledInterval>;
+
+/// Returns the number of intervals that start at or before a time. `guess` is a number near the result. O(log n) in the
+/// distance.
+size_t countStarted(const Intervals& intervals, int64_t timeNs, size_t guess = 0);
+/// Returns the number of intervals that end at or before a time, which are the first ones. O(log n).
+size_t countUntil(const Intervals& intervals, int64_t timeNs);
+
+/// Sorts the intervals and removes overlaps: the interval that started first (in case of a tie the
+/// first in the list) keeps the time. The result is in the same memory. O(n log n), O(n) if sorted.
+Intervals withoutOverlaps(Intervals intervals);
+
+/// Returns the parts of `from` that no interval of `holes` covers, in the memory and with the
+/// labels of `from`. O(n + m).
+Intervals without(const Intervals& from, const Intervals& holes);
+
+/// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of an interval of `a` with
+/// one of `b`, by start. O(n + m) in the time that they have in common.
+template <class Sink>
+void forEachOverlap(const Intervals& a, const Intervals& b, Sink sink) {
+    if (a.empty() || b.empty()) return;
+    Intervals::Reader first(a, countUntil(a, b.front().startNs));
+    Intervals::Reader second(b, countUntil(b, a.front().startNs));
+    while (!first.isAtEnd() && !second.isAtEnd()) {
+        const int64_t startNs = std::max(first->startNs, second->startNs);
+        const int64_t endNs = std::min(first->endNs, second->endNs);
+        if (startNs < endNs) sink(startNs, endNs, first->label, second->label);
+        (second->endNs <= first->endNs ? second : first).next();
+    }
+}
+
+/// Unassigned time in numbered windows. Each part of a step removes its time from here, so that the
+/// parts add up to the step.
+class UnassignedTime {
+  public:
+    /// `windows` must be sorted and must not overlap; they are numbered in order.
+    explicit UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory = nullptr);
+
+    /// Removes the free time that `intervals` cover, and passes each piece to `sink(window,
+    /// startNs, endNs, label)`, by start. O(n + m) in the time that they have in common.
+    template <class Sink>
+    void take(const Intervals& intervals, Sink sink) {
+        if (free_.empty() || intervals.empty()) return;
+        Intervals left(free_.memory());
+        Intervals::Reader taken(intervals, countUntil(intervals, free_.front().startNs));
+        for (Intervals::Reader whole(free_); !whole.isAtEnd(); whole.next()) {
+            int64_t startNs = whole->startNs;
+            while (!taken.isAtEnd() && taken->endNs <= startNs) taken.next();
+            for (; !taken.isAtEnd() && taken->startNs < whole->endNs; taken.next()) {
+                if (taken->startNs > startNs) left.push_back({startNs, taken->startNs, whole->label});
+                const int64_t endNs = std::min(whole->endNs, taken->endNs);
+                sink(whole->label, std::max(startNs, taken->startNs), endNs, taken->label);
+                startNs = endNs;
+                if (taken->endNs >= whole->endNs) break;  // It may go on in the next one.
+            }
+            if (startNs < whole->endNs) left.push_back({startNs, whole->endNs, whole->label});
+        }
+        free_ = std::move(left);
+    }
+
+    /// Returns the remaining time; labels are window numbers.
+    const Intervals& left() const { return free_; }
+
+  private:
+    Intervals free_;
+};
+
+}  // namespace lanescope::analysis
