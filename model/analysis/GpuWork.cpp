@@ -91,7 +91,7 @@ class Gatherer {
           paths_(run),
           config_(trace_.kernels.config),
           callNs_(trace_.apiCalls.startNs),
-          callThread_(trace_.apiCalls.thread)) {}
+          callThread_(trace_.apiCalls.thread) {}
 
     /// Merges the kinds of work, each of which is sorted by start.
     WorkList gather() {
@@ -199,7 +199,7 @@ class Gatherer {
     void findCollectives() {
         const LargeVector<uint32_t>& callOf = run_.calls.ofKernel;
         for (const uint32_t row : rows_.kernels)
-            if (callOf[row] != noIndex && isNccl(config_[row])) collectives_.push_back({row, {}});
+            if (callOf[row] != noIndex && trace_.launchConfigs[config_[row]].isCollective()) collectives_.push_back({row, {}});
         const ApiTable& calls = trace_.apiCalls;
         std::ranges::stable_sort(collectives_, {},
                                  [&](const CollectiveKernel& each) { return calls.startNs[callOf[each.row]]; });
@@ -220,7 +220,6 @@ class Gatherer {
     ColumnReader<uint32_t> callThread_;
     std::vector<CollectiveKernel> collectives_;
     size_t nextCollective_ = 0;
-    std::map<std::string, uint32_t> operations_;
 };
 
 }  // namespace
