@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "model/analysis/rangePattern.h"
 #include "model/format/sourceNames.h"
+#include "model/format/text.h"
 
 namespace lanescope::analysis {
 
@@ -45,6 +45,7 @@ std::string headText(const IdleCause& cause) {
         case CauseKind::LoadingRange: return "in a range of data loading";
         case CauseKind::LoadingThread: return cause.thread.text();
         case CauseKind::QueuedWork: return "between queued GPU operations";
+        case CauseKind::WithinGraph: return "between the operations of a CUDA graph";
         case CauseKind::UnrecordedLaunch: return "launching call not recorded";
         case CauseKind::NoWorkAround: return "no work before or after";
         case CauseKind::OutsideNccl: return "outside NCCL's kernels";
@@ -68,10 +69,11 @@ std::string frameAndWork(const ThreadActivity& activity) {
 }  // namespace
 
 std::string_view identifier(CauseKind kind) {
-    static constexpr std::array<std::string_view, 12> all{"none",           "in_call",           "after_call",
+    static constexpr std::array<std::string_view, 13> all{"none",           "in_call",           "after_call",
                                                           "outside_calls",  "before_batch_copy", "loading_range",
                                                           "loading_thread", "queued_work",       "unrecorded_launch",
-                                                          "no_work_around", "outside_nccl",      "clocks_inconsistent"};
+                                                          "no_work_around", "outside_nccl",      "clocks_inconsistent",
+                                                          "within_graph"};
     return all[static_cast<size_t>(kind)];
 }
 
@@ -99,11 +101,40 @@ std::string ThreadRef::text() const {
 
 std::string ThreadRef::textWithArticle() const { return (role == ThreadRole::Other ? "" : "the ") + text(); }
 
+namespace {
+
+/// A longer number at a word is an identifier of the process, not part of a name.
+constexpr size_t maxDigitsOfName = 3;
+
+/// Returns the name of a thread without its number: "pt_autograd_0" gives "pt_autograd_#". "python3.8" has none.
+std::string threadPattern(std::string_view name) {
+    std::string pattern;
+    for (size_t at = 0; at < name.size();) {
+        size_t end = at;
+        while (end < name.size() && isDigit(name[end])) ++end;
+        if (end == at) {
+            pattern += name[at++];
+            continue;
+        }
+        const bool isAfterWord =
+            at > 0 && (isLetter(name[at - 1]) || (name[at - 1] == '.' && at > 1 && isDigit(name[at - 2])));
+        const size_t word = name.find_last_of(" -_/:#", at) + 1;
+        const bool isHexadecimal = name.substr(word).starts_with("0x");
+        const bool isBeforeWord = end < name.size() && isLetter(name[end]);
+        const bool isName = isBeforeWord || isHexadecimal || (isAfterWord && end - at <= maxDigitsOfName);
+        pattern += isName ? name.substr(at, end - at) : "#";
+        at = end;
+    }
+    return pattern;
+}
+
+}  // namespace
+
 ThreadRef threadRef(const Trace& trace, uint32_t thread) {
     const Thread& which = trace.threads[thread];
     if (which.tid == trace.processes[which.process].pid) return {ThreadRole::Main, {}};
     if (which.name.empty()) return {ThreadRole::Other, {}};
-    return {ThreadRole::Named, rangePattern(which.name)};
+    return {ThreadRole::Named, threadPattern(which.name)};
 }
 
 std::string activityText(const ThreadActivity& activity) {

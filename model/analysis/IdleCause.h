@@ -31,6 +31,7 @@ enum class CauseKind : uint8_t {
     NoWorkAround,        ///< Before the first or after the last work.
     OutsideNccl,         ///< Only NCCL's kernels were recorded.
     ClocksInconsistent,  ///< The clocks of GPU and CPU do not agree.
+    WithinGraph,         ///< The work before and after was launched by one call.
 };
 /// For files and programs: "in_call", "outside_calls".
 std::string_view identifier(CauseKind kind);

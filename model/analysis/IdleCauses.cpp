@@ -42,14 +42,23 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const Wo
 void IdleCauses::findGaps(const WorkList& work, int64_t sinceNs) {
     if (work.empty()) return;
     if (sinceNs < work.front().startNs)
-        gaps_.push_back({{sinceNs, work.front().startNs}, 0, work.front().call, work.front().path, work.front().contributor});
+        gaps_.push_back(
+            {{sinceNs, work.front().startNs}, 0, work.front().call, work.front().path, work.front().contributor});
     int64_t busyUntilNs = work.front().startNs;
     ContributorTable::Id last = work.front().contributor;
+    uint32_t lastCall = work.front().call;
     for (WorkList::Reader next(work); !next.isAtEnd(); next.next()) {
         if (next->startNs > busyUntilNs)
-            gaps_.push_back(
-                {{busyUntilNs, next->startNs}, static_cast<uint32_t>(next.index()), next->call, next->path, last});
-        if (next->endNs >= busyUntilNs) last = next->contributor;
+            gaps_.push_back({{busyUntilNs, next->startNs},
+                             static_cast<uint32_t>(next.index()),
+                             next->call,
+                             next->path,
+                             last,
+                             next->call != noIndex && next->call == lastCall});
+        if (next->endNs >= busyUntilNs) {
+            last = next->contributor;
+            lastCall = next->call;
+        }
         busyUntilNs = std::max(busyUntilNs, next->endNs);
     }
 }
@@ -108,7 +117,8 @@ void IdleCauses::findBatchCopies(const WorkerSteps& steps, const WorkList& work)
 }
 
 bool IdleCauses::isLate(const Gap& gap) const {
-    if (gap.call == noIndex) return false;
+    // No launch can be earlier than the one before.
+    if (gap.call == noIndex || gap.isWithinGraph) return false;
     return trace_.apiCalls.endNs[gap.call] + WorkerTimeline::launchLatencyNs > gap.range.startNs;
 }
 
@@ -347,12 +357,13 @@ Intervals IdleCauses::launchBound() {
 }
 
 Intervals IdleCauses::queued() {
-    const uint32_t inTime = keyOf({CauseKind::QueuedWork});
+    const uint32_t inTime = keyOf({CauseKind::QueuedWork}), withinGraph = keyOf({CauseKind::WithinGraph});
     Intervals claims = noIntervals();
     forEachGap([&](const Gap& gap) {
         if (isLate(gap)) return;
-        const ContributorTable::Id cause = gap.call != noIndex ? contributor(StepPart::OtherIdle, inTime, gap.path)
-                                                               : unknown(CauseKind::UnrecordedLaunch, gap.path);
+        const ContributorTable::Id cause =
+            gap.call != noIndex ? contributor(StepPart::OtherIdle, gap.isWithinGraph ? withinGraph : inTime, gap.path)
+                                : unknown(CauseKind::UnrecordedLaunch, gap.path);
         claims.push_back({gap.range.startNs, gap.range.endNs, cause});
     });
     return claims;

@@ -25,8 +25,8 @@ class IdleCauses {
     /// `work` is sorted by start. Time from `sinceNs` to the first work also has a
     /// cause, unless a step begins in it. O(n log n) in the work and
     /// the calls of its threads.
-    IdleCauses(const RunContext& run, const WorkerSteps& steps, const WorkList& work,
-               ContributorTable& contributors, int64_t sinceNs);
+    IdleCauses(const RunContext& run, const WorkerSteps& steps, const WorkList& work, ContributorTable& contributors,
+               int64_t sinceNs);
 
     /// Returns the claims of an idle part; labels are contributors. Empty for parts with GPU work.
     Intervals claims(StepPart part);
@@ -45,14 +45,15 @@ class IdleCauses {
         uint32_t call = noIndex;          ///< Its launching call.
         RangePaths::Id path = 0;          ///< Path of the call.
         ContributorTable::Id before = 0;  ///< Contributor of the work that ended last.
+        bool isWithinGraph = false;       ///< One call launched the work before and after.
 
-        static constexpr size_t fieldCount = 6;
+        static constexpr size_t fieldCount = 7;
         std::array<int64_t, fieldCount> fields() const {
-            return {range.startNs, range.durationNs(), next, call, path, before};
+            return {range.startNs, range.durationNs(), next, call, path, before, isWithinGraph ? 1 : 0};
         }
         static Gap fromFields(const std::array<int64_t, fieldCount>& values) {
             const auto number = [&values](size_t field) { return static_cast<uint32_t>(values[field]); };
-            return {{values[0], values[0] + values[1]}, number(2), number(3), number(4), number(5)};
+            return {{values[0], values[0] + values[1]}, number(2), number(3), number(4), number(5), values[6] != 0};
         }
     };
     /// Calls `sink(gap)` for each gap in order.

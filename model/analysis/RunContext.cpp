@@ -71,22 +71,41 @@ RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
     };
     const RowsByOwner rows(trace.nvtx.thread, trace.threads.size(), trace.memory.get(), {}, isUsed);
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) addThread(trace, thread, rows.of(thread));
+    nameExactly();
+}
+
+void RangePaths::nameExactly() {
+    // Parents have smaller numbers.
+    for (Id path = 1; path < paths_.size(); ++path) {
+        Path& one = paths_[path];
+        const std::string& outer = paths_[one.parent].text;
+        std::string last = one.name;
+        if (one.hasSeveralNames) {
+            last = rangePattern(one.name);
+            if (last.size() > maxNameBytes) last.resize(maxNameBytes);
+        }
+        one.text = outer.empty() ? last : outer + "/" + last;
+    }
 }
 
 RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace) {
     const auto [known, isNew] = children_.try_emplace({parent, text}, parent);
     if (!isNew) return known->second;
     const std::string_view whole = trace.strings.at(text);
-    std::string pattern = rangePattern(whole);
-    if (!stepPattern_.empty() && pattern == stepPattern_) return known->second = 0;
-    if (const std::string brief = knownRangeName(whole); !brief.empty()) pattern = rangePattern(brief);
+    if (!stepPattern_.empty() && rangePattern(whole) == stepPattern_) return known->second = 0;
+    std::string name = knownRangeName(whole);
+    if (name.empty()) name = whole;
+    std::string pattern = rangePattern(name);
     if (pattern.size() > maxNameBytes) pattern.resize(maxNameBytes);
+    if (name.size() > maxNameBytes) name.resize(maxNameBytes);
     if (paths_.size() >= maxPaths) return parent;
     const bool isData = paths_[parent].isDataLoading || isDataLoadingName(pattern);
     std::string path = parent == 0 ? pattern : paths_[parent].text + "/" + pattern;
     // "step 1" and "step 2" are the same path, by different texts.
     const auto [named, isNewText] = byText_.try_emplace(path, static_cast<Id>(paths_.size()));
-    if (isNewText) paths_.push_back({std::move(path), isData});
+    if (isNewText) paths_.push_back({std::move(path), isData, parent, name, false});
+    Path& one = paths_[named->second];
+    one.hasSeveralNames = one.hasSeveralNames || one.name != name;
     return known->second = named->second;
 }
 

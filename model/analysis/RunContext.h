@@ -27,8 +27,9 @@ struct LaunchingCalls : LaunchRows {
     std::vector<Intervals> callsOf;
 };
 
-/// NVTX ranges open on a thread over time, as paths of their known names (`knownRangeName`) with digits as '#':
-/// "forward/layer #". Excludes NCCL's own ranges and Python functions. Immutable; O(n log n) in the ranges.
+/// NVTX ranges open on a thread over time, as paths of their known names (`knownRangeName`), with a number as '#' where
+/// names differ in it: "forward/layer #". Excludes NCCL's own ranges and Python functions. Immutable; O(n log n) in the
+/// ranges.
 class RangePaths {
   public:
     /// Number of a path; 0 is the empty one.
@@ -53,7 +54,12 @@ class RangePaths {
     struct Path {
         std::string text;
         bool isDataLoading = false;
+        Id parent = 0;
+        std::string name;  ///< Of the first range.
+        bool hasSeveralNames = false;
     };
+    /// Replaces patterns by names where all ranges of a path have one name.
+    void nameExactly();
     void addThread(const Trace& trace, uint32_t thread, std::span<const uint32_t> rows);
     Id child(Id parent, StringIndex text, const Trace& trace);
 

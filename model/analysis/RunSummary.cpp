@@ -343,10 +343,16 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
         worker.workNs = untilNs - timeline.work().front().startNs;
     }
     std::vector<Contributor> contributors = timeline.contributors();
-    timeline.split(windows, [&](uint32_t step, StepPart part, int64_t ns, uint32_t contributor) {
-        worker.steps[step].parts[part] += ns;
-        contributors[contributor].exposedNs += ns;
-        if (isIdle(part)) ++contributors[contributor].count;
+    int64_t waitedUntilNs = INT64_MIN;
+    timeline.splitInTime(windows, [&](const WorkerTimeline::Piece& piece) {
+        const int64_t ns = piece.range.durationNs();
+        worker.steps[piece.window].parts[piece.part] += ns;
+        contributors[piece.contributor].exposedNs += ns;
+        if (isIdle(piece.part)) ++contributors[piece.contributor].count;
+        if (piece.part != StepPart::Synchronization) return;
+        // A wait and the time after it, in several ranges, are one.
+        if (piece.range.startNs != waitedUntilNs) ++worker.drains;
+        waitedUntilNs = piece.range.endNs;
     });
     WorkPlaces places(run.trace, sources.places);
     countWork(run, timeline.work(), steps, contributors, places);
@@ -599,6 +605,7 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
     const RunContext run(trace, *steps);
     const SummarySources sources(trace);
+    std::vector<const WorkerSteps*> ofWorkers;
     for (size_t index = 0; index < steps->workers.size(); ++index) {
         const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
         if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);
@@ -607,7 +614,9 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
         WorkerSummary worker = summarizeWorker(run, sources, found);
         describeWorker(trace, found, worker);
         summary.workers.push_back(std::move(worker));
+        ofWorkers.push_back(&found);
     }
+    findDistinctions(run, summary, ofWorkers);
     sortWorkers(summary.workers);
     summary.nvlink = nvlinkOf(trace, *steps);
     return summary;

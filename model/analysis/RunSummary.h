@@ -12,6 +12,7 @@
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/StepSelection.h"
+#include "model/analysis/distinctions.h"
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 
@@ -194,6 +195,7 @@ struct WorkerSummary {
     std::vector<StepSummary> steps;
     std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, largest first.
     std::vector<OutlierStep> outliers;      ///< Longest first; at most `maxOutliers`.
+    std::vector<Distinction> distinctions;  ///< Causes that only some steps or only this worker has; at most one each.
     StepPauses pauses;
     RestBetween rest;  ///< Part of `pauses`; empty for steps that are not requests.
     /// By reasons, each once; empty if throttle reasons were not recorded.
@@ -207,6 +209,7 @@ struct WorkerSummary {
     /// In order; without empty ones. Empty for runs without steps.
     std::vector<PhaseSummary> phases;
     bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
+    int64_t drains = 0;  ///< Waits of its threads for the GPU in which the GPU ran out of work.
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
     std::optional<CoreWaits> coreWaits;
 

@@ -10,13 +10,17 @@ namespace lanescope {
 
 std::string rangePattern(std::string_view name) {
     std::string pattern;
-    bool wasDigit = false;
-    for (const char c : name) {
-        if (!isDigit(c))
-            pattern += c;
-        else if (!wasDigit)
+    for (size_t at = 0; at < name.size();) {
+        size_t end = at;
+        while (end < name.size() && isDigit(name[end])) ++end;
+        const bool isInWord = end < name.size() && isLetter(name[end]);
+        if (end == at)
+            pattern += name[at++];
+        else if (isInWord)
+            pattern += name.substr(at, end - at);
+        else
             pattern += '#';
-        wasDigit = isDigit(c);
+        at = std::max(at, end);
     }
     return pattern;
 }

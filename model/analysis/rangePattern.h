@@ -15,8 +15,8 @@
 
 namespace lanescope {
 
-/// Returns the name with each run of digits as one '#': "step 12" gives "step #". Programs number
-/// their steps, so the steps of a run have this in common.
+/// Returns the name with each number as one '#': "step 12" gives "step #". Programs number their steps, so the steps of
+/// a run have this in common. Digits before a letter belong to a word: "conv2d" and "c10d" stay.
 std::string rangePattern(std::string_view name);
 
 /// Returns the words of a name in lower case, separated by anything but letters and by a capital

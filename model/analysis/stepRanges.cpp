@@ -348,7 +348,7 @@ struct Family {
     bool hasSeveralNames = false;
     int64_t totalNs = 0;
     std::vector<int64_t> durationsNs;
-    std::vector<int64_t> startsNs;
+    std::vector<std::pair<uint32_t, int64_t>> starts;  ///< Process and time.
     TimeRange span;
 };
 
@@ -373,7 +373,7 @@ class Families {
         Family& family = families_[indexOf(name)];
         family.hasSeveralNames = family.hasSeveralNames || family.name != name;
         family.span = family.durationsNs.empty() ? range : family.span.united(range);
-        family.startsNs.push_back(range.startNs);
+        family.starts.emplace_back(trace_.threads[ranges.thread[row]].process, range.startNs);
         family.totalNs = saturatingSum(family.totalNs, range.durationNs());
         family.durationsNs.push_back(range.durationNs());
     }
@@ -399,11 +399,14 @@ class Families {
 };
 
 /// The first of a run may take a thousand times as long as the others.
-int64_t medianDistance(std::vector<int64_t>& ns) {
-    if (ns.size() < 2) return 0;
-    std::ranges::sort(ns);
-    for (size_t index = 0; index + 1 < ns.size(); ++index) ns[index] = ns[index + 1] - ns[index];
-    return static_cast<int64_t>(medianOf({ns.data(), ns.size() - 1}));
+int64_t medianDistance(std::vector<std::pair<uint32_t, int64_t>>& starts) {
+    std::ranges::sort(starts);
+    std::vector<int64_t> ns;
+    // From one to the next of the same process: ranks run side by side.
+    for (size_t index = 1; index < starts.size(); ++index)
+        if (starts[index].first == starts[index - 1].first)
+            ns.push_back(starts[index].second - starts[index - 1].second);
+    return ns.empty() ? 0 : static_cast<int64_t>(medianOf(ns));
 }
 
 MainRanges summed(const Trace& trace, Family& family) {
@@ -412,7 +415,7 @@ MainRanges summed(const Trace& trace, Family& family) {
             durations.count,
             static_cast<int64_t>(durations.median),
             durations.maximum,
-            medianDistance(family.startsNs),
+            medianDistance(family.starts),
             family.span};
 }
 

@@ -109,7 +109,7 @@ struct MainRanges {
     std::string name;  ///< "request #", or "load" if all have that name.
     int64_t count = 0;
     int64_t medianNs = 0, longestNs = 0;
-    int64_t paceNs = 0;  ///< Median from one start to the next; 0 for a single range.
+    int64_t paceNs = 0;  ///< Median from one start to the next in a process; 0 for single ranges.
     TimeRange span;      ///< From the first start to the last end.
     bool operator==(const MainRanges&) const = default;
 };

@@ -369,6 +369,7 @@ bool readWorkers(const Database& database, StoredRun& summary) {
                            rows.number(t.launchesThere)};
         worker.allocations = {rows.number(t.allocations), rows.number(t.frees), rows.text(t.freedAt)};
         worker.hasTensorFloat = rows.flag(t.hasTensorFloat);
+        worker.drains = rows.number(t.drains);
         worker.rest.ns = rows.number(t.restNs);
         if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause)) worker.rest.most = *most;
         summary.workers.push_back(std::move(worker));
@@ -494,6 +495,19 @@ bool readOutliers(const Database& database, StoredRun& summary) {
     return rows.isGood();
 }
 
+bool readDistinctions(const Database& database, StoredRun& summary) {
+    constexpr const auto& t = tables::storedDistinctions;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        worker->distinctions.push_back({rows.identified(t.of, DistinctionOf::Rank),
+                                        rows.identified(t.kind, DistinctionKind::Thread), rows.text(t.name),
+                                        rows.number(t.steps), rows.number(t.ns)});
+    }
+    return rows.isGood();
+}
+
 /// Reads the summary of a file, which stays open.
 std::optional<RunSummary> readTrusted(const Database& database) {
     if (database.sealState() != SealState::Whole) return std::nullopt;
@@ -510,7 +524,7 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
         if (!database.hasTable(table->tableName())) return std::nullopt;
     StoredRun summary;
     for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
-                            &readContributors, &readOutliers})
+                            &readContributors, &readOutliers, &readDistinctions})
         if (!read(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return RunSummary(std::move(summary));
@@ -654,7 +668,7 @@ void writeWorkers(const Database& database, const RunSummary& summary, CauseNumb
                     t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
                     t.allocations = worker.allocations.allocations, t.frees = worker.allocations.frees,
                     t.freedAt = worker.allocations.freedAt, t.hasTensorFloat = worker.hasTensorFloat,
-                    t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
+                    t.drains = worker.drains, t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -725,10 +739,20 @@ void writeOutliers(const Database& database, const RunSummary& summary, CauseNum
     }
 }
 
+void writeDistinctions(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedDistinctions;
+    Inserter rows(database, t, error);
+    for (size_t worker = 0; worker < summary.workers.size(); ++worker)
+        for (const Distinction& each : summary.workers[worker].distinctions)
+            rows.insert(t.worker = static_cast<int64_t>(worker), t.of = identifier(each.of),
+                        t.kind = identifier(each.kind), t.name = each.name, t.steps = each.steps, t.ns = each.ns);
+}
+
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = rebuildTables(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeWarnings, &writeClocks, &writeSteps}) write(database, summary, error);
+    for (const auto write : {&writeFacts, &writeWarnings, &writeClocks, &writeSteps, &writeDistinctions})
+        write(database, summary, error);
     CauseNumbers causes;
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})
         write(database, summary, causes, error);

@@ -106,7 +106,7 @@ class Matcher {
             const bool canBeRenamed =
                 all[index].kind == ContributorKind::Kernel || all[index].kind == ContributorKind::Copy;
             if (!isTaken[index] && canBeRenamed)
-                left[{all[index].part, all[index].kind, all[index].path}].push_back(index);
+                left[{all[index].part, all[index].kind, rangePattern(all[index].path)}].push_back(index);
         }
         for (auto& [place, indices] : left)
             std::stable_sort(indices.begin(), indices.end(),
@@ -225,7 +225,8 @@ std::vector<ContributorMatch> matchContributors(std::span<const Contributor> bas
                                                 std::span<const Contributor> candidate, int64_t baselineSteps,
                                                 int64_t candidateSteps) {
     Matcher matcher(baseline, candidate, baselineSteps, candidateSteps);
-    matcher.matchByKey([](const Contributor& each) { return std::tuple(each.part, each.kind, each.name, each.path); });
+    matcher.matchByKey(
+        [](const Contributor& each) { return std::tuple(each.part, each.kind, each.name, rangePattern(each.path)); });
     matcher.matchByKey([](const Contributor& each) { return std::tuple(each.part, each.kind, each.name); });
     matcher.matchByPosition();
     return matcher.finish();

@@ -37,6 +37,10 @@ class FindingText {
     /// Returns "in 12.1 gaps per step": idle time is in gaps, of which one call may make several.
     std::string gaps() const;
 
+    /// Returns ' The range "tokenizer hiccup" is in these steps only, 8.300 ms in each.', or that only this rank has
+    /// it; empty if nothing is so.
+    std::string onlyThere(analysis::DistinctionOf of) const;
+
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
 

@@ -243,7 +243,7 @@ std::string sayLaunchBound(const FindingText& text) {
            (isDispatchedSingly(text.worker()) ? " Each operation is dispatched by itself, as a program of its own."
                                               : "") +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
-           drainedSentence(text.worker(), text.unit()) +
+           drainedSentence(text.worker(), text.per()) +
            alternatingSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
            coresSentence(text.run(), text.finding().worker);
 }
@@ -258,6 +258,21 @@ std::string adviseLaunchBound(const FindingText& text) {
 constexpr double minQueuedShare = 0.10;
 /// Idle time without another rule, which in good programs is mostly launches.
 constexpr double minIdleShare = minLaunchShare;
+
+bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
+
+void findGraphGaps(RunFindings& run) {
+    if (run.addIdleTime(run.exposedNs(isWithinGraph), minQueuedShare, run.greatest(isWithinGraph)) != nullptr)
+        run.accounted.kinds.push_back(isWithinGraph);
+}
+
+std::string sayGraphGaps(const FindingText& text) {
+    return fmt::format("The GPU is idle {} between the operations of CUDA graphs, {}.", text.time(), text.gaps());
+}
+
+Evidence graphGapsEvidence(const FindingText& text) {
+    return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.queued"), sumNs(text.worker(), isWithinGraph)};
+}
 
 std::string sayQueuedIdle(const FindingText& text) {
     return fmt::format("The GPU is idle {} though its work was launched in time: mostly {}.", text.time(), text.main());
@@ -364,6 +379,17 @@ const Rule launchBoundRule{
     .evidence = lateLaunches,
     .advise = adviseLaunchBound,
     .part = StepPart::LaunchBound,
+};
+
+const Rule graphGapsRule{
+    .id = "graph_gaps",
+    .finds = "The GPU is idle at least 10 % of the step between the operations of CUDA graphs.",
+    .advice =
+        "Capture fewer and larger kernels: fuse operations, use a larger batch. Operations that do not depend on each "
+        "other can run in parallel if they are captured on several streams.",
+    .find = findGraphGaps,
+    .say = sayGraphGaps,
+    .evidence = graphGapsEvidence,
 };
 
 const Rule queuedIdleRule{

@@ -38,25 +38,8 @@ Sum sumOf(const WorkerSummary& worker, Holds holds) {
 /// Per mean step. One wait per step, as for its loss, leaves the rest of it to launch ahead.
 constexpr double minDrainsPerStep = 5;
 
-/// Number of times that the GPU runs dry because the thread waits for it, and the wait with most of them.
-struct Drained {
-    double timesPerStep = 0;
-    const Contributor* most = nullptr;  ///< Null if never.
-};
-
-Drained drainedOf(const WorkerSummary& worker) {
-    // Time in a wait and time after it are two causes of one.
-    int64_t within = 0, after = 0;
-    Drained drained;
-    for (const Contributor& each : worker.contributors) {
-        if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
-        int64_t& sum = each.name.idle.kind == CauseKind::AfterCall ? after : within;
-        sum = saturatingSum(sum, each.count);
-        if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs) drained.most = &each;
-    }
-    drained.timesPerStep =
-        static_cast<double>(std::max(within, after)) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
-    return drained;
+double drainsPerStep(const WorkerSummary& worker) {
+    return static_cast<double>(worker.drains) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
 }
 
 }  // namespace
@@ -122,15 +105,19 @@ bool isDispatchedSingly(const WorkerSummary& worker) {
            all >= minSingleKernels * static_cast<double>(worker.steps.size()) && names <= maxKernelsPerProgram * within;
 }
 
-bool isDrained(const WorkerSummary& worker) { return drainedOf(worker).timesPerStep >= minDrainsPerStep; }
+bool isDrained(const WorkerSummary& worker) { return drainsPerStep(worker) >= minDrainsPerStep; }
 
 std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
-    const Drained drained = drainedOf(worker);
-    if (drained.timesPerStep < minDrainsPerStep) return {};
+    if (!isDrained(worker)) return {};
+    const Contributor* most = nullptr;
+    for (const Contributor& each : worker.contributors)
+        if (each.part == StepPart::Synchronization && each.kind == ContributorKind::Idle &&
+            (most == nullptr || each.exposedNs > most->exposedNs))
+            most = &each;
     return fmt::format(
-        " {} times per {} the GPU runs out of work because the thread waits for it, mostly {}. Nothing can be launched "
-        "ahead of these waits, so remove them first.",
-        countText(drained.timesPerStep), per, drained.most->name.text());
+        " {} times{} the GPU runs out of work because the thread waits for it{}. Nothing can be launched ahead of "
+        "these waits, so remove them first.",
+        countText(drainsPerStep(worker)), per, most == nullptr ? "" : ", mostly " + most->name.text());
 }
 
 namespace {

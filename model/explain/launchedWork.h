@@ -21,7 +21,8 @@ bool isDispatchedSingly(const analysis::WorkerSummary& worker);
 bool isDrained(const analysis::WorkerSummary& worker);
 
 /// Returns " 75.2 times per step the GPU runs out of work because the thread waits for it ..."
-/// if it waits so often that it can never launch far ahead. Else empty.
+/// if it waits so often that it can never launch far ahead. Else empty. `per` is " per step", or empty for a run as a
+/// whole.
 std::string drainedSentence(const analysis::WorkerSummary& worker, std::string_view per);
 
 /// Measured duration of a launch without profiler: of back-to-back launches, so that the call alone

@@ -60,10 +60,12 @@ std::string sayLateRank(const FindingText& text) {
     const std::string what = text.what();
     // The name of idle time already contains its place.
     const bool isIdle = text.finding().contributor.isIdle();
-    return fmt::format(
-        "The other ranks wait and exchange data for at least {} more than {}, which comes last{}.", text.time(),
-        text.worker().label(),
-        what.empty() ? "" : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what + text.where());
+    return fmt::format("The other ranks wait and exchange data for at least {} more than {}, which comes last{}.",
+                       text.time(), text.worker().label(),
+                       what.empty() ? ""
+                                    : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what +
+                                          text.where()) +
+           text.onlyThere(DistinctionOf::Rank);
 }
 
 /// If several ranks differ, no single one is waited for by all others, yet all wait for those with

@@ -11,11 +11,32 @@ namespace {
 // In the order of evaluation: a rule ignores time for which an earlier one accounts
 // (`AccountedTime`), and some ask for its finding (`RunFindings::has`).
 constexpr std::array rules{
-    &lateRankRule,        &oddStepsRule,        &stepPatternRule,          &unbalancedRanksRule,  &inputDataRule,
-    &allocationsRule,     &syncCopiesRule,      &syncMemsetsRule,          &pageableCopiesRule,   &hostWaitsRule,
-    &hostWorkRule,        &hostSyncRule,        &launchBoundRule,          &queuedIdleRule,       &exposedCopiesRule,
-    &memsetsRule,         &nvlinkUnusedRule,    &exposedCommunicationRule, &gpuThrottledRule,     &dataMovementRule,
-    &doublePrecisionRule, &singlePrecisionRule, &longKernelRule,           &idleBetweenStepsRule, &gpuIdleRule,
+    &lateRankRule,
+    &oddStepsRule,
+    &stepPatternRule,
+    &unbalancedRanksRule,
+    &inputDataRule,
+    &allocationsRule,
+    &syncCopiesRule,
+    &syncMemsetsRule,
+    &pageableCopiesRule,
+    &hostWaitsRule,
+    &hostWorkRule,
+    &hostSyncRule,
+    &launchBoundRule,
+    &graphGapsRule,
+    &queuedIdleRule,
+    &exposedCopiesRule,
+    &memsetsRule,
+    &nvlinkUnusedRule,
+    &exposedCommunicationRule,
+    &gpuThrottledRule,
+    &dataMovementRule,
+    &doublePrecisionRule,
+    &singlePrecisionRule,
+    &longKernelRule,
+    &idleBetweenStepsRule,
+    &gpuIdleRule,
 };
 
 }  // namespace

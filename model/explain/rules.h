@@ -16,6 +16,7 @@ extern const Rule exposedCommunicationRule;
 extern const Rule exposedCopiesRule;
 extern const Rule gpuIdleRule;
 extern const Rule gpuThrottledRule;
+extern const Rule graphGapsRule;
 extern const Rule hostSyncRule;
 extern const Rule hostWaitsRule;
 extern const Rule hostWorkRule;

@@ -130,7 +130,8 @@ class Words {
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + restSentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
-            finding.sentence = finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
+            finding.sentence =
+                withWorker(finding, finding.rule->say({run_, made_, finding})) + sharedTimeSentence(finding);
             finding.brief = briefFinding(run_, finding);
             Evidence evidence{std::string(finding.rule->sql)};
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
@@ -255,6 +256,14 @@ class Words {
         const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
         return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
                            shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
+    }
+
+    /// Returns the sentence after the worker, if there are several and it does not name its own.
+    std::string withWorker(const Finding& finding, std::string sentence) const {
+        std::string label = worker(finding.worker).label();
+        if (made_.workers.size() < 2 || sentence.find(label) != std::string::npos) return sentence;
+        if (label.starts_with("rank")) label.front() = 'R';
+        return label + ": " + sentence;
     }
 
     /// Returns a note if an earlier finding about single steps counts some of the same time.

@@ -66,7 +66,7 @@ std::string sayOddSteps(const FindingText& text) {
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
         said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());
-    return said + ".";
+    return said + "." + text.onlyThere(DistinctionOf::Outliers);
 }
 
 Evidence oddStepsEvidence(const FindingText& text) {
@@ -154,7 +154,7 @@ std::string sayStepPattern(const FindingText& text) {
                                    timeText(static_cast<double>(found.excessNs)),
                                    timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
-    return said + ".";
+    return said + "." + text.onlyThere(DistinctionOf::Pattern);
 }
 
 Evidence patternEvidence(const FindingText& text) {

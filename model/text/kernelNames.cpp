@@ -572,12 +572,96 @@ std::string xlaName(std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+/// Returns "128x128x64" of "cute::tuple<cute::C<128>, cute::C<128>, cute::C<64>>", the first with a tile; else empty.
+std::string cuteTile(std::string_view text) {
+    constexpr std::string_view constant = "cute::C<";
+    for (size_t at = text.find("tuple<cute::C<"); at != std::string_view::npos;
+         at = text.find("tuple<cute::C<", at + 1)) {
+        std::string tile;
+        bool isTile = true;
+        std::string_view rest = text.substr(at + 6);
+        while (removeBegin(rest, constant)) {
+            const std::string_view number = rest.substr(0, rest.find('>'));
+            // Clusters and warps are counted by single digits.
+            isTile = isTile && number.size() > 1;
+            tile += (tile.empty() ? "" : "x") + std::string(number);
+            rest.remove_prefix(std::min(number.size() + 1, rest.size()));
+            while (!rest.empty() && (rest.front() == ',' || rest.front() == ' ')) rest.remove_prefix(1);
+        }
+        if (isTile) return tile;
+    }
+    return {};
+}
+
+/// Returns "gemm bf16 128x128x64 (CUTLASS)" of "cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<...>>", and
+/// "FlashAttnFwdSm90 128x128x64 (CUTLASS)" for other operations: the kernel is named after its template argument.
+std::string cutlassDeviceName(std::string_view demangled) {
+    const CppName kernel = parseCppName(demangled);
+    if (kernel.arguments.empty() || demangled.find("cutlass::") == std::string_view::npos ||
+        !isAmong(kernel.base, {"device_kernel", "Kernel", "Kernel2"}))
+        return {};
+    std::string_view argument = kernel.arguments.front();
+    CppName operation = parseCppName(argument);
+    while (operation.base.starts_with("enable_") && !operation.arguments.empty()) {
+        argument = operation.arguments.front();
+        operation = parseCppName(argument);
+    }
+    if (operation.base.empty()) return {};
+    std::string name(operation.base);
+    if (name.find("Gemm") != std::string::npos) name = "gemm";
+    if (name.find("Conv") == 0) name = "conv";
+    // The first number type is that of the operands.
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> types{
+        {{"cutlass::bfloat16_t", "bf16"},
+         {"cutlass::half_t", "f16"},
+         {"cutlass::float_e4m3_t", "f8e4m3"},
+         {"cutlass::float_e5m2_t", "f8e5m2"},
+         {"cutlass::tfloat32_t", "tf32"},
+         {"double", "f64"}}};
+    size_t first = std::string_view::npos;
+    std::string_view type;
+    for (const auto& [text, brief] : types)
+        if (const size_t at = argument.find(text); at < first) {
+            first = at;
+            type = brief;
+        }
+    if (!type.empty()) name += fmt::format(" {}", type);
+    if (const std::string tile = cuteTile(argument); !tile.empty()) name += " " + tile;
+    return name + " (CUTLASS)";
+}
+
+/// Returns "cutlass::device_kernel" of "_ZN7cutlass13device_kernelI...": the names of a mangled name that no demangler
+/// could read.
+std::string namesOfMangled(std::string_view text) {
+    if (!removeBegin(text, "_Z")) return {};
+    const bool isNested = removeBegin(text, "N");
+    std::string names;
+    while (!text.empty() && isDigit(text.front())) {
+        size_t length = 0;
+        while (!text.empty() && isDigit(text.front()) && length < text.size()) {
+            length = length * 10 + static_cast<size_t>(text.front() - '0');
+            text.remove_prefix(1);
+        }
+        if (length == 0 || length > text.size()) return {};
+        const std::string_view name = text.substr(0, length);
+        if (!name.starts_with("_GLOBAL__N")) names += (names.empty() ? "" : "::") + std::string(name);
+        text.remove_prefix(length);
+        if (!isNested) break;
+    }
+    return names;
+}
+
+}  // namespace
+
 std::string knownKernelName(std::string_view demangled) {
     removeEnd(demangled, ".kd");
     // NCCL's names are clear already, and other code parses them.
     if (demangled.starts_with("nccl")) return {};
     if (removeBegin(demangled, "__amd_rocclr_")) return std::string(demangled) + " (ROCm)";
-    for (const auto named : {tritonName, tritonSourceName, xlaName, libraryKernelName})
+    if (demangled.starts_with("_Z")) return namesOfMangled(demangled);
+    for (const auto named : {tritonName, tritonSourceName, xlaName, libraryKernelName, cutlassDeviceName})
         if (std::string name = named(demangled); !name.empty()) return name;
     if (demangled.find('<') == std::string_view::npos) return {};
     const CppName name = parseCppName(demangled);

@@ -41,6 +41,8 @@ std::string libraryKernelName(std::string_view demangled);
 ///     multi_tensor_apply_kernel<..., FusedAdamMathFunctor<float, 4>>    foreach FusedAdam f32
 ///     cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>      simt sgemm 128x32_8x5 nn
 ///   (CUTLASS)
+///     cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<...>>        gemm bf16 128x128x64 (CUTLASS)
+///     _ZN2at6native13reduce_kernelI..., if no demangler can read it           at::native::reduce_kernel
 ///     sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_...         xmma gemm f32 nn 32x32x8
 ///     triton_poi_fused_add_mul_3              fused add mul (Triton, pointwise)
 ///     _attn_fwd_0d1d2d3de4de5c                _attn_fwd (Triton)

@@ -302,6 +302,9 @@ class tst_explain : public QObject {
             }
             return explain::explain(with.run());
         };
+        // What only one rank, or only steps of its pattern, has.
+        made.run().workers[1].distinctions = {
+            {DistinctionOf::Pattern, DistinctionKind::Range, "tokenizer hiccup", 10, 8 * ms}};
         const Explanation third = lengthened(3, 14 * ms);
         const auto found = std::find_if(third.findings.begin(), third.findings.end(),
                                         [](const Finding& finding) { return finding.rule == &stepPatternRule; });
@@ -310,7 +313,8 @@ class tst_explain : public QObject {
         QCOMPARE(found->pattern->period, int64_t{3});
         QVERIFY(std::abs(found->maxGainNs - 14 * ms / 3) < ms / 5);
         QCOMPARE(*found->atNs, int64_t{0});
-        for (const char* part : {"rank 1", "every third step", "data loading", "in host code"})
+        for (const char* part : {"rank 1", "every third step", "data loading", "in host code",
+                                 "Only these steps have the range \"tokenizer hiccup\", 8.000 ms in each of 10 steps."})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
         for (const Finding& finding : lengthened(3, ms / 10).findings) QVERIFY(finding.rule != &stepPatternRule);
     }

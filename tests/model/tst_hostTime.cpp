@@ -250,6 +250,35 @@ class tst_hostTime : public QObject {
         QVERIFY(!has(sentenceOf(1), "runs out of work"));
     }
 
+    void rangeThatOnlyOddStepsHaveIsNamed() {
+        SimulatedTrace made;
+        const uint32_t main = made.addThread(0, 4242, "python3.8");
+        int64_t at = 1 * ms;
+        for (int step = 0; step < 30; ++step) {
+            const int64_t startNs = at;
+            if (step % 3 == 0) {
+                made.addNvtx(main, "tokenizer hiccup " + std::to_string(step), at, at + 4 * ms);
+                at += 4 * ms;
+            }
+            for (int kernel = 0; kernel < 20; ++kernel, at += 200 * us) {
+                made.addNvtx(main, "aten::conv2d", at, at + 100 * us);
+                made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 9 * us);
+            }
+            made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+        }
+        const Result<RunSummary> run = summarizeRun(*made.finish());
+        QVERIFY(run);
+        const auto& found = run->workers[0].distinctions;
+        QCOMPARE(found.size(), size_t{1});
+        QCOMPARE(found[0].of, DistinctionOf::Pattern);
+        QCOMPARE(found[0].kind, DistinctionKind::Range);
+        QCOMPARE(found[0].name, std::string("tokenizer hiccup #"));
+        QCOMPARE(found[0].ns, 4 * ms);
+        // Names are exact where no numbers were joined.
+        QVERIFY(std::ranges::any_of(run->workers[0].contributors,
+                                    [](const Contributor& each) { return each.path == "aten::conv2d"; }));
+    }
+
     void singleVeryLongKernelIsReported() {
         const auto explained = [](int64_t longNs, int kernels) {
             SimulatedTrace made;

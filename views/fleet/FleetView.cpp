@@ -297,8 +297,10 @@ void FleetView::setReport(FleetReportPtr report) {
                              countText(machines.size(), "machine", "machines"),
                              countText(report_->steps.size(), "step", "steps"),
                              shortDuration(std::llround(report_->medianStepNs()))));
-    headline_->setText(report_->findings.empty() ? tr("No rank, link or host stands out, and no rank is missing.")
-                                                 : toQString(report_->findings.front().sentence));
+    headline_->setText(report_->findings.empty()
+                           ? tr("No rank, link or host differs by more than equal ranks usually do, and no rank is "
+                                "missing. 'explain' names the rank that waits least.")
+                           : toQString(report_->findings.front().sentence));
     heading_->setText(report_->findings.empty() ? tr("No findings")
                                                 : tr("Findings (%1)").arg(report_->findings.size()));
     QStringList notes;

@@ -46,7 +46,7 @@ constexpr std::array inTrace = std::to_array<const Table*>(
 
 constexpr std::array inStored = std::to_array<const Table*>(
     {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts, &storedContributors,
-     &storedOutliers, &storedCauses, &storedPlaces, &storedClocks, &storedCommunicators, &storedCollectives,
+     &storedOutliers, &storedDistinctions, &storedCauses, &storedPlaces, &storedClocks, &storedCommunicators, &storedCollectives,
      &storedKernels, &storedCounters});
 
 }  // namespace

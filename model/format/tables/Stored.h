@@ -66,6 +66,7 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"frees"> frees{this, "calls in the steps that free memory"};
     Text<"freedAt"> freedAt{this, "the line of Python that made most of these; may be empty"};
     Integer<"hasTensorFloat"> hasTensorFloat{this, "1 if the GPU multiplies matrices as TF32"};
+    Integer<"drains"> drains{this, "waits for the GPU in which it ran out of work"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalInteger<"restCause"> restCause{this, "number of the cause that tells where it did, and for what"};
 };
@@ -149,6 +150,20 @@ struct StoredOutliers : TableOf<StoredOutliers> {
     Text<"path"> path{this, "NVTX ranges around that"};
 };
 inline constexpr StoredOutliers storedOutliers;
+
+struct StoredDistinctions : TableOf<StoredDistinctions> {
+    constexpr StoredDistinctions()
+        : TableOf("LANESCOPE_STORED_DISTINCTIONS",
+                  "a range, line or thread that only some steps or only one rank has") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Text<"of"> of{this, "\"pattern\" or \"outliers\" of its steps, or \"rank\""};
+    Text<"kind"> kind{this, "\"range\", \"line\" or \"thread\""};
+    Text<"name"> name{this, "its name"};
+    Integer<"steps"> steps{this, "number of steps that have it"};
+    Integer<"ns"> ns{this, "mean time in one of them, ns"};
+};
+inline constexpr StoredDistinctions storedDistinctions;
 
 struct StoredCauses : TableOf<StoredCauses> {
     constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}

@@ -189,7 +189,8 @@ class TestFleetView : public QObject {
 
     void cleanJobIsReported() {
         Shown shown({.culprit = -1});
-        QCOMPARE(shown.view.headline(), QString("No rank, link or host stands out, and no rank is missing."));
+        QCOMPARE(shown.view.headline(), QString("No rank, link or host differs by more than equal ranks usually do, "
+                                                "and no rank is missing. 'explain' names the rank that waits least."));
         QVERIFY(!child<QPushButton>(shown.view, "openFindings").isEnabled());
         shown.view.openFindings();
         QVERIFY(shown.opened.empty());

@@ -60,7 +60,7 @@ def _report(asked: argparse.Namespace) -> None:
         if words.command(job, each):
             _say(f"    {words.command(job, each)}")
     if not found:
-        _say("No rank, link or host stands out, and no rank is missing.")
+        _say("No rank, link or host differs by more than equal ranks usually do, and no rank is missing. 'explain' names the rank that waits least.")
     for note in job.notes:
         _say(note)
     for each in job.broken:

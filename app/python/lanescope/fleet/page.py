@@ -115,7 +115,7 @@ def table(columns: list, rows: list) -> str:
 
 def _findings(job: Job, findings: list) -> str:
     if not findings:
-        return "<p>No rank, link or host stands out, and no rank is missing.</p>"
+        return "<p>No rank, link or host differs by more than equal ranks usually do, and no rank is missing. 'explain' names the rank that waits least.</p>"
     items = []
     for each in findings[:MOST_LISTED]:
         lost = f' <span class="lost">{seconds(each.lost_ns)} lost.</span>' if each.lost_ns else ""

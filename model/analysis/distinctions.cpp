@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/distinctions.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "model/analysis/IdleCause.h"
+#include "model/analysis/RunContext.h"
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepPatterns.h"
+#include "model/text/knownRangeName.h"
+#include "model/trace/rangeDomains.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+/// Minimum share of the affected steps that have the cause.
+constexpr double minAffectedShare = 0.8;
+/// Maximum share of the other steps that have it.
+constexpr double maxOtherShare = 0.05;
+/// Minimum share of the excess of a step that the cause takes.
+constexpr double minCauseShare = 0.2;
+/// The same of the mean step, for a cause that only one rank has.
+constexpr double minStepShare = 0.02;
+
+/// Time of a range, a line or a thread by step.
+struct Mark {
+    DistinctionKind kind = DistinctionKind::Range;
+    std::set<std::string> names;  ///< At most two.
+    std::map<uint32_t, int64_t> spentNs;
+
+    int64_t totalNs() const {
+        int64_t sum = 0;
+        for (const auto& [step, ns] : spentNs) sum += ns;
+        return sum;
+    }
+};
+using Marks = std::map<std::pair<DistinctionKind, std::string>, Mark>;
+
+/// The steps of a worker on the CPU.
+class StepsOnCpu {
+  public:
+    explicit StepsOnCpu(const WorkerSteps& worker) {
+        for (const StepSpan& step : worker.steps) {
+            startsNs_.push_back(step.onCpu.isEmpty() ? step.range.startNs : step.onCpu.startNs);
+            longestNs_ = std::max({longestNs_, step.range.durationNs(), step.onCpu.durationNs()});
+        }
+        std::ranges::sort(startsNs_);
+    }
+    /// Returns the step in which a time is.
+    std::optional<uint32_t> at(int64_t timeNs) const {
+        const auto next = std::ranges::upper_bound(startsNs_, timeNs);
+        if (next == startsNs_.begin() || timeNs - *std::prev(next) > longestNs_) return std::nullopt;
+        return static_cast<uint32_t>(next - startsNs_.begin() - 1);
+    }
+    int64_t longestNs() const { return longestNs_; }
+
+  private:
+    std::vector<int64_t> startsNs_;
+    int64_t longestNs_ = 0;
+};
+
+class MarkGatherer {
+  public:
+    MarkGatherer(const RunContext& run, const RunSummary& summary, const std::vector<const WorkerSteps*>& steps)
+        : trace_(run.trace), pattern_(summary.pattern), marks_(summary.workers.size()) {
+        for (uint32_t worker = 0; worker < summary.workers.size(); ++worker) {
+            steps_.emplace_back(*steps[worker]);
+            // A process with several GPUs has the same ranges for all of them.
+            workersOf_[steps[worker]->process].push_back(worker);
+        }
+    }
+
+    std::vector<Marks> gather() {
+        addRanges();
+        addLines();
+        addThreads();
+        return std::move(marks_);
+    }
+
+  private:
+    template <class NameOf>
+    void add(DistinctionKind kind, uint32_t thread, int64_t startNs, int64_t endNs, NameOf nameOf) {
+        const auto workers = workersOf_.find(trace_.threads[thread].process);
+        if (workers == workersOf_.end() || endNs <= startNs) return;
+        for (const uint32_t worker : workers->second) {
+            // A longer one contains steps.
+            if (endNs - startNs > 2 * steps_[worker].longestNs()) continue;
+            const std::optional<uint32_t> step = steps_[worker].at(startNs);
+            if (!step) continue;
+            const auto& [key, name] = nameOf();
+            if (key.empty()) return;
+            Mark& mark = marks_[worker][{kind, key}];
+            mark.kind = kind;
+            if (mark.names.size() < 2) mark.names.insert(name);
+            mark.spentNs[*step] += endNs - startNs;
+        }
+    }
+
+    using Named = std::pair<std::string, std::string>;  ///< Key and name.
+
+    void addRanges() {
+        std::unordered_map<StringIndex, Named> known;
+        const auto named = [&](StringIndex text) -> const Named& {
+            const auto [found, isNew] = known.try_emplace(text);
+            if (!isNew) return found->second;
+            const std::string_view whole = trace_.strings.at(text);
+            std::string name = knownRangeName(whole);
+            if (name.empty()) name = whole;
+            if (rangePattern(whole) != pattern_ && whole != pattern_) found->second = {rangePattern(name), name};
+            return found->second;
+        };
+        const NvtxTable& ranges = trace_.nvtx;
+        for (uint32_t row = 0; row < ranges.size(); ++row) {
+            const std::string_view domain = trace_.strings.at(ranges.domain[row]);
+            if (isNcclDomain(domain) || domain == pythonDomain) continue;
+            add(DistinctionKind::Range, ranges.thread[row], ranges.startNs[row], ranges.endNs[row],
+                [&]() -> const Named& { return named(ranges.text[row]); });
+        }
+    }
+
+    void addLines() {
+        std::unordered_map<uint32_t, Named> known;
+        const CpuStateTable& states = trace_.cpuStates;
+        for (uint32_t row = 0; row < states.size(); ++row) {
+            const uint32_t stack = states.stack[row];
+            if (stack == noIndex) continue;
+            add(DistinctionKind::Line, states.thread[row], states.startNs[row], states.endNs[row],
+                [&]() -> const Named& {
+                    const auto [found, isNew] = known.try_emplace(stack);
+                    if (isNew) {
+                        const std::string text = frameText(trace_, ownFrame(trace_, stack));
+                        found->second = {text, text};
+                    }
+                    return found->second;
+                });
+        }
+    }
+
+    void addThreads() {
+        std::unordered_map<uint32_t, Named> known;
+        const ApiTable& calls = trace_.apiCalls;
+        for (uint32_t row = 0; row < calls.size(); ++row)
+            add(DistinctionKind::Thread, calls.thread[row], calls.startNs[row], calls.endNs[row],
+                [&]() -> const Named& {
+                    const auto [found, isNew] = known.try_emplace(calls.thread[row]);
+                    if (isNew) {
+                        const ThreadRef thread = threadRef(trace_, calls.thread[row]);
+                        if (thread.role == ThreadRole::Named) found->second = {thread.text(), thread.text()};
+                    }
+                    return found->second;
+                });
+    }
+
+    const Trace& trace_;
+    const std::string& pattern_;
+    std::vector<StepsOnCpu> steps_;
+    std::unordered_map<uint32_t, std::vector<uint32_t>> workersOf_;
+    std::vector<Marks> marks_;
+};
+
+Distinction distinction(DistinctionOf of, const std::string& key, const Mark& mark) {
+    const auto steps = static_cast<int64_t>(mark.spentNs.size());
+    return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, mark.totalNs() / steps};
+}
+
+/// Returns the mark with most time that exactly the affected steps have.
+std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
+                                   size_t stepCount, int64_t excessNs) {
+    std::optional<Distinction> best;
+    int64_t mostNs = 0;
+    if (affected.empty() || affected.size() >= stepCount || excessNs <= 0) return best;
+    for (const auto& [key, mark] : marks) {
+        int64_t ns = 0;
+        size_t within = 0;
+        for (const auto& [step, spentNs] : mark.spentNs) {
+            if (!affected.contains(step)) continue;
+            ++within;
+            ns += spentNs;
+        }
+        const auto outside = static_cast<double>(mark.spentNs.size() - within);
+        const auto affectedCount = static_cast<double>(affected.size());
+        if (static_cast<double>(within) < minAffectedShare * affectedCount ||
+            outside > maxOtherShare * static_cast<double>(stepCount - affected.size()) ||
+            static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount || ns <= mostNs)
+            continue;
+        mostNs = ns;
+        best = distinction(of, key.second, mark);
+    }
+    return best;
+}
+
+void addOfSteps(WorkerSummary& worker, const Marks& marks, size_t workerCount) {
+    const auto add = [&worker](std::optional<Distinction> found) {
+        if (found) worker.distinctions.push_back(std::move(*found));
+    };
+    const std::optional<StepPattern> pattern = patternOf(worker.steps, workerCount);
+    if (pattern && pattern->kind != PatternKind::Drift)
+        add(ofSteps(DistinctionOf::Pattern, marks, {pattern->affected.begin(), pattern->affected.end()},
+                    worker.steps.size(), pattern->excessNs));
+    std::set<uint32_t> odd;
+    int64_t excessNs = 0;
+    for (uint32_t step = 0; step < worker.steps.size(); ++step)
+        for (const OutlierStep& each : worker.outliers)
+            if (each.startNs == worker.steps[step].startNs) {
+                odd.insert(step);
+                excessNs += each.excessNs;
+            }
+    if (!odd.empty())
+        add(ofSteps(DistinctionOf::Outliers, marks, odd, worker.steps.size(),
+                    excessNs / static_cast<int64_t>(odd.size())));
+}
+
+/// Adds the mark with most time that only the worker has for which the others wait.
+void addOfRank(RunSummary& summary, const std::vector<Marks>& marks) {
+    const uint32_t critical = summary.criticalWorker();
+    if (critical == noIndex || summary.workers.size() < 2) return;
+    WorkerSummary& worker = summary.workers[critical];
+    std::optional<Distinction> best;
+    int64_t mostNs = static_cast<int64_t>(minStepShare * static_cast<double>(worker.totalWallNs()));
+    for (const auto& [key, mark] : marks[critical]) {
+        const int64_t ns = mark.totalNs();
+        if (ns <= mostNs) continue;
+        bool isOnlyHere = true;
+        for (uint32_t other = 0; other < marks.size(); ++other) {
+            if (other == critical || summary.workers[other].pid == worker.pid) continue;
+            const auto found = marks[other].find(key);
+            isOnlyHere = isOnlyHere &&
+                         (found == marks[other].end() || static_cast<double>(found->second.spentNs.size()) <=
+                                                             maxOtherShare * static_cast<double>(mark.spentNs.size()));
+        }
+        if (!isOnlyHere) continue;
+        mostNs = ns;
+        best = distinction(DistinctionOf::Rank, key.second, mark);
+    }
+    if (best) worker.distinctions.push_back(std::move(*best));
+}
+
+}  // namespace
+
+std::string_view identifier(DistinctionOf of) {
+    static constexpr std::array<std::string_view, 3> all{"pattern", "outliers", "rank"};
+    return all[static_cast<size_t>(of)];
+}
+
+std::string_view identifier(DistinctionKind kind) {
+    static constexpr std::array<std::string_view, 3> all{"range", "line", "thread"};
+    return all[static_cast<size_t>(kind)];
+}
+
+void findDistinctions(const RunContext& run, RunSummary& summary, const std::vector<const WorkerSteps*>& steps) {
+    if (summary.source == StepSource::WholeRun || summary.source == StepSource::Chosen) return;
+    const bool hasPatterns = std::ranges::any_of(summary.workers, [&](const WorkerSummary& worker) {
+        return !worker.outliers.empty() || patternOf(worker.steps, summary.workers.size());
+    });
+    if (!hasPatterns && summary.workers.size() < 2) return;
+    const std::vector<Marks> marks = MarkGatherer(run, summary, steps).gather();
+    for (uint32_t worker = 0; worker < summary.workers.size(); ++worker)
+        addOfSteps(summary.workers[worker], marks[worker], summary.workers.size());
+    addOfRank(summary, marks);
+}
+
+}  // namespace lanescope::analysis
