@@ -101,6 +101,7 @@ void RunGuide::makeActions() {
     connect(make(tr("Longer idle &gap"), QKeySequence(Qt::SHIFT | Qt::Key_I), true), &QAction::triggered, this,
             [this] { showNextGap(-1); });
     timeline_.addActions(timelineActions_);
+    strip_->addActions(timelineActions_);
 }
 
 void RunGuide::connectParts() {
@@ -175,7 +176,9 @@ void RunGuide::setPageHeight(int height) {
     const int line = card_->fontMetrics().height() + 8;
     const bool isLow = height < lowPage;
     card_->setMaxLines(isLow ? 1 : std::clamp(static_cast<int>(height * panelShare / line), 1, maxFindings));
-    strip_->setMaxHeight(isLow ? 0 : static_cast<int>(height * stripShare));
+    strip_->setMaxHeight(isLow ? 0 : static_cast<int>(height * stripShare) - legend_->sizeHint().height());
+    // The table of steps has the colours, too.
+    legend_->setMaximumHeight(isLow ? 0 : QWIDGETSIZE_MAX);
 }
 
 bool RunGuide::isBusy() const { return job_->isRunning() || placeJob_->isRunning() || idle_->isBusy(); }

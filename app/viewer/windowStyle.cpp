@@ -87,8 +87,6 @@ QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 
             combobox-popup: 0; }
 QComboBox QAbstractItemView { background: {canvas}; color: {text}; border: 1px solid {edge}; outline: 0;
                               selection-background-color: {accent}; selection-color: {accentText}; }
-QComboBox QAbstractItemView::item { min-height: 1.7em; padding: 0 7px; }
-QComboBox QAbstractItemView::item:selected { background: {accent}; color: {accentText}; }
 QComboBox:focus { border-color: {accent}; }
 QComboBox::drop-down { border: none; width: 1.3em; }
 QComboBox::down-arrow { image: url(:/icons/down.svg); width: 1em; height: 1em; }

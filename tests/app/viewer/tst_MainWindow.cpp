@@ -25,6 +25,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
+#include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -280,7 +281,7 @@ class tst_MainWindow : public QObject {
     void memoryIsReleasedWhenWorkHasEnded() {
         ShownWindow shown;
         QSignalSpy released(&shown.window.tabs().memory(), &MemoryKeeper::released);
-        shown.open(first_);
+        shown.open(first_.toStdString());
         QVERIFY(shown.wait());
         QTRY_VERIFY(!released.isEmpty());
         const auto before = released.size();
@@ -308,6 +309,8 @@ class tst_MainWindow : public QObject {
             const QRect place = list.visualRect(list.model()->index(row, 0));
             QTest::mouseMove(list.viewport(), place.center());
             QTRY_COMPARE(list.currentIndex().row(), row);
+            QApplication::processEvents();
+            keepPicture(list, QString("drop-down-%1-%2").arg(isDark ? "dark" : "light").arg(row));
             const QImage image = list.viewport()->grab(place).toImage();
             const QColor back = image.pixelColor(2, image.height() / 2);
             double contrast = 1;
@@ -479,7 +482,7 @@ class tst_MainWindow : public QObject {
 
     void reportIsThePageOfTheCommandLine() {
         ShownWindow shown;
-        shown.open(first_);
+        shown.open(first_.toStdString());
         QVERIFY(shown.wait());
         const QString path = pathOf("report.html");
         chooseInNextDialog(path);
@@ -504,7 +507,7 @@ class tst_MainWindow : public QObject {
 
     void copiedCommandRestoresTheView() {
         ShownWindow shown;
-        shown.open(first_);
+        shown.open(first_.toStdString());
         QVERIFY(shown.wait());
         QVERIFY(shown.page().guide().showStepOf(1));
         TimelineState& state = shown.timeline().state();
@@ -557,9 +560,9 @@ class tst_MainWindow : public QObject {
         ShownWindow shown;
         const auto& page = child<StartPage>(shown.window);
         const QString formats = child<QLabel>(page, "formats").text();
-        for (const char* format : {"Nsight Systems", "Perfetto", "PyTorch", "nvprof"})
+        for (const char* format : {"Nsight Systems", "Perfetto", "torch.profiler", "nvprof"})
             QVERIFY2(formats.contains(format), qPrintable(formats));
-        shown.open(first_);
+        shown.open(first_.toStdString());
         QVERIFY(shown.wait());
         const QString tool = QString::fromStdString(shown.page().trace()->producer);
         QVERIFY(!tool.isEmpty());
