@@ -20,8 +20,10 @@ class DiskLimit {
     bool isReached(log::LogFile::Disk disk, int64_t nowNs) {
         if (bytes_ == 0 || disk.bytes == 0) return false;
         const uint64_t minFree = minFreeBytes(disk, nowNs);
-        // The trace needs about as much as the log that it is made of.
-        allowedBytes_ = disk.freeBytes > minFree ? (disk.freeBytes - minFree) / 2 : 0;
+        // The trace needs about as much as the log that it is made of. On a tiny disk no block
+        // would fit.
+        const uint64_t rest = disk.freeBytes > minFree ? disk.freeBytes - minFree : 0;
+        if (disk.bytes >= tinyDiskBytes) allowedBytes_ = std::max(rest / 2, std::min(rest, minAllowedBytes));
         return disk.freeBytes < minFree;
     }
     /// Returns the bytes that may be written before the next reading, as of the last one; all before the first.
@@ -46,6 +48,7 @@ class DiskLimit {
     }
 
     static constexpr uint64_t divisor = 20, maxTwentiethBytes = uint64_t{1} << 30;
+    static constexpr uint64_t minAllowedBytes = uint64_t{1} << 20, tinyDiskBytes = uint64_t{16} << 20;
     static constexpr uint64_t closingBytes = uint64_t{4} << 20;
     static constexpr int64_t closingNs = 2'000'000'000;
 
