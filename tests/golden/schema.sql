@@ -720,6 +720,10 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "launchNs" INTEGER NOT NULL,
     "launchPlace" TEXT NOT NULL,
     "launchesThere" INTEGER NOT NULL,
+    "allocations" INTEGER NOT NULL,
+    "frees" INTEGER NOT NULL,
+    "freedAt" TEXT NOT NULL,
+    "hasTensorFloat" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
     "restCause" INTEGER
 );
@@ -761,7 +765,8 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "firstPlace" INTEGER NOT NULL,
     "waitedNs" INTEGER NOT NULL,
     "workedNs" INTEGER NOT NULL,
-    "launched" TEXT NOT NULL
+    "launched" TEXT NOT NULL,
+    "phase" TEXT
 );
 CREATE TABLE LANESCOPE_STORED_OUTLIERS (
     "worker" INTEGER NOT NULL,
