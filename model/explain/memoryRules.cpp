@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/shownNumbers.h"
