@@ -8,6 +8,7 @@
 
 #include "model/analysis/WorkerTimeline.h"
 #include "model/explain/FindingText.h"
+#include "model/text/collectiveKernels.h"
 #include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
@@ -51,6 +52,26 @@ std::string isRangeCalled(std::string_view name) {
         return fmt::format("{} LIKE {}", text, likePattern(fmt::format("#{}#", searchedPart(name))));
     const std::string whole = fmt::format("#{}", name);
     return fmt::format("{} LIKE {} OR {} LIKE {}", text, likePattern(whole), text, likePattern(whole + ", #"));
+}
+
+/// Joins the short name `s` and the demangled name `d` of a kernel.
+constexpr std::string_view kernelNames =
+    " JOIN StringIds s ON s.id = k.shortName JOIN StringIds d ON d.id = k.demangledName";
+
+/// Returns a condition that a demangled name is one of the table of collectives. Kernels that only their words
+/// identify are missing.
+std::string isCollective(std::string_view column) {
+    std::vector<std::string> all;
+    for (const CollectivePattern& each : collectivePatterns()) {
+        const auto matches = [&](std::string_view before) {
+            return fmt::format("{} GLOB {}", column, sqlText(fmt::format("{}{}*{}*", before, each.begin, each.part)));
+        };
+        std::string one = each.begin.empty() ? matches("*") : fmt::format("({} OR {})", matches(""), matches("void "));
+        if (!each.except.empty())
+            one = fmt::format("({} AND {} NOT GLOB {})", one, column, sqlText(fmt::format("*{}*", each.except)));
+        all.push_back(std::move(one));
+    }
+    return fmt::format("({})", fmt::join(all, " OR "));
 }
 
 template <class Made>
@@ -119,17 +140,15 @@ std::string EvidenceQuery::work(std::string_view table, std::string_view name, s
 
 std::string EvidenceQuery::collectives() const {
     if (!has(ContributorKind::Collective)) return {};
-    return work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", " JOIN StringIds s ON s.id = k.shortName",
-                " AND s.value LIKE 'nccl%'");
+    return work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", kernelNames, " AND " + isCollective("d.value"));
 }
 
 std::string EvidenceQuery::otherKernels(const std::vector<std::string>& without) const {
     const auto isOther = [](const std::string& name) { return isCalled(name, "d.value"); };
     std::vector<std::string> sets;
     if (has(ContributorKind::Kernel) || has(ContributorKind::Collective))
-        sets.push_back(work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value",
-                            " JOIN StringIds s ON s.id = k.shortName JOIN StringIds d ON d.id = k.demangledName",
-                            " AND s.value NOT LIKE 'nccl%' AND NOT " + anyOf(without, isOther)));
+        sets.push_back(work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", kernelNames,
+                            fmt::format(" AND NOT {} AND NOT {}", isCollective("d.value"), anyOf(without, isOther))));
     if (has(ContributorKind::Graph)) sets.push_back(work("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "'graph'", "", ""));
     return sets.empty() ? std::string() : unionOf(sets);
 }
