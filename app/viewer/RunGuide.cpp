@@ -157,6 +157,8 @@ void RunGuide::setTrace(TracePtr trace) {
     pendingGap_.reset();
     shownGap_.reset();
     run_ = nullptr;
+    units_.clear();
+    chosenUnit_.clear();
     card_->setRun(nullptr);
     strip_->setRun(nullptr);
     card_->hide();
@@ -199,8 +201,24 @@ void RunGuide::store(AppSettings& settings) const {
     settings.setMutedRules(muted);
 }
 
+void RunGuide::chooseUnit(const std::string& pattern) {
+    if (pattern == chosenUnit_) return;
+    chosenUnit_ = pattern;
+    mayMove_ = false;
+    StepSelection selection;
+    selection.rangeName = pattern;
+    job_->start(trace_, selection);
+}
+
 void RunGuide::take(ExplainedRunPtr run) {
     run_ = std::move(run);
+    if (chosenUnit_.empty()) {
+        units_ = run_->summary.units;
+        const uint32_t critical = run_->summary.criticalWorker();
+        if (critical != noIndex && !run_->summary.pattern.empty())
+            units_.insert(units_.begin(),
+                          {run_->summary.source, run_->summary.pattern, run_->summary.workers[critical].foundSteps});
+    }
     card_->setRun(run_);
     strip_->setRun(run_);
     updatePanel();

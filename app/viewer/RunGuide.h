@@ -68,6 +68,11 @@ class RunGuide : public QObject {
     void showStep(explain::StepPlace place);
     /// Goes to the step of this number, if possible of the rank that the others wait for. Returns false if none has it.
     bool showStepOf(int64_t number);
+    /// Explains the run with another unit as its steps; empty for the detected one. The view stays.
+    void chooseUnit(const std::string& pattern);
+    /// Returns the units that can be chosen, the detected one first; empty until known.
+    const std::vector<StepUnit>& units() const { return units_; }
+    const std::string& chosenUnit() const { return chosenUnit_; }
     /// Goes to the neighbouring step of the last viewed rank.
     void stepBy(int direction);
     void showSlowestStep();
@@ -110,6 +115,8 @@ class RunGuide : public QObject {
     views::TimelineView& timeline_;
     QPointer<views::TimelineView> timelineLeft_;  ///< Null if the page was deleted before this.
     views::ExplainedRunPtr run_;
+    std::vector<StepUnit> units_;
+    std::string chosenUnit_;
     bool mayMove_ = true;
     std::vector<analysis::IdleGaps::Place> order_;  ///< The gaps to go to, from the first key press on.
     std::optional<size_t> ranked_;                  ///< The index of the shown gap among them.

@@ -195,7 +195,10 @@ void TracePage::connectTables() {
 
 void TracePage::showRun() {
     const ExplainedRunPtr& run = guide_->run();
-    if (auto* panel = tables_->panel<StepsPanel>("steps")) panel->setRun(run);
+    if (auto* panel = tables_->panel<StepsPanel>("steps")) {
+        panel->setRun(run);
+        panel->setUnits(guide_->units(), guide_->chosenUnit());
+    }
     tables_->updateTitles();
     if (run && run->hasPlainSteps()) tables_->suggest(QStringLiteral("steps"));
 }

@@ -72,7 +72,10 @@ Panel* makeSteps(TracePage& page) {
     QObject::connect(panel, &StepsPanel::stepActivated, &page.guide(), &RunGuide::showStep);
     QObject::connect(panel, &StepsPanel::timeActivated, &page.timeline(),
                      [&state = page.timeline().state()](int64_t timeNs) { TimelineNavigator(state).showTime(timeNs); });
+    QObject::connect(panel, &StepsPanel::unitChosen, &page.guide(),
+                     [&guide = page.guide()](const QString& pattern) { guide.chooseUnit(pattern.toStdString()); });
     panel->setRun(page.guide().run());
+    panel->setUnits(page.guide().units(), page.guide().chosenUnit());
     return panel;
 }
 

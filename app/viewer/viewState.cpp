@@ -112,6 +112,16 @@ Result<void> showStep(DocumentPage* page, const ViewOptions& view) {
     return {};
 }
 
+Result<void> showUnit(DocumentPage* page, const ViewOptions& view) {
+    auto* trace = qobject_cast<TracePage*>(page);
+    if (trace == nullptr) return fail("--unit needs one trace; remove --compare.");
+    const auto& units = trace->guide().units();
+    const auto found = std::ranges::find(units, view.unit, &StepUnit::pattern);
+    if (found == units.end()) return fail("--unit: the run has no unit \"{}\".", printable(view.unit));
+    if (found != units.begin()) trace->guide().chooseUnit(view.unit);
+    return {};
+}
+
 /// Pages may be closed while this waits.
 Result<DocumentPage*> waitForPage(MainWindow& window) {
     if (auto result = waitUntilIdle(window); !result) return fail(result.error());
@@ -147,6 +157,7 @@ Result<void> applyView(MainWindow& window, const ViewOptions& view) {
     // Each of these needs the results of the one before, and the window may choose a table itself.
     using Apply = Result<void> (*)(DocumentPage*, const ViewOptions&);
     const std::pair<bool, Apply> parts[]{
+        {!view.unit.empty(), showUnit},
         {!view.align.empty(), [](DocumentPage* page, const ViewOptions& of) { return align(page, of.align); }},
         {view.step || view.hasBaselineOverlay, showStep},
         {!view.table.empty(), [](DocumentPage* page, const ViewOptions& of) { return showTable(page, of.table); }},
@@ -214,6 +225,8 @@ void addTable(QStringList& arguments, const QTabWidget& tables) {
 
 QStringList argumentsOfTrace(const TracePage& page) {
     QStringList arguments{pathOf(*page.trace())};
+    if (const std::string& unit = page.guide().chosenUnit(); !unit.empty())
+        arguments << QStringLiteral("--unit=") + toQString(unit);
     if (const auto step = page.guide().strip().chosen())
         arguments << QStringLiteral("--step=%1")
                          .arg(page.guide().run()->summary.workers[step->worker].steps[step->step].number);

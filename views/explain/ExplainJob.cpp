@@ -17,11 +17,12 @@ using namespace analysis;
 
 namespace {
 
-Result<RunSummary> summaryOf(const Trace& trace, const std::atomic<bool>& isCancelled) {
-    if (std::optional<RunSummary> stored = readRunSummary(trace.path)) return std::move(*stored);
-    if (trace.backing)
+Result<RunSummary> summaryOf(const Trace& trace, const StepSelection& selection, const std::atomic<bool>& isCancelled) {
+    if (selection.isDefault())
+        if (std::optional<RunSummary> stored = readRunSummary(trace.path)) return std::move(*stored);
+    if (selection.isDefault() && trace.backing)
         if (std::optional<RunSummary> stored = readIndexedSummary(trace.path)) return std::move(*stored);
-    return summarizeRun(trace, {}, [&isCancelled](double) { return !isCancelled.load(); });
+    return summarizeRun(trace, selection, [&isCancelled](double) { return !isCancelled.load(); });
 }
 
 }  // namespace
@@ -76,11 +77,11 @@ void ExplainJob::cancel() {
     job_->cancel();
 }
 
-void ExplainJob::start(TracePtr trace) {
+void ExplainJob::start(TracePtr trace, const StepSelection& selection) {
     cancel();
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
-    job_->start([this, trace = std::move(trace), flag = isCancelled_]() -> LatestJob::Publish {
-        Result<RunSummary> summary = summaryOf(*trace, *flag);
+    job_->start([this, trace = std::move(trace), selection, flag = isCancelled_]() -> LatestJob::Publish {
+        Result<RunSummary> summary = summaryOf(*trace, selection, *flag);
         if (!summary) return [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
         auto made = std::make_shared<ExplainedRun>(std::move(*summary));
         if (!made->hasPlainSteps()) made->findRanges(*trace);

@@ -50,7 +50,8 @@ class ExplainJob : public QObject {
     /// Stops the running job.
     ~ExplainJob() override;
 
-    void start(TracePtr trace);
+    /// `selection` names another unit of the run as its steps (`RunSummary::units`).
+    void start(TracePtr trace, const StepSelection& selection = {});
     /// Stops the running job without a signal.
     void cancel();
     bool isRunning() const;

@@ -71,7 +71,7 @@ QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanatio
 namespace {
 
 constexpr int margin = 6;
-constexpr int space = 10;  // between the gain and the words
+constexpr int space = 10;      // between the gain and the words
 constexpr int markWidth = 14;  // room of the mark that details can be opened
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/StepGrid.h"
+#include "model/text/formatValue.h"
 #include "views/explain/PartsLegend.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
@@ -345,6 +346,7 @@ StepsPanel::StepsPanel(QWidget* parent)
     : Panel(parent),
       job_(new LatestJob(this)),
       choice_(new QComboBox(this)),
+      unit_(new QComboBox(this)),
       measure_(new QComboBox(this)),
       bars_(new QStackedWidget(this)),
       pages_(new QStackedWidget(this)),
@@ -356,6 +358,10 @@ StepsPanel::StepsPanel(QWidget* parent)
 
 void StepsPanel::build() {
     choice_->setObjectName("choice");
+    unit_->setObjectName("unit");
+    unit_->setAccessibleName(tr("Unit of the steps"));
+    unit_->setToolTip(tr("The intervals that count as steps"));
+    unit_->hide();
     measure_->setObjectName("measure");
     choice_->setAccessibleName(tr("Shown measure of the steps"));
     measure_->setAccessibleName(tr("Measure of the map"));
@@ -375,6 +381,7 @@ void StepsPanel::build() {
     top->setContentsMargins(8, 0, 0, 0);
     top->setSpacing(8);
     top->addWidget(choice_);
+    top->addWidget(unit_);
     top->addWidget(measure_);
     top->addWidget(bars_, 1);
     // In page order; the map has no filter.
@@ -388,6 +395,8 @@ void StepsPanel::build() {
     layout->addLayout(top);
     layout->addWidget(pages_, 1);
     connect(choice_, &QComboBox::currentIndexChanged, this, &StepsPanel::showPage);
+    connect(unit_, &QComboBox::activated, this,
+            [this](int index) { emit unitChosen(unit_->itemData(index).toString()); });
     connect(measure_, &QComboBox::currentIndexChanged, this, [this](int index) {
         if (!run_ || index < 0) return;
         lens_->setMeasure(measuresOf(run_->summary)[static_cast<size_t>(index)]);
@@ -451,6 +460,19 @@ void StepsPanel::fillMeasures() {
     measure_->clear();
     if (!run_) return;
     for (const LensMeasure& each : measuresOf(run_->summary)) measure_->addItem(toQString(name(each)));
+}
+
+void StepsPanel::setUnits(const std::vector<StepUnit>& units, const std::string& chosen) {
+    unit_->clear();
+    for (size_t index = 0; index < units.size(); ++index) {
+        const StepUnit& unit = units[index];
+        const QString name = toQString(analysis::shortContributorName(unit.pattern));
+        unit_->addItem(tr("%1 \u00d7 %2").arg(toQString(formatCount(unit.count)), name),
+                       index == 0 ? QString() : toQString(unit.pattern));
+        unit_->setItemData(static_cast<int>(index), plainToolTip(toQString(unit.pattern)), Qt::ToolTipRole);
+        if (index > 0 && unit.pattern == chosen) unit_->setCurrentIndex(static_cast<int>(index));
+    }
+    unit_->setVisible(units.size() > 1);
 }
 
 void StepsPanel::setRun(ExplainedRunPtr run) {

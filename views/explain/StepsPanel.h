@@ -93,6 +93,8 @@ class StepsPanel : public Panel {
     void setTrace(TracePtr trace) override;
     /// Null while the run is not yet explained.
     void setRun(ExplainedRunPtr run);
+    /// Offers the units that the steps can be, the first one as detected. A single one offers nothing.
+    void setUnits(const std::vector<StepUnit>& units, const std::string& chosen);
     /// Collectives are limited to the range.
     void setRange(std::optional<TimeRange> range) override;
     void setTheme(const Theme& theme) override;
@@ -105,6 +107,8 @@ class StepsPanel : public Panel {
     void stepActivated(lanescope::explain::StepPlace place);
     /// Emitted when the user asks to see this time.
     void timeActivated(qint64 timeNs);
+    /// Emitted when the user chooses another unit; `pattern` is empty for the detected one.
+    void unitChosen(const QString& pattern);
 
   private:
     void build();
@@ -115,6 +119,7 @@ class StepsPanel : public Panel {
     ExplainedRunPtr run_;
     LatestJob* job_;
     QComboBox* choice_;
+    QComboBox* unit_;
     QComboBox* measure_;
     QStackedWidget* bars_;  ///< The filter and row count of each page.
     QStackedWidget* pages_;

@@ -86,6 +86,26 @@ class TestStepsPanel : public QObject {
         QCOMPARE(colorAt(0.97), Theme::dark().colorOf(StepPart::LaunchBound));
     }
 
+    void otherUnitsCanBeChosen() {
+        Shown shown(madeRun(1, 20));
+        QVERIFY(shown.wait());
+        auto& unit = child<QComboBox>(shown.panel, "unit");
+        QVERIFY(!unit.isVisible());
+        shown.panel.setUnits({{StepSource::NvtxRange, "step #", 20}}, {});
+        QVERIFY(!unit.isVisible());
+        shown.panel.setUnits({{StepSource::NvtxRange, "step #", 20}, {StepSource::NvtxRange, "layer #", 480}}, {});
+        QVERIFY(unit.isVisible());
+        QCOMPARE(unit.itemText(1), QString("480 \u00d7 layer #"));
+        QSignalSpy chosen(&shown.panel, &StepsPanel::unitChosen);
+        QVERIFY(QTest::qWaitForWindowActive(&shown.panel));
+        unit.setFocus();
+        QTest::keyClick(&unit, Qt::Key_Down);
+        QCOMPARE(chosen.size(), 1);
+        QCOMPARE(chosen[0][0].toString(), QString("layer #"));
+        QTest::keyClick(&unit, Qt::Key_Up);
+        QCOMPARE(chosen[1][0].toString(), QString());
+    }
+
     void mapIsMostIntenseAtTheLongestSteps() {
         Shown shown(madeRun(4, 20));
         child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
