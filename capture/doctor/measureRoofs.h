@@ -19,7 +19,7 @@ struct RoofPlace {
     const CudaDriver& driver;
     const GpuContext& gpu;
     std::string uuid;
-    CudaDriver::Pointer first = 0, second = 0;  ///< Of `bytes` each.
+    CudaDriver::Pointer first = 0, second = 0;  ///< Buffers of `bytes` each.
     size_t bytes = 0;
     std::chrono::duration<double> budget{};  ///< Time of all of it together.
     /// Reads the state of the GPU, by UUID; empty function if unknown.

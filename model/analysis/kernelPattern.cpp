@@ -66,7 +66,7 @@ uint64_t mixed(uint64_t bits) {
 /// Work of one worker in order of start.
 struct LaunchedWorkList {
     LargeVector<Sequence::Item> items;
-    std::unordered_map<Key, Key> firstKernels;  ///< Of graphs, recorded by kernel.
+    std::unordered_map<Key, Key> firstKernels;  ///< Recorded by kernel, of each graph.
 };
 
 /// The kernels of one launch are one piece of work: a graph's, of which each launch runs the same.

@@ -34,7 +34,7 @@ struct Finding {
     std::optional<analysis::StepPattern> pattern;
     std::string sentence;  ///< Text for people.
     std::string brief;     ///< The same in at most `maxBriefWords` words: whose, what, and the main cause.
-    std::string advice;    ///< What to try first.
+    std::string advice;    ///< First thing to try.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.
     std::string sql;
     int64_t evidenceNs = 0;  ///< Sum of the column `ns` of its rows, over all steps; 0 if unknown.

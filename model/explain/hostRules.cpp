@@ -82,17 +82,17 @@ Evidence lateLaunches(const FindingText& text) {
     if (const std::string isLoading = addLoading(text.worker(), ns, query); !isLoading.empty())
         where += " AND NOT " + isLoading;
     std::vector<std::string> calls;
-    const auto leaveOut = [&](const Rule& rule, IsOf isOf) {
+    const auto exclude = [&](const Rule& rule, IsOf isOf) {
         if (!text.has(rule)) return;
         const std::vector<std::string> names = callsOf(text.worker(), isOf);
         calls.insert(calls.end(), names.begin(), names.end());
         for (const Contributor& each : text.worker().contributors)
             if (each.part == StepPart::LaunchBound && isOf(each)) ns -= each.exposedNs;
     };
-    leaveOut(allocationsRule, isAllocation);
-    leaveOut(syncCopiesRule, isSynchronousCopy);
-    leaveOut(syncMemsetsRule, isSynchronousMemset);
-    leaveOut(pageableCopiesRule, isInPageableCopy);
+    exclude(allocationsRule, isAllocation);
+    exclude(syncCopiesRule, isSynchronousCopy);
+    exclude(syncMemsetsRule, isSynchronousMemset);
+    exclude(pageableCopiesRule, isInPageableCopy);
     if (!calls.empty()) {
         query.addCalls("calls", calls);
         where += " AND p.calls = 0";

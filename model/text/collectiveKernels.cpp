@@ -112,7 +112,7 @@ const CollectivePattern* patternOf(std::string_view qualified) {
 }
 
 /// Returns the text in lower case without '_', '-' and ' '.
-std::string joinedWords(std::string_view text) {
+std::string compactName(std::string_view text) {
     std::string joined;
     for (const char c : text)
         if (c != '_' && c != '-' && c != ' ') joined += lowerCase(c);
@@ -120,7 +120,7 @@ std::string joinedWords(std::string_view text) {
 }
 
 std::string_view operationIn(std::string_view qualified) {
-    const std::string joined = joinedWords(qualified);
+    const std::string joined = compactName(qualified);
     for (const OperationWord& each : operationWords)
         if (has(joined, each.word)) return each.operation;
     return {};
@@ -131,7 +131,7 @@ std::string_view operationIn(std::string_view qualified) {
 bool isComputing(std::string_view qualified) {
     constexpr std::array<std::string_view, 7> words{"gemm",  "matmul",        "triton_",     "blockallreduce",
                                                     "cub::", "warpallreduce", "at::native::"};
-    const std::string joined = joinedWords(qualified);
+    const std::string joined = compactName(qualified);
     return std::ranges::any_of(words, [&](std::string_view word) { return has(joined, word) || has(qualified, word); });
 }
 

@@ -115,7 +115,7 @@ class tst_IndexedSummary : public QObject {
         QCOMPARE(opened_, 2);
     }
 
-    void damagedFileIsReplaced() {
+    void corruptFileIsReplaced() {
         QVERIFY(summary() == made_);
         const std::string whole = contentOf(stored_);
         std::vector<std::string> wrong{"", whole.substr(0, 10), whole.substr(0, whole.size() / 2),

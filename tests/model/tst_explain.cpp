@@ -302,7 +302,7 @@ class tst_explain : public QObject {
             }
             return explain::explain(with.run());
         };
-        // What only one rank, or only steps of its pattern, has.
+        // Causes of one rank only, or of the steps of its pattern only.
         made.run().workers[1].distinctions = {
             {DistinctionOf::Pattern, DistinctionKind::Range, "tokenizer hiccup", 10, 8 * ms}};
         const Explanation third = lengthened(3, 14 * ms);

@@ -38,7 +38,7 @@ void CopyChart::setAnswer(std::shared_ptr<const BandwidthAnswer> answer) {
     if (answer && answer->question.chart != kind_) return;
     answer_ = std::move(answer);
     chosen_.reset();
-    if (answer_ && !isHidingByUser_) {
+    if (answer_ && !isFilteredByUser_) {
         hidden_.clear();
         const std::vector<CopyGroup>& groups = groupsOf(*answer_);
         const auto isMemset = [](const CopyGroup& group) { return group.isMemset; };
@@ -75,7 +75,7 @@ void CopyChart::rebuild() {
     legendGroups_.clear();
     if (answer_) {
         marks_ = copyMarks(*answer_);
-        hideGroups(marks_, *answer_, hidden_);
+        removeGroups(marks_, *answer_, hidden_);
         // With all groups hidden none could be shown again.
         if (marks_.empty() && !hidden_.empty()) {
             hidden_.clear();
@@ -196,7 +196,7 @@ void CopyChart::release(const QMouseEvent& event) {
     for (size_t entry = 0; entry < legendGroups_.size(); ++entry) {
         if (!legendPlace(entry).contains(event.pos())) continue;
         const CopyGroup group = legendGroups_[entry];
-        isHidingByUser_ = true;
+        isFilteredByUser_ = true;
         if (hidden_.erase(group) == 0) hidden_.insert(group);
         chosen_.reset();
         return rebuild();

@@ -74,7 +74,7 @@ class CopyChart : public PlotWidget {
     std::vector<CopyMark> marks_;  ///< From left to right.
     std::vector<CopyGroup> legendGroups_;
     std::set<CopyGroup> hidden_;
-    bool isHidingByUser_ = false;
+    bool isFilteredByUser_ = false;
     std::optional<int> chosen_;
     QCPGraph* ring_ = nullptr;
     QCPItemRect* band_ = nullptr;

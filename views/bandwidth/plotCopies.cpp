@@ -64,7 +64,7 @@ const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer) {
     return answer.question.chart == BandwidthChart::Histogram ? answer.histogram.groups : answer.cells.groups;
 }
 
-void hideGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden) {
+void removeGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden) {
     const std::vector<CopyGroup>& groups = groupsOf(answer);
     std::erase_if(marks, [&](const CopyMark& mark) { return hidden.contains(groups[mark.largest.group]); });
     if (answer.question.chart != BandwidthChart::Histogram) return;

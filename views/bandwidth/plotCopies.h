@@ -25,7 +25,7 @@ struct CopyMark {
 std::vector<CopyMark> copyMarks(const BandwidthAnswer& answer);
 
 /// Removes the marks of some groups; bars of the others are stacked again.
-void hideGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden);
+void removeGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden);
 
 /// Returns the groups that `CopyPoint::group` of the marks indexes.
 const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer);

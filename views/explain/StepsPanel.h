@@ -123,7 +123,7 @@ class StepsPanel : public Panel {
     QComboBox* measure_;
     QStackedWidget* bars_;  ///< The filter and row count of each page.
     QStackedWidget* pages_;
-    StepsModel* model_;  ///< Of `table_`.
+    StepsModel* model_;  ///< Model of `table_`.
     ReportView* table_;
     RankLens* lens_;
     std::vector<ReportPanel*> lateness_;

@@ -90,7 +90,7 @@ class SliceColors {
     NameColors byPlace_;            ///< By row of `Trace::stacks`.
     std::vector<uint32_t> places_;  ///< `ownPlaces`, while colours are by Python.
     std::array<QRgb, sliceCategoryCount> byCategory_{};
-    QHash<StringIndex, StringIndex> operations_;  ///< Of kernels that communicate, by name, while colours are by it.
+    QHash<StringIndex, StringIndex> operations_;  ///< By name of a communicating kernel, while colours are by it.
     QHash<QRgb, QRgb> textByFill_;
 };
 

@@ -22,7 +22,7 @@ struct EmitFindings {
     int64_t workWithoutCall = 0;
     int64_t launches = 0;  ///< Calls that launch work.
     int64_t callsWithoutWork = 0;
-    int64_t callsWithoutWorkBetween = 0;     ///< Those before the last call with work.
+    int64_t callsWithoutWorkBetween = 0;     ///< Calls before the last one with work.
     int64_t overlaps = 0, maxOverlapNs = 0;  ///< Overlaps of work on one stream.
     int64_t unmatchedEdges = 0;              ///< Ends of ranges that never began.
     int64_t unmatchedFlowEnds = 0;           ///< Without their other end or an operator.

@@ -462,12 +462,12 @@ class tst_BandwidthPanel : public QObject {
         QCOMPARE(shown.chart.plot().xAxis->range().size(), double(20 * ms));
     }
 
-    void legendHidesAndShowsGroupsAndMemsetsAreHiddenAtFirst_data() {
+    void legendTogglesGroupsAndMemsetsStartOff_data() {
         QTest::addColumn<BandwidthChart>("kind");
         QTest::newRow("points") << BandwidthChart::OverTime;
         QTest::newRow("bars") << BandwidthChart::Histogram;
     }
-    void legendHidesAndShowsGroupsAndMemsetsAreHiddenAtFirst() {
+    void legendTogglesGroupsAndMemsetsStartOff() {
         QFETCH(BandwidthChart, kind);
         ShownChart shown(kind, simulatedTraining({.steps = 4}));
         const auto groups = shown.chart.legendGroups();
