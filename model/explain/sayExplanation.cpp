@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -262,7 +263,7 @@ class Words {
     std::string withWorker(const Finding& finding, std::string sentence) const {
         std::string label = worker(finding.worker).label();
         if (made_.workers.size() < 2 || sentence.find(label) != std::string::npos) return sentence;
-        if (label.starts_with("rank")) label.front() = 'R';
+        label.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(label.front())));
         return label + ": " + sentence;
     }
 
