@@ -141,6 +141,7 @@ const Rule gpuThrottledRule{
     .find = findGpuThrottled,
     .say = sayGpuThrottled,
     .place = longestThrottledTime,
+    .namesWorker = true,
 };
 
 const Rule dataMovementRule{

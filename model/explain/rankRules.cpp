@@ -142,6 +142,7 @@ const Rule lateRankRule{
     .evidence = [](const FindingText& text) { return ranksEvidence(text, true); },
     .isOfLateRank = true,
     .isForNcclOnly = true,
+    .namesWorker = true,
 };
 
 const Rule unbalancedRanksRule{
@@ -152,6 +153,7 @@ const Rule unbalancedRanksRule{
     .find = findUnbalancedRanks,
     .say = sayUnbalancedRanks,
     .evidence = [](const FindingText& text) { return ranksEvidence(text, false); },
+    .namesWorker = true,
 };
 
 const Rule nvlinkUnusedRule{

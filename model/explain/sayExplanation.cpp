@@ -262,7 +262,7 @@ class Words {
     /// Returns the sentence after the worker, if there are several and it does not name its own.
     std::string withWorker(const Finding& finding, std::string sentence) const {
         std::string label = worker(finding.worker).label();
-        if (made_.workers.size() < 2 || sentence.find(label) != std::string::npos) return sentence;
+        if (made_.workers.size() < 2 || finding.rule->namesWorker) return sentence;
         label.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(label.front())));
         return label + ": " + sentence;
     }

@@ -324,6 +324,7 @@ const Rule stepPatternRule{
     .longerPart = longerPartOfPattern,
     .order = orderStepPattern,
     .isForNcclOnly = true,
+    .namesWorker = true,
 };
 
 const Rule idleBetweenStepsRule{
