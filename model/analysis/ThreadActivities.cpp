@@ -34,6 +34,8 @@ ThreadWork workOf(const Trace& trace, uint32_t stack) {
     auto work = ThreadWork::Unknown;
     for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame)) {
         const std::string_view file = trace.strings.at(trace.stacks.file[frame]);
+        // Modules that are imported inside such a function are loaded once: that is not its work.
+        if (file.ends_with("importlib._bootstrap>")) return ThreadWork::Unknown;
         for (const auto& [ending, each] : knownFiles)
             if (file.ends_with(ending)) work = each;
     }

@@ -40,7 +40,7 @@ std::string patternText(const RunSummary& run) {
         run.rangesPerStep > 1 ? fmt::format(", each {} times", run.rangesPerStep) : std::string(", each");
     if (run.source == StepSource::KernelPattern)
         return fmt::format("{} from {} on", per, shortContributorName(run.pattern));
-    if (run.source == StepSource::PythonLoop) return fmt::format("{} an iteration at {}", per, printable(run.pattern));
+    if (run.source == StepSource::PythonLoop) return fmt::format("{} a call at {}", per, printable(run.pattern));
     if (run.pattern.empty()) return {};
     const std::string known = knownRangeName(run.pattern);
     const std::string name = printable(known.empty() ? run.pattern : known);
@@ -119,7 +119,7 @@ constexpr size_t maxReportedParts = 2;
 constexpr double computingShareThreshold = 0.9;
 constexpr size_t minSteps = 4;
 /// Share of the run in its steps, below which the rest is reported; share of that rest, and number of its pieces.
-constexpr double maxReportedCoverage = 0.5, minReportedRestShare = 0.05;
+constexpr double maxReportedCoverage = 0.25, minReportedRestShare = 0.05;
 constexpr size_t maxReportedRest = 3;
 
 class Words {
