@@ -199,7 +199,8 @@ class Gatherer {
     void findCollectives() {
         const LargeVector<uint32_t>& callOf = run_.calls.ofKernel;
         for (const uint32_t row : rows_.kernels)
-            if (callOf[row] != noIndex && trace_.launchConfigs[config_[row]].isCollective()) collectives_.push_back({row, {}});
+            if (callOf[row] != noIndex && trace_.launchConfigs[config_[row]].isCollective())
+                collectives_.push_back({row, {}});
         const ApiTable& calls = trace_.apiCalls;
         std::ranges::stable_sort(collectives_, {},
                                  [&](const CollectiveKernel& each) { return calls.startNs[callOf[each.row]]; });

@@ -209,7 +209,7 @@ struct WorkerSummary {
     /// In order; without empty ones. Empty for runs without steps.
     std::vector<PhaseSummary> phases;
     bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
-    int64_t drains = 0;  ///< Waits of its threads for the GPU in which the GPU ran out of work.
+    int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
     std::optional<CoreWaits> coreWaits;
 

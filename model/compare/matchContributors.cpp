@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "model/analysis/rangePattern.h"
+#include "model/format/text.h"
 
 namespace lanescope::compare {
 
@@ -218,7 +219,14 @@ std::string kernelFamily(std::string_view kernel) {
     }
     const size_t space = family.find_last_of(' ');
     if (space != std::string::npos) family.erase(0, space + 1);
-    return rangePattern(family);
+    // Sizes and architectures, whatever follows them.
+    std::string pattern;
+    for (size_t at = 0; at < family.size(); ++at)
+        if (!isDigit(family[at]))
+            pattern += family[at];
+        else if (at == 0 || !isDigit(family[at - 1]))
+            pattern += '#';
+    return pattern;
 }
 
 std::vector<ContributorMatch> matchContributors(std::span<const Contributor> baseline,

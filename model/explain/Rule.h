@@ -53,7 +53,7 @@ struct Rule {
     std::optional<analysis::StepPart> part = std::nullopt;
     bool isOfLateRank = false;   ///< All other ranks wait for the worker of a finding.
     bool isForNcclOnly = false;  ///< Also valid if only NCCL's kernels are known.
-    bool namesWorker = false;    ///< The sentence of a finding names its worker.
+    bool namesWorker = false;    ///< The sentence of a finding names its worker, or is about several.
 
     /// Returns true for findings about single steps instead of all.
     bool isOfSingleSteps() const { return longerPart != nullptr; }

@@ -164,11 +164,12 @@ class Places {
     Result<FindingPlace> find(const Finding& finding, const std::vector<TimeRange>& used) {
         const WorkerSummary& worker = run_.workers[finding.worker];
         const WorkerTimeline* timeline = timelineOf(finding.worker);
-        if (timeline == nullptr)
-            return fail("{} has no steps of {} any more; open it again.", trace_.title, worker.label());
         if (finding.rule->place != nullptr)
             if (const std::optional<TimeRange> range = finding.rule->place(run_, finding))
-                return ofRule(*range, *timeline);
+                return timeline != nullptr ? ofRule(*range, *timeline)
+                                           : FindingPlace{*range, *range, viewOf(*range, *range), {}, false, {}};
+        if (timeline == nullptr)
+            return fail("{} has no steps of {} any more; open it again.", trace_.title, worker.label());
         std::vector<Candidate> candidates =
             finding.rule->isOfLateRank ? collectives(finding) : ofContributor(finding, *timeline, used.size());
         for (const Candidate& each : candidates) {

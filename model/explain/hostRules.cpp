@@ -335,7 +335,7 @@ const Rule hostWaitsRule{
 
 const Rule hostWorkRule{
     .id = "host_work",
-    .title = "GPU waits for a thread busy with something else",
+    .title = "GPU waits for a thread that is busy",
     .finds =
         "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because "
         "the thread that launches its work runs something else.",

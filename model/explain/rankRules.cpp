@@ -164,6 +164,7 @@ const Rule nvlinkUnusedRule{
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,
     .evidence = exchangeEvidence,
+    .namesWorker = true,
 };
 
 const Rule exposedCommunicationRule{

@@ -203,7 +203,8 @@ class TraceBounds {
         for (const Stream& stream : trace_.streams)
             if (!isBelow(stream.process, trace_.processes) || !isBelow(stream.gpu, trace_.gpus)) return false;
         for (const LaunchConfig& config : trace_.launchConfigs)
-            if (std::max({config.demangledName, config.shortName, config.mangledName, config.collective}) >= trace_.strings.size())
+            if (std::max({config.demangledName, config.shortName, config.mangledName, config.collective}) >=
+                trace_.strings.size())
                 return false;
         return trace_.strings.size() > 0;
     }

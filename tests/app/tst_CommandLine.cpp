@@ -106,7 +106,7 @@ class TestCommandLine : public QObject {
                                       << "--spread: consumed all files";
         QTest::newRow("table of text") << QStringList{"compare", "a", "b", "--table", "parts"} << "Add -f csv";
         QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"} << "0 is out of range (1 to 1";
-        QTest::newRow("one full stop") << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
+        QTest::newRow("one full stop") << QStringList{"stats", "x", "-r", "y"} << "Try 'lanescope stats --help'.";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
         QTest::newRow("folded") << QStringList{"export", "x", "--range", "abc"} << "START:END";
         QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
@@ -316,7 +316,7 @@ class TestCommandLine : public QObject {
         // A range within the trace may lack a kind of event.
         const Outcome none = run({"stats", fast_, "-r", "nccl_sum", "--range", "0:1"});
         QCOMPARE(none.exitCode, 0);
-        QVERIFY(none.output.contains("No such events."));
+        QVERIFY(none.output.contains("No such events:"));
     }
 
     void statsOfUnknownRangeNamesFailsAndListsExistingOnes() {

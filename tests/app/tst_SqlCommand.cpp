@@ -238,7 +238,7 @@ class tst_SqlCommand : public QObject {
         QCOMPARE(judged.errors.count('\n'), 1);
         QVERIFY2(judged.output.startsWith("Caution: "), judged.output.constData());
         QVERIFY(judged.output.contains("is truncated"));
-        QCOMPARE(explained({path}).exitCode, 0);
+        QCOMPARE(explained({path}).exitCode, 3);
         const Outcome checked = run({"check", path});
         QCOMPARE(checked.exitCode, 1);
         QVERIFY2(checked.output.contains("BAD  The file is truncated"), checked.output.constData());

@@ -120,7 +120,7 @@ class tst_ComparisonReport : public QObject {
         // Short times next to a long step stay visible.
         QCOMPARE(DurationScale::ofStep(12'345'678'901).text(12'345'678'901), std::string("12,345.679 ms"));
         QCOMPARE(DurationScale::ofStep(123'456'789'012).unit, std::string_view("s"));
-        QCOMPARE(DurationScale::ofStep(999'000).unit, std::string_view("us"));
+        QCOMPARE(DurationScale::ofStep(999'000).unit, std::string_view("µs"));
         QCOMPARE(percentDifferenceText(535), std::string("+535.0"));
         QCOMPARE(percentDifferenceText(999'900), std::string("+999,900.0"));
         QCOMPARE(percentDifferenceText(-0.04), std::string("0.0"));

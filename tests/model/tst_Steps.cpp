@@ -328,10 +328,10 @@ class tst_Steps : public QObject {
         const TracePtr trace = builder.finish();
         const RangePaths paths(*trace, "step #");
         const auto textAt = [&](int64_t timeNs) { return paths.text(paths.at(thread, timeNs)); };
-        QCOMPARE(textAt(5), std::string("epoch #"));
+        QCOMPARE(textAt(5), std::string("epoch 1"));
         QCOMPARE(textAt(15), std::string());
         QCOMPARE(textAt(22), std::string("forward"));
-        QCOMPARE(textAt(27), std::string("forward/layer #"));
+        QCOMPARE(textAt(27), std::string("forward/layer 3"));
         QCOMPARE(textAt(30), std::string("forward"));
         QCOMPARE(textAt(60), std::string("epoch #"));
         QCOMPARE(textAt(100), std::string());

@@ -541,6 +541,7 @@ class tst_causes : public QObject {
             made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 40 * ms);
             made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
             made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
+            made.run().workers[0].drains = waits * MadeRun::steps;
             return rulesOf(made);
         };
         QCOMPARE(explained(8), (std::vector{&hostSyncRule, &launchBoundRule}));
@@ -556,6 +557,7 @@ class tst_causes : public QObject {
             made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork), 10 * ms);
             made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 10 * ms);
             made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
+            made.run().workers[0].drains = waits * MadeRun::steps;
             return rulesOf(made);
         };
         QCOMPARE(explained(8), (std::vector{&hostSyncRule, &gpuIdleRule}));

@@ -22,6 +22,7 @@
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
+#include "views/theme/DropDown.h"
 
 namespace lanescope::views {
 namespace {
@@ -129,7 +130,7 @@ constexpr int shownCharacters = 14;
 
 }  // namespace
 
-RangeNameChoice::RangeNameChoice(QWidget* parent) : QComboBox(parent) {
+RangeNameChoice::RangeNameChoice(QWidget* parent) : DropDown(parent) {
     setEditable(true);
     setInsertPolicy(QComboBox::NoInsert);
     setAccessibleName(tr("NVTX ranges that copies are summed up by"));
@@ -208,7 +209,7 @@ QWidget* BandwidthPanel::makeControls() {
     auto* controls = new QWidget(this);
     auto* row = new QHBoxLayout(controls);
     row->setContentsMargins(0, 0, 0, 0);
-    rowsChoice_ = new QComboBox(controls);
+    rowsChoice_ = new DropDown(controls);
     rowsChoice_->setObjectName("rows");
     rowsChoice_->setAccessibleName(tr("Rows of the table"));
     rowsChoice_->addItems(

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "views/text/shownText.h"
+#include "views/theme/DropDown.h"
 
 namespace lanescope::views {
 namespace {
@@ -21,7 +22,7 @@ const QString foundSteps = QStringLiteral("\x01");
 const QString wholeRun = QStringLiteral("\x02");
 
 QComboBox* narrowBox(QWidget* parent, int characters) {
-    auto* box = new QComboBox(parent);
+    auto* box = new DropDown(parent);
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     box->setMinimumContentsLength(characters);
     box->setMaxVisibleItems(20);

@@ -10,6 +10,7 @@
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
+#include "views/theme/DropDown.h"
 
 namespace lanescope::views {
 
@@ -99,7 +100,7 @@ Layout contributorColumns(bool hasRates) {
 
 }  // namespace
 
-CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new QComboBox(this)) {
+CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new DropDown(this)) {
     setDocumentMode(true);
     setAccessibleName(tr("Tables of the comparison"));
     addPage(tr("Parts"), tr("Parts of the time of a step, mean per step"));

@@ -169,8 +169,7 @@ QString detailsText(const Explanation& explanation, const Finding& finding) {
     const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
                                                    : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
     return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
-        .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit,
-             toQString(finding.advice));
+        .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit, toQString(finding.advice));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "views/tables/ReportView.h"
 #include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
+#include "views/theme/DropDown.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
@@ -345,9 +346,9 @@ constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
 StepsPanel::StepsPanel(QWidget* parent)
     : Panel(parent),
       job_(new LatestJob(this)),
-      choice_(new QComboBox(this)),
-      unit_(new QComboBox(this)),
-      measure_(new QComboBox(this)),
+      choice_(new DropDown(this)),
+      unit_(new DropDown(this)),
+      measure_(new DropDown(this)),
       bars_(new QStackedWidget(this)),
       pages_(new QStackedWidget(this)),
       model_(new StepsModel),

@@ -28,6 +28,7 @@
 #include "views/tables/ReportPanel.h"
 #include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
+#include "views/theme/DropDown.h"
 
 namespace lanescope::views {
 namespace {
@@ -212,7 +213,7 @@ QWidget* FlamePanel::makeControls() {
     auto* controls = new QWidget(this);
     auto* row = new QHBoxLayout(controls);
     row->setContentsMargins(8, 4, 8, 2);
-    baseChoice_ = new QComboBox(controls);
+    baseChoice_ = new DropDown(controls);
     baseChoice_->setObjectName("base");
     baseChoice_->setAccessibleName(tr("Grouping of the time"));
     baseChoice_->setToolTip(tr("Group GPU work by"));

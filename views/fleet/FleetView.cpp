@@ -22,6 +22,7 @@
 #include "views/fleet/FleetMap.h"
 #include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
+#include "views/theme/DropDown.h"
 
 namespace lanescope::views {
 
@@ -203,8 +204,8 @@ FleetView::FleetView(QWidget* parent)
       headline_(plainLabel(this)),
       shape_(plainLabel(this)),
       pointed_(plainLabel(this)),
-      measure_(new QComboBox(this)),
-      order_(new QComboBox(this)),
+      measure_(new DropDown(this)),
+      order_(new DropDown(this)),
       openMarked_(new QPushButton(this)),
       openFindings_(new QPushButton(tr("Open the most telling ranks"), this)),
       copy_(new QPushButton(tr("Copy command"), this)),

@@ -15,7 +15,7 @@
 
 namespace lanescope::views {
 
-ScopeChoice::ScopeChoice(QWidget* parent) : QComboBox(parent) {
+ScopeChoice::ScopeChoice(QWidget* parent) : DropDown(parent) {
     setAccessibleName(tr("Which time is counted"));
     addItems({tr("Selection (or whole trace)"), tr("Visible range"), tr("Whole trace")});
     setToolTip(tr("Which time is counted. Without a selected range, all of it."));
@@ -72,7 +72,7 @@ ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
 }
 
 void ReportPanel::offer(const std::vector<std::pair<QString, QString>>& reports) {
-    choice_ = new QComboBox(this);
+    choice_ = new DropDown(this);
     choice_->setAccessibleName(tr("Group rows by"));
     for (const auto& [title, name] : reports) choice_->addItem(title, name);
     choice_->setCurrentIndex(choice_->findData(reportName_));
@@ -127,12 +127,11 @@ void ReportPanel::refresh(LatestJob::Older older) {
 
 void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<TimeRange> range) {
     isStale_ = job_->isOutdated();
-    view_->setRemark(
-        range ? tr("Selected range, %1 from %2").arg(shortDuration(range->durationNs()), toQString(formatTimestamp(range->startNs)))
-              : QString());
+    view_->setRemark(range ? tr("Selected range, %1 from %2")
+                                 .arg(shortDuration(range->durationNs()), toQString(formatTimestamp(range->startNs)))
+                           : QString());
     if (report) {
-        view_->setEmptyText(range ? tr("None in the selected range.")
-                                  : tr("Not recorded in this trace."));
+        view_->setEmptyText(range ? tr("None in the selected range.") : tr("Not recorded in this trace."));
         view_->setTable(indentedRows(*report));
     } else {
         view_->setTable({});

@@ -13,12 +13,13 @@
 #include "model/trace/Trace.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
+#include "views/theme/DropDown.h"
 
 namespace lanescope::views {
 
 /// The user's choice of the counted time: the selected range, the visible range, or the whole
 /// trace. Stores the ranges and returns the counted one.
-class ScopeChoice : public QComboBox {
+class ScopeChoice : public DropDown {
     Q_OBJECT
   public:
     enum class Scope { Selected, Visible, Whole };

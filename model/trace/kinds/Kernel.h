@@ -39,9 +39,7 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return std::string(trace.strings.at(nameIndex(configOf(trace, row))));
     }
-    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
-        return categoryOf(configOf(trace, row));
-    }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) { return categoryOf(configOf(trace, row)); }
     static SliceCategory categoryOf(const LaunchConfig& config) {
         return config.isCollective() ? SliceCategory::NcclKernel : SliceCategory::Kernel;
     }

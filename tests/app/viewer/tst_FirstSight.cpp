@@ -286,7 +286,8 @@ class tst_FirstSight : public QObject {
         QVERIFY(shown.card().isVisible());
         QVERIFY2(!shown.card().sentence().contains("idle"), qPrintable(shown.card().sentence()));
         QVERIFY(shown.card().sentence().contains("no GPU work"));
-        QCOMPARE(shown.card().about(), QString("30 \u00d7 \"file #\": median 5.00 ms, max 5.00 ms, median interval 6.00 ms."));
+        QCOMPARE(shown.card().about(),
+                 QString("30 \u00d7 \"file #\": median 5.00 ms, max 5.00 ms, median interval 6.00 ms."));
         QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
         QVERIFY(shown.timeline().state().range().defaultRange());
         // The tables open on the ranges.
@@ -385,6 +386,8 @@ class tst_FirstSight : public QObject {
         QVERIFY(card.isVisible());
         if (!card.findings().empty()) QVERIFY(card.findings().front()->hasFocus());
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+        QVERIFY(card.isVisible());
+        QTest::keyClick(&shown.timeline(), Qt::Key_F7);
         QVERIFY(!card.isVisible());
         shown.page().storeLayout(shown.settings);
         QVERIFY(!shown.settings.isPanelVisible("explanation"));
@@ -417,7 +420,7 @@ class tst_FirstSight : public QObject {
         QVERIFY(with < card.findings().size());
         QTest::mouseClick(card.queryButton(with), Qt::LeftButton);
         QCOMPARE(shown.page().tables().currentWidget(), &shown.page().tables().tab("sql"));
-        QVERIFY(shown.page().tables().demand<SqlPanel>("sql").editor().toPlainText().startsWith("SELECT"));
+        QVERIFY(shown.page().tables().demand<SqlPanel>("sql").editor().toPlainText().contains("SELECT"));
         QVERIFY(shown.wait());
     }
 

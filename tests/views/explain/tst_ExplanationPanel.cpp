@@ -59,7 +59,7 @@ class TestExplanationPanel : public QObject {
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
         QCOMPARE(first.gain(), QString::fromUtf8("\u2264 5.00 ms (27.0 %)"));
-        QCOMPARE(first.brief(), QString("GPU waits for launches"));
+        QCOMPARE(first.brief(), QString("GPU waits for launches: host code"));
         QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
         QVERIFY(!ExplanationPanel().hasContent());
         const auto labels = shown.card.findChildren<QLabel*>();

@@ -233,7 +233,7 @@ class TestFlamePanel : public QObject {
         child<QLineEdit>(shown.panel).clear();
         // train and evaluate are in train.py; gemm within train adds no time.
         QTest::keyClicks(&child<QLineEdit>(shown.panel), "tra");
-        QCOMPARE(shown.panel.remark(), QString("2 frames, 1.000 ms, 100.0 % of GPU time"));
+        QCOMPARE(shown.panel.remark(), QString("2 frames, 1.00 ms, 100.0 % of GPU time"));
         child<QLineEdit>(shown.panel).setFocus();
         QTest::keyClick(&child<QLineEdit>(shown.panel), Qt::Key_Escape);
         QVERIFY(chart.hasFocus());

@@ -112,7 +112,7 @@ class TestNameHistogram : public QObject {
             QTest::mouseRelease(&chart, Qt::LeftButton, {}, {to, y});
         };
         const QRect bars = chart.durationArea();
-        drag(bars.left() + 1, bars.center().x());
+        drag(bars.left(), bars.center().x());
         QVERIFY(chart.brush() && !chart.brush()->isOfTime);
         QCOMPARE(chart.brushedCount(), size_t(50));
         QVERIFY(ranges.isEmpty());

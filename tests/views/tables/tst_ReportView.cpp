@@ -242,7 +242,7 @@ class tst_ReportView : public QObject {
         QTRY_VERIFY(!panel.isStale());
         const ReportModel& model = panel.view().model();
         QCOMPARE(model.index(0, 1).data().toString(), QString("1.70 ms"));
-        QCOMPARE(model.index(0, 3).data().toString(), QString("22.55 ms"));
+        QCOMPARE(model.index(0, 3).data().toString(), QString("22.6 ms"));
         const SelectionStatistics selection = selectionStatistics(*trace, trace->sums, selected);
         QCOMPARE(selection.names.size(), size_t(1));
         QCOMPARE(std::get<int64_t>(model.table().rows[0][1]), selection.names[0].sums.totalNs);
