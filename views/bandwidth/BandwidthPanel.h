@@ -14,6 +14,7 @@
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
+#include "views/theme/DropDown.h"
 #include "views/theme/Theme.h"
 
 class QToolButton;
@@ -57,7 +58,7 @@ class AdvicePanel : public QFrame {
 
 /// A choice of the NVTX ranges to sum copies by: the detected steps, a name of the trace, or typed
 /// text ('#' matches any number).
-class RangeNameChoice : public QComboBox {
+class RangeNameChoice : public DropDown {
     Q_OBJECT
   public:
     explicit RangeNameChoice(QWidget* parent = nullptr);

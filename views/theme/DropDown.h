@@ -6,8 +6,8 @@
 
 namespace lanescope::views {
 
-/// A drop-down list whose rows are drawn like those of other lists, so that the style sheet colours the current one. The
-/// default draws it like a menu, without the colours of the sheet.
+/// A drop-down list whose rows are drawn like those of other lists, so that the style sheet colours the current one.
+/// The default draws it like a menu, without the colours of the sheet.
 class DropDown : public QComboBox {
   public:
     explicit DropDown(QWidget* parent = nullptr) : QComboBox(parent) { setItemDelegate(new QStyledItemDelegate(this)); }
