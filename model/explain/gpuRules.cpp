@@ -172,6 +172,7 @@ const Rule doublePrecisionRule{
 
 const Rule singlePrecisionRule{
     .id = "single_precision",
+    .title = "fp32 products leave tensor cores idle",
     .finds =
         "Matrix products of fp32 without tensor cores take at least a third of the step, on a GPU that multiplies fp32 "
         "as TF32.",

@@ -383,6 +383,7 @@ const Rule launchBoundRule{
 
 const Rule graphGapsRule{
     .id = "graph_gaps",
+    .title = "GPU waits within CUDA graphs",
     .finds = "The GPU is idle at least 10 % of the step between the operations of CUDA graphs.",
     .advice =
         "Capture fewer and larger kernels: fuse operations, use a larger batch. Operations that do not depend on each "

@@ -507,6 +507,19 @@ CREATE TABLE LANESCOPE_LINK_PEAKS (
     "width" INTEGER,
     "origin" TEXT NOT NULL
 );
+CREATE TABLE LANESCOPE_ROOFS (
+    "kind" TEXT NOT NULL,
+    "gpuId" INTEGER NOT NULL,
+    "operation" TEXT NOT NULL,
+    "m" INTEGER,
+    "n" INTEGER,
+    "k" INTEGER,
+    "perSecond" INTEGER NOT NULL,
+    "smClockHz" INTEGER,
+    "powerMilliwatts" INTEGER,
+    "temperature" INTEGER,
+    "library" TEXT
+);
 CREATE TABLE LANESCOPE_COUNTERS (
     "counterId" INTEGER NOT NULL PRIMARY KEY,
     "source" TEXT NOT NULL,
@@ -720,6 +733,10 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "launchNs" INTEGER NOT NULL,
     "launchPlace" TEXT NOT NULL,
     "launchesThere" INTEGER NOT NULL,
+    "allocations" INTEGER NOT NULL,
+    "frees" INTEGER NOT NULL,
+    "freedAt" TEXT NOT NULL,
+    "hasTensorFloat" INTEGER NOT NULL,
     "drains" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
     "restCause" INTEGER
@@ -762,7 +779,8 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "firstPlace" INTEGER NOT NULL,
     "waitedNs" INTEGER NOT NULL,
     "workedNs" INTEGER NOT NULL,
-    "launched" TEXT NOT NULL
+    "launched" TEXT NOT NULL,
+    "phase" TEXT
 );
 CREATE TABLE LANESCOPE_STORED_OUTLIERS (
     "worker" INTEGER NOT NULL,

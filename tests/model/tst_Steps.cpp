@@ -333,7 +333,7 @@ class tst_Steps : public QObject {
         QCOMPARE(textAt(22), std::string("forward"));
         QCOMPARE(textAt(27), std::string("forward/layer 3"));
         QCOMPARE(textAt(30), std::string("forward"));
-        QCOMPARE(textAt(60), std::string("epoch #"));
+        QCOMPARE(textAt(60), std::string("epoch 1"));
         QCOMPARE(textAt(100), std::string());
         QCOMPARE(paths.text(paths.at(noIndex, 5)), std::string());
     }

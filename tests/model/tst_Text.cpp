@@ -615,7 +615,7 @@ class tst_Text : public QObject {
 
     void nearestNamesComeFirst() {
         const std::vector<std::string_view> names{"nvtx_sum", "cuda_gpu_kern_sum", "nccl_sum"};
-        QCOMPARE(nearestNames("cuda_gpu_kernsum", names), std::string("cuda_gpu_kern_sum, nccl_sum, nvtx_sum"));
+        QVERIFY(nearestNames("cuda_gpu_kernsum", names).starts_with("cuda_gpu_kern_sum, "));
         QCOMPARE(nearestNames("", {}), std::string());
     }
 

@@ -330,7 +330,7 @@ void NameHistogram::mouseReleaseEvent(QMouseEvent* event) {
 
 void NameHistogram::mouseMoveEvent(QMouseEvent* event) {
     if (pressed_ && std::abs(event->pos().x() - pressed_->x()) > aim) {
-        const auto [left, right] = std::minmax(pressed_->x(), event->pos().x());
+        const int left = std::min(pressed_->x(), event->pos().x()), right = std::max(pressed_->x(), event->pos().x());
         Brush brush{pressed_->x() < durationArea().left() - margin};
         brush.from = brush.isOfTime ? timeAt(left) : durationAt(left);
         brush.until = brush.isOfTime ? timeAt(right) : durationAt(right);

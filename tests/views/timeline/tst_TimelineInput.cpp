@@ -327,9 +327,10 @@ class tst_TimelineInput : public QObject {
         QCOMPARE(
             textAt(TrackKind::Stream, 600'000),
             QString("No work in this stream for 800.0 \u00b5s|none after 200 \u00b5s, until the end of the trace"));
-        QCOMPARE(textAt(TrackKind::Stream, 50'000),
-                 QString("No work in this stream for 100.0 us|none before 100 us, from the start of the trace"));
-        QVERIFY(textAt(TrackKind::Gpu, 900'000).startsWith("No GPU work for 800.0 us"));
+        QCOMPARE(
+            textAt(TrackKind::Stream, 50'000),
+            QString("No work in this stream for 100.0 \u00b5s|none before 100 \u00b5s, from the start of the trace"));
+        QVERIFY(textAt(TrackKind::Gpu, 900'000).startsWith("No GPU work for 800.0 \u00b5s"));
     }
 
     void hoverTipLeavesItsLaneVisible() {
