@@ -209,10 +209,13 @@ class Words {
         if (runNs <= 0 || shareOf(stepsNs, runNs) >= maxReportedCoverage) return {};
         std::vector<std::pair<RunPhase, const Contributor*>> rest;
         for (const PhaseSummary& phase : of.phases)
-            for (const Contributor& each : phase.contributors)
+            for (const Contributor& each : phase.contributors) {
+                // The length of the run is unknown, too.
+                if (each.name.idle.kind == CauseKind::ClocksInconsistent) return {};
                 if (each.kind != ContributorKind::Others &&
                     shareOf(each.exposedNs, runNs - stepsNs) >= minReportedRestShare)
                     rest.emplace_back(phase.phase, &each);
+            }
         std::ranges::stable_sort(rest, std::ranges::greater(), [](const auto& each) { return each.second->exposedNs; });
         std::string text = fmt::format(" These {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
                                        spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
