@@ -49,8 +49,8 @@ class RunGuide : public QObject {
     /// Null until it is known.
     const views::ExplainedRunPtr& run() const { return run_; }
 
-    /// Starts the explanation unless it is available (`known`). A trace that is still being
-    /// recorded is explained only at its end.
+    /// Uses `known`, or starts the explanation if `known` is null or has no plain steps. Call it again at the end of a
+    /// trace that is still being recorded; `setTrace` cancels the explanation until then.
     void start(views::ExplainedRunPtr known = {});
     /// Sets another trace and discards earlier results; the view stays where it is from now on.
     void setTrace(TracePtr trace);

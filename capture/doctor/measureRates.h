@@ -48,9 +48,9 @@ struct Measurement {
 };
 
 /// Measures copies between pinned and pageable host memory and each GPU, within each GPU, and from it to each other
-/// GPU; how fast kernels use its memory; and matrix products. Copies use sizes from 16 MiB to 1 GiB or a quarter of the
-/// free memory; the best rate by CUDA's events counts. Skips a GPU in use unless forced. Fails if there is no GPU.
-/// Uses at most 2 GiB of each GPU and takes up to a minute.
+/// GPU; how fast kernels use its memory; and matrix products. Copies grow from 16 MiB to 1 GiB, or to a quarter of the
+/// GPU's free memory if less; the fastest, timed by CUDA events, is the result. Skips a GPU in use unless forced. Fails
+/// if there is no GPU. Uses at most 2 GiB of each GPU and takes about a minute.
 Result<Measurement> measureRates(const CudaDriver& driver, const MeasureOptions& options);
 
 }  // namespace lanescope::capture

@@ -28,8 +28,8 @@ class ThreadWatch {
     void end();
 
   private:
-    /// Requests the end of the thread. Returns false if there is none (any more), or if it hangs
-    /// and has to be abandoned.
+    /// Ends the thread, waiting up to a second, and returns true. Returns false without a thread, or if the thread
+    /// hangs and is abandoned with its log.
     bool hasEnded();
 
     std::unique_ptr<SampleLog> log_;

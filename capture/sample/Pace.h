@@ -11,9 +11,10 @@
 namespace lanescope::capture {
 
 /// Schedule of several queries that together take at most a share of a core. Each query's cost is the median of its own
-/// processor time, never a single call. If not all fit at their desired rates, the cheapest keep theirs, up to half of
-/// the share. The others are slowed down in proportion to the square root of their cost, which minimizes the age of the
-/// values. All run on one grid of turns, so that the thread wakes up once for all. One thread.
+/// processor time. While its first few calls differ, the cheapest is a guess. If not all fit at their desired rates,
+/// the cheapest keep theirs, up to half of the share. The others are slowed down in proportion to the square root of
+/// their cost, which minimizes the age of the values. All run on one grid of turns, so that the thread wakes up once
+/// for all. One thread.
 class Pace {
   public:
     /// `turnNs` is the grid on which queries run, from 0 of CLOCK_MONOTONIC.

@@ -30,9 +30,9 @@ class CpuShare {
     long long ticks_ = -1;
 };
 
-/// Processor time and memory of the recorded processes. Permanent ones have counters of their own;
-/// all others, such as workers restarted in each epoch, are summed up in two counters. The number
-/// of counters therefore stays small. One thread.
+/// Processor time and memory of the recorded processes. Those of the first search, or found in several later ones, have
+/// counters of their own, up to `maxWithOwn`. All others, such as workers restarted in each epoch, are summed up in two
+/// counters. One thread.
 class ProcessCounters {
   public:
     /// Maximum number of processes with counters of their own.

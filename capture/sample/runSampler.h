@@ -38,8 +38,9 @@ struct SamplerOptions {
 inline constexpr std::string_view samplerCommand = "__sample";
 
 /// Returns the existing folders in which Python's packages keep a CUPTI, those of `program`'s Python first. Searches
-/// next to the interpreter (the program itself or named by its "#!" line), in the active virtual or Conda environment,
-/// and next to the first python3 in PATH. Runs nothing; reads some folders. Any thread that may call getenv.
+/// next to the interpreter (the program itself or named by its "#!" line), in PYTHONPATH, in the active virtual or
+/// Conda environment, next to the first python3 in PATH, and in ~/.local. Runs nothing. Any thread that may call
+/// getenv.
 std::vector<std::filesystem::path> pythonCuptiFolders(const std::string& program);
 
 /// Factory of a sampler of the GPUs' hardware counters at `hz` samples per second, whose `sample`

@@ -13,8 +13,8 @@ enum class RangeAuthor : uint8_t {
     CompiledProgram,  ///< A compiler's runtime marks the execution of a whole program: "XlaModule:#...#".
 };
 
-/// Returns the author of a range. Calls of libraries occur any number of times in a step, so they mark no steps. A
-/// compiled program can be a step if it contains nearly all work. O(length and patterns).
+/// Returns the author of a range, for the search of steps. A range of a library is never a step, as a step has any
+/// number of them. A range of a compiled program can be a step if it contains nearly all work. O(length and patterns).
 RangeAuthor rangeAuthor(std::string_view name, std::string_view domain = {});
 
 }  // namespace lanescope

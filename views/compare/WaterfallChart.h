@@ -11,8 +11,9 @@
 
 namespace lanescope::views {
 
-/// From the baseline's mean step to the candidate's: a column per run and, between them, one per changed part of the
-/// step, most significant first. A click, or the cursor keys and Enter, choose a part.
+/// From the baseline's mean step to the candidate's: a column per run and, between them, one for each of the largest
+/// changes of parts, largest first, and one for the rest. A click or Left and Right choose a part; Esc undoes the
+/// choice.
 class WaterfallChart : public PlotWidget {
     Q_OBJECT
   public:
