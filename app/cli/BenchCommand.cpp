@@ -80,7 +80,7 @@ void addBench(CLI::App& app, int& exitStatus) {
         app.add_subcommand("bench", "Run two programs alternately, record each run, and report which is slower");
     help::acceptNumber(
         command->add_option("--runs", arguments->runs,
-                            "Maximum number of runs per program; fewer if the difference is clear earlier"),
+                            "Maximum number of runs per program; fewer if the difference is known to 1 % earlier"),
         "N", 2, maxRuns)
         ->capture_default_str();
     help::acceptNumber(command->add_option("--warmup", arguments->warmUps, "Warm-up runs per program, not recorded"),

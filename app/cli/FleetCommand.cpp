@@ -49,7 +49,7 @@ try:
 except ImportError as error:
     other = f' Skipped because other users may write there: {", ".join(skipped)}.' if skipped else ''
     sys.exit(f'lanescope: The comparison of many ranks is written in Python, and {sys.executable} does not have it '
-             f'({error}): pip install "lanescope[fleet]", or name another Python in LANESCOPE_PYTHON.{other}')
+             f'({error}). Install the wheel with dask, distributed, duckdb and numpy, or name another Python in LANESCOPE_PYTHON.{other}')
 main(sys.argv[1:])
 )py";
 
@@ -123,8 +123,7 @@ void addFleet(CLI::App& app, int& exitStatus) {
     command->add_flag("--print-kubernetes", options->printsKubernetes,
                       "Print a Kubernetes manifest that starts a Dask cluster, and exit");
     command->footer(
-        "Requires the Python package: pip install 'lanescope[fleet]'. LANESCOPE_PYTHON names the "
-        "Python to use.\n"
+        "Requires the wheel, dask, distributed, duckdb and numpy. LANESCOPE_PYTHON names the Python to use.\n"
         "\n"
         "Examples:\n"
         "  lanescope fleet summaries -o fleet.sqlite --html fleet.html\n"

@@ -44,7 +44,7 @@ class Start(support.SharedFolder):
                     variables = {} if path is None else {"PYTHONPATH": path, "PYTHONUSERBASE": path, "PYTHONSTARTUP": f"{path}/numpy.py"}
                     done = self.start("fleet", ".", user=user, **variables)
                     self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
-                    self.assertIn('pip install "lanescope[fleet]"', done.stderr)
+                    self.assertIn("Install the wheel with dask, distributed, duckdb and numpy", done.stderr)
 
     def test_fleet_imports_from_own_folders_except_after_sudo(self):
         place = tempfile.TemporaryDirectory()

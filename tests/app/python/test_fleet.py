@@ -489,7 +489,7 @@ class Running(WithNoise):
         done = subprocess.run([str(lanescope.program()), "fleet", str(self.folder)], env=dict(os.environ, LANESCOPE_PYTHON=str(bare)),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("pip install \"lanescope[fleet]\"", done.stderr.decode())
+        self.assertIn("Install the wheel with dask, distributed, duckdb and numpy", done.stderr.decode())
         self.assertEqual(len(done.stderr.decode().splitlines()), 1)
 
     def test_a_scheduler_without_tls_is_refused(self):

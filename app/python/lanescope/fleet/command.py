@@ -99,7 +99,7 @@ def main(words: list) -> None:
         _say(f"lanescope: {error}", sys.stderr)
         sys.exit(1)
     except ImportError as error:
-        sys.exit(f"lanescope: `fleet` needs more Python packages ({error}): pip install \"lanescope[fleet]\".")
+        sys.exit(f"lanescope: `fleet` needs more Python packages ({error}): pip install dask distributed duckdb numpy.")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:

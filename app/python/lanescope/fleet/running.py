@@ -82,7 +82,7 @@ def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) 
     try:
         from distributed import Client, Security
     except ImportError as error:
-        raise FleetError(f"A scheduler needs Dask ({error}): pip install \"lanescope[fleet]\".") from error
+        raise FleetError(f"A scheduler needs Dask ({error}): pip install dask distributed.") from error
     try:
         security = None if is_unsafe else Security(require_encryption=True)
         client = Client(address, timeout="30s", set_as_default=False, security=security)
