@@ -75,12 +75,11 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
     const auto gainNs = static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) * (1 - actual / reachable));
     if (!isWorthIt(gainNs, minPinningGain)) return;
     const double share = 100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
-    advice_.push_back({AdviceKind::PageableMemory,
-                       fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}: about {} of "
-                                   "{}.",
-                                   share, name(kind), rate(actual), reaches, formatDuration(gainNs),
-                                   formatDuration(range_.durationNs())),
-                       gainNs, tally.slowestPageable});
+    advice_.push_back(
+        {AdviceKind::PageableMemory,
+         fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}. Pinning could save about {} of {}.", share,
+                     name(kind), rate(actual), reaches, formatDuration(gainNs), formatDuration(range_.durationNs())),
+         gainNs, tally.slowestPageable});
 }
 
 void CopyAdviser::adviseBatching(MemcpyKind kind) {

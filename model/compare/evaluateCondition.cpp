@@ -350,7 +350,7 @@ TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured,
     if (test.threshold.kind == ThresholdKind::Difference) number = candidate - baseline;
     if (test.threshold.kind == ThresholdKind::Percent) {
         const std::optional<double> percent = percentOf(baseline, candidate);
-        if (!percent) return notComparable("there is no percentage of a baseline of nothing");
+        if (!percent) return notComparable("the baseline is 0, so a difference in percent is undefined");
         number = *percent;
     }
     return judged(std::move(outcome), holds(test.relation, number, test.threshold.number));

@@ -98,8 +98,9 @@ void findNvlinkUnused(RunFindings& run) {
 
 std::string sayNvlinkUnused(const FindingText& text) {
     return fmt::format(
-        "NVLink connects these GPUs but carried nothing: for {} they only exchange data over something slower, mostly "
-        "in {}.",
+        "NVLink connects these GPUs but carried nothing: for {} they do nothing but exchange data, over something "
+        "slower, "
+        "mostly in {}.",
         text.time(), text.what());
 }
 
@@ -159,7 +160,8 @@ const Rule unbalancedRanksRule{
 const Rule nvlinkUnusedRule{
     .id = "nvlink_unused",
     .title = "NVLink carries nothing",
-    .finds = "GPUs that NVLink connects exchange data over something else.",
+    .finds =
+        "NVLink connects the GPUs but carries nothing, while they only exchange data for at least 3 % of the step.",
     .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,

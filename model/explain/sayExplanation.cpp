@@ -191,10 +191,12 @@ class Words {
         std::stable_sort(parts.begin(), parts.end(),
                          [&](StepPart a, StepPart b) { return all.parts[a] > all.parts[b]; });
         std::string rest;
+        const std::string_view start =
+            run_.facts.producerKind == ProducerKind::NcclInspector ? ":" : ". Largest other parts:";
         for (size_t index = 0; index < maxReportedParts; ++index) {
             const int64_t ns = all.parts[parts[index]];
             if (shareOf(ns, all.meanNs) < minReportedShare) break;
-            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", spanText(ns / count), partText(parts[index]));
+            rest += fmt::format("{} {} {}", rest.empty() ? start : ",", spanText(ns / count), partText(parts[index]));
         }
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
         return text + rest + ".";

@@ -334,7 +334,7 @@ class tst_Conditions : public QObject {
         QVERIFY(isMet("kernel fresh.count >= 3"));
         const ConditionOutcome percent = outcomeOf("kernel fresh > +3%");
         QVERIFY(percent.state == ConditionState::NotComparable);
-        QVERIFY(percent.sentence.find("baseline of nothing") != std::string::npos);
+        QVERIFY(percent.sentence.find("the baseline is 0") != std::string::npos);
     }
 
     void bandwidthIsWeightedByTime() {

@@ -232,7 +232,7 @@ QString columnTip(const std::string& column) {
         {"Count", "Copies and memsets. Copies across an end of the range count with their part in it."},
         {"Busy", "Time in which at least one of them ran: not their sum."},
         {"Mean", "Bytes over the time of all copies: each byte counts alike."},
-        {peakColumn, "The mean rate, of what the link can carry."},
+        {peakColumn, "The mean as a share of the rate that the link or memory can carry."},
         {"P10", "A tenth of the copies are slower."},
         {"Median", "Half of the copies are slower."},
         {"P90", "A tenth of the copies are faster."},
