@@ -58,7 +58,7 @@ class RecentFiles : public QObject {
 };
 
 /// Writes the viewer's sample trace as a file in `folder`, which is created if necessary; rewrites
-/// it only if it differs. Errors: an unwritable folder.
+/// it only if it differs. Errors: an unwritable folder, a viewer built without sample.
 Result<QString> sampleTrace(const QString& folder);
 
 }  // namespace lanescope::viewer
