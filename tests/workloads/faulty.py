@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trainings and inferences on one GPU with one known fault each, and such without: what faults-gpu records.
 
-usage: faulty.py NAME [--device cuda|cpu] [--seconds S] | --list [KIND], KIND being one of
-       faults, held-back, clean, blind, blind-clean, second, second-clean, third, third-clean
+usage: faulty.py NAME [--device cuda|cpu] [--seconds S] | --list
 
 Prints a line of JSON: what is wrong (null if nothing), where, and what it costs a step in milliseconds by the program's
 own clock (`costMs`), with the step's time with and without it (`stepMs`, `withoutMs`). The steps without it come first.
@@ -19,22 +18,16 @@ sys.dont_write_bytecode = True
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("name", nargs="?")
-    parser.add_argument("--list", nargs="?", const="all")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--seconds", type=float, default=2.6)
     options = parser.parse_args()
     from faults import common
 
-    for module in ("inputs", "kernels", "memory", "host", "ranks", "offloading_decoding_and_workers", "clean",
-                   "batch_transfers", "host_pauses_and_threads", "gpu_waits_and_memory", "clean_models",
-                   "clean_loading_and_saving", "scalar_reads_and_batches", "logging_and_locks",
-                   "kernels_launches_and_streams", "clean_training_methods", "clean_inference_and_streams",
-                   "batch_sources", "autograd_saving_and_cores", "redundant_gpu_work", "clean_training_and_evaluation",
-                   "clean_other_workloads"):
+    for module in ("inputs", "kernels", "memory", "host", "ranks", "redundant", "clean"):
         importlib.import_module("faults." + module)
     if options.list:
-        kinds = {name: common.kind(each) for name, each in common.PROGRAMS.items()}
-        print(" ".join(name for name, kind in kinds.items() if options.list in ("all", kind)))
+        print(" ".join(common.PROGRAMS))
         return
     entry = common.PROGRAMS[options.name]
     before = entry.get("before")

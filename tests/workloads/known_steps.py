@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings as several frameworks run them, on one GPU, that know their steps: what steps-gpu holds `explain` against.
+"""Trainings as several frameworks run them, on one GPU, that know their steps: what truth-gpu holds `explain` against.
 
     python3 known_steps.py PROGRAM
 
@@ -248,4 +248,4 @@ PROGRAMS = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(PROGRAMS[sys.argv[1]]()) if len(sys.argv) > 1 else " ".join(PROGRAMS))
+    print(json.dumps({"framework": PROGRAMS[sys.argv[1]]()}) if len(sys.argv) > 1 else " ".join(PROGRAMS))

@@ -5,8 +5,6 @@ import bisect
 import collections
 import csv
 import io
-import json
-import re
 import sqlite3
 
 LAUNCHES = "(n.value LIKE 'cuLaunch%' OR n.value LIKE 'cudaLaunch%' OR n.value LIKE 'cuGraphLaunch%')"
@@ -211,88 +209,3 @@ def graphs(trace):
                 triton_places[f"{place(stack[at])} below {place(below)}"] += 1
     return {**{key: result[key] for key in ("inGraphs", "withStack", "triton", "tritonGenerated", "tritonUser")},
             "nodes": len(nodes), "places": places.most_common(10), "tritonPlaces": triton_places.most_common(10)}
-
-
-def kineto_launches(path, steps):
-    """For each of the main thread's steps the (file, function) of each launch of a kernel, in order."""
-    with open(path) as file:
-        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
-    by_correlation, frames, windows = {}, collections.defaultdict(list), []
-    kernels = set()
-    for event in events:
-        kind, arguments = event.get("cat", ""), event.get("args", {})
-        if kind == "kernel":
-            kernels.add(arguments.get("correlation"))
-        elif kind in ("cuda_runtime", "cuda_driver") and "correlation" in arguments:
-            by_correlation.setdefault(arguments["correlation"], event)
-        elif kind == "python_function":
-            frames[event["tid"]].append(event)
-        elif kind == "user_annotation" and re.fullmatch(r"step \d+", event["name"]):
-            windows.append((int(event["name"][5:]), event["ts"], event["ts"] + event["dur"], event["tid"]))
-    result, last = [], {}
-    for number, begin, end, thread in sorted(windows)[:steps]:
-        if not frames[thread]:
-            # Functions of Python are told with the thread's own number.
-            thread = max(frames, key=lambda tid: len(frames[tid]), default=thread)
-        functions = [event for event in frames[thread] if event["ts"] + event["dur"] >= begin and event["ts"] <= end]
-        calls = [event for correlation, event in by_correlation.items()
-                 if correlation in kernels and event["tid"] == thread and begin <= event["ts"] < end]
-        marks = sorted([(event["ts"], 0, -event["dur"], event) for event in functions] +
-                       [(event["ts"], 1, 0, event) for event in calls], key=lambda mark: mark[:3])
-        open_functions, found = [], []
-        for time, kind, _, event in marks:
-            while open_functions and open_functions[-1]["ts"] + open_functions[-1]["dur"] < time:
-                open_functions.pop()
-            if kind == 0:
-                open_functions.append(event)
-                continue
-            for function in reversed(open_functions):
-                told = re.fullmatch(r"(.*)\((\d+)\): (.*)", function["name"])
-                if told:
-                    found.append((told.group(1), told.group(3)))
-                    break
-            else:
-                found.append(("", ""))
-        last[number] = found
-    for number in sorted(last):
-        result.append(last[number])
-    return result
-
-
-def own_launches(trace, steps):
-    """The same of ours."""
-    database = opened(trace)
-    frames = Frames(database)
-    kernels = {row[0] for row in database.execute("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL")}
-    windows = step_windows(database)[:steps]
-    main = database.execute("SELECT globalTid, count(*) n FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL"
-                            " GROUP BY 1 ORDER BY n DESC").fetchone()[0]
-    calls = database.execute("SELECT start, correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE globalTid = ?"
-                             " ORDER BY start", (main,)).fetchall()
-    result = []
-    for begin, end in windows:
-        found = []
-        for start, correlation, number in calls:
-            if begin <= start < end and correlation in kernels:
-                stack = frames.stack(number)
-                found.append((stack[0][0], stack[0][1].rsplit(".", 1)[-1]) if stack else ("", ""))
-        result.append(found)
-    return result
-
-
-def against_kineto(trace, path, steps):
-    """By order of the main thread's launches in each step: how many have the same file and function in both."""
-    theirs, ours = kineto_launches(path, steps), own_launches(trace, steps)
-    compared = equal = 0
-    different = collections.Counter()
-    for their, our in zip(theirs, ours):
-        for (their_file, their_function), (our_file, our_function) in zip(their, our):
-            compared += 1
-            is_equal = their_function == our_function and their_file and \
-                (our_file.endswith(their_file) or their_file.endswith(our_file))
-            equal += bool(is_equal)
-            if not is_equal:
-                different[f"{their_file}: {their_function} / {our_file}: {our_function}"] += 1
-    lengths = [sorted({len(step) for step in steps}) for steps in (theirs, ours)]
-    return {"compared": compared, "share": 100 * equal / max(compared, 1), "launches": f"{lengths[0]} and {lengths[1]}",
-            "different": different.most_common(12)}

@@ -3,7 +3,6 @@
 
     python3 lines_training.py PROGRAM --out FILE [--steps N] [--seconds S]
     python3 lines_training.py PROGRAM --out FILE --switch stacks|looks --blocks N [--seconds S]
-    python3 lines_training.py PROGRAM --out FILE --profile plain|stacks [--steps N] [--export FILE]
     python3 lines_training.py launches --out FILE --launcher timed_launch.so
 
 PROGRAM: gpt (many small kernels), small-ddp (the same under DistributedDataParallel, of one rank, with loader workers), ddp (a
@@ -189,22 +188,6 @@ def pairs_of_blocks(training, switch, blocks, seconds):
     return {"pairs": means, "pairsOfMedians": medians}
 
 
-def profiled(training, steps, with_stack, export):
-    from torch.profiler import ProfilerActivity, profile, record_function
-
-    activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * training.is_gpu
-    times = []
-    with profile(activities=activities, with_stack=with_stack) as profiler:
-        for number in range(steps):
-            begin = time.perf_counter()
-            with record_function(f"step {number}"):
-                training.step(number)
-            times.append((time.perf_counter() - begin) * 1e3)
-    if export:
-        profiler.export_chrome_trace(export)
-    return times
-
-
 def timed_launches(path, launches):
     """[{"frames", "on": [ns], "off": [ns]}] of so many launches at stacks of some depths, from eight lines each."""
     torch.zeros(1, device="cuda")
@@ -261,8 +244,6 @@ def main():
     parser.add_argument("--switch", choices=["stacks", "looks"])
     parser.add_argument("--blocks", type=int, default=120)
     parser.add_argument("--seconds", type=float, default=1e9)
-    parser.add_argument("--profile", choices=["plain", "stacks"])
-    parser.add_argument("--export")
     parser.add_argument("--launcher")
     parser.add_argument("--launches", type=int, default=200_000)
     parser.add_argument("--rank", default="0", help="RANK@FILE, for the ranks that the first one starts")
@@ -278,8 +259,6 @@ def main():
             training.step(-1 - number)
         if options.switch:
             said = pairs_of_blocks(training, switch_of(options.switch, training.ranks), options.blocks, options.seconds)
-        elif options.profile:
-            said = {"steps": profiled(training, options.steps, options.profile == "stacks", options.export)}
         else:
             said = {"steps": training.milliseconds(options.steps, options.seconds)}
         if "steps" in said:

@@ -8,18 +8,13 @@ import os
 import time
 
 PROGRAMS = {}
-# The sets of blind programs, each by another author than the rules'.
-SETS = ("blind", "second", "third")
 
 
-def program(name, fault, where, held_back=False, **sets):
-    """Adds a program with one known fault; the function gets a `Run` and returns what `Run.steps` does, or a cost. Those
-    of a blind set say so by its name in SETS: `second=True`."""
+def program(name, fault, where):
+    """Adds a program with one known fault; the function gets a `Run` and returns what `Run.steps` does, or a cost."""
 
     def add(function):
-        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back,
-                          **{each: sets.pop(each, False) for each in SETS}}
-        assert not sets, f"no blind sets: {sets}"
+        PROGRAMS[name] = {"function": function, "fault": fault, "where": where}
         return function
 
     return add
@@ -28,14 +23,6 @@ def program(name, fault, where, held_back=False, **sets):
 def clean(name):
     """Adds a program in which nothing is wrong."""
     return program(name, None, None)
-
-
-def kind(entry):
-    """What `faulty.py --list` calls programs such as this."""
-    for each in SETS:
-        if entry[each]:
-            return each if entry["fault"] else each + "-clean"
-    return "clean" if not entry["fault"] else "held-back" if entry["held_back"] else "faults"
 
 
 class Skipped(Exception):
@@ -164,5 +151,4 @@ def without_recorder():
 
 
 def report(name, entry, truth):
-    print(json.dumps({"name": name, "fault": entry["fault"], "where": entry["where"], "held_back": entry["held_back"],
-                      **{each: entry[each] for each in SETS}, **truth}), flush=True)
+    print(json.dumps({"name": name, "fault": entry["fault"], "where": entry["where"], **truth}), flush=True)

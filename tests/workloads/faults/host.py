@@ -214,3 +214,28 @@ def _(run):
         time.sleep(0.025)
 
     return run.steps(step, lambda i: net.step(i))
+
+
+@program("fsync-log", "each step appends to a log and waits with os.fsync until the disk has it",
+         "the end of a step: the main thread waits for the disk")
+def _(run):
+
+    net = Net(run)
+    with tempfile.NamedTemporaryFile(dir=os.environ.get("FAULTS_DISK") or "/var/tmp") as file:
+
+        def write(times):
+            for _ in range(times):
+                file.write(os.urandom(256 << 10))
+                file.flush()
+                os.fsync(file.fileno())
+
+        begin = time.perf_counter()
+        write(4)
+        times = max(1, int(4 * 25e-3 / (time.perf_counter() - begin)))
+
+        def step(number):
+            net.step(number)
+            write(times)
+
+        run.extra = {"fsyncsPerStep": times}
+        return run.steps(step, lambda i: net.step(i), "step {}")

@@ -182,3 +182,94 @@ def _(run):
         seen.clear()
 
     return run.steps(step, lambda i: net.step(i), "train step {}")
+
+
+@program("ping-pong", "the same activation of 256 MB goes to the CPU and back in each step, though it is needed on the GPU only",
+         "the middle of a step: a copy DtoH and then a copy HtoD of the same bytes")
+def _(run):
+    net, torch = Net(run), run.torch
+    held_values = torch.randn(run.size(1 << 26), device=run.device)
+    host = run.pinned(torch.empty(held_values.shape))
+
+    def step(number):
+        loss = net.backward(net.batch(number))
+        host.copy_(held_values, non_blocking=True)
+        held_values.copy_(host, non_blocking=True)
+        net.update()
+        return loss
+
+    return run.steps(step, lambda i: net.step(i), "step {}")
+
+
+@program("offloaded-optimizer", "the optimizer works on the CPU: gradients go there and parameters come back in each step",
+         "the end of a step: copies DtoH of all gradients, the optimizer on the CPU, copies HtoD of all parameters")
+def _(run):
+    net, torch = Net(run, width=2048, depth=4), run.torch
+    there = [each.detach().float().cpu() for each in net.model.parameters()]
+    work = torch.optim.SGD(there, lr=1e-6, momentum=0.9, foreach=False)
+
+    def step(number):
+        net.backward(net.batch(number))
+        for mine, theirs in zip(net.model.parameters(), there):
+            theirs.grad = mine.grad.cpu().float()
+            mine.grad = None
+        work.step()
+        with torch.no_grad():
+            for mine, theirs in zip(net.model.parameters(), there):
+                mine.copy_(theirs)
+
+    return run.steps(step, lambda i: net.step(i), "step {}", limit=60)
+
+
+@program("epoch-workers", "epochs of 15 batches start four loader workers anew each time, so that the GPU waits at each start",
+         "every 15th step: next() of a new DataLoader iterator starts processes and waits for their first batch")
+def _(run):
+
+    net, spent = Net(run), []
+    data = loader_of(run, net, 2, 4, count=15, persistent_workers=False)
+    state = [iter(())]
+
+    def step(number):
+        batch = next(state[0], None)
+        if batch is None:
+            run.sync()
+            begin = time.perf_counter()
+            state[0] = iter(data)
+            batch = next(state[0])
+            spent.append((time.perf_counter() - begin) * 1e3)
+        net.step(number, shaped(run, net, batch))
+
+    truth = run.steps(step, None)
+    each = sum(spent[1:]) / max(len(spent) - 1, 1)
+    return {**truth, "every": 15, "costOfOneMs": round(each, 3), "costMs": round(each / 15, 3)}
+
+
+@program("uneven-loader", "the one loader worker needs 150 ms for every 8th batch and has no room to work ahead",
+         "every 8th step: next() of the DataLoader waits for its worker")
+def _(run):
+    torch = run.torch
+    net = Net(run)
+
+    class Rows(torch.utils.data.Dataset):
+        base = torch.randn(net.rows, net.inputs).to(net.dtype)
+
+        def __len__(self):
+            return 1 << 20
+
+        def __getitem__(self, index):
+            busy(150 if index % 8 == 7 else 2)
+            return self.base
+
+
+    batches = iter(torch.utils.data.DataLoader(Rows(), batch_size=None, num_workers=1, prefetch_factor=2,
+                                               pin_memory=run.cuda))
+    waits = []
+
+    def step(number):
+        begin = time.perf_counter()
+        batch = next(batches)
+        waits.append((time.perf_counter() - begin) * 1e3)
+        net.step(number, shaped(run, net, batch))
+
+    truth = run.steps(step, None, "step {}")
+    return {**truth, "every": 8, "costMs": round(sum(waits[10:]) / len(waits[10:]), 3)}

@@ -2,6 +2,7 @@
 """Faults of what the GPU is given to do: too small, too many, too slow, waited for too often."""
 
 from .common import Net, busy, calibrated, program
+from .xla import by_jax
 
 
 @program("item-each-step", "the loss is read by .item() each step, so the 7 ms of Python that follow no longer overlap with "
@@ -175,3 +176,83 @@ def _(run):
         net.update()
 
     return run.steps(step, lambda i: step(i, False), "step {}", limit=40)
+
+
+@program("mask-sync", "each of 60 layers picks rows by a boolean mask, whose count the CPU waits for",
+         "the forward pass: aten::nonzero and a wait for the GPU in each layer")
+def _(run):
+    net = Net(run, width=1024, depth=30, rows=16384)
+    torch = run.torch
+    values = torch.randn(net.rows, 256, device=run.device)
+
+    def step(number, waits=True):
+        kept = values
+        for layer in range(60):
+            mask = kept[:, layer] > -2
+            kept = kept[mask] * 1.01 if waits else torch.where(mask[:, None], kept, 0) * 1.01
+            if waits:
+                kept = torch.nn.functional.pad(kept, (0, 0, 0, net.rows - kept.shape[0]))
+        net.step(number)
+
+    return run.steps(step, lambda i: step(i, False), "step {}", limit=30)
+
+
+@program("eager-decode", "tokens are decoded one at a time without a CUDA graph, so that the GPU waits for launches",
+         "the whole of a request: launch-bound kernels of some microseconds")
+def _(run):
+    torch, nn = run.torch, run.torch.nn
+    layers = nn.Sequential(*[nn.Sequential(nn.LayerNorm(1024), nn.Linear(1024, 2048), nn.GELU(), nn.Linear(2048, 1024))
+                             for _ in range(16 if run.cuda else 2)]).to(run.device, torch.bfloat16)
+    words = torch.randn(4000, 1024, device=run.device, dtype=torch.bfloat16)
+    state = torch.randn(1, 1024, device=run.device, dtype=torch.bfloat16)
+
+    def decode():
+        value = state
+        for layer in layers:
+            value = value + layer(value)
+        state.copy_(words[(value @ words.T).argmax(1)])
+
+    with torch.no_grad():
+        for _ in range(3):
+            decode()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            decode()
+        good = run.timed(graph.replay, 20)
+
+        def request(number):
+            for _ in range(10):
+                decode()
+
+        truth = run.steps(request, None, "request {}", limit=40)
+    truth["costMs"], truth["withoutMs"] = round(truth["stepMs"] - good * 10, 3), round(good * 10, 3)
+    return truth
+
+
+@program("no-tensor-cores", "the matrix products run in float32 without TF32, so not on the tensor cores",
+         "forward and backward: the kernels of the products, sgemm of float32")
+def _(run):
+    net, torch = Net(run, width=2048, depth=6, rows=4096, dtype=run.torch.float32), run.torch
+
+    def good(number):
+        torch.backends.cuda.matmul.allow_tf32 = True
+        net.step(number)
+
+    def step(number):
+        torch.backends.cuda.matmul.allow_tf32 = False
+        net.step(number)
+
+    return run.steps(step, good, "step {}")
+
+
+@program("jax-recompile", "a small function of JAX gets another shape in each step and is compiled each time while the GPU waits",
+         "the end of a step: jax.jit traces and compiles in the main thread")
+def _(run):
+    made = []
+
+    def measure(number, jax):
+        if not made:
+            made.append(jax.jit(lambda values: (values * 2 + 1).sum()))
+        made[0](jax.numpy.ones((100 + number, 16))).block_until_ready()
+
+    return by_jax(run, True, measure)
