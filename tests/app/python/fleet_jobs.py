@@ -26,7 +26,7 @@ RECORDED = Path(__file__).with_name("recorded_noise.json")
 
 
 class Noise:
-    """What recorded ranks, runs and steps differ by, and their collectives, as take_noise.py took it.
+    """What recorded ranks, runs and steps differ by, and their collectives.
 
     The ranks of a job run one program, so those of a simulated one take after recordings of one: `programs` has its
     workers, each with what its steps take by part, as shares of the usual step. `factors` is by how much the usual kernels of

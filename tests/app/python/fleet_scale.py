@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long, and in what memory of all processes together, a report of many ranks is made; and by a cluster that loses a worker."""
+"""How long, and in what memory of all processes together, a report of many ranks is made."""
 
 import os
-import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import fleet_jobs
 import lanescope
-from lanescope.fleet import findings, joining, reading, running, writing
 
 MIB = 1 << 20
 ASKED_SECONDS, ASKED_BYTES = 60, 2 << 30
@@ -77,58 +74,3 @@ def measure_report(noise, schema, ranks, folder):
     if not is_first:
         print(said, flush=True)
     return seconds <= ASKED_SECONDS and most <= ASKED_BYTES and is_first
-
-
-def _report(results, path):
-    job = joining.join(results)
-    writing.write(job, findings.find(job), str(path))
-    return path.read_bytes(), job
-
-
-def _kill_one(cluster, after, killed):
-    """Kills a worker of the cluster when so many seconds have gone."""
-    time.sleep(after)
-    pid = next(iter(cluster.workers.values())).process.pid
-    os.kill(pid, signal.SIGKILL)
-    killed.append(pid)
-
-
-def _make_traces(generator, traces, events, folder):
-    """Simulated ones of two ranks each, of which no two are alike."""
-    for number in range(traces):
-        path = folder / f"run.{number:02}.sqlite"
-        subprocess.run([generator, str(path), "--events", str(events), "--seed", str(number + 1)], check=True, stdout=subprocess.DEVNULL)
-        database = sqlite3.connect(path)
-        with database:
-            database.execute("UPDATE LANESCOPE_PROCESSES SET rank = rank + ?, worldSize = ?", (2 * number, 2 * traces))
-        database.close()
-
-
-def measure_cluster(generator, traces, events, folder):
-    """Has a Dask cluster of this machine sum up whole traces, once in peace and once with a worker killed meanwhile."""
-    from distributed import LocalCluster
-    folder.mkdir()
-    _make_traces(generator, traces, events, folder)
-    paths = [path for path in reading.find(folder) if path.endswith(".sqlite")]
-    size = sum(os.path.getsize(path) for path in paths)
-    print(f"{len(paths)} traces of {size / len(paths) / 1e6:.0f} MB", flush=True)
-    reports, seconds = [], 0.0
-    for is_killed in (False, True):
-        for made in folder.glob("*.lanescope-*"):
-            made.unlink()
-        killed, start = [], time.monotonic()
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
-            if is_killed:
-                threading.Thread(target=_kill_one, args=(cluster, seconds / 2, killed)).start()
-            results = running.in_cluster(paths, cluster.scheduler_address, True)
-        seconds = time.monotonic() - start
-        broken = [each for each in results if isinstance(each, reading.Broken)]
-        report, job = _report(results, folder / f"report{len(reports)}")
-        reports.append(report)
-        print(f"{'A worker killed' if is_killed else 'In peace'}: {seconds:.0f} s, {len(job.ranks)} ranks, {len(broken)} files not read, "
-              f"{len(killed)} workers killed", flush=True)
-        for each in broken:
-            print(f"    {each.sentence}", flush=True)
-    is_same = reports[0] == reports[1]
-    print(f"The same bytes: {is_same}", flush=True)
-    return is_same and len(killed) == 1

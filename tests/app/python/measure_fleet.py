@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of the comparison of many ranks: how often a fault is named, and how long and in what memory a thousand ranks take.
 
-usage: PYTHONPATH=STAGE measure_fleet.py [--only clean|faults|scale|cluster] [--jobs 1000] [--results FILE] [--minutes N]
+usage: PYTHONPATH=STAGE measure_fleet.py [--only clean|faults|scale] [--jobs 1000] [--results FILE] [--minutes N]
 
 Prints, by fault and its size, how many of so many simulated jobs list it first and how many name somebody else at all, and how
-many of as many jobs without a fault accuse anybody; then the time and memory of a report on so many ranks; then whether a
-Dask cluster makes the same bytes of whole traces if one of its workers is killed in the middle, which needs their disk.
+many of as many jobs without a fault accuse anybody; then the time and memory of a report on so many ranks.
 With --results each judged job is a line in FILE, and those that are there are not judged again; --minutes ends early.
 Ends with 1 where a fault of the size that is asked is listed first in less than 99 of 100 jobs, or more than one of 1000
 jobs without a fault accuses anybody.
@@ -15,7 +14,6 @@ jobs without a fault accuses anybody.
 import argparse
 import csv
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -149,10 +147,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--ranks", type=int, default=1024)
-    parser.add_argument("--traces", type=int, default=64)
-    parser.add_argument("--events", type=float, default=1.75e6, help="of each trace of the cluster")
-    parser.add_argument("--generator", default="", help="lanescope-generate-trace, which makes the traces of the cluster")
-    parser.add_argument("--only", choices=("clean", "faults", "scale", "cluster"))
+    parser.add_argument("--only", choices=("clean", "faults", "scale"))
     parser.add_argument("--sizes", choices=("all", "asked", "others"), default="all", help="of the faults")
     parser.add_argument("--results", default="")
     parser.add_argument("--minutes", type=float, default=1e6)
@@ -163,15 +158,10 @@ def main():
         is_good &= measure_faults(noise, asked.jobs, [("", 0.0)], results, end, asked.workers)
     if asked.only in (None, "faults"):
         is_good &= measure_faults(noise, asked.jobs, faults_of(asked.sizes), results, end, asked.workers)
-    if asked.only in (None, "scale", "cluster"):
-        folder = Path(tempfile.mkdtemp())
-        try:
-            if asked.only != "cluster":
-                is_good &= fleet_scale.measure_report(noise, test_fleet.schema_of(folder), asked.ranks, folder / "job")
-            if asked.only == "cluster" or asked.generator:
-                is_good &= fleet_scale.measure_cluster(asked.generator, asked.traces, asked.events, folder / "traces")
-        finally:
-            shutil.rmtree(folder)
+    if asked.only in (None, "scale"):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            is_good &= fleet_scale.measure_report(noise, test_fleet.schema_of(folder), asked.ranks, folder / "job")
     sys.exit(0 if is_good else 1)
 
 
