@@ -4,6 +4,7 @@
 
 #include "capture/sample/NvmlSampler.h"
 #include "tests/capture/SamplerRun.h"
+#include "tests/support/alone.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -140,6 +141,7 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// One reading must not represent the rest of the run.
     void staleValuesBecomeUnknown() {
+        LANESCOPE_RUNS_ALONE;
         if (test::hasThreadSanitizer || test::hasAddressSanitizer) QSKIP("What readings cost is the sanitizer's time.");
         const Run run = record("old.sqlite", "gpus=1,us-memory=300000", {}, "12.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
@@ -156,6 +158,7 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// Costs of calls on a GPU, in microseconds, and their resulting rates.
     void samplerRespectsItsCpuShare() {
+        LANESCOPE_RUNS_ALONE;
         if (test::hasThreadSanitizer || test::hasAddressSanitizer) QSKIP("What readings cost is the sanitizer's time.");
         const std::map<QString, double> costUs{{"utilization", 2400},     {"memory", 40},     {"power", 30},
                                                {"temperature", 20},       {"SM clock", 2500}, {"memory clock", 2500},
@@ -224,6 +227,7 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// On a GPU, the first GPM readings took 50 times as long as later ones.
     void singleExpensiveGpmReadingDoesNotDecide() {
+        LANESCOPE_RUNS_ALONE;
         const Run run = record("gpm-expensive.sqlite", "gpus=2,gpm=1,us-gpm=20,gpm-expensive=8", {}, "6");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("gpm-expensive.sqlite");

@@ -14,6 +14,7 @@
 #include "model/importers/loadTrace.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
+#include "tests/support/alone.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -119,6 +120,22 @@ void refuseReadv() {
 class tst_ThreadSampler : public QObject {
     Q_OBJECT
 
+    static void verifyShare(const Recorded& run, const char* what, double share) {
+        const double truth = run.said["shares"].toObject()[what].toDouble();
+        qInfo("%s %.1f %%, its own clock %.1f %%", what, share, truth);
+        QVERIFY2(std::abs(share - truth) <= 3, what);
+    }
+    static void verifyStates(const Recorded& run, const QString& python) {
+        const uint32_t thread = mainThread(*run.trace);
+        QVERIFY2(thread != noIndex, qPrintable(python));
+        const ThreadTimes times = StatesOfThreads(*run.trace).during(thread, scheduleIn(*run.trace, thread));
+        const auto shareOf = [&times](ThreadState state) { return percent(times.of(state), times.knownNs()); };
+        verifyShare(run, "cpu", shareOf(ThreadState::Running));
+        verifyShare(run, "nap", shareOf(ThreadState::Sleep));
+        verifyShare(run, "lock", shareOf(ThreadState::Lock));
+        verifyShare(run, "input", shareOf(ThreadState::Poll));
+    }
+
   private slots:
     /// The CPU share depends on the GPUs visible to the program.
     void listedGpusAreCounted() {
@@ -214,58 +231,41 @@ class tst_ThreadSampler : public QObject {
         if (!isFound) QSKIP("No C library of its own here.");
     }
 
-    /// At the defaults, each share is within three points of the program's own clock. For two
-    /// minutes, because a slow machine affords only some 24 samples per second.
+    /// Each share of states and functions is within three points of the program's own clock, sampled as often as pieces
+    /// of 20 ms require: rarer samples miss intermediate ones, and claim no line there.
     void sharesMatchAProgramOfKnownSchedule() {
+        LANESCOPE_RUNS_ALONE;
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
-            const Recorded run = recorded({python, scriptOf("schedule.py"), "120"});
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "20"}, {}, {"--threads", "400"});
             QVERIFY2(run.trace, run.errors.constData());
-            const uint32_t thread = mainThread(*run.trace);
-            QVERIFY2(thread != noIndex, qPrintable(python));
-            const ThreadTimes times = StatesOfThreads(*run.trace).during(thread, scheduleIn(*run.trace, thread));
-            const auto holds = [&](const char* what, ThreadState state) {
-                const double share = percent(times.of(state), times.knownNs());
-                const double truth = run.said["shares"].toObject()[what].toDouble();
-                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share, truth);
-                return std::abs(share - truth) <= 3;
-            };
-            QVERIFY(holds("cpu", ThreadState::Running));
-            QVERIFY(holds("nap", ThreadState::Sleep));
-            QVERIFY(holds("lock", ThreadState::Lock));
-            QVERIFY(holds("input", ThreadState::Poll));
-        }
-    }
-
-    /// The same for functions, sampled as often as pieces of 20 ms require: rarer samples miss
-    /// intermediate ones, and claim no line there.
-    void functionsMatchAProgramOfKnownSchedule() {
-        if (isSanitized) QSKIP("Too slow with a sanitizer.");
-        for (const QString& python : interpreters()) {
-            const Recorded run = recorded({python, scriptOf("schedule.py"), "30"}, {}, {"--threads", "400"});
-            QVERIFY2(run.trace, run.errors.constData());
-            const uint32_t thread = mainThread(*run.trace);
-            QVERIFY2(thread != noIndex, qPrintable(python));
-            const QJsonObject shares = run.said["shares"].toObject();
-            const auto functions = timeByFunction(*run.trace, thread);
+            verifyStates(run, python);
+            const auto functions = timeByFunction(*run.trace, mainThread(*run.trace));
             const auto of = [&](const char* name) {
                 const auto found = functions.find(QString::fromLatin1(name));
                 return found == functions.end() ? int64_t{0} : found->second;
             };
             const int64_t wholeNs = of("spin") + of("nap") + of("wait_for_lock") + of("wait_for_input");
-            const auto holds = [&](const char* what, const char* function) {
-                const double share = percent(of(function), wholeNs), truth = shares[what].toDouble();
-                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share, truth);
-                return std::abs(share - truth) <= 3;
-            };
-            QVERIFY(holds("spin", "spin"));
-            QVERIFY(holds("nap", "nap"));
-            QVERIFY(holds("lock", "wait_for_lock"));
-            QVERIFY(holds("input", "wait_for_input"));
+            verifyShare(run, "spin", percent(of("spin"), wholeNs));
+            verifyShare(run, "nap", percent(of("nap"), wholeNs));
+            verifyShare(run, "lock", percent(of("wait_for_lock"), wholeNs));
+            verifyShare(run, "input", percent(of("wait_for_input"), wholeNs));
+        }
+    }
+
+    /// The same for states at the defaults. For two minutes, because a slow machine affords only some 24 samples per
+    /// second.
+    void sharesMatchAtTheDefaultRate() {
+        if (qEnvironmentVariableIntValue("LANESCOPE_ALONE") != 2) QSKIP("Set LANESCOPE_ALONE=2: two minutes.");
+        for (const QString& python : interpreters()) {
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "120"});
+            QVERIFY2(run.trace, run.errors.constData());
+            verifyStates(run, python);
         }
     }
 
     void gilHolderIsFound() {
+        LANESCOPE_RUNS_ALONE;
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
             const Recorded run = recorded({python, scriptOf("spinners.py"), "4"});
@@ -301,6 +301,7 @@ class tst_ThreadSampler : public QObject {
 
     /// Also if no thread ever waited for the GIL.
     void garbageCollectionIsFound() {
+        LANESCOPE_RUNS_ALONE;
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
             const Recorded run = recorded({python, scriptOf("collector.py"), "6"}, {}, {"--threads", "400"});
