@@ -67,13 +67,10 @@ std::optional<FileDoubt> ReadWatch::ignored() const {
 }
 
 SideFile sideFileOf(const std::string& database, std::string_view ending) {
-    constexpr mode_t othersWrite = 0022;
     struct stat side {
     }, main{};
     if (::lstat((database + std::string(ending)).c_str(), &side) != 0) return SideFile::Missing;
-    const bool isTrusted = S_ISREG(side.st_mode) && ::stat(database.c_str(), &main) == 0 &&
-                           isTrustedOwner(side.st_uid, main.st_uid) &&
-                           (side.st_mode & othersWrite & ~main.st_mode) == 0;
+    const bool isTrusted = ::stat(database.c_str(), &main) == 0 && isTrustedNextTo(side, main);
     return isTrusted ? SideFile::Trusted : SideFile::Foreign;
 }
 

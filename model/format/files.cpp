@@ -35,8 +35,6 @@ UniqueFd onlyRegular(UniqueFd file) {
     return file;
 }
 
-constexpr mode_t othersWrite = 0022;
-
 FileId idOf(const struct stat& status) {
     return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
 }
@@ -127,8 +125,10 @@ std::optional<std::filesystem::path> cacheFolder(std::string_view name) {
     return std::nullopt;
 }
 
-bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace) {
-    return owner == 0 || owner == ::geteuid() || owner == ownerOfTrace;
+bool isTrustedNextTo(const struct stat& file, const struct stat& trace) {
+    constexpr mode_t othersWrite = 0022;
+    const bool isOfTrusted = file.st_uid == 0 || file.st_uid == ::geteuid() || file.st_uid == trace.st_uid;
+    return S_ISREG(file.st_mode) && isOfTrusted && (file.st_mode & othersWrite & ~trace.st_mode) == 0;
 }
 
 std::optional<std::string> otherOwnerOf(const std::filesystem::path& path) {
@@ -142,13 +142,23 @@ std::optional<std::string> otherOwnerOf(const std::filesystem::path& path) {
     return fmt::format("user {}", status.st_uid);
 }
 
-UniqueFd openTrustedFile(const std::filesystem::path& path, uid_t ownerOfTrace) {
-    UniqueFd file =
-        onlyRegular(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)));
-    struct stat status {};
-    const bool isTrusted = file >= 0 && ::fstat(file, &status) == 0 && isTrustedOwner(status.st_uid, ownerOfTrace) &&
-                           (status.st_mode & othersWrite) == 0;
-    if (!isTrusted) file.reset();
+UniqueFd openTrustedFile(const std::filesystem::path& path, const std::filesystem::path& trace) {
+    UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    if (file < 0) {
+        // ENXIO for a socket.
+        if (errno == ELOOP || errno == ENXIO) errno = EPERM;
+        return file;
+    }
+    struct stat status {
+    }, ofTrace{};
+    if (trace.empty() || ::stat(trace.c_str(), &ofTrace) != 0) {
+        ofTrace = {};
+        ofTrace.st_uid = ::geteuid();
+    }
+    const bool isKnown = ::fstat(file, &status) == 0;
+    if (isKnown && isTrustedNextTo(status, ofTrace)) return file;
+    if (isKnown) errno = EPERM;
+    file.reset();
     return file;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -54,17 +54,17 @@ Result<void> makePrivateFolders(const std::filesystem::path& path);
 /// which need not exist. Returns nullopt without a cache folder.
 std::optional<std::filesystem::path> cacheFolder(std::string_view name);
 
-/// Returns true if a file of `owner` may be believed next to a file of `ownerOfTrace`: it belongs to
-/// this user, to the owner of the trace or to root.
-bool isTrustedOwner(uid_t owner, uid_t ownerOfTrace);
+/// Returns true if a file may be believed next to a trace. This is the only rule of trust: a regular file of this user,
+/// of root or of the owner of the trace, and no user can write to it who cannot write to the trace.
+bool isTrustedNextTo(const struct stat& file, const struct stat& trace);
 
 /// Returns the name of the user, "user 1000" without one, to whom a file or folder belongs. Returns
 /// nullopt if that is this user, or if it cannot be read.
 std::optional<std::string> otherOwnerOf(const std::filesystem::path& path);
 
-/// Opens a file that may be believed next to a file of `ownerOfTrace`: a regular file of a trusted
-/// owner that only its owner can write to. Links are not followed. Returns -1 for any other file.
-UniqueFd openTrustedFile(const std::filesystem::path& path, uid_t ownerOfTrace);
+/// Opens a file that may be believed next to `trace`, or a file of this user or root without one (`isTrustedNextTo`).
+/// Links are not followed. Returns -1 for any other file; errno is EPERM if that is of another user, a link or a pipe.
+UniqueFd openTrustedFile(const std::filesystem::path& path, const std::filesystem::path& trace = {});
 
 /// Open folder. Names are resolved in this folder even if it is renamed or another folder or link
 /// gets its name. Links in it are not followed. Movable.

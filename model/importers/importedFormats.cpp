@@ -283,7 +283,7 @@ Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadPr
     if (!name) return fail("Cannot read {}.", report.string());
     const Result<Folder> cache = Folder::openCache("exports");
     const fs::path kept = cache ? cache->path() / *name : fs::path();
-    const UniqueFd earlier = cache ? openTrustedFile(kept, ::geteuid()) : UniqueFd();
+    const UniqueFd earlier = cache ? openTrustedFile(kept) : UniqueFd();
     if (earlier >= 0) return readExport(kept, source, builder, reading);
 
     const Result<ScratchFolder> folder = ScratchFolder::create(cache ? cache->path() : fs::path());

@@ -450,8 +450,8 @@ std::optional<Bytes> fieldsOf(Bytes file, const IndexHeader& header) {
     return std::nullopt;
 }
 
-/// Returns true if an open index may be believed: it has the code of this user, or is as good as
-/// the trace because only its owner could write it.
+/// Returns true if a trusted file is believed: it has the code of this user, or is as good as the trace, because only
+/// users who can write to the trace could write it.
 bool isTrusted(int descriptor, Bytes file, const IndexHeader& header) {
     struct stat status {};
     if (::fstat(descriptor, &status) != 0) return false;
@@ -481,9 +481,7 @@ class IndexedTrace {
 
 TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, const std::filesystem::path& tracePath,
                    std::shared_ptr<LargeMemory> memory) {
-    struct stat status {};
-    const uid_t owner = ::stat(tracePath.c_str(), &status) == 0 ? status.st_uid : ::geteuid();
-    const UniqueFd descriptor = openTrustedFile(path, owner);
+    const UniqueFd descriptor = openTrustedFile(path, tracePath);
     if (descriptor < 0) return nullptr;
     std::optional<MappedFile> file = MappedFile::open(descriptor);
     if (!file) return nullptr;

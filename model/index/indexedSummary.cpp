@@ -64,8 +64,7 @@ std::optional<analysis::RunSummary> summaryIn(std::span<const std::byte> tables,
 std::optional<analysis::RunSummary> readFile(const std::filesystem::path& path, const std::filesystem::path& trace,
                                              std::optional<SourceKey>& source) {
     struct stat status {};
-    const uid_t owner = ::stat(trace.c_str(), &status) == 0 ? status.st_uid : ::geteuid();
-    const UniqueFd descriptor = openTrustedFile(path, owner);
+    const UniqueFd descriptor = openTrustedFile(path, trace);
     if (descriptor < 0 || ::fstat(descriptor, &status) != 0 || status.st_size > maxFileBytes) return std::nullopt;
     // A copy cannot change between the check and its use.
     const std::optional<MappedFile> file = MappedFile::open(descriptor, MappedFile::Access::Copied);

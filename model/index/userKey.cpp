@@ -23,7 +23,7 @@ constexpr const char* keyName = "key";
 std::optional<SipHash::Key> userKey() {
     const auto folder = cacheFolder("index");
     if (!folder) return std::nullopt;
-    const UniqueFd file = openTrustedFile(*folder / keyName, ::geteuid());
+    const UniqueFd file = openTrustedFile(*folder / keyName);
     SipHash::Key key;
     struct stat status {};
     constexpr mode_t others = 0077;

@@ -43,9 +43,7 @@ fs::path logFolderOf(const LiveTrace& live) {
 
 LiveState stateOf(const LiveTrace& live) {
     // The trace gets its name before the lock is released, so the checks are in reverse order.
-    struct stat partial {};
-    static_cast<void>(::stat(live.partial.c_str(), &partial));
-    UniqueFd file = openTrustedFile(logFolderOf(live) / "session.json", partial.st_uid);
+    UniqueFd file = openTrustedFile(logFolderOf(live) / "session.json", live.partial);
     const bool isHeld = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     file.reset();
     if (isFile(live.finished) && !isFile(live.partial)) return LiveState::Finished;

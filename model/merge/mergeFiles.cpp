@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/merge/mergeFiles.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -297,7 +295,7 @@ Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptio
         return fail("No cache folder: name a file with lanescope merge -o FILE.");
     }
     if (const Result<Folder> cache = Folder::openCache("merged"); !cache) return fail(cache.error());
-    if (const UniqueFd earlier = openTrustedFile(*path, ::geteuid()); earlier >= 0) return *path;
+    if (const UniqueFd earlier = openTrustedFile(*path); earlier >= 0) return *path;
     if (const Result<void> made = makePrivateFolders(path->parent_path()); !made) return fail(made.error());
     removeOld(path->parent_path().parent_path(), path->parent_path());
     const auto notes = mergeFiles(files, *path, options, progress);
