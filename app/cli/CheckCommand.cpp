@@ -26,7 +26,7 @@ std::vector<Finding> findingsOf(const std::filesystem::path& file) {
     if (!notes)
         findings.push_back({false, notes.error().sentence});
     else if (!notes->remark.empty())
-        findings.push_back({false, notes->remark});
+        findings.push_back({notes->isIgnored, notes->remark});
     return findings;
 }
 

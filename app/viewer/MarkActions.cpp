@@ -76,7 +76,7 @@ void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
     if (!found->remark.empty()) {
         emit remarked(toQString(found->remark), true);
     } else if (!file_.isNextToTrace()) {
-        emit remarked(tr("The folder of the trace cannot be written: marks are kept in %1.")
+        emit remarked(tr("Marks are kept in %1: another user owns the trace, or its folder cannot be written.")
                           .arg(toQString(file_.path().string())),
                       false);
     } else {

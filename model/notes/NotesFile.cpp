@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -235,38 +237,55 @@ fs::path keepAside(const fs::path& path) {
     return {};
 }
 
-struct Content {
-    Notes notes;
-    bool isCorrupt = false;
-};
+/// Returns true if `path` has a file that is not to be believed next to `trace`.
+bool isUntrusted(const fs::path& path, const fs::path& trace) {
+    const UniqueFd file = openTrustedFile(path, trace);
+    return file < 0 && errno == EPERM;
+}
 
-Result<Content> contentOf(const fs::path& path) {
-    if (!mayExist(path)) return Content{};
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return fail("{}: the file of the notes cannot be read.", path.string());
-    if (fs::file_size(path, error) > maxFileBytes) return Content{{}, true};
-    const Result<std::string> text = readRegularFile(path, maxFileBytes);
-    if (!text) return fail(text.error());
-    auto notes = parseNotes(*text);
-    if (notes) return Content{std::move(*notes), false};
-    if (notes.error() == NotesFault::Newer)
-        return fail("{}: the notes were written by a newer Lanescope. Change them with that version.", path.string());
-    return Content{{}, true};
+/// Returns true if this user owns the trace or is root. Others would not believe the notes of another user.
+bool isOwnTrace(const fs::path& trace) {
+    struct stat status {};
+    return ::stat(trace.c_str(), &status) != 0 || status.st_uid == ::geteuid() || ::geteuid() == 0;
 }
 
 }  // namespace
 
+struct NotesFile::Content {
+    enum class State : uint8_t { Missing, Read, Corrupt, Ignored } state = State::Missing;
+    Notes notes = {};
+};
+
+Result<NotesFile::Content> NotesFile::contentOf(const fs::path& path, const fs::path& trace) {
+    using enum Content::State;
+    const UniqueFd file = openTrustedFile(path, trace);
+    if (file < 0 && errno == ENOENT) return Content{};
+    if (file < 0 && errno == EPERM) return Content{Ignored};
+    std::string text;
+    if (file < 0 || !readToEnd(file, text, maxFileBytes))
+        return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    auto notes = text.size() > maxFileBytes ? tl::unexpected(NotesFault::Damaged) : parseNotes(text);
+    if (notes) return Content{Read, std::move(*notes)};
+    if (notes.error() == NotesFault::Newer)
+        return fail("{}: the notes were written by a newer Lanescope. Change them with that version.", path.string());
+    return Content{Corrupt};
+}
+
 NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder) {
     std::error_code ignored;
     fs::path whole = fs::absolute(trace, ignored);
-    if (whole.extension() == ".partial") whole.replace_extension();
     NotesFile file;
     file.trace_ = whole;
-    file.path_ = whole;
-    file.path_ += suffix;
-    file.isNextToTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
-    if (!file.isNextToTrace_) {
-        file.trace_.clear();
+    if (whole.extension() == ".partial") {
+        whole.replace_extension();
+        if (fs::exists(whole, ignored)) file.trace_ = whole;
+    }
+    file.nextToTrace_ = whole;
+    file.nextToTrace_ += suffix;
+    file.path_ = file.nextToTrace_;
+    file.isNextToTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0 && isOwnTrace(file.trace_) &&
+                          !isUntrusted(file.path_, file.trace_);
+    if (!file.isNextToTrace_ && !userFolder.empty()) {
         // Different folders may contain traces of the same name.
         Fnv1a folder;
         folder.add(whole.string());
@@ -276,13 +295,25 @@ NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder)
     return file;
 }
 
+/// Without notes in the folder of the user, those next to the trace are the first.
+Result<NotesFile::Content> NotesFile::content() const {
+    Result<Content> found = isNextToTrace_ ? Content{} : contentOf(path_, {});
+    if (!found || found->state != Content::State::Missing) return found;
+    return contentOf(nextToTrace_, trace_);
+}
+
 Result<FoundNotes> NotesFile::read() const {
-    const Result<Content> content = contentOf(path_);
+    Result<Content> content = this->content();
     if (!content) return fail(content.error());
-    FoundNotes found{content->notes, {}};
-    if (content->isCorrupt)
+    FoundNotes found;
+    found.notes = std::move(content->notes);
+    if (content->state == Content::State::Corrupt)
         found.remark = fmt::format("{}: the notes are corrupt and not shown. They will be renamed when a mark is set.",
                                    path_.string());
+    found.isIgnored = isUntrusted(nextToTrace_, trace_);
+    if (found.isIgnored)
+        found.remark = fmt::format("{}: ignored, because another user can write to it or it is no regular file.",
+                                   nextToTrace_.string());
     return found;
 }
 
@@ -291,20 +322,23 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
         if (Result<void> made = makePrivateFolders(path_.parent_path()); !made) return fail(made.error());
     }
     const FolderLock lock(path_.parent_path());
-    const Result<Content> content = contentOf(path_);
+    Result<Content> content = this->content();
     if (!content) return fail(content.error());
+    if (isNextToTrace_ && content->state == Content::State::Ignored)
+        return fail("{}: another user can write to this file; nothing was written.", path_.string());
     FoundNotes stored;
-    if (content->isCorrupt) {
+    const bool isCorrupt = content->state == Content::State::Corrupt;
+    if (isCorrupt && mayExist(path_)) {
         const fs::path aside = keepAside(path_);
         if (aside.empty())
             return fail("{}: the notes are corrupt and cannot be renamed; nothing was written.", path_.string());
         stored.remark = fmt::format("{}: the notes were corrupt; they were renamed to {}.", path_.string(),
                                     aside.filename().string());
     }
-    stored.notes = content->isCorrupt ? mine : mergeNotes(base, mine, content->notes);
-    if (content->isCorrupt) sortMarks(stored.notes.marks);
-    if (!content->isCorrupt && stored.notes == content->notes) return stored;
-    const auto done = replaceFile(path_, formatNotes(stored.notes), trace_);
+    stored.notes = isCorrupt ? mine : mergeNotes(base, mine, content->notes);
+    if (isCorrupt) sortMarks(stored.notes.marks);
+    if (!isCorrupt && stored.notes == content->notes) return stored;
+    const auto done = replaceFile(path_, formatNotes(stored.notes), isNextToTrace_ ? trace_ : fs::path());
     if (!done) return fail(done.error());
     return stored;
 }

@@ -33,15 +33,18 @@ Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs);
 
 struct FoundNotes {
     Notes notes;
-    std::string remark;  ///< Sentence about a problem of the file; else empty.
+    std::string remark;      ///< Sentence about a problem of the file; else empty.
+    bool isIgnored = false;  ///< The file next to the trace is not trusted (`isTrustedNextTo`), as the remark says.
 };
 
 /// File with the notes about a trace, `<trace>.lanescope-notes.json` next to it, with the
-/// permissions of the trace. If the folder is not writable, the notes are stored in a folder of the
-/// user, for the user only. Any thread; several viewers can use one file at the same time.
+/// permissions of the trace. If another user owns the trace, the folder is not writable or the name is taken by a file
+/// that is not trusted, the notes are stored in a folder of the user, for the user only. They begin with the notes next
+/// to the trace then. Any thread; several viewers can use one file at the same time.
 class NotesFile {
   public:
-    /// `trace` may still be recording, as `<trace>.partial`. `userFolder` is created on demand.
+    /// `trace` may still be recording, as `<trace>.partial`. `userFolder` is created on demand; without it, notes can
+    /// only be read.
     static NotesFile forTrace(const std::filesystem::path& trace, const std::filesystem::path& userFolder);
 
     const std::filesystem::path& path() const { return path_; }
@@ -56,8 +59,13 @@ class NotesFile {
     Result<FoundNotes> store(const Notes& base, const Notes& mine) const;
 
   private:
+    struct Content;
+    static Result<Content> contentOf(const std::filesystem::path& path, const std::filesystem::path& trace);
+    Result<Content> content() const;
+
     std::filesystem::path path_;
-    std::filesystem::path trace_;  ///< The trace; empty if the notes are not next to it.
+    std::filesystem::path nextToTrace_;  ///< Equals `path_` if that is next to the trace.
+    std::filesystem::path trace_;        ///< The trace; its permissions and owner count.
     bool isNextToTrace_ = true;
 };
 

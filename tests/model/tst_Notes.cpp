@@ -143,6 +143,8 @@ class tst_Notes : public QObject {
         QVERIFY(file().store({}, {{mark("a", 1), mark("b", 2)}, {}}).has_value());
         QCOMPARE(::stat(file().path().c_str(), &status), 0);
         QCOMPARE(status.st_mode & 0777, mode_t(0664));
+        // Notes that more users can write to than to the trace would be ignored.
+        QCOMPARE(::chmod(file().path().c_str(), 0644), 0);
         QCOMPARE(::chmod((*folder_ / "a.sqlite").c_str(), 0700), 0);
         QVERIFY(file().store({}, {{mark("c", 3)}, {}}).has_value());
         QCOMPARE(::stat(file().path().c_str(), &status), 0);
@@ -210,15 +212,64 @@ class tst_Notes : public QObject {
         QCOMPARE(contentOf(file().path().string() + ".damaged-2"), std::string("broken again"));
     }
 
-    void unreadableFileIsReported() {
-        const TemporaryFolder folder;
-        const NotesFile notes = NotesFile::forTrace(folder / "run.sqlite", folder / "user");
-        // The first byte of the process's own memory cannot be read: input/output error.
-        std::filesystem::create_symlink("/proc/self/mem", folder / "run.sqlite.lanescope-notes.json");
-        const Result<FoundNotes> found = notes.read();
-        QVERIFY(!found);
-        QVERIFY2(found.error().sentence.find("Input/output error") != std::string::npos,
-                 found.error().sentence.c_str());
+    void fileThatOthersCanWriteToIsIgnoredAndKept_data() {
+        QTest::addColumn<int>("kind");
+        for (const char* name : {"writable", "link", "pipe", "folder", "link to a device"})
+            QTest::newRow(name) << static_cast<int>(name[0]) + (std::string_view(name) == "link to a device" ? 1 : 0);
+    }
+    void fileThatOthersCanWriteToIsIgnoredAndKept() {
+        QFETCH(int, kind);
+        const std::filesystem::path next = file().path();
+        const std::string notes = formatNotes({{mark("theirs", 1)}, {}});
+        std::ofstream(*folder_ / "a.sqlite") << "trace";
+        std::ofstream(*folder_ / "elsewhere") << notes;
+        if (kind == 'w') {
+            std::ofstream(next) << notes;
+            QCOMPARE(::chmod(next.c_str(), 0666), 0);
+        } else if (kind == 'p') {
+            QCOMPARE(::mkfifo(next.c_str(), 0600), 0);
+        } else if (kind == 'f') {
+            std::filesystem::create_directory(next);
+        } else {
+            std::filesystem::create_symlink(kind == 'l' ? *folder_ / "elsewhere" : "/dev/zero", next);
+        }
+        const auto type = std::filesystem::symlink_status(next).type();
+        const auto found = file().read();
+        QVERIFY(found && found->isIgnored && found->notes.marks.empty());
+        QVERIFY2(found->remark.find(": ignored, because another user can write to it") != std::string::npos,
+                 found->remark.c_str());
+        QVERIFY(!file().isNextToTrace());
+        QVERIFY(file().store({}, {{mark("mine", 1)}, {}}).has_value());
+        QCOMPARE(file().read()->notes.marks.at(0).id, std::string("mine"));
+        QVERIFY(std::filesystem::symlink_status(next).type() == type);
+        QCOMPARE(contentOf(*folder_ / "elsewhere"), notes);
+    }
+
+    void firstMarkInTheUserFolderKeepsThoseNextToTheTrace() {
+        if (::geteuid() != 0) QSKIP("needs root to give a file to another user");
+        QVERIFY(file().store({}, {{mark("theirs", 1)}, {}}).has_value());
+        std::ofstream(*folder_ / "a.sqlite") << "trace";
+        const auto setOwner = [this](uid_t user) {
+            return ::chown((*folder_ / "a.sqlite").c_str(), user, user) == 0 &&
+                   ::chmod((*folder_ / "a.sqlite").c_str(), 0644) == 0;
+        };
+        QVERIFY(setOwner(65'530));
+        const std::filesystem::path next = NotesFile::forTrace(*folder_ / "a.sqlite", {}).path();
+        const std::string before = contentOf(next);
+        QCOMPARE(::chmod(next.c_str(), 0644), 0);
+        QCOMPARE(::chmod(folder_->path().c_str(), 0777), 0);
+        // A user who owns neither.
+        QCOMPARE(::seteuid(65'531), 0);
+        const NotesFile other = file();
+        const auto found = other.read();
+        const auto stored = other.store(found->notes, {{found->notes.marks.at(0), mark("mine", 2)}, {}});
+        const auto again = file().read();
+        QCOMPARE(::seteuid(0), 0);
+        QVERIFY(!other.isNextToTrace());
+        QVERIFY2(stored.has_value(), stored ? "" : stored.error().sentence.c_str());
+        QCOMPARE(again->notes.marks.size(), size_t(2));
+        QVERIFY(!again->isIgnored);
+        QCOMPARE(contentOf(next), before);
     }
 
     void fileOfANewerVersionIsKeptUnchanged() {
