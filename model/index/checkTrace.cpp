@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <system_error>
 
+#include "model/analysis/RunSummary.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/loadTrace.h"
 #include "model/index/IndexFile.h"
+#include "model/index/compareTraces.h"
 #include "model/index/indexFields.h"
+#include "model/index/indexedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/text/formatValue.h"
 
@@ -133,10 +136,11 @@ class TraceCheck {
     }
 
     void checkEvents(const LoadProgress& progress) {
-        const Result<TracePtr> trace = loadTrace(path_, progress);
+        Result<TracePtr> trace = loadTrace(path_, progress);
         if (!trace) return bad(trace.error().sentence);
+        loaded_ = std::move(*trace);
         int found = 0;
-        for (const HealthNote& note : (*trace)->health) {
+        for (const HealthNote& note : loaded_->health) {
             if (!isOfReading(note.code)) continue;
             bad(printable(note.sentence));
             ++found;
@@ -161,12 +165,35 @@ class TraceCheck {
                                 "index --remove\".",
                                 index.string(), blocks));
             } else {
-                good(fmt::format("The index {} is unchanged.", index.string()));
+                compareIndex(index, *trace);
             }
         }
+        checkSummary();
+    }
+
+    /// An index contains nothing that is not computed from the trace, so it equals the loaded one.
+    void compareIndex(const std::filesystem::path& index, const Trace& indexed) {
+        if (loaded_ == nullptr) return good(fmt::format("The index {} is unchanged.", index.string()));
+        const std::vector<std::string_view> parts = differingParts(*loaded_, indexed);
+        if (parts.empty())
+            good(fmt::format("The index {} is unchanged and equals a new one.", index.string()));
+        else
+            bad(fmt::format("The index {} differs from the trace: {}. Remove it with \"lanescope index --remove\".",
+                            index.string(), fmt::join(parts, ", ")));
+    }
+
+    void checkSummary() {
+        const std::optional<analysis::RunSummary> stored = loaded_ ? readIndexedSummary(path_) : std::nullopt;
+        if (!stored) return;
+        const Result<analysis::RunSummary> made = analysis::summarizeRun(*loaded_);
+        if (made && *made == *stored)
+            good("The summary of the index equals a new one.");
+        else
+            bad("The summary of the index differs from the trace. Remove it with \"lanescope index --remove\".");
     }
 
     const std::filesystem::path path_;
+    TracePtr loaded_;  ///< Null if unreadable.
     std::vector<Finding> findings_;
 };
 

@@ -16,7 +16,8 @@ struct Finding {
 };
 
 /// Reads all tables and bytes of a trace and its index, and returns all findings, good and bad. An
-/// unreadable file is a finding, too. O(bytes).
+/// unreadable file is a finding, too. Compares the index and its summary with new ones. O(bytes), in the memory of the
+/// trace.
 std::vector<Finding> checkTrace(const std::filesystem::path& path, const LoadProgress& progress = {});
 
 /// Compares the whole index of a trace with its checksums and returns the number of corrupt blocks. O(bytes).

@@ -7,6 +7,8 @@
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/index/IndexFile.h"
+#include "model/index/checkTrace.h"
+#include "model/index/compareTraces.h"
 #include "model/index/openTrace.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
@@ -215,7 +217,30 @@ class tst_Index : public QObject {
             const TracePtr read = readIndex(*folder_ / "index", key, "trace");
             QVERIFY2(read, trace->title.c_str());
             QVERIFY2(dumpOf(*read) == dumpOf(*trace), trace->title.c_str());
+            QVERIFY2(differingParts(*read, *trace).empty(), trace->title.c_str());
         }
+    }
+
+    void checkComparesTheIndexWithTheTrace() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const auto findingOfIndex = [this]() -> Finding {
+            for (const Finding& finding : checkTrace(path_))
+                if (finding.sentence.starts_with("The index ")) return finding;
+            return {};
+        };
+        QVERIFY(findingOfIndex().isGood);
+        QVERIFY(findingOfIndex().sentence.ends_with("is unchanged and equals a new one."));
+        // Of another run, by a user who has the key.
+        const TracePtr other = simulatedTraining({.steps = 4, .layers = 6, .ncclPlugin = true});
+        QVERIFY(writeIndex(*other, *sourceKeyOf(path_), index_).has_value());
+        QVERIFY(!findingOfIndex().isGood);
+        QVERIFY2(findingOfIndex().sentence.find("differs from the trace: ") != std::string::npos,
+                 findingOfIndex().sentence.c_str());
+        const auto parts = differingParts(**loadTrace(path_), *other);
+        for (const char* name : {"time range", "kernels", "API calls", "NVTX ranges", "NCCL calls", "tracks", "launch links"})
+            QVERIFY2(std::ranges::count(parts, name) == 1, name);
+        for (const char* name : {"producer", "GPUs", "processes", "page faults", "CPU states"})
+            QVERIFY2(std::ranges::count(parts, name) == 0, name);
     }
 
     void indexIsIndependentOfTheTracePath() {
