@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -39,6 +40,13 @@ void Scratch::clear() const {
     for (const auto& entry : std::filesystem::directory_iterator(path_))
         std::filesystem::remove_all(entry.path(), ignored);
 }
+
+void giveFile(const std::filesystem::path& path, OtherUser user, unsigned mode) {
+    const auto id = static_cast<uid_t>(user);
+    require(::lchown(path.c_str(), id, id) == 0 && ::chmod(path.c_str(), mode) == 0, "A file cannot be given away.");
+}
+
+bool canGiveFiles() { return ::geteuid() == 0; }
 
 NamelessFile::NamelessFile(std::string_view bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
     require(descriptor_ >= 0, "There is no room for a file.");

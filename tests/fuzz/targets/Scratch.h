@@ -24,6 +24,13 @@ class Scratch {
     std::filesystem::path path_;
 };
 
+/// Users other than the one that runs the target: the owner of a trace, and one who may write to its folder.
+enum class OtherUser : unsigned { Owner = 65'530, Neighbour = 65'531 };
+
+/// Gives a file to a user with these permissions. Needs root (`canGiveFiles`).
+void giveFile(const std::filesystem::path& path, OtherUser user, unsigned mode);
+bool canGiveFiles();
+
 /// A file without a name that contains `bytes`.
 class NamelessFile {
   public:

@@ -76,6 +76,25 @@ class CheckedTrace {
         if (trace != trace_) write(trace_);
     }
 
+    /// Reads the index of another user next to the trace of a second one. This user is root.
+    void checkUntrusted(const std::string& index) const {
+        const std::filesystem::path name = indexPaths(path_).front();
+        scratch_.write(name.filename().string(), index);
+        giveFile(path_, OtherUser::Owner, 0644);
+        const auto key = sourceKeyOf(path_);
+        require(key.has_value(), "A trace has no key.");
+        for (const unsigned mode : {0600U, 0644U, 0666U}) {
+            giveFile(name, OtherUser::Neighbour, mode);
+            require(!readIndex(name, *key, path_), "The index of another user is believed.");
+        }
+        giveFile(name, OtherUser::Owner, 0664);
+        require(!readIndex(name, *key, path_), "An index is believed that others can write to.");
+        giveFile(name, OtherUser::Owner, 0644);
+        const TracePtr trace = readIndex(name, *key, path_);
+        require(trace || index != index_, "The index of the owner of the trace is not believed.");
+        if (trace) (void)countCorruptBlocks(*trace);
+    }
+
   private:
     /// The index identifies its trace also by its write time.
     void write(const std::string& trace) const {
@@ -130,6 +149,20 @@ void openIndex(Bytes bytes) {
 void useIndexedTrace(Bytes bytes) {
     const TracePtr trace = openEdited(bytes);
     if (trace) usePartOf(*trace, bytes.size() - 1);
+}
+
+/// Reads an index, edited as by `openIndex`, next to a trace, each of another user. Only as root.
+void indexOfAnotherUser(Bytes bytes) {
+    if (bytes.empty() || !canGiveFiles()) return;
+    static const CheckedTrace checked(simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}));
+    const uint8_t kind = bytes[0] % 8;
+    bytes = bytes.subspan(1);
+    std::string index(textOf(bytes));
+    if (kind != 0) {
+        index = checked.index();
+        edit(index, kind, bytes);
+    }
+    checked.checkUntrusted(index);
 }
 
 /// Checks a trace next to its index: with 16 in the first byte the trace is edited, otherwise the

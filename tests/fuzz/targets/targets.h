@@ -27,7 +27,7 @@ inline std::string_view textOf(Bytes bytes) { return {reinterpret_cast<const cha
 /// Ends the program, with the sentence on stderr, unless `holds`.
 void require(bool holds, const char* sentence);
 
-// Each in a source of its name.
+// Each in a source of its name or of the reader.
 void readLog(Bytes);
 void collectLog(Bytes);
 void loadCollected(Bytes);
@@ -44,7 +44,9 @@ void readFleetReport(Bytes);
 void openIndex(Bytes);
 void useIndexedTrace(Bytes);
 void checkIndexedTrace(Bytes);
+void indexOfAnotherUser(Bytes);
 void readNotes(Bytes);
+void notesOfAnotherUser(Bytes);
 void readCondition(Bytes);
 void readWords(Bytes);
 void readFrames(Bytes);
