@@ -245,23 +245,32 @@ RunEnd completeRun(const capture::RecordOptions& options, const capture::RecordS
 
 namespace {
 
-/// Warns root about a folder in which its owner can replace every file that root makes.
-void warnOfOwner(const std::string& outputPattern) {
-    const std::string localRank = log::launcherRank().localRank;
-    if (::geteuid() != 0 || (!localRank.empty() && localRank != "0")) return;
+/// Asks root for -o in a folder in which its owner can replace every file that root makes. With -o, the user chose the
+/// folder, as for a folder of the host in a container: warns.
+Result<void> checkOwner(const std::string& outputPattern) {
+    if (::geteuid() != 0) return {};
     std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
     if (folder.empty()) folder = ".";
     const std::optional<std::string> owner = otherOwnerOf(folder);
-    if (owner)
+    if (!owner) return {};
+    if (outputPattern.empty())
+        return fail(
+            "This folder belongs to {}, who can replace the trace. As root, use -o with a folder of root's, or with a "
+            "name to record here.",
+            *owner);
+    const std::string localRank = log::launcherRank().localRank;
+    if (localRank.empty() || localRank == "0")
         reportWarning(
             fmt::format("{} belongs to {}, who can replace the trace. As root, use -o with a folder of root's.",
                         folder == "." ? "This folder" : folder.string(), *owner));
+    return {};
 }
 
 }  // namespace
 
 RunEnd recordRun(const capture::RecordOptions& options) {
-    warnOfOwner(options.outputPattern);
+    if (const Result<void> chosen = checkOwner(options.outputPattern); !chosen)
+        return {exitFailed, false, chosen.error().sentence};
     const auto outcome = capture::record(options);
     if (!outcome) return {exitStatusOf(outcome.error()), false, outcome.error().error.sentence};
     const bool hasTrace = outcome->run.has_value();

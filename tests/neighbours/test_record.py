@@ -143,6 +143,21 @@ class SharedFolders(support.SharedFolder):
             self.assertIn(f"belongs to {NEIGHBOUR}", said)
             self.assertEqual(sorted(os.listdir(private)), ["secret.log", "session.json"])
 
+    def test_root_is_asked_for_a_name_in_a_folder_of_a_user(self):
+        self.own(self.folder, NEIGHBOUR, 0o755)
+        for more in ([], ["--repeat", "2"]):
+            done = support.lanescope("record", *more, "--", program(), 10, cwd=self.folder)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"This folder belongs to {NEIGHBOUR}, who can replace the trace. As root, use -o", done.stderr)
+            self.assertEqual(os.listdir(self.folder), [])
+        with tempfile.TemporaryDirectory() as private:
+            for name in ("t.sqlite", f"{private}/t.sqlite"):
+                done = support.lanescope("record", "-o", name, "--", program(), 10, cwd=self.folder)
+                self.assertEqual((done.returncode, ranges(self.folder / name)), (7, 10), done.stderr)
+                self.assertEqual(f"belongs to {NEIGHBOUR}" in done.stderr, name == "t.sqlite", done.stderr)
+        self.own(self.folder, "root", 0o777)
+        self.assertEqual(support.lanescope("record", "--", program(), 10, cwd=self.folder).returncode, 7)
+
     def test_side_files_of_others_are_not_used(self):
         for suffix in ("-wal", "-shm", "-journal", ""):
             self.as_neighbour(f"umask 0; touch t.sqlite.partial{suffix}")
