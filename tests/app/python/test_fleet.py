@@ -455,6 +455,14 @@ class Running(WithNoise):
         self.assertEqual([Path(each.source).name for each in results if isinstance(each, reading.Broken)], ["rank00003.lanescope-summary"])
         self.assertEqual(len(joining.join(results).ranks), 31)
 
+    def test_summaries_beyond_the_memory_of_a_job_are_reported(self):
+        paths = reading.find(self.written("memory", self.simulated(11)))
+        most = sum(reading.read(path).memory for path in paths[:7])
+        results = running.in_processes(paths, 2, most=most)
+        self.assertEqual([isinstance(each, reading.Summary) for each in results], [True] * 7 + [False] * 25)
+        self.assertIn("is not in the report: the summaries need more than", results[-1].sentence)
+        self.assertEqual([len(list_of) for list_of in (joining.join(results).ranks, joining.join(results).broken)], [7, 25])
+
     def test_the_command_says_what_it_found(self):
         folder = self.written("command", self.simulated(10, "slow_gpu", 0.1))
         report, shown = self.folder / "report.sqlite", self.folder / "report.html"

@@ -36,10 +36,11 @@ def load(folder: str, asked: argparse.Namespace):
     paths = reading.find(folder)
     if not paths:
         raise FleetError(f"{folder} has neither summaries ({reading.SUMMARY}) nor traces.")
+    most = running.most_bytes() // len(asked.folders)
     if asked.scheduler:
-        results = running.in_cluster([os.path.abspath(path) for path in paths], asked.scheduler, asked.without_tls)
+        results = running.in_cluster([os.path.abspath(path) for path in paths], asked.scheduler, asked.without_tls, most=most)
     else:
-        results = running.in_processes(paths, asked.workers)
+        results = running.in_processes(paths, asked.workers, most=most)
     return joining.join(results, asked.roles)
 
 

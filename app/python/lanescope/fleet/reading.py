@@ -29,6 +29,7 @@ TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
 NONE = -(1 << 63)  # an unknown number
 MOST_FILE_BYTES = 256 << 20
 MOST_BYTES = 256 << 20  # of all columns of a summary
+ROW_BYTES = 400  # of a row that a job keeps as an object
 MOST_TEXT = 4096
 MOST_SENTENCE = 400
 MOST_SECONDS = 120
@@ -112,6 +113,14 @@ class Summary(NamedTuple):
     source: str
     facts: dict
     tables: dict
+
+    @property
+    def memory(self) -> int:
+        """Returns about the bytes that the summary and its part of a job need."""
+        columns = [column for table in self.tables.values() for column in table.values()]
+        texts = {text for column in columns if column.dtype == object for text in column.tolist()}
+        rows = sum(len(next(iter(self.tables[name].values()))) for name in ("communicators", "counters", "health", "kernels"))
+        return sum(column.nbytes for column in columns) + sum(4 * len(text) + 100 for text in texts) + ROW_BYTES * rows
 
 
 class Broken(NamedTuple):

@@ -6,6 +6,8 @@ Results are in the order of the files, independent of workers and retries.
 
 from __future__ import annotations
 
+import collections
+import itertools
 import json
 import multiprocessing
 import os
@@ -14,39 +16,77 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from lanescope.fleet import FleetError
-from lanescope.fleet.reading import Broken, read
+from lanescope.fleet.reading import Broken, Summary, read
 
 RETRIES = 2
 MOST_FILE = 1 << 20
+MOST_JOB_BYTES = 8 << 30
 
 
 def _died(path: str) -> Broken:
     return Broken(path, f"{os.path.basename(path)} cannot be read: the reader process died {RETRIES + 1} times.")
 
 
-def _round(task, paths: list, workers: int, results: dict) -> None:
+def most_bytes() -> int:
+    """Returns the memory for the summaries of a job: 8 GiB, or half of this machine's."""
+    return min(MOST_JOB_BYTES, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+
+
+class _Results(dict):
+    """Results by file, until they need too much memory together."""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self._most = self._left = most
+
+    @property
+    def is_full(self) -> bool:
+        return self._left < 0
+
+    def add(self, path: str, result) -> None:
+        if not self.is_full and isinstance(result, Summary):
+            self._left -= result.memory
+        self[path] = self.skipped(path) if self.is_full else result
+
+    def skipped(self, path: str) -> Broken:
+        return Broken(path, f"{os.path.basename(path)} is not in the report: the summaries need more than {self._most >> 20:,} MiB.")
+
+
+def _round(task, paths: list, workers: int, results: _Results) -> None:
     """Adds the available results; a process that dies loses its task and the following ones."""
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = {path: pool.submit(task, path) for path in paths}
-        for path, future in futures.items():
-            try:
-                results[path] = future.result()
-            except BrokenProcessPool:
-                pass
+        left, begun = iter(paths), collections.deque()
+
+        def begin(count: int) -> None:
+            for path in [] if results.is_full else itertools.islice(left, count):
+                begun.append((path, pool.submit(task, path)))
+
+        try:
+            begin(2 * workers)  # Few, because finished ones wait in memory.
+            while begun:
+                path, future = begun.popleft()
+                results.add(path, future.result())
+                begin(1)
+        except BrokenProcessPool:
+            for path, future in begun:
+                if future.done() and not future.exception():
+                    results.add(path, future.result())
 
 
-def in_processes(paths: list, workers: int = 0, task=read) -> list:
-    """Returns the results of all files, computed by processes of this machine."""
+def in_processes(paths: list, workers: int = 0, task=read, most: int = 0) -> list:
+    """Returns the results of all files, computed by processes of this machine. The last files of a job that needs more
+    than `most` bytes (`most_bytes`) are reported instead."""
     count = max(1, min(workers or os.cpu_count() or 1, len(paths)))
-    results: dict = {}
+    results = _Results(most or most_bytes())
     for attempt in range(RETRIES + 1):
         left = [path for path in paths if path not in results]
-        if not left:
+        if not left or results.is_full:
             break
         # The last attempt is separate for each file, so that a file that kills its process affects no other.
         for some in [left] if attempt < RETRIES else [[path] for path in left]:
             _round(task, some, count, results)
-    return [results.get(path) or _died(path) for path in paths]
+    rest = results.skipped if results.is_full else _died
+    return [results.get(path) or rest(path) for path in paths]
 
 
 def address_of(scheduler: str) -> str:
@@ -74,9 +114,9 @@ def check_encryption(address: str, is_unsafe: bool) -> None:
                      "TLS (tls://, see security in Dask's documentation), or use --without-tls on a trusted network.")
 
 
-def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) -> list:
+def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read, most: int = 0) -> list:
     """Returns the results of all files, computed by a Dask cluster whose workers see the same files. Only summaries are
-    transferred."""
+    transferred, as far as they fit (`most_bytes`)."""
     address = address_of(scheduler)
     check_encryption(address, is_unsafe)
     try:
@@ -90,13 +130,16 @@ def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) 
         raise FleetError(f"No scheduler answers at {address}: {error}.") from error
     with client:
         futures = [client.submit(task, path, key=f"lanescope-summary-{path}", retries=RETRIES) for path in paths]
-        results = []
+        results = _Results(most or most_bytes())
         for path, future in zip(paths, futures):
+            if results.is_full:
+                future.cancel()
+                continue
             # The results of a worker that dies are computed again by another, as often as Dask allows.
             failure = future.exception()
-            results.append(future.result() if failure is None else
-                           Broken(path, f"{os.path.basename(path)} cannot be read: {type(failure).__name__} in the cluster."))
-        return results
+            results.add(path, future.result() if failure is None else
+                        Broken(path, f"{os.path.basename(path)} cannot be read: {type(failure).__name__} in the cluster."))
+        return [results.get(path) or results.skipped(path) for path in paths]
 
 
 SLURM = """# A Dask cluster in a Slurm allocation; for TLS see security in Dask's documentation (distributed.comm.tls in its configuration).
