@@ -16,7 +16,8 @@ class DiskLimit {
   public:
     explicit DiskLimit(uint64_t bytes) : bytes_(bytes) {}
 
-    /// Returns true if less than the reserve is free. Call it repeatedly; it measures how fast the disk fills.
+    /// Returns true if less than the reserve and a block are free. Call it repeatedly; it measures how fast the disk
+    /// fills.
     bool isReached(log::LogFile::Disk disk, int64_t nowNs) {
         if (bytes_ == 0 || disk.bytes == 0) return false;
         const uint64_t minFree = minFreeBytes(disk, nowNs);
@@ -24,7 +25,7 @@ class DiskLimit {
         // would fit.
         const uint64_t rest = disk.freeBytes > minFree ? disk.freeBytes - minFree : 0;
         if (disk.bytes >= tinyDiskBytes) allowedBytes_ = std::max(rest / 2, std::min(rest, minAllowedBytes));
-        return disk.freeBytes < minFree;
+        return disk.freeBytes < minFree || allowedBytes_ < minBlockBytes;
     }
     /// Returns the bytes that may be written before the next reading, as of the last one; all before the first.
     uint64_t allowedBytes() const { return allowedBytes_; }
@@ -49,6 +50,7 @@ class DiskLimit {
 
     static constexpr uint64_t divisor = 20, maxTwentiethBytes = uint64_t{1} << 30;
     static constexpr uint64_t minAllowedBytes = uint64_t{1} << 20, tinyDiskBytes = uint64_t{16} << 20;
+    static constexpr uint64_t minBlockBytes = uint64_t{512} << 10;  ///< A smaller allowance loses every block.
     static constexpr uint64_t closingBytes = uint64_t{4} << 20;
     static constexpr int64_t closingNs = 2'000'000'000;
 

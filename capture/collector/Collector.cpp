@@ -261,7 +261,8 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     Result<CollectedRun> run = fail(outOfMemory_);
     reserve_.reset();
     if (trace_ && partialPath() != liveTrace_)
-        brokenBy_ = {fmt::format("{}: the folder was moved during the recording.", output_.parent_path().string())};
+        brokenBy_ = {
+            fmt::format("{}: no longer the folder in which the recording began.", output_.parent_path().string())};
     // A full disk has room again once the unfinished trace is removed; the summary and the index need some of it.
     ClosingSteps none;
     none.skipped = [&](const std::filesystem::path& name, std::string_view reason) {

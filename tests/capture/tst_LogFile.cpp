@@ -242,6 +242,9 @@ class tst_LogFile : public QObject {
         agent::DiskLimit chosen(40 * mib);
         QVERIFY(!chosen.isReached({100 * mib, 160 * mib}, 1'000'000'000));
         QCOMPARE(chosen.allowedBytes(), 30 * mib);
+        // No block fits into a quarter of a MiB.
+        QVERIFY(!chosen.isReached({40 * mib + mib / 2, 160 * mib}, 2'000'000'000));
+        QVERIFY(chosen.isReached({40 * mib + mib / 4, 160 * mib}, 2'000'000'000));
         QVERIFY(chosen.isReached({30 * mib, 160 * mib}, 2'000'000'000));
         QCOMPARE(chosen.allowedBytes(), uint64_t{0});
     }
