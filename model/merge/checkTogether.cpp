@@ -103,7 +103,7 @@ std::string commandOf(const Trace& trace) {
     return {};
 }
 
-/// The processes of one run overlap.
+/// The processes of one run overlap. The clocks of two hosts may differ.
 Result<void> checkRuns(std::span<const TracePtr> traces) {
     std::map<std::string, std::vector<const Trace*>> ofCommand;
     for (const TracePtr& trace : traces) {
@@ -111,7 +111,7 @@ Result<void> checkRuns(std::span<const TracePtr> traces) {
         if (command.empty() || !ranksOf(*trace).empty()) continue;
         for (const Trace* other : ofCommand[command]) {
             const std::optional<int64_t> distance = distanceNs(*other, *trace);
-            if (!distance || *distance == 0) continue;
+            if (!distance || *distance == 0 || areOfTwoHosts(*other, *trace)) continue;
             return fail("{0} and {1}: two runs of one program{2}. To compare them, use \"lanescope compare {0} {1}\".",
                         other->path.string(), trace->path.string(), distanceText(distance));
         }

@@ -674,10 +674,11 @@ class tst_mergeTraces : public QObject {
     }
 
     void twoRunsOfOneProgramAreRefused() {
-        const auto recorded = [](const char* command, int64_t utcNs) {
+        const auto recorded = [](const char* command, int64_t utcNs, const char* host = "node0") {
             SimulatedTrace sim;
             sim.description().startUtcNs = utcNs;
             sim.description().facts.commandLine = command;
+            sim.description().facts.host = host;
             sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", 10 * ms, 11 * ms, 12 * ms);
             return sim.finish("run.sqlite");
         };
@@ -687,6 +688,9 @@ class tst_mergeTraces : public QObject {
         QVERIFY(refused.error().sentence.find("two runs of one program, ") != std::string::npos);
         QVERIFY(mergeTraces(std::vector{first, recorded("python serve.py", startUtcNs + 5'000 * ms)}).has_value());
         QVERIFY(mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 1)}).has_value());
+        // The clocks of two hosts may differ.
+        const TracePtr elsewhere = recorded("python train.py", startUtcNs + 5'000 * ms, "node1");
+        QVERIFY(mergeTraces(std::vector{first, elsewhere}).has_value());
     }
 
     /// None is dropped, whatever the file names.
