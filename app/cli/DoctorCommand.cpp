@@ -17,6 +17,7 @@
 #include "capture/machine/Machine.h"
 #include "model/bandwidth/computePeaks.h"
 #include "model/bandwidth/linkPeaks.h"
+#include "model/format/checkFile.h"
 #include "model/format/factNames.h"
 #include "model/text/formatTable.h"
 
@@ -173,12 +174,19 @@ void dropImplausible(const capture::Machine& machine, capture::Measurement& meas
     });
 }
 
+/// Fails if a file would be lost that is no earlier measurement.
+Result<void> checkReplaced(const std::string& output) {
+    if (output.empty() || !mayExist(output) || capture::MeasuredPeaks::load(output)) return {};
+    return fail("{}: exists, and is no file of doctor --measure. Choose another name with -o.", output);
+}
+
 /// Stores the measurement in `output`, or in the file that `record` reads by default.
 Result<std::filesystem::path> keep(const capture::Measurement& measured, const std::string& output) {
     const Result<std::filesystem::path> file =
         output.empty() ? capture::MeasuredPeaks::defaultFile() : std::filesystem::path(output);
     if (!file) return file;
-    // Earlier results of other GPUs are kept; an unreadable file is replaced.
+    if (const Result<void> replaced = checkReplaced(output); !replaced) return fail(replaced.error());
+    // Earlier results of other GPUs are kept; an unreadable default file is replaced.
     capture::MeasuredPeaks all = capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
     capture::MeasuredPeaks newer;
     newer.measuredAtUtcNs =
@@ -194,6 +202,7 @@ Result<std::filesystem::path> keep(const capture::Measurement& measured, const s
 }  // namespace
 
 int measureMachine(const DoctorWords& words) {
+    if (const Result<void> replaced = checkReplaced(words.output); !replaced) return reportFailure(replaced.error());
     const auto driver = capture::CudaDriver::open();
     if (!driver) return reportFailure(driver.error());
     Result<std::unique_ptr<capture::CublasLt>> products = capture::CublasLt::open(words.products);

@@ -2,8 +2,6 @@
 #include "capture/machine/MeasuredPeaks.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -19,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t maxPeaks = 1 << 14;
-constexpr uintmax_t maxFileBytes = 16u << 20;
+constexpr uint64_t maxFileBytes = 16u << 20;
 constexpr int version = 1;
 
 std::string textIn(const Json& object, const char* name) {
@@ -46,11 +44,9 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error))
         return fail("{}: not found. Run 'lanescope doctor --measure'.", file.string());
-    if (std::filesystem::file_size(file, error) > maxFileBytes || error)
-        return fail("{}: too large for measured peaks.", file.string());
-    std::ifstream stream(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    const Json json = Json::parse(text, nullptr, false);
+    const Result<std::string> text = readRegularFile(file, maxFileBytes);
+    if (!text) return fail(text.error());
+    const Json json = Json::parse(*text, nullptr, false);
     const auto peaks = json.is_object() ? json.find("peaks") : json.end();
     if (!json.is_object() || peaks == json.end() || !peaks->is_array() || numberIn(json, "version") != version)
         return fail("{}: no measured peaks in it. Remove it and measure again.", file.string());
