@@ -224,13 +224,50 @@ Result<void> publishFile(const Folder& folder, const std::string& unfinished, co
     return {};
 }
 
+namespace {
+
+bool isOfUserOrRoot(const struct stat& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
+
+/// Returns true if only this user and root can create names in the folder of a file, unlike in /tmp.
+bool isPrivatePlace(const std::filesystem::path& path) {
+    constexpr mode_t othersWrite = 0022;
+    struct stat folder {};
+    return ::stat(folderOf(path).c_str(), &folder) == 0 && isOfUserOrRoot(folder) &&
+           (folder.st_mode & othersWrite) == 0;
+}
+
+/// Returns true if the name leads to a device or pipe. A link of another user does not count; it is replaced.
+bool isDeviceOrPipe(const std::filesystem::path& path) {
+    struct stat name {
+    }, status{};
+    if (::lstat(path.c_str(), &name) != 0 || ::stat(path.c_str(), &status) != 0) return false;
+    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return false;
+    return !S_ISLNK(name.st_mode) || isOfUserOrRoot(name) || isPrivatePlace(path);
+}
+
+/// Opens a device or pipe for writing. Where others can create names, it must belong to this user or to root: others
+/// would read the output, or could replace it by a link meanwhile.
+Result<UniqueFd> openInPlace(const std::filesystem::path& path) {
+    const auto isTrusted = [&path](const struct stat& status) {
+        return isOfUserOrRoot(status) || isPrivatePlace(path);
+    };
+    struct stat status {};
+    UniqueFd file;
+    if (::stat(path.c_str(), &status) == 0 && isTrusted(status)) {
+        file.reset(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+        if (file < 0 || ::fstat(file, &status) != 0)
+            return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    }
+    if (file < 0 || !isTrusted(status) || S_ISREG(status.st_mode))
+        return fail("{}: a pipe or device of another user. Choose another name or folder.", path.string());
+    return file;
+}
+
+}  // namespace
+
 Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
     OutputFile output;
-    std::error_code ignored;
-    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    const bool isInPlace = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-                           !std::filesystem::is_directory(status);
-    if (!isInPlace) {
+    if (!isDeviceOrPipe(path)) {
         Result<AtomicFile> file = AtomicFile::create(path);
         if (!file) return fail(file.error());
         file->copyTargetPermissions();
@@ -238,8 +275,11 @@ Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
         return output;
     }
     output.path_ = path;
-    output.stream_ = std::fopen(path.c_str(), "wbe");
+    Result<UniqueFd> opened = openInPlace(path);
+    if (!opened) return fail(opened.error());
+    output.stream_ = ::fdopen(*opened, "wb");
     if (!output.stream_) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    opened->release();
     return output;
 }
 

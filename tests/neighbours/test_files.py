@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import sqlite3
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -76,6 +77,31 @@ class Files(SharedFolder):
         own.write_bytes(forged)
         self.own(own, "root", 0o644)
         self.assertNotEqual(lanescope("stats", self.trace, user=OWNER).stdout, whole)
+        done = lanescope("check", self.trace, user=OWNER)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, f"BAD  The index .*{ENDING} differs from the trace: .*NVTX ranges")
+        self.assertEqual(lanescope("index", "--remove", self.trace).returncode, 0)
+        self.assertEqual(lanescope("index", self.trace, user=OWNER).returncode, 0)
+        done = lanescope("check", self.trace, user=OWNER)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, f"ok   The index .*{ENDING} is unchanged and equals a new one")
+
+    def test_notes_of_another_user_are_ignored(self):
+        notes = self.trace.with_name(self.trace.name + ".lanescope-notes.json")
+        # Not JSON: a sentence shows that the file was read.
+        for user, mode, said in ((NEIGHBOUR, 0o644, "ok   .*: ignored, because another user can write"),
+                                 (OWNER, 0o666, "ok   .*: ignored, because another user can write"),
+                                 (OWNER, 0o644, "BAD  .*: the notes are corrupt"), ("root", 0o644, "BAD  .*: the notes are corrupt")):
+            for reader in (OWNER, None):
+                with self.subTest(user=user, mode=mode, reader=reader):
+                    notes.write_text("not notes")
+                    self.own(notes, user, mode)
+                    done = lanescope("check", self.trace, user=reader)
+                    self.assertEqual(done.returncode, 0 if said.startswith("ok") else 1, done.stdout)
+                    self.assertRegex(done.stdout, said)
+                    notes.unlink()
+        os.mkfifo(notes, 0o666)
+        self.assertIn("ignored", lanescope("check", self.trace, user=OWNER, timeout=30).stdout)
 
     def test_foreign_journals_are_ignored(self):
         for ending, content in (("-journal", journal_of(self.trace)), ("-wal", b"x" * 40000), ("-shm", b"x" * 32768)):
@@ -119,6 +145,45 @@ class Files(SharedFolder):
             os.mkfifo(pipe, 0o666)
         for command in ("info", "stats", "explain", "summarize", "check"):
             lanescope(command, partial, user=OWNER, timeout=30)
+
+    def test_measured_rates_replace_no_other_file(self):
+        for name, content in (("notes.txt", "mine"), ("other.json", "{}"), ("run.sqlite", None)):
+            path = self.folder / name
+            if content:
+                path.write_text(content)
+            before = path.read_bytes()
+            done = lanescope("doctor", "--measure", "-o", path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("exists, and is no file of doctor --measure", done.stderr)
+            self.assertEqual(path.read_bytes(), before)
+
+    def test_output_goes_to_no_pipe_or_device_of_another_user(self):
+        words = ["sql", self.trace, "SELECT 1 AS one", "-f", "csv", "-o"]
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.own(pipe, NEIGHBOUR, 0o666)
+        done = lanescope(*words, pipe, user=OWNER, timeout=30)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a pipe or device of another user", done.stderr)
+        # A link of another user is replaced, where that is possible.
+        out = self.folder / "out"
+        for mode, expected in ((0o1777, 1), (0o777, 0)):
+            self.folder.chmod(mode)
+            out.symlink_to("/dev/null")
+            self.own(out, NEIGHBOUR)
+            self.assertEqual(lanescope(*words, out, user=OWNER).returncode, expected)
+            self.assertEqual(out.is_symlink(), mode == 0o1777)
+            out.unlink()
+        # Pipes and devices of the user are written.
+        own = self.folder / "own"
+        os.mkfifo(own)
+        self.own(own, OWNER)
+        with subprocess.Popen(["cat", own], stdout=subprocess.PIPE, text=True) as reader:
+            self.assertEqual(lanescope(*words, own, user=OWNER, timeout=30).returncode, 0)
+            self.assertEqual(reader.communicate(timeout=30)[0], "one\n1\n")
+        for place in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            done = lanescope(*words, place, user=OWNER, timeout=30)
+            self.assertEqual((done.returncode, done.stdout), (0, "one\n1\n"), done.stderr)
 
     def test_caches_and_logs_are_private(self):
         with tempfile.TemporaryDirectory() as home:
