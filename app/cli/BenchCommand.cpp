@@ -11,6 +11,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/RecordArguments.h"
 #include "app/cli/commandOptions.h"
+#include "app/cli/recordRun.h"
 #include "app/help/HelpFormatter.h"
 
 namespace lanescope::cli {
@@ -56,7 +57,8 @@ int runBench(BenchArguments& arguments) {
         reportFailure(options.error());
         return exitUsage;
     }
-    const Result<BenchFolder> folder = BenchFolder::make(arguments.folder);
+    const Result<void> place = arguments.folder.empty() ? checkDefaultPlace() : Result<void>();
+    const Result<BenchFolder> folder = place ? BenchFolder::make(arguments.folder) : fail(place.error());
     if (!folder) {
         reportFailure(folder.error());
         return exitNoAnswer;

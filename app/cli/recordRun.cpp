@@ -245,32 +245,40 @@ RunEnd completeRun(const capture::RecordOptions& options, const capture::RecordS
 
 namespace {
 
-/// Asks root for -o in a folder in which its owner can replace every file that root makes. With -o, the user chose the
-/// folder, as for a folder of the host in a container: warns.
-Result<void> checkOwner(const std::string& outputPattern) {
-    if (::geteuid() != 0) return {};
-    std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
-    if (folder.empty()) folder = ".";
-    const std::optional<std::string> owner = otherOwnerOf(folder);
-    if (!owner) return {};
-    if (outputPattern.empty())
-        return fail(
-            "This folder belongs to {}, who can replace the trace. As root, use -o with a folder of root's, or with a "
-            "name to record here.",
-            *owner);
+/// Returns the owner of a folder who can replace each file that root, this user, writes there. Returns nullopt if that
+/// is root, and for other users.
+std::optional<std::string> otherOwnerForRoot(const std::filesystem::path& folder) {
+    return ::geteuid() == 0 ? otherOwnerOf(folder.empty() ? "." : folder) : std::nullopt;
+}
+
+/// With -o, the user chose the folder, as for a folder of the host in a container.
+void warnOfOwner(const std::string& outputPattern) {
     const std::string localRank = log::launcherRank().localRank;
-    if (localRank.empty() || localRank == "0")
+    if (!localRank.empty() && localRank != "0") return;
+    const std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
+    if (const std::optional<std::string> owner = otherOwnerForRoot(folder))
         reportWarning(
             fmt::format("{} belongs to {}, who can replace the trace. As root, use -o with a folder of root's.",
-                        folder == "." ? "This folder" : folder.string(), *owner));
-    return {};
+                        folder.empty() || folder == "." ? "This folder" : folder.string(), *owner));
 }
 
 }  // namespace
 
+Result<void> checkDefaultPlace() {
+    const std::optional<std::string> owner = otherOwnerForRoot({});
+    if (!owner) return {};
+    return fail(
+        "This folder belongs to {}, who can replace the trace. As root, use -o with a folder of root's, or with a name "
+        "to record here.",
+        *owner);
+}
+
 RunEnd recordRun(const capture::RecordOptions& options) {
-    if (const Result<void> chosen = checkOwner(options.outputPattern); !chosen)
-        return {exitFailed, false, chosen.error().sentence};
+    if (options.outputPattern.empty()) {
+        if (const Result<void> place = checkDefaultPlace(); !place) return {exitFailed, false, place.error().sentence};
+    } else {
+        warnOfOwner(options.outputPattern);
+    }
     const auto outcome = capture::record(options);
     if (!outcome) return {exitStatusOf(outcome.error()), false, outcome.error().error.sentence};
     const bool hasTrace = outcome->run.has_value();

@@ -29,6 +29,9 @@ void reportWarnings(const capture::CollectedRun& run);
 /// for a separate summary file; empty for none.
 capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries = {});
 
+/// Fails if this user is root and the current folder belongs to another user, who could replace the files there.
+Result<void> checkDefaultPlace();
+
 /// Records a run of a program, builds its trace, and reports its content and warnings. The returned `RunEnd` contains
 /// errors for the caller to report. Call on the main thread before any other is created.
 RunEnd recordRun(const capture::RecordOptions& options);

@@ -17,13 +17,13 @@ namespace {
 
 /// The members of a trace, in the order of its `forEachField`.
 constexpr std::array<std::string_view, 42> partNames{
-    "producer",    "producer kind", "GPU API",      "time range",      "start time",     "facts",
-    "GPU facts",   "warnings",      "event counts", "names",           "GPUs",           "connections",
-    "processes",   "threads",       "streams",      "launch settings", "kernels",        "copies",
-    "migrations",  "memsets",       "graphs",       "memory events",   "memory pools",   "allocations",
-    "page faults", "API calls",     "call stacks",  "graph nodes",     "CPU states",     "synchronizations",
-    "event marks", "event waits",   "stream waits", "NVTX ranges",     "backward calls", "projections",
-    "NCCL calls",  "counters",      "counter rows", "tracks",          "launch links",   "sums"};
+    "producer",      "producer kind", "GPU API",      "time range",      "start time",     "facts",
+    "GPU facts",     "warnings",      "event counts", "names",           "GPUs",           "connections",
+    "processes",     "threads",       "streams",      "launch settings", "kernels",        "copies",
+    "migrations",    "memsets",       "graphs",       "memory events",   "memory pools",   "allocations",
+    "memory faults", "API calls",     "call stacks",  "graph nodes",     "CPU states",     "synchronizations",
+    "event marks",   "event waits",   "stream waits", "NVTX ranges",     "backward calls", "projections",
+    "NCCL calls",    "counters",      "counter rows", "tracks",          "launch links",   "sums"};
 
 template <class T>
 bool areEqual(const T& one, const T& other) {

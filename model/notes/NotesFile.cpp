@@ -243,10 +243,11 @@ bool isUntrusted(const fs::path& path, const fs::path& trace) {
     return file < 0 && errno == EPERM;
 }
 
-/// Returns true if this user owns the trace or is root. Others would not believe the notes of another user.
+/// Returns true if this user owns the trace. The owner would not believe the notes of another user, and could not read
+/// those of root.
 bool isOwnTrace(const fs::path& trace) {
     struct stat status {};
-    return ::stat(trace.c_str(), &status) != 0 || status.st_uid == ::geteuid() || ::geteuid() == 0;
+    return ::stat(trace.c_str(), &status) != 0 || status.st_uid == ::geteuid();
 }
 
 }  // namespace

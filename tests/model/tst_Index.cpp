@@ -237,9 +237,10 @@ class tst_Index : public QObject {
         QVERIFY2(findingOfIndex().sentence.find("differs from the trace: ") != std::string::npos,
                  findingOfIndex().sentence.c_str());
         const auto parts = differingParts(**loadTrace(path_), *other);
-        for (const char* name : {"time range", "kernels", "API calls", "NVTX ranges", "NCCL calls", "tracks", "launch links"})
+        for (const char* name :
+             {"time range", "kernels", "API calls", "NVTX ranges", "NCCL calls", "tracks", "launch links"})
             QVERIFY2(std::ranges::count(parts, name) == 1, name);
-        for (const char* name : {"producer", "GPUs", "processes", "page faults", "CPU states"})
+        for (const char* name : {"producer", "GPUs", "processes", "memory faults", "CPU states"})
             QVERIFY2(std::ranges::count(parts, name) == 0, name);
     }
 

@@ -258,6 +258,7 @@ class tst_Notes : public QObject {
         const std::string before = contentOf(next);
         QCOMPARE(::chmod(next.c_str(), 0644), 0);
         QCOMPARE(::chmod(folder_->path().c_str(), 0777), 0);
+        QVERIFY(!file().isNextToTrace());  // The owner could not read a private file of root.
         // A user who owns neither.
         QCOMPARE(::seteuid(65'531), 0);
         const NotesFile other = file();

@@ -145,9 +145,9 @@ class SharedFolders(support.SharedFolder):
 
     def test_root_is_asked_for_a_name_in_a_folder_of_a_user(self):
         self.own(self.folder, NEIGHBOUR, 0o755)
-        for more in ([], ["--repeat", "2"]):
-            done = support.lanescope("record", *more, "--", program(), 10, cwd=self.folder)
-            self.assertEqual(done.returncode, 1, done.stderr)
+        for status, words in ((1, ["record", "--"]), (1, ["record", "--repeat", "2", "--"]), (3, ["bench", "true", "---"])):
+            done = support.lanescope(*words, program(), 10, cwd=self.folder)
+            self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(f"This folder belongs to {NEIGHBOUR}, who can replace the trace. As root, use -o", done.stderr)
             self.assertEqual(os.listdir(self.folder), [])
         with tempfile.TemporaryDirectory() as private:
