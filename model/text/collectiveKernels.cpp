@@ -23,47 +23,47 @@ constexpr std::string_view ucxSource = "openucx/ucx: src/ucp/api/device, src/uct
 constexpr std::array patterns{
     // Up to 2.7 "ncclAllReduceRingLLKernel_sum_f32", then "ncclKernel_", "ncclDevKernel_" and "ncclSymkDevKernel_".
     CollectivePattern{.begin = "nccl", .part = "Kernel", .source = ncclSource},
-    CollectivePattern{.library = "MSCCL", .begin = "msccl", .part = "Kernel", .source = ncclSource},
-    CollectivePattern{.library = "MSCCL++", .part = "mscclpp::", .source = "microsoft/mscclpp: src, apps/nccl"},
-    CollectivePattern{.library = "DeepEP", .part = "deep_ep::", .except = "::layout::", .source = deepEpSource},
-    CollectivePattern{.library = "DeepEP", .part = "hybrid_ep::dispatch", .source = deepEpSource},
-    CollectivePattern{.library = "DeepEP", .part = "hybrid_ep::combine", .source = deepEpSource},
+    CollectivePattern{.project = "MSCCL", .begin = "msccl", .part = "Kernel", .source = ncclSource},
+    CollectivePattern{.project = "MSCCL++", .part = "mscclpp::", .source = "microsoft/mscclpp: src, apps/nccl"},
+    CollectivePattern{.project = "DeepEP", .part = "deep_ep::", .except = "::layout::", .source = deepEpSource},
+    CollectivePattern{.project = "DeepEP", .part = "hybrid_ep::dispatch", .source = deepEpSource},
+    CollectivePattern{.project = "DeepEP", .part = "hybrid_ep::combine", .source = deepEpSource},
     CollectivePattern{
-        .library = "UCCL", .part = "uccl::", .except = "::layout::", .source = "uccl-project/uccl: ep/src"},
-    CollectivePattern{.library = "MORI", .part = "mori::", .source = "ROCm/mori: src/ops/dispatch_combine"},
-    CollectivePattern{.library = "MORI", .begin = "EpDispatch", .source = "ROCm/mori: src/ops/dispatch_combine"},
-    CollectivePattern{.library = "MORI", .begin = "EpCombine", .source = "ROCm/mori: src/ops/dispatch_combine"},
-    CollectivePattern{.library = "pplx", .begin = "a2a_", .source = "perplexityai/pplx-garden: p2p-all-to-all"},
-    CollectivePattern{.library = "vLLM",
+        .project = "UCCL", .part = "uccl::", .except = "::layout::", .source = "uccl-project/uccl: ep/src"},
+    CollectivePattern{.project = "MORI", .part = "mori::", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    CollectivePattern{.project = "MORI", .begin = "EpDispatch", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    CollectivePattern{.project = "MORI", .begin = "EpCombine", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    CollectivePattern{.project = "pplx", .begin = "a2a_", .source = "perplexityai/pplx-garden: p2p-all-to-all"},
+    CollectivePattern{.project = "vLLM",
                       .part = "vllm::cross_device_reduce",
                       .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
-    CollectivePattern{.library = "SGLang",
+    CollectivePattern{.project = "SGLang",
                       .part = "sglang::cross_device_reduce",
                       .source = "sgl-project/sglang: sgl-kernel/csrc/allreduce"},
-    CollectivePattern{.library = "aiter",
+    CollectivePattern{.project = "aiter",
                       .part = "aiter::cross_device_reduce",
                       .source = "ROCm/aiter: csrc/include/custom_all_reduce.cuh"},
     CollectivePattern{
-        .library = "custom", .part = "cross_device_reduce", .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
+        .project = "custom", .part = "cross_device_reduce", .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
     CollectivePattern{
-        .library = "quick reduce", .part = "quickreduce::", .source = "vllm-project/vllm: csrc/quickreduce"},
-    CollectivePattern{.library = "PyTorch", .part = "c10d::symmetric_memory::", .source = torchSource},
-    CollectivePattern{.library = "PyTorch", .part = "c10d::intra_node_comm::", .source = torchSource},
-    CollectivePattern{.library = "PyTorch", .part = "c10d::nvshmem_extension::", .source = torchSource},
-    CollectivePattern{.library = "Transformer Engine",
+        .project = "quick reduce", .part = "quickreduce::", .source = "vllm-project/vllm: csrc/quickreduce"},
+    CollectivePattern{.project = "PyTorch", .part = "c10d::symmetric_memory::", .source = torchSource},
+    CollectivePattern{.project = "PyTorch", .part = "c10d::intra_node_comm::", .source = torchSource},
+    CollectivePattern{.project = "PyTorch", .part = "c10d::nvshmem_extension::", .source = torchSource},
+    CollectivePattern{.project = "Transformer Engine",
                       .part = "userbuffers_",
                       .source = "NVIDIA/TransformerEngine: transformer_engine/common/comm_gemm_overlap/userbuffers"},
     CollectivePattern{
-        .library = "NVSHMEM", .part = "nvshmem", .except = "gemm", .source = "NVIDIA/nvshmem: src/device"},
-    CollectivePattern{.library = "rocSHMEM", .part = "rocshmem", .except = "gemm", .source = "ROCm/rocSHMEM: src"},
-    CollectivePattern{.library = "UCX", .begin = "ucp_", .source = ucxSource},
-    CollectivePattern{.library = "UCX", .begin = "uct_", .source = ucxSource},
-    CollectivePattern{.library = "UCX", .begin = "ucx_", .source = ucxSource},
-    CollectivePattern{.library = "UCC", .begin = "ucc_", .source = "openucx/ucc: src/components/tl/cuda/kernels"},
+        .project = "NVSHMEM", .part = "nvshmem", .except = "gemm", .source = "NVIDIA/nvshmem: src/device"},
+    CollectivePattern{.project = "rocSHMEM", .part = "rocshmem", .except = "gemm", .source = "ROCm/rocSHMEM: src"},
+    CollectivePattern{.project = "UCX", .begin = "ucp_", .source = ucxSource},
+    CollectivePattern{.project = "UCX", .begin = "uct_", .source = ucxSource},
+    CollectivePattern{.project = "UCX", .begin = "ucx_", .source = ucxSource},
+    CollectivePattern{.project = "UCC", .begin = "ucc_", .source = "openucx/ucc: src/components/tl/cuda/kernels"},
     CollectivePattern{
-        .library = "oneCCL", .part = "oneapi::ccl::", .source = "uxlfoundation/oneCCL: src/coll/algorithms"},
+        .project = "oneCCL", .part = "oneapi::ccl::", .source = "uxlfoundation/oneCCL: src/coll/algorithms"},
     CollectivePattern{
-        .library = "Apex", .part = "push_pull_halos", .source = "NVIDIA/apex: apex/contrib/csrc/peer_memory"},
+        .project = "Apex", .part = "push_pull_halos", .source = "NVIDIA/apex: apex/contrib/csrc/peer_memory"},
 };
 
 /// Names of operations in lower case without separators, longest first where one begins another.
@@ -75,13 +75,12 @@ constexpr std::array operationWords{
     OperationWord{"allreduce", "AllReduce"}, OperationWord{"reducescatter", "ReduceScatter"},
     OperationWord{"allgather", "AllGather"}, OperationWord{"alltoall", "AlltoAll"},
     OperationWord{"all2all", "AlltoAll"},    OperationWord{"crossdevicereduce", "AllReduce"},
-    OperationWord{"sumreduce", "AllReduce"},
 };
 
 /// Libraries without own names for their kernels, by namespace. Their operations are found by the words above.
 struct Owner {
     std::string_view space;
-    std::string_view library;
+    std::string_view project;
 };
 constexpr std::array owners{
     Owner{"flashinfer::", "FlashInfer"},
@@ -126,13 +125,15 @@ std::string_view operationIn(std::string_view qualified) {
     return {};
 }
 
+constexpr std::array<std::string_view, 7> computing{"gemm",  "matmul",        "triton_",     "blockallreduce",
+                                                    "cub::", "warpallreduce", "at::native::"};
+
 /// Returns true if the name contains such a word but the kernel computes: parts of a block or warp, products fused with
 /// a collective, and kernels that compilers name after the origin of their data.
 bool isComputing(std::string_view qualified) {
-    constexpr std::array<std::string_view, 7> words{"gemm",  "matmul",        "triton_",     "blockallreduce",
-                                                    "cub::", "warpallreduce", "at::native::"};
     const std::string joined = compactName(qualified);
-    return std::ranges::any_of(words, [&](std::string_view word) { return has(joined, word) || has(qualified, word); });
+    return std::ranges::any_of(computing,
+                               [&](std::string_view word) { return has(joined, word) || has(qualified, word); });
 }
 
 /// Returns "AllReduce" of "ncclDevKernel_AllReduce_Sum_f32" and of "ncclAllReduceRingLLKernel_sum_f32".
@@ -167,6 +168,14 @@ std::string_view plainBase(std::string_view qualified) {
 
 std::span<const CollectivePattern> collectivePatterns() { return patterns; }
 
+std::vector<std::string_view> collectiveWords() {
+    std::vector<std::string_view> words;
+    for (const OperationWord& each : operationWords) words.push_back(each.word);
+    return words;
+}
+
+std::vector<std::string_view> computingWords() { return {computing.begin(), computing.end()}; }
+
 std::string collectiveOperation(std::string_view name) {
     if (name.starts_with("_Z")) {
         const std::string inSource = kernelNameInSource(name);
@@ -174,19 +183,19 @@ std::string collectiveOperation(std::string_view name) {
     }
     const std::string_view qualified = qualifiedName(name);
     const CollectivePattern* const pattern = patternOf(qualified);
-    if (pattern != nullptr && pattern->library.empty()) return operationOfNccl(qualified);
+    if (pattern != nullptr && pattern->project.empty()) return operationOfNccl(qualified);
     const std::string_view operation = operationIn(qualified);
     const std::string_view called = operation.empty() ? plainBase(qualified) : operation;
-    if (pattern != nullptr) return fmt::format("{} {}", pattern->library, called);
+    if (pattern != nullptr) return fmt::format("{} {}", pattern->project, called);
     if (operation.empty() || isComputing(qualified)) return {};
     for (const Owner& each : owners)
-        if (has(qualified, each.space)) return fmt::format("{} {}", each.library, operation);
+        if (has(qualified, each.space)) return fmt::format("{} {}", each.project, operation);
     return fmt::format("custom {}", operation);
 }
 
 bool isNcclKernel(std::string_view name) {
     const CollectivePattern* const pattern = patternOf(qualifiedName(name));
-    return pattern != nullptr && pattern->library.empty();
+    return pattern != nullptr && pattern->project.empty();
 }
 
 bool isGradientCollective(std::string_view name) {

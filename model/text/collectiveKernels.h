@@ -4,12 +4,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lanescope {
 
 /// Kernels of a library that move data between GPUs, recognized by their names.
 struct CollectivePattern {
-    std::string_view library = {};  ///< For users: "DeepEP". Empty for NCCL, whose operations stand alone.
+    std::string_view project = {};  ///< For users: "DeepEP". Empty for NCCL, whose operations stand alone.
     std::string_view begin = {};    ///< Start of the qualified name, or empty.
     std::string_view part = {};     ///< Text within the qualified name, or empty.
     std::string_view except = {};   ///< Text of kernels that only compute, or empty.
@@ -18,6 +19,11 @@ struct CollectivePattern {
 
 /// Returns the table, the only place that decides whether a kernel communicates. The first match counts.
 std::span<const CollectivePattern> collectivePatterns();
+
+/// Returns the words of names in lower case without separators that mean communication, if no pattern matches.
+std::vector<std::string_view> collectiveWords();
+/// Returns the words of names of kernels that compute all the same.
+std::vector<std::string_view> computingWords();
 
 /// Returns the operation of a kernel that communicates between GPUs, without algorithm and data type:
 /// "AllReduce" for NCCL, "DeepEP dispatch" or "vLLM AllReduce" for other libraries. Empty for other

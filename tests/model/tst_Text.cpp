@@ -14,6 +14,7 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/text/nearestNames.h"
+#include "model/text/programOf.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
@@ -597,6 +598,8 @@ class tst_Text : public QObject {
         row("void gemm_all_reduce<float>(float*)", "");
         row("void at::native::vectorized_elementwise_kernel<4, AllReduceFunctor>(int)", "");
         row("blockAllReduceSum(float*)", "");
+        row("void loss::sumReduceKernel<float>(float const*, float*, int)", "");
+        row("sum_reduce", "");
         row("gemm", "");
         row("", "");
     }
@@ -615,8 +618,28 @@ class tst_Text : public QObject {
 
     void nearestNamesComeFirst() {
         const std::vector<std::string_view> names{"nvtx_sum", "cuda_gpu_kern_sum", "nccl_sum"};
-        QVERIFY(nearestNames("cuda_gpu_kernsum", names).starts_with("cuda_gpu_kern_sum, "));
+        QCOMPARE(nearestNames("cuda_gpu_kernsum", names), std::string("cuda_gpu_kern_sum, nvtx_sum, nccl_sum"));
         QCOMPARE(nearestNames("", {}), std::string());
+    }
+
+    void programIsTheCommandWithoutItsArguments_data() {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<QString>("program");
+        const auto row = [](const char* command, const char* program) {
+            QTest::newRow(command) << QString(command) << QString(program);
+        };
+        row("", "");
+        row("./train", "train");
+        row("/usr/bin/python3.12 -u src/train.py --seed 3 --out eval.py", "python train.py");
+        row("python3 -m torch.distributed.run --nproc-per-node=4 fsdp.py", "python -m torch.distributed.run fsdp.py");
+        row("torchrun --standalone job/fsdp.py", "torchrun fsdp.py");
+        row("python -m trainer --lr 1", "python -m trainer");
+        row("python -m", "python -m ");
+    }
+    void programIsTheCommandWithoutItsArguments() {
+        QFETCH(QString, command);
+        QFETCH(QString, program);
+        QCOMPARE(QString::fromStdString(programOf(command.toStdString())), program);
     }
 
     void errorMayBeAStructuredType() {
