@@ -12,6 +12,7 @@
 
 #include "model/merge/TraceExcerpt.h"
 #include "model/text/formatValue.h"
+#include "model/text/programOf.h"
 
 namespace lanescope {
 
@@ -103,24 +104,40 @@ std::string commandOf(const Trace& trace) {
     return {};
 }
 
-/// The processes of one run overlap. The clocks of two hosts may differ.
+/// The processes of one run overlap. The clocks of two hosts may disagree.
 Result<void> checkRuns(std::span<const TracePtr> traces) {
-    std::map<std::string, std::vector<const Trace*>> ofCommand;
+    std::map<std::string, std::vector<const Trace*>> ofProgram;
     for (const TracePtr& trace : traces) {
-        const std::string command = commandOf(*trace);
-        if (command.empty() || !ranksOf(*trace).empty()) continue;
-        for (const Trace* other : ofCommand[command]) {
+        const std::string program = programOf(commandOf(*trace));
+        if (program.empty() || !ranksOf(*trace).empty()) continue;
+        for (const Trace* other : ofProgram[program]) {
             const std::optional<int64_t> distance = distanceNs(*other, *trace);
             if (!distance || *distance == 0 || areOfTwoHosts(*other, *trace)) continue;
             return fail("{0} and {1}: two runs of one program{2}. To compare them, use \"lanescope compare {0} {1}\".",
                         other->path.string(), trace->path.string(), distanceText(distance));
         }
-        ofCommand[command].push_back(trace.get());
+        ofProgram[program].push_back(trace.get());
     }
     return {};
 }
 
 }  // namespace
+
+std::string differentPrograms(std::span<const TracePtr> traces) {
+    const Trace* first = nullptr;
+    std::string known;
+    for (const TracePtr& trace : traces) {
+        const std::string program = programOf(commandOf(*trace));
+        if (program.empty() || program == known) continue;
+        if (first != nullptr)
+            return fmt::format(
+                "{} and {} are of different programs (\"{}\" and \"{}\"{}): check that they belong together.",
+                first->title, trace->title, known, program, distanceText(distanceNs(*first, *trace)));
+        first = trace.get();
+        known = program;
+    }
+    return {};
+}
 
 Result<void> checkTogether(std::span<const TracePtr> traces) {
     if (Result<void> distinct = checkNoCopies(traces); !distinct) return distinct;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
@@ -12,5 +13,8 @@ namespace lanescope {
 /// program without ranks ran twice, one after the other. The records of NCCL Inspector of a rank are not its trace. A
 /// rank on two hosts at the same time may be a rank of each host. The error names both files. O(n log n) in the traces.
 Result<void> checkTogether(std::span<const TracePtr> traces);
+
+/// Returns a sentence that names the first two traces of different programs (`programOf`); empty if there are none.
+std::string differentPrograms(std::span<const TracePtr> traces);
 
 }  // namespace lanescope

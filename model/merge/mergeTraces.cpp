@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/assemble/TraceBuilder.h"
@@ -41,11 +42,15 @@ class Descriptions {
     /// `isTaken` is true for traces that contribute to the whole.
     void write(const std::vector<PartPlacement>& placements, const std::vector<bool>& isTaken) {
         describeRun();
+        for (const TracePtr& trace : traces_)
+            for (const auto& each : notesOf(*trace)) ++timesNoted_[each];
         for (size_t index = 0; index < traces_.size(); ++index)
             if (isTaken[index])
                 takeFrom(*traces_[index], placements[index], clocks_.clocks[placed_.parts[index].clock]);
         for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
+        if (std::string other = differentPrograms(traces_); !other.empty())
+            builder_.note({Severity::Warning, HealthCode::ClocksNotAligned, std::move(other)});
         if (excerpt_.steps && excerpt_.steps->first > 0)
             builder_.note({Severity::Info, HealthCode::Windows,
                            fmt::format("Only {0} of the run: steps are renumbered from 0. Step 0 "
@@ -166,10 +171,27 @@ class Descriptions {
                 break;
             }
         if (note.timeNs) note.timeNs = placement.clock.at(*note.timeNs);
-        if (const auto name = names_.find(&part); name != names_.end()) note = ofFile(std::move(note), name->second);
-        const auto& notes = builder_.trace().health;
-        const bool isReported = std::find(notes.begin(), notes.end(), note) != notes.end();
-        if (!isReported || !isOfEveryFile(note)) builder_.note(std::move(note));
+        const auto name = names_.find(&part);
+        std::string files = name == names_.end() ? "" : name->second + ": ";
+        // A fact of several files is reported once.
+        if (isOfEveryFile(note)) {
+            size_t& times = timesNoted_[{note.code, note.sentence}];
+            const size_t count = std::exchange(times, 0);
+            if (count == 0) return;
+            if (count == traces_.size()) files.clear();
+            if (count < traces_.size() && count > 1)
+                files = fmt::format("{} and {} other file{}: ", name->second, count - 1, count == 2 ? "" : "s");
+        }
+        note.sentence = files + note.sentence;
+        builder_.note(std::move(note));
+    }
+
+    using NoteSet = std::set<std::pair<HealthCode, std::string>>;
+
+    static NoteSet notesOf(const Trace& part) {
+        NoteSet notes;
+        for (const HealthNote& note : part.health) notes.emplace(note.code, note.sentence);
+        return notes;
     }
 
     void describeProcess(Process& process, const Trace& part, const AlignedClocks::Clock& clock) {
@@ -202,6 +224,10 @@ class Descriptions {
     void noteClocks() {
         const auto& names = placed_.clocks;
         const bool isByStart = clocks_.clocks.front().method == ClockMethod::Start;
+        if (names.size() == 1 && traces_.size() > 1 && !isByStart)
+            builder_.note(
+                {Severity::Info, HealthCode::ClocksAligned,
+                 fmt::format("All files were recorded on {}, so their times are of one clock.", names.front())});
         if (isByStart && traces_.size() > 1)
             builder_.note({Severity::Warning, HealthCode::ClocksNotAligned,
                            "The files were aligned by their first events; their times cannot be compared."});
@@ -262,7 +288,8 @@ class Descriptions {
     const TraceExcerpt& excerpt_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
-    std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, filled on demand.
+    std::map<std::pair<HealthCode, std::string>, size_t> timesNoted_;  ///< Traces with a note; 0 once it is reported.
+    std::unordered_map<int64_t, size_t> processes_;                    ///< By packed id, filled on demand.
 };
 
 /// Returns placements from the times of each trace to those of the whole, which begins with the first of them.

@@ -35,12 +35,6 @@ bool isOfEveryFile(const HealthNote& note) {
     return note.severity == Severity::Info || note.code == HealthCode::NotShown || note.code == HealthCode::CoarseTimes;
 }
 
-HealthNote ofFile(HealthNote note, const std::string& name) {
-    const bool isNamed = note.count || note.severity != Severity::Info;
-    if (isNamed && !isOfEveryFile(note)) note.sentence = fmt::format("{}: {}", name, note.sentence);
-    return note;
-}
-
 namespace {
 
 /// Number range of packed ids.

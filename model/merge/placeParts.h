@@ -14,11 +14,8 @@ namespace lanescope {
 /// Returns the display name of each trace's file: its name, with as much of its folder as needed to be unique.
 std::vector<std::string> shortNames(std::span<const TracePtr> traces);
 
-/// Returns true if a note holds for each file of its kind, and is not a loss of this one: shown once for many files.
+/// Returns true if a note may hold for several files, as it is no loss of one: shown once if all of them have it.
 bool isOfEveryFile(const HealthNote& note);
-
-/// Returns the note for one of several files, with the file's name in counts and warnings.
-HealthNote ofFile(HealthNote note, const std::string& name);
 
 /// Ids of the processes and GPUs of several traces in the merged trace.
 struct PlacedParts {

@@ -686,11 +686,47 @@ class tst_mergeTraces : public QObject {
         const auto refused = mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 5'000 * ms)});
         QVERIFY(!refused);
         QVERIFY(refused.error().sentence.find("two runs of one program, ") != std::string::npos);
+        QVERIFY(!mergeTraces(std::vector{first, recorded("python3 ./train.py --seed 2", startUtcNs + 5'000 * ms)}));
         QVERIFY(mergeTraces(std::vector{first, recorded("python serve.py", startUtcNs + 5'000 * ms)}).has_value());
         QVERIFY(mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 1)}).has_value());
         // The clocks of two hosts may differ.
         const TracePtr elsewhere = recorded("python train.py", startUtcNs + 5'000 * ms, "node1");
         QVERIFY(mergeTraces(std::vector{first, elsewhere}).has_value());
+    }
+
+    void differentProgramsAreReported() {
+        const auto recorded = [](const char* command, const char* file) {
+            SimulatedTrace sim;
+            sim.description().startUtcNs = startUtcNs;
+            sim.description().facts.host = "box";
+            sim.description().facts.commandLine = command;
+            sim.note({Severity::Info, HealthCode::Windows, std::string("Only in ") + file});
+            sim.note({Severity::Info, HealthCode::NvmlAbsent, "Of both."});
+            const int64_t endNs = file[0] == 'a' ? 12 * ms : 13 * ms;
+            sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", 10 * ms, 11 * ms, endNs);
+            return sim.finish(file);
+        };
+        const TracePtr first = recorded("python train.py --seed 1", "a.sqlite");
+        const auto sentences = [&](const char* command) {
+            std::vector<std::string> said;
+            const TracePtr whole = merged({first, recorded(command, "b.sqlite")});
+            for (const HealthNote& note : whole->health) said.push_back(note.sentence);
+            return said;
+        };
+        const auto has = [](const std::vector<std::string>& said, const char* sentence) {
+            return std::ranges::count(said, std::string(sentence));
+        };
+        constexpr const char* other =
+            "a.sqlite and b.sqlite are of different programs (\"python train.py\" and \"python serve.py\"): check that "
+            "they belong together.";
+        const std::vector<std::string> said = sentences("python serve.py");
+        QCOMPARE(has(said, other), 1);
+        QCOMPARE(has(sentences("python3 train.py --seed 2"), other), 0);
+        // A fact of one file has its name, that of all files is reported once.
+        QCOMPARE(has(said, "a.sqlite: Only in a.sqlite"), 1);
+        QCOMPARE(has(said, "b.sqlite: Only in b.sqlite"), 1);
+        QCOMPARE(has(said, "Of both."), 1);
+        QCOMPARE(has(said, "All files were recorded on box, so their times are of one clock."), 1);
     }
 
     /// None is dropped, whatever the file names.
