@@ -208,13 +208,14 @@ namespace {
 
 using Steps = std::span<const StepSummary>;
 
-/// Returns the steps of each run of a pooled worker: step numbers restart in each.
+/// Returns the steps of each run of a pooled worker: step numbers or times restart in each.
 std::vector<Steps> runsOf(const WorkerSummary& worker) {
     std::vector<Steps> runs;
     const Steps all = worker.steps;
     size_t begin = 0;
     for (size_t step = 1; step <= all.size(); ++step) {
-        if (step < all.size() && all[step].number > all[step - 1].number) continue;
+        if (step < all.size() && all[step].number > all[step - 1].number && all[step].startNs >= all[step - 1].startNs)
+            continue;
         runs.push_back(all.subspan(begin, step - begin));
         begin = step;
     }

@@ -292,11 +292,12 @@ std::string undecidedText(const Claim& claim) {
     return text;
 }
 
-/// Returns the clause about the changes that the runs would show: few runs that differ much show none.
+/// From it on, few runs that differ much show no change.
+constexpr double meaninglessPercent = 100;
+
+/// Returns the clause about the changes that the runs would show.
 std::string visibleText(const Claim& claim) {
-    constexpr double meaninglessPercent = 100;
-    if (claim.visiblePercent >= meaninglessPercent)
-        return "; even a doubling could go unnoticed in these runs. Record more of them";
+    if (claim.visiblePercent >= meaninglessPercent) return "; even a doubling could go unnoticed in these runs";
     return fmt::format("; one of {} % would most likely have been seen", percentText(claim.visiblePercent));
 }
 
@@ -351,7 +352,7 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
             clauses.add(words(visibleText(claim)));
             clauses.addCauses("; but ", causes, pair);
             clauses.addTelling(comparison);
-            clauses.add(words("."));
+            clauses.add(words(claim.visiblePercent >= meaninglessPercent ? ". Record more runs." : "."));
             break;
         case Outcome::Nothing: break;
     }
@@ -363,8 +364,8 @@ std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     if (worker.warmUpSteps == 1) text += ", the first skipped as warm-up";
     if (worker.warmUpSteps > 1) text += fmt::format(", the first {} skipped as warm-up", worker.warmUpSteps);
     if (worker.isLastLeftOut) text += ", the last skipped (its end is unknown)";
-    const std::string ahead = worker.aheadText();
-    return ahead.empty() ? text : text + ", " + ahead;
+    const std::optional<int64_t> onCpuNs = worker.aheadNs();
+    return onCpuNs ? fmt::format("{}, {} each on the CPU, which runs ahead", text, formatDuration(*onCpuNs)) : text;
 }
 
 std::string asSentence(std::string text) {

@@ -17,6 +17,7 @@
 #include "model/compare/cautions.h"
 #include "model/compare/judgeRuns.h"
 #include "model/text/formatValue.h"
+#include "model/text/programOf.h"
 
 namespace lanescope::compare {
 
@@ -230,10 +231,11 @@ bool hasSpread(const JudgedRuns& runs) {
 /// Runs of a side that differ are not runs of one program.
 void addCautions(RunGroup runs, std::string_view side, std::vector<std::string>& cautions) {
     for (const RunSummary& run : runs) {
-        if (!(run.facts.commandLine == runs.front().facts.commandLine))
-            cautions.push_back(fmt::format("The runs of the {} have not the same command: {} and {}.", side,
-                                           printable(runs.front().facts.commandLine),
-                                           printable(run.facts.commandLine)));
+        // Arguments differ between runs, as seeds and output folders do.
+        const std::string first = programOf(runs.front().facts.commandLine), other = programOf(run.facts.commandLine);
+        if (first != other)
+            cautions.push_back(fmt::format("The runs of the {} are of different programs: {} and {}.", side,
+                                           printable(first), printable(other)));
         else if (run.pattern != runs.front().pattern)
             cautions.push_back(fmt::format("The runs of the {} have other steps: {} and {}.", side,
                                            printable(runs.front().pattern), printable(run.pattern)));
@@ -290,10 +292,11 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
     answer(comparison, programs.baseline, programs.candidate);
     addCautions(baseline, "baseline", comparison.answer.cautions);
     addCautions(candidate, "candidate", comparison.answer.cautions);
-    if (!earlier.empty() && earlier.front().facts.commandLine != baseline.front().facts.commandLine)
+    if (!earlier.empty() &&
+        programOf(earlier.front().facts.commandLine) != programOf(baseline.front().facts.commandLine))
         comparison.answer.cautions.push_back(
-            "The earlier runs were not started by the baseline's command, so runs of it may differ "
-            "more or less than they do.");
+            "The earlier runs are of another program than the baseline, so its runs may differ more or less than they "
+            "do.");
     return programs;
 }
 

@@ -214,6 +214,26 @@ class tst_comparePrograms : public QObject {
         QCOMPARE(far->comparison.answer.outcome, Outcome::WithinNoise);
     }
 
+    /// Seeds and output folders differ between runs of one program.
+    void argumentsMakeNoOtherProgram() {
+        const auto cautions = [](const char* other) {
+            std::vector<RunSummary> before = steadyRuns({50, 51}), after = steadyRuns({60, 61});
+            for (RunSummary* run : {&before[0], &after[0], &after[1]})
+                run->facts.commandLine = "/usr/bin/python3 train.py --seed 1";
+            before[1].facts.commandLine = other;
+            const auto compared = comparePrograms(before, after);
+            std::string all;
+            for (const std::string& each : compared->comparison.answer.cautions) all += each;
+            return all;
+        };
+        QVERIFY(cautions("python train.py --seed 2 --out b").find("of the baseline") == std::string::npos);
+        const std::string other = cautions("python eval.py --seed 1");
+        QVERIFY2(
+            other.find("The runs of the baseline are of different programs: python train.py and python eval.py.") !=
+                std::string::npos,
+            other.c_str());
+    }
+
     void copiesOfARecordingAreOneRun() {
         std::vector<RunSummary> before = steadyRuns({50, 51}), after = steadyRuns({60, 61});
         uint64_t hash = 7;

@@ -141,13 +141,26 @@ def _check_one_job(chosen: dict) -> None:
     for number, attempts in sorted(chosen.items()):
         commands: dict = {}
         for attempt in attempts:
-            command = attempt[4].facts.get("commandLine")
-            if command:
-                commands.setdefault(command, os.path.basename(attempt[1]))
+            program = _program_of(attempt[4].facts.get("commandLine") or "")
+            if program:
+                commands.setdefault(program, os.path.basename(attempt[1]))
         if len(commands) > 1:
             first, second = list(commands.values())[:2]
             raise FleetError(f"{_numbers([number])} is in files of different programs, such as {first} and {second}. "
                              "Name a folder with the files of one job, or two folders to compare two jobs.")
+
+
+def _program_of(command: str) -> str:
+    """Returns the program with its module and script, without folders and arguments, which differ between attempts."""
+    words = command.split()
+    program = os.path.basename(words[0]) if words else ""
+    program = "python" if program.startswith("python") else program
+    for place, word in enumerate(words[1:], 1):
+        if word == "-m":
+            program += " -m " + "".join(words[place + 1:place + 2])
+        if word.endswith((".py", ".sh", ".jl", ".lua", ".pl", ".rb", ".js")):
+            return f"{program} {os.path.basename(word)}"
+    return program
 
 
 def _numbers(numbers: list) -> str:
