@@ -65,7 +65,7 @@ RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
         if (domain[row] != known) {
             known = domain[row];
             const std::string_view name = trace.strings.at(known);
-            isKnownUsed = !isNcclDomain(name) && name != pythonDomain;
+            isKnownUsed = !isNcclDomain(name) && !isFunctionDomain(name);
         }
         return style[row] == NvtxStyle::PushPop && isKnownUsed;
     };

@@ -339,7 +339,7 @@ class WorkSpan {
 RowsByOwner rangesByThread(const Trace& trace, const std::stop_token& stop) {
     return {trace.nvtx.thread, trace.threads.size(), stop, [&trace](uint32_t row) {
                 return trace.nvtx.style[row] != NvtxStyle::Mark &&
-                       trace.strings.at(trace.nvtx.domain[row]) != pythonDomain;
+                       !isFunctionDomain(trace.strings.at(trace.nvtx.domain[row]));
             }};
 }
 

@@ -442,7 +442,7 @@ class Writer {
                 if (!row.isStack)
                     for (const auto& [what, fact] : threadStateFacts(trace_, slice.event.row()))
                         arguments.add(what, fact);
-                packets_.begin(lastTrack_, slice.times.startNs, row.isStack ? "stack" : kinds::CpuState::identifier,
+                packets_.begin(lastTrack_, slice.times.startNs, row.isStack ? stackDomain : threadStateDomain,
                                text(slice.name), arguments);
                 open.push_back(slice.times.endNs);
             }

@@ -23,7 +23,7 @@ namespace {
 bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
     for (const Lane& lane : track.lanes)
         if (lane.size() > 0 && lane.event.front().kind() == EventKind::Nvtx)
-            return trace.strings.at(trace.nvtx.domain[lane.event.front().row()]) == pythonDomain;
+            return isFunctionDomain(trace.strings.at(trace.nvtx.domain[lane.event.front().row()]));
     return false;
 }
 

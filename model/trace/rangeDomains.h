@@ -18,6 +18,9 @@ inline constexpr std::string_view ncclAtWritingDomain = "NCCL, at the time of wr
 inline constexpr std::string_view annotationDomain = "PyTorch";
 inline constexpr std::string_view operatorDomain = "PyTorch operators";
 inline constexpr std::string_view pythonDomain = "Python functions";
+/// Samples of threads, as ranges in files of `lanescope export -f perfetto`.
+inline constexpr std::string_view threadStateDomain = "thread_state";
+inline constexpr std::string_view stackDomain = "stack";
 /// Annotations projected to the GPU, in files without CPU events.
 inline constexpr std::string_view gpuAnnotationDomain = "PyTorch on the GPU";
 
@@ -33,10 +36,16 @@ inline constexpr std::string_view xlaStepDomain = "XLA steps";
 /// Returns true if ranges of that domain are NCCL calls.
 constexpr bool isNcclDomain(std::string_view domain) { return domain == ncclDomain || domain == ncclAtWritingDomain; }
 
+/// Returns true if ranges of that domain are functions or states of threads, which lead to no place in the program's
+/// own ranges.
+constexpr bool isFunctionDomain(std::string_view domain) {
+    return domain == pythonDomain || domain == threadStateDomain || domain == stackDomain;
+}
+
 /// Returns true if ranges of that domain are code that ran, not the program's own phases: they are
 /// not searched for steps.
 constexpr bool isCodeDomain(std::string_view domain) {
-    return domain == operatorDomain || domain == pythonDomain || domain == xlaOperationDomain;
+    return domain == operatorDomain || domain == xlaOperationDomain || isFunctionDomain(domain);
 }
 
 /// Returns true if ranges of that domain do not come from NVTX.

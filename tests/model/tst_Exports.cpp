@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "model/analysis/RunSummary.h"
 #include "model/export/kinetoTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/flame/makeFlame.h"
@@ -337,6 +338,24 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
                              "Running 45+5", "train 0+45",    "forward 10+35"};
         expected.sort();
         QCOMPARE(found, expected);
+    }
+
+    /// States and stacks of an export are no ranges of the program: neither steps nor places.
+    void statesOfAnExportAreNoSteps() {
+        constexpr int64_t ms = 1'000'000;
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread();
+        for (int64_t at = 0; at < 20; ++at) {
+            made.addNvtx(main, "Lock", at * 10 * ms, at * 10 * ms + 9 * ms, NvtxStyle::PushPop, threadStateDomain);
+            made.addNvtx(main, "train", at * 10 * ms, at * 10 * ms + 9 * ms, NvtxStyle::PushPop, stackDomain);
+            for (int64_t kernel = 0; kernel < 3; ++kernel)
+                made.launch(main, made.defaultStream(), "gemm", (at * 10 + kernel) * ms,
+                            (at * 10 + kernel) * ms + 6'000, (at * 10 + kernel) * ms + 500'000);
+        }
+        const auto run = analysis::summarizeRun(*made.finish());
+        QVERIFY(run);
+        QVERIFY(run->source != StepSource::NvtxRange);
+        for (const analysis::Contributor& each : run->workers.at(0).contributors) QCOMPARE(each.path, std::string());
     }
 
     void numbersAreFormattedLikeNvprof() {

@@ -5,6 +5,8 @@
 #include "model/importers/inspector/readInspectorTrace.h"
 #include "model/importers/loadTrace.h"
 #include "model/trace/healthNotes.h"
+#include "model/trace/kinds/Api.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/inspectorLog.h"
@@ -206,6 +208,43 @@ class tst_IncompleteTraces : public QObject {
         QVERIFY2(explanation.sentence.find("32 calls launched GPU work") != std::string::npos,
                  explanation.sentence.c_str());
         QVERIFY(explanation.caveats.empty());
+    }
+
+    /// A call that failed launched nothing, and a few calls prove nothing.
+    void launchesThatFailedAreNotLost() {
+        const auto noted = [](int launches, int failed, bool isOurs = false) {
+            SimulatedTrace made;
+            if (isOurs) made.description().producer = "Lanescope 1.0";
+            for (int each = 0; each < launches; ++each)
+                made.add<kinds::Api>({.startNs = each * 1000,
+                                      .endNs = each * 1000 + 500,
+                                      .name = made.intern("cudaLaunchKernel"),
+                                      .thread = made.defaultThread(),
+                                      .correlation = static_cast<uint32_t>(each + 1),
+                                      .returnValue = each < failed ? 98 : 0});
+            return sentenceOf(*made.finish(), HealthCode::GpuWorkMissing);
+        };
+        QVERIFY(noted(40, 0).starts_with("40 calls launched GPU work"));
+        QVERIFY(noted(40, 10).starts_with("30 calls launched GPU work"));
+        QCOMPARE(noted(40, 40), std::string());
+        QCOMPARE(noted(3, 0), std::string());
+        QVERIFY2(noted(40, 0, true).find("lanescope doctor") != std::string::npos, noted(40, 0, true).c_str());
+    }
+
+    /// A launch into a graph that is captured does no work yet, as with JAX. A host function is no work of the GPU.
+    void launchesIntoACaptureAreNotLost() {
+        std::vector<std::string> events;
+        int number = 0;
+        for (int each = 1; each <= 40; ++each) {
+            const double atUs = each * 1000;
+            events.push_back(launch(0, atUs, "4100", "cuStreamBeginCaptureToGraph"));
+            events.push_back(launch(++number, atUs + 10, "4100", "cuLaunchKernelEx"));
+            events.push_back(launch(0, atUs + 20, "4100", "cuStreamEndCapture"));
+            events.push_back(launch(++number, atUs + 30, "4100", "cuLaunchHostFunc"));
+            events.push_back(launch(++number, atUs + 40, "4100", "cuLaunchKernel"));
+            events.push_back(kernel(number, atUs + 50, 20));
+        }
+        QVERIFY(!hasNote(*loaded(traceOf(events)), HealthCode::CallsWithoutWork));
     }
 
     void exportWithoutGpuTablesIsReported() {

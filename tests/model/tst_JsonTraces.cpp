@@ -288,6 +288,20 @@ class tst_JsonTraces : public QObject {
         QCOMPARE(streams, size_t{1});
     }
 
+    /// A trace holds 65,536 processes. Events of the others are counted, and calls of one number are no slow search.
+    void moreProcessesThanATraceHoldsAreSkipped() {
+        std::vector<std::string> events;
+        for (int process = 0; process < 70'000; ++process)
+            events.push_back(slice("cuda_runtime", "cudaLaunchKernel", std::to_string(100'000 + process), "1", "1000",
+                                   "5", R"("correlation": 7)"));
+        for (int each = 0; each < 20'000; ++each)
+            events.push_back(slice("kernel", "gemm", "0", "7", std::to_string(2'000 + each * 10), "5",
+                                   R"("device": 0, "context": 1, "stream": 7, "correlation": 7)"));
+        const TracePtr trace = loaded(traceOf(events));
+        QCOMPARE(trace->processes.size(), size_t{65'536});
+        QCOMPARE(trace->kernels.size(), 20'000u);
+    }
+
     void inconsistentEventsAreCounted() {
         std::vector<std::string> events = smallRun();
         events.push_back(

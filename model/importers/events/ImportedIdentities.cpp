@@ -16,6 +16,8 @@ namespace lanescope {
 namespace {
 
 constexpr std::array callEventKinds{ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall};
+/// Processes with a call of one correlation that may own its work. A host has fewer ranks.
+constexpr size_t maxCallers = 64;
 
 /// Returns the number of a process or thread, if it is a possible system id.
 std::optional<uint32_t> systemId(const std::string& name, uint32_t maxId) {
@@ -76,8 +78,8 @@ void ImportedIdentities::findMainProcess() {
     if (calls.size() < 2) return;
     for (const ImportedEventKind kind : callEventKinds)
         events_.slices(kind).forEach([this](const ImportedSlice& each) {
-            if (each.extra != 0)
-                calls_.push_back({each.extra, process(events_.threads[each.thread].process), each.startNs});
+            const uint32_t caller = each.extra != 0 ? process(events_.threads[each.thread].process) : noIndex;
+            if (caller != noIndex) calls_.push_back({each.extra, caller, each.startNs});
         });
     const auto keyOf = [](const Call& call) { return std::tie(call.correlation, call.process); };
     std::stable_sort(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) { return keyOf(a) < keyOf(b); });
@@ -101,7 +103,8 @@ void ImportedIdentities::findOwners() {
     std::map<int64_t, std::map<uint32_t, Votes>> votes;  // by GPU and process
     bool isAnyShared = false;
     events_.gpuWork.forEach([&](const ImportedGpuWork& work) {
-        const std::span<const Call> callers = callsOf(work.correlation);
+        std::span<const Call> callers = callsOf(work.correlation);
+        callers = callers.first(std::min(callers.size(), maxCallers));
         isAnyShared = isAnyShared || callers.size() > 1;
         const auto isPossible = [&](const Call& call) { return call.startNs <= work.startNs; };
         const auto count = std::ranges::count_if(callers, isPossible);
@@ -180,7 +183,7 @@ uint32_t ImportedIdentities::threadOfPlace(uint32_t place) {
 uint32_t ImportedIdentities::processOfWork(const ImportedGpuWork& work) {
     const std::span<const Call> callers = callsOf(work.correlation);
     const auto owner = owners_.find(events_.places[work.place].device);
-    if (owner != owners_.end() && std::ranges::find(callers, owner->second, &Call::process) != callers.end())
+    if (owner != owners_.end() && std::ranges::binary_search(callers, owner->second, {}, &Call::process))
         return owner->second;
     return callers.empty() ? mainProcess() : callers.front().process;
 }

@@ -20,6 +20,8 @@ class ImportedIdentities {
   public:
     ImportedIdentities(const ImportedEvents& events, TraceBuilder& builder);
 
+    // A trace holds a limited number of each: all return `noIndex` for one that does not fit.
+
     /// Returns the thread of an index of `ImportedEvents::threads`.
     uint32_t thread(uint32_t number);
     /// Returns the thread if `thread` was called for it before, else `noIndex`.

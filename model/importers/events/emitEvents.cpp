@@ -8,12 +8,13 @@
 #include <functional>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "model/numbers/LargeMemory.h"
+#include "model/text/apiCalls.h"
 #include "model/text/kernelNames.h"
-#include "model/trace/Track.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
@@ -179,6 +180,57 @@ struct Launching {
     enum class Work : uint8_t { Timed, Untimed, None } work = Work::None;
 };
 
+/// Calls that matter for launches, by the names of a trace.
+class LaunchingCalls {
+  public:
+    enum class Role : uint8_t { None, Launch, BeginCapture, EndCapture };
+
+    explicit LaunchingCalls(const TraceBuilder& builder) : builder_(builder) {}
+
+    Role roleOf(StringIndex name) {
+        const auto [known, isNew] = roles_.try_emplace(name, Role::None);
+        if (!isNew) return known->second;
+        const std::string_view text = builder_.text(name);
+        if (text.find("BeginCapture") != std::string_view::npos)
+            known->second = Role::BeginCapture;
+        else if (text.find("EndCapture") != std::string_view::npos)
+            known->second = Role::EndCapture;
+        else if (callClassOf(text) == CallClass::Launch)
+            known->second = Role::Launch;
+        return known->second;
+    }
+
+  private:
+    const TraceBuilder& builder_;
+    std::unordered_map<StringIndex, Role> roles_;
+};
+
+/// Starts and ends of captures of graphs. Launches of a thread that captures do no work yet.
+class Captures {
+  public:
+    explicit Captures(LargeMemory* memory) : edges_(memory) {}
+
+    void add(uint32_t thread, int64_t timeNs, bool isBegin) { edges_.push_back({thread, timeNs, isBegin}); }
+    void sort() {
+        sortLarge(edges_, [](const Edge& a, const Edge& b) { return a.key() < b.key(); });
+    }
+    bool contain(uint32_t thread, int64_t timeNs) const {
+        const auto after = std::ranges::upper_bound(edges_, std::pair(thread, timeNs), {}, &Edge::key);
+        if (after == edges_.begin()) return false;
+        const Edge& last = *std::prev(after);
+        return last.thread == thread && last.isBegin;
+    }
+
+  private:
+    struct Edge {
+        uint32_t thread = 0;
+        int64_t timeNs = 0;
+        bool isBegin = false;
+        std::pair<uint32_t, int64_t> key() const { return {thread, timeNs}; }
+    };
+    LargeVector<Edge> edges_;
+};
+
 /// Adds a gap for each run of calls whose work has no time.
 void addGaps(EmitContext& output, const LargeVector<Launching>& launches) {
     constexpr size_t maxGaps = 10'000;
@@ -230,13 +282,25 @@ void checkWork(EmitContext& output, EmitFindings& findings) {
     keysOf(events.untimedWork, untimed);
     LargeVector<Launching> launches(memory);
     const std::less<uint64_t> isLess;
+    using Role = LaunchingCalls::Role;
+    LaunchingCalls calls(output.builder);
+    Captures captures(memory);
+    for (const ImportedEventKind kind : callKinds)
+        events.slices(kind).forEach([&](const ImportedSlice& each) {
+            const Role role = calls.roleOf(each.name);
+            if (role == Role::BeginCapture || role == Role::EndCapture)
+                captures.add(each.thread, each.startNs, role == Role::BeginCapture);
+        });
+    captures.sort();
     for (const ImportedEventKind kind : callKinds)
         events.slices(kind).forEach([&](const ImportedSlice& each) {
             if (each.extra == 0) return;
-            const uint32_t process = output.builder.trace().threads[output.identities.thread(each.thread)].process;
+            const uint32_t thread = output.identities.thread(each.thread);
+            if (thread == noIndex) return;
+            const uint32_t process = output.builder.trace().threads[thread].process;
             const uint64_t key = keyOf(process, each.extra);
             called.push_back(key);
-            if (apiCategory(output.builder.text(each.name)) != SliceCategory::ApiLaunch) return;
+            if (calls.roleOf(each.name) != Role::Launch || captures.contain(each.thread, each.startNs)) return;
             const auto isIn = [key](const LargeVector<uint64_t>& keys) {
                 return std::binary_search(keys.begin(), keys.end(), key);
             };
