@@ -226,13 +226,14 @@ void addMissing(Operations ofRank, int64_t firstNumber, int64_t lastNumber, Miss
 }  // namespace
 
 void noteMissingOperations(Trace& trace, const std::stop_token& stop) {
-    constexpr int64_t minShareDivisor = 100;
+    constexpr int64_t minShareDivisor = 100, minMissing = 3;
     if (trace.producerKind != ProducerKind::NcclInspector) return;
     LargeVector<Numbered> operations(trace.memory.get());
     const NcclTable& nccl = trace.nccl;
     for (uint32_t row = 0; row < nccl.size() && !isStopped(stop, row); ++row) {
         const NcclFacts facts = nccl.facts[row];
-        if (facts.sequence < 0 || nccl.communicator[row] == 0) continue;
+        // Messages to a peer are numbered by the pair.
+        if (facts.sequence < 0 || facts.peer >= 0 || nccl.communicator[row] == 0) continue;
         operations.push_back({nccl.communicator[row], nccl.operation[row],
                               trace.threads[trace.nvtx.thread[nccl.nvtx[row]]].process, facts.rank, facts.sequence});
     }
@@ -255,7 +256,7 @@ void noteMissingOperations(Trace& trace, const std::stop_token& stop) {
     });
     for (const auto& [process, missing] : ofProcesses) {
         // Logs that end a moment apart are whole.
-        if (missing.count * minShareDivisor < missing.all || missing.count == 0) continue;
+        if (missing.count * minShareDivisor < missing.all || missing.count < minMissing) continue;
         std::vector<std::string_view> names;
         for (const StringIndex each : missing.operations) names.push_back(trace.strings.at(each));
         trace.health.push_back(

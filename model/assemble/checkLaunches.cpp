@@ -85,6 +85,8 @@ bool isExplained(const Trace& trace) {
 /// Returns what to do to get the GPU work, by the recorder.
 std::string_view remedyOf(const Trace& trace) {
     const auto isBy = [&](std::string_view name) { return trace.producer.find(name) != std::string::npos; };
+    if (trace.producerKind == ProducerKind::Lanescope)
+        return "\"lanescope doctor\" reports what keeps CUPTI from recording the GPU; then record again.";
     if (isBy("torch.profiler"))
         return "Record again with ProfilerActivity.CUDA, wait for the GPU before the profiler stops, and record "
                "fewer steps.";
@@ -96,7 +98,7 @@ std::string_view remedyOf(const Trace& trace) {
     return "Record again with a profiler that may record the GPU.";
 }
 
-/// Launches per process, of those without any work on a GPU.
+/// Launches per process, of those without any work on a GPU. A call that failed launched nothing.
 void checkWork(Trace& trace, const std::stop_token& stop) {
     std::vector<int64_t> launches(trace.processes.size());
     std::vector<bool> isKnown(trace.strings.size()), isLaunching(trace.strings.size());
@@ -106,7 +108,8 @@ void checkWork(Trace& trace, const std::stop_token& stop) {
             isKnown[name] = true;
             isLaunching[name] = callClassOf(trace.strings.at(name)) == CallClass::Launch;
         }
-        if (isLaunching[name]) ++launches[trace.threads[trace.apiCalls.thread[row]].process];
+        if (isLaunching[name] && trace.apiCalls.returnValue[row] == 0)
+            ++launches[trace.threads[trace.apiCalls.thread[row]].process];
     }
     std::vector<bool> works(trace.processes.size());
     for (const auto* streams : {&trace.kernels.stream, &trace.graphs.stream})
@@ -114,9 +117,9 @@ void checkWork(Trace& trace, const std::stop_token& stop) {
     const bool isAnyWork = std::ranges::find(works, true) != works.end();
     int64_t all = 0;
     for (size_t process = 0; process < launches.size(); ++process) {
-        if (launches[process] == 0 || works[process]) continue;
+        if (launches[process] < minLaunches || works[process]) continue;
         all += launches[process];
-        if (isAnyWork && launches[process] >= minLaunches)
+        if (isAnyWork)
             trace.health.push_back({Severity::Warning,
                                     HealthCode::GpuWorkMissing,
                                     fmt::format("Process {}: {} calls launched GPU work of which the file has no row.",

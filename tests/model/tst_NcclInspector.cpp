@@ -5,6 +5,7 @@
 #include "model/merge/mergeFiles.h"
 #include "model/reports/reports.h"
 #include "model/trace/collectives.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/notes.h"
@@ -340,6 +341,28 @@ class tst_NcclInspector : public QObject {
             QVERIFY(!late->notes.empty());
             QVERIFY(late->notes.front().starts_with("16 calls of collectives were skipped"));
         }
+    }
+
+    /// Logs that end two operations apart are whole, and messages are numbered by the pair.
+    void fewMissingOperationsAreNoLoss() {
+        const auto noted = [](int lacking, bool areMessages) {
+            SimulatedTrace made;
+            made.description().producer = "NCCL Inspector";
+            made.processes()[0].rank = 0;
+            const uint32_t other = made.addThread(made.addProcess(4243, "python3", 1), 4243);
+            for (int number = 0; number < 60; ++number)
+                for (const int rank : {0, 1}) {
+                    if (rank == 1 && number >= 60 - lacking) continue;
+                    made.addNccl(
+                        rank == 0 ? made.defaultThread() : other, areMessages ? "Send" : "AllReduce", 64, number * 1000,
+                        number * 1000 + 100, SimulatedTrace::someCommunicator,
+                        {.sequence = number, .rank = rank, .rankCount = 2, .peer = areMessages ? 1 - rank : -1});
+                }
+            return hasNote(*made.finish(), HealthCode::OperationsMissing);
+        };
+        QVERIFY(noted(20, false));
+        QVERIFY(!noted(2, false));
+        QVERIFY(!noted(20, true));
     }
 
     void exportedProfileKeepsTheSizes() {
