@@ -45,7 +45,7 @@ std::string headText(const IdleCause& cause) {
         case CauseKind::LoadingRange: return "in a range of data loading";
         case CauseKind::LoadingThread: return cause.thread.text();
         case CauseKind::QueuedWork: return "between queued GPU operations";
-        case CauseKind::WithinGraph: return "between the operations of a CUDA graph";
+        case CauseKind::WithinGraph: return fmt::format("between the operations of a {} graph", name(cause.api));
         case CauseKind::UnrecordedLaunch: return "launching call not recorded";
         case CauseKind::NoWorkAround: return "no work before or after";
         case CauseKind::OutsideNccl: return "outside NCCL's kernels";
@@ -69,11 +69,12 @@ std::string frameAndWork(const ThreadActivity& activity) {
 }  // namespace
 
 std::string_view identifier(CauseKind kind) {
-    static constexpr std::array<std::string_view, 13> all{"none",           "in_call",           "after_call",
-                                                          "outside_calls",  "before_batch_copy", "loading_range",
-                                                          "loading_thread", "queued_work",       "unrecorded_launch",
-                                                          "no_work_around", "outside_nccl",      "clocks_inconsistent",
-                                                          "within_graph"};
+    static constexpr std::array<std::string_view, static_cast<size_t>(lastCauseKind) + 1> all{
+        "none",           "in_call",           "after_call",
+        "outside_calls",  "before_batch_copy", "loading_range",
+        "loading_thread", "queued_work",       "unrecorded_launch",
+        "no_work_around", "outside_nccl",      "clocks_inconsistent",
+        "within_graph"};
     return all[static_cast<size_t>(kind)];
 }
 

@@ -33,6 +33,7 @@ enum class CauseKind : uint8_t {
     ClocksInconsistent,  ///< The clocks of GPU and CPU do not agree.
     WithinGraph,         ///< The work before and after was launched by one call.
 };
+inline constexpr CauseKind lastCauseKind = CauseKind::WithinGraph;
 /// For files and programs: "in_call", "outside_calls".
 std::string_view identifier(CauseKind kind);
 

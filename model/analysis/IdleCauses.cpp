@@ -357,7 +357,8 @@ Intervals IdleCauses::launchBound() {
 }
 
 Intervals IdleCauses::queued() {
-    const uint32_t inTime = keyOf({CauseKind::QueuedWork}), withinGraph = keyOf({CauseKind::WithinGraph});
+    const uint32_t inTime = keyOf({CauseKind::QueuedWork}),
+                   withinGraph = keyOf({CauseKind::WithinGraph, trace_.gpuApi});
     Intervals claims = noIntervals();
     forEachGap([&](const Gap& gap) {
         if (isLate(gap)) return;

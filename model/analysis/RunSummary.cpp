@@ -366,7 +366,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     worker.coreWaits = coreWaits(run.trace, run.states, sources.threads.of(steps.process), windows);
     worker.loaders = loaderTimes(run.states, sources.loaders.of(steps.process), windows);
     worker.allocations = allocationsIn(run.trace, sources.allocations.of(steps.process), windows);
-    if (hasPhases) addPhases(timeline, windows, {events.startNs, untilNs}, worker);
+    if (hasPhases) addPhases(timeline, windows, {events.startNs, std::max(events.endNs, untilNs)}, worker);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     worker.contributors = largestContributors(std::move(contributors));
     return worker;
@@ -548,12 +548,10 @@ std::optional<int64_t> WorkerSummary::meanOnCpuNs() const {
     return static_cast<int64_t>(sumNs / static_cast<double>(count));
 }
 
-std::string WorkerSummary::aheadText() const {
+std::optional<int64_t> WorkerSummary::aheadNs() const {
     const std::optional<int64_t> onCpuNs = meanOnCpuNs();
-    if (!onCpuNs) return {};
     const double meanNs = static_cast<double>(totalWallNs()) / static_cast<double>(std::max<size_t>(steps.size(), 1));
-    if (static_cast<double>(*onCpuNs) >= aheadShare * meanNs) return {};
-    return fmt::format("on the CPU, which runs ahead, {}", formatDuration(*onCpuNs));
+    return onCpuNs && static_cast<double>(*onCpuNs) < aheadShare * meanNs ? onCpuNs : std::nullopt;
 }
 
 bool RunSummary::isEmpty() const {

@@ -110,7 +110,7 @@ struct ClockState {
 enum class RunPhase : uint8_t {
     StartUp,  ///< Before the first compared step, from the first event of the process; includes warm-up.
     Between,  ///< Between steps, as `StepPauses`.
-    End,      ///< After the last compared step, to the end of the last GPU work.
+    End,      ///< After the last compared step, to the last event of the process.
 };
 /// For files and programs: "start_up", "between", "end".
 std::string_view identifier(RunPhase phase);
@@ -217,7 +217,7 @@ struct WorkerSummary {
     std::string label() const;
     StepParts totalParts() const;
     int64_t totalWallNs() const;
-    /// Returns the time from the first event of its process to the end of its last GPU work; 0 if unknown.
+    /// Returns the time from the first event of its process to the last; 0 if unknown.
     int64_t runNs() const;
     /// Returns a phase; null if it is empty.
     const PhaseSummary* phase(RunPhase phase) const;
@@ -225,8 +225,8 @@ struct WorkerSummary {
     std::optional<double> coverage() const;
     /// Returns the mean duration of the steps' NVTX ranges on the CPU; nullopt without ranges.
     std::optional<int64_t> meanOnCpuNs() const;
-    /// Returns "on the CPU, which runs ahead, 4.012 ms" if that is less than the mean step; else empty.
-    std::string aheadText() const;
+    /// Returns that mean if it is less than the mean step: the CPU runs ahead. Else nullopt.
+    std::optional<int64_t> aheadNs() const;
     bool operator==(const WorkerSummary&) const = default;
 };
 inline constexpr size_t maxOutliers = 8;

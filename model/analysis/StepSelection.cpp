@@ -15,6 +15,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/knownRangeName.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
 
@@ -246,9 +247,10 @@ constexpr double severalFactor = 1.5;
 /// Returns the outermost loop with enough iterations that does not contain a loop of a training.
 const PythonLoop* mainLoop(const Run& run, const std::vector<PythonLoop>& loops) {
     const PythonLoop* main = nullptr;
+    if (loops.empty()) return main;
+    const WeightUpdates updates(run.trace);
     for (const PythonLoop& loop : loops)
-        if (!loop.processes.empty() && shareWithUpdates(run.trace, loop.processes.front()) >= minUpdatedShare)
-            main = &loop;
+        if (!loop.processes.empty() && updates.shareOf(loop.processes.front()) >= minUpdatedShare) main = &loop;
     if (main != nullptr) return main;
     for (const PythonLoop& loop : loops) {
         main = &loop;
@@ -340,6 +342,13 @@ std::optional<RunSteps> unitSteps(const Run& run, const std::string& name) {
     for (const RepetitionSize size : {RepetitionSize::Steps, RepetitionSize::Smallest})
         if (RunSteps found = repeatedKernels(run, size); isCalled(found.pattern, name)) return found;
     return std::nullopt;
+}
+
+/// Returns the pattern of ranges that are shown by this name; empty if there is none.
+std::string patternKnownAs(const Run& run, const std::string& name) {
+    for (const StepCandidate& each : findStepPatterns(run.trace, run.launches))
+        if (knownRangeName(each.name) == name) return each.name;
+    return {};
 }
 
 /// Steps get the numbers in their names if all of the run have one.
@@ -460,6 +469,8 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         run = stepsFoundIn(searched);
     } else if (!stepRangesNamed(trace, selection.rangeName).empty()) {
         run = rangeSteps(searched, selection.rangeName, MarkUse::Named);
+    } else if (const std::string known = patternKnownAs(searched, selection.rangeName); !known.empty()) {
+        run = rangeSteps(searched, known, MarkUse::Named);
     } else {
         std::optional<RunSteps> unit = unitSteps(searched, selection.rangeName);
         if (!unit) return noSuchRange(trace, selection.rangeName);

@@ -25,8 +25,6 @@ namespace {
 
 /// Minimum share of the affected steps that have the cause.
 constexpr double minAffectedShare = 0.8;
-/// Maximum share of the other steps that have it.
-constexpr double maxOtherShare = 0.05;
 /// Minimum share of the excess of a step that the cause takes.
 constexpr double minCauseShare = 0.2;
 /// The same of the mean step, for a cause that only one rank has.
@@ -122,7 +120,7 @@ class MarkGatherer {
         const NvtxTable& ranges = trace_.nvtx;
         for (uint32_t row = 0; row < ranges.size(); ++row) {
             const std::string_view domain = trace_.strings.at(ranges.domain[row]);
-            if (isNcclDomain(domain) || domain == pythonDomain) continue;
+            if (isNcclDomain(domain) || isFunctionDomain(domain)) continue;
             add(DistinctionKind::Range, ranges.thread[row], ranges.startNs[row], ranges.endNs[row],
                 [&]() -> const Named& { return named(ranges.text[row]); });
         }
@@ -173,7 +171,7 @@ Distinction distinction(DistinctionOf of, const std::string& key, const Mark& ma
     return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, mark.totalNs() / steps};
 }
 
-/// Returns the mark with most time that exactly the affected steps have.
+/// Returns the mark with most time that most affected steps have and no others.
 std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
                                    size_t stepCount, int64_t excessNs) {
     std::optional<Distinction> best;
@@ -187,10 +185,8 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
             ++within;
             ns += spentNs;
         }
-        const auto outside = static_cast<double>(mark.spentNs.size() - within);
         const auto affectedCount = static_cast<double>(affected.size());
-        if (static_cast<double>(within) < minAffectedShare * affectedCount ||
-            outside > maxOtherShare * static_cast<double>(stepCount - affected.size()) ||
+        if (within < mark.spentNs.size() || static_cast<double>(within) < minAffectedShare * affectedCount ||
             static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount || ns <= mostNs)
             continue;
         mostNs = ns;
@@ -233,10 +229,7 @@ void addOfRank(RunSummary& summary, const std::vector<Marks>& marks) {
         bool isOnlyHere = true;
         for (uint32_t other = 0; other < marks.size(); ++other) {
             if (other == critical || summary.workers[other].pid == worker.pid) continue;
-            const auto found = marks[other].find(key);
-            isOnlyHere = isOnlyHere &&
-                         (found == marks[other].end() || static_cast<double>(found->second.spentNs.size()) <=
-                                                             maxOtherShare * static_cast<double>(mark.spentNs.size()));
+            isOnlyHere = isOnlyHere && !marks[other].contains(key);
         }
         if (!isOnlyHere) continue;
         mostNs = ns;

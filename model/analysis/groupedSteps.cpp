@@ -181,11 +181,12 @@ void groupParts(const Trace& trace, RunSteps& run) {
     groupUpTo(run, ends);
 }
 
-double shareWithUpdates(const Trace& trace, const StepMarks& marks) {
+WeightUpdates::WeightUpdates(const Trace& trace) : timesNs_(updatesOf(trace, UpdateTime::OfLaunch)) {}
+
+double WeightUpdates::shareOf(const StepMarks& marks) const {
     if (marks.marks.empty()) return 0;
-    const std::vector<int64_t> updates = updatesOf(trace, UpdateTime::OfLaunch)[marks.process];
-    const auto with = std::count_if(marks.marks.begin(), marks.marks.end(),
-                                    [&](const StepMark& mark) { return holdsAny(updates, mark.range); });
+    const auto with = std::ranges::count_if(
+        marks.marks, [&](const StepMark& mark) { return holdsAny(timesNs_[marks.process], mark.range); });
     return static_cast<double>(with) / static_cast<double>(marks.marks.size());
 }
 

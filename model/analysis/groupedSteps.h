@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/stepRanges.h"
 #include "model/trace/Trace.h"
@@ -16,7 +19,16 @@ namespace lanescope {
 /// step are skipped. O(n log n) in the kernels.
 void groupParts(const Trace& trace, RunSteps& run);
 
-/// Returns the share of the marks of a process in which optimizer kernels were launched. O(n) in the kernels.
-double shareWithUpdates(const Trace& trace, const StepMarks& marks);
+/// Times at which the optimizer kernels of a run were launched.
+class WeightUpdates {
+  public:
+    /// O(n) in the kernels.
+    explicit WeightUpdates(const Trace& trace);
+    /// Returns the share of the marks of a process in which weights are updated. O(n log n) in the marks.
+    double shareOf(const StepMarks& marks) const;
+
+  private:
+    std::vector<std::vector<int64_t>> timesNs_;  ///< By process, ascending.
+};
 
 }  // namespace lanescope

@@ -159,6 +159,12 @@ class LaunchesOfThreads {
             const uint32_t function =
                 functionIds.try_emplace(key, static_cast<uint32_t>(functionIds.size() + 1)).first->second;
             const FrameTree::Id parent = outer == noIndex ? FrameTree::root : functions[outer];
+            // Frames further inside count as the one at the limit.
+            if (tree_.at(parent).depth >= maxDepth) {
+                functions[row] = parent;
+                lines[row] = lines[outer];
+                continue;
+            }
             const uint64_t line = outer == noIndex ? 0 : stacks.line[outer];
             const std::string_view file = trace_.strings.at(stacks.file[row]);
             const std::string_view name = trace_.strings.at(stacks.function[row]);
@@ -444,9 +450,12 @@ class LoopsByLine {
 }  // namespace
 
 PythonLoops findPythonLoops(const Trace& trace, const std::vector<WorkerLaunches>& launches) {
+    PythonLoops result;
+    const auto isPython = [&trace](StringIndex domain) { return trace.strings.at(domain) == pythonDomain; };
+    if (trace.stacks.size() == 0 && std::none_of(trace.nvtx.domain.begin(), trace.nvtx.domain.end(), isPython))
+        return result;
     const LaunchesOfThreads threads(trace);
     LoopsByLine byLine(trace, launches);
-    PythonLoops result;
     size_t mostLaunches = 0;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
         if (threads.of(thread).empty()) continue;

@@ -154,9 +154,16 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
     // Work without a time is work all the same.
-    const auto isWorkLost = [&gaps = trace.processes[ranges.process].gaps](TimeRange range) {
-        return std::ranges::any_of(
-            gaps, [&](const Gap& gap) { return gap.what == Loss::CudaActivity && gap.range.overlaps(range); });
+    std::vector<TimeRange> lost;
+    for (const Gap& gap : trace.processes[ranges.process].gaps)
+        if (gap.what == Loss::CudaActivity) lost.push_back(gap.range);
+    std::ranges::sort(lost, {}, &TimeRange::startNs);
+    // Each ends with the last of those before, so that ends are sorted, too.
+    for (size_t index = 1; index < lost.size(); ++index)
+        lost[index].endNs = std::max(lost[index].endNs, lost[index - 1].endNs);
+    const auto isWorkLost = [&lost](TimeRange range) {
+        const auto after = std::ranges::lower_bound(lost, range.endNs, {}, &TimeRange::startNs);
+        return after != lost.begin() && std::prev(after)->overlaps(range);
     };
     size_t withWork = 0, held = 0, launched = 0;
     int64_t gpuNs = 0, cpuNs = 0;

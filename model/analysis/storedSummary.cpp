@@ -112,8 +112,17 @@ bool arePhasesGood(const WorkerSummary& worker) {
             if (!isTime(allNs)) return false;
         }
     }
-    return worker.phases.size() <= maxPhases && std::ranges::is_sorted(worker.phases, {}, &PhaseSummary::phase) &&
-           worker.allocations.allocations >= 0 && worker.allocations.frees >= 0;
+    return worker.phases.size() <= maxPhases && std::ranges::is_sorted(worker.phases, {}, &PhaseSummary::phase);
+}
+
+bool areDistinctionsGood(const WorkerSummary& worker) {
+    const auto steps = static_cast<int64_t>(worker.steps.size());
+    const auto kindOf = [](const Distinction& each) { return each.of; };
+    return std::ranges::adjacent_find(worker.distinctions, std::ranges::greater_equal(), kindOf) ==
+               worker.distinctions.end() &&
+           std::ranges::all_of(worker.distinctions, [steps](const Distinction& each) {
+               return each.steps > 0 && each.steps <= steps && isTime(each.ns);
+           });
 }
 
 bool areOutliersGood(const WorkerSummary& worker) {
@@ -161,7 +170,8 @@ bool areConditionsGood(const WorkerSummary& worker) {
     return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) && isTime(worker.rest.ns) &&
            worker.rest.ns <= pauses.idleNs && pauses.count >= 0 && isTime(pauses.ns) && pauses.idleNs >= 0 &&
            pauses.idleNs <= pauses.ns && isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
-           pauses.longestStartNs <= longestNs;
+           pauses.longestStartNs <= longestNs && worker.allocations.allocations >= 0 && worker.allocations.frees >= 0 &&
+           worker.drains >= 0;
 }
 
 }  // namespace
@@ -173,7 +183,7 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               arePhasesGood(worker) && areConditionsGood(worker);
+               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker);
     });
 }
 
@@ -245,6 +255,8 @@ class StoredRows {
         return {text(file), static_cast<uint32_t>(lineNumber), text(function)};
     }
     bool isGood() const { return isGood_; }
+    /// Ends the pass.
+    void reject() { isGood_ = false; }
 
   private:
     static int place(Column column) { return static_cast<int>(column.number()); }
@@ -278,7 +290,9 @@ std::optional<StepUnit> unitFrom(std::string_view text) {
     const std::string_view digits = text.substr(count + 1, pattern - count - 1);
     int64_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (!source || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    if (!source || error != std::errc() || end != digits.data() + digits.size() || number < 0 ||
+        number > int64_t{noIndex})
+        return std::nullopt;
     return StepUnit{*source, std::string(text.substr(pattern + 1)), number};
 }
 
@@ -294,8 +308,9 @@ class FactReader {
     void take(std::optional<int64_t>& number) { number = rows_.number(value); }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
     void take(std::vector<StepUnit>& units) {
-        const std::string text = rows_.text(value);
-        if (auto unit = unitFrom(text)) units.push_back(std::move(*unit));
+        auto unit = unitFrom(rows_.text(value));
+        if (!unit) return rows_.reject();
+        units.push_back(std::move(*unit));
     }
     void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
     void take(ProducerKind& kind) { kind = rows_.identified(value, ProducerKind::NcclInspector); }
@@ -383,7 +398,7 @@ bool readCauses(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         if (rows.number(t.cause) != static_cast<int64_t>(summary.causes.size())) return false;
         IdleCause each;
-        each.kind = rows.identified(t.kind, CauseKind::ClocksInconsistent);
+        each.kind = rows.identified(t.kind, lastCauseKind);
         each.api = rows.identified(t.api, GpuApi::Hip);
         each.call = rows.text(t.call);
         each.copy = rows.text(t.copy);

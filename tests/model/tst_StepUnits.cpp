@@ -19,7 +19,7 @@ class PythonProgram {
     /// A frame on the stack while it lives.
     class Frame {
       public:
-        Frame(PythonProgram& program, std::string_view function, std::string_view file = "/work/train.py")
+        Frame(PythonProgram& program, std::string_view function, std::string_view file = "/src/train.py")
             : program_(program), function_(function), file_(file) {
             program_.frames_.push_back(this);
         }
@@ -51,7 +51,7 @@ class PythonProgram {
     void module(std::string_view forward, Body body) {
         Frame call(*this, "Module._call_impl", "/lib/torch/nn/modules/module.py");
         call.at(1790);
-        Frame own(*this, forward, "/work/model.py");
+        Frame own(*this, forward, "/src/model.py");
         body(own);
     }
     /// A model of layers, all called from one line.
@@ -100,6 +100,29 @@ class tst_StepUnits : public QObject {
     Q_OBJECT
 
   private slots:
+    /// Frames further inside than loops are searched for cost nothing.
+    void veryDeepStacksAreSearchedToALimit() {
+        SimulatedTrace made;
+        uint32_t stack = noIndex;
+        const uint32_t function = made.intern("recurse"), file = made.intern("/src/deep.py");
+        int64_t at = 0;
+        uint32_t correlation = 0;
+        for (uint32_t depth = 0; depth < 200'000; ++depth) {
+            stack = made.stack(stack, function, file, depth + 1);
+            if (depth % 4 != 0) continue;
+            ++correlation;
+            made.add<kinds::Api>({.startNs = at,
+                                  .endNs = at + us,
+                                  .name = made.intern("cudaLaunchKernel"),
+                                  .thread = made.defaultThread(),
+                                  .correlation = correlation,
+                                  .stack = stack});
+            made.addKernel(made.defaultStream(), "gemm", at + us, at + 2 * us, correlation);
+            at += 3 * us;
+        }
+        QVERIFY(findSteps(*made.finish()));
+    }
+
     void librariesNameTheirOwnRanges_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("domain");

@@ -104,6 +104,17 @@ class TestStoredSummary : public QObject {
         rest.activity.holderFrame = {"log.py", 9, "write"};
         summary.workers[1].rest.most = rest;
         summary.workers[1].launches = {7, 2'900};
+        summary.workers[1].drains = 3;
+        summary.workers[1].distinctions = {{DistinctionOf::Pattern, DistinctionKind::Range, "hiccup", 2, 90}};
+        summary.units = {{StepSource::PythonLoop, "train.py:3 in epoch", 4}};
+        // Every cause has a row.
+        for (size_t kind = 1; kind <= static_cast<size_t>(lastCauseKind); ++kind) {
+            Contributor each;
+            each.part = StepPart::OtherIdle;
+            each.kind = ContributorKind::Idle;
+            each.name = idle(static_cast<CauseKind>(kind));
+            summary.workers[1].contributors.push_back(each);
+        }
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
         QVERIFY(stored.has_value());
         summary.facts.title = "run.sqlite";
@@ -168,6 +179,18 @@ class TestStoredSummary : public QObject {
         add("workers misnumbered", "UPDATE LANESCOPE_STORED_WORKERS SET worker = worker + 1");
         add("more warm-up than steps", "UPDATE LANESCOPE_STORED_WORKERS SET warmUpSteps = 500");
         add("half of what threads lacked", "UPDATE LANESCOPE_STORED_WORKERS SET noCoreThreads = 4, noCoreNs = NULL");
+        add("negative drains", "UPDATE LANESCOPE_STORED_WORKERS SET drains = -1");
+        add("unit without count", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range layer #')");
+        add("unit of a negative count", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range -4 layer #')");
+        add("unit of too many", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range 99999999999 layer #')");
+        add("distinction of no step",
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'range', 'hiccup', 0, 5)");
+        add("distinction of more steps than there are",
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'range', 'hiccup', 500, 5)");
+        add("distinction twice",
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'rank', 'range', 'a', 1, 5), (0, 'rank', 'line', "
+            "'b', "
+            "1, 5)");
         add("unknown cause", "UPDATE LANESCOPE_STORED_CAUSES SET kind = 'luck'");
         add("causes misnumbered", "UPDATE LANESCOPE_STORED_CAUSES SET cause = cause + 1");
         add("line that no file has", "UPDATE LANESCOPE_STORED_CAUSES SET line = -1");

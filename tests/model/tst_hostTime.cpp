@@ -279,6 +279,29 @@ class tst_hostTime : public QObject {
                                     [](const Contributor& each) { return each.path == "aten::conv2d"; }));
     }
 
+    /// A range that one other step has as well is not said to be of these steps only.
+    void distinctionsAreExact() {
+        const auto found = [](int alsoIn) {
+            SimulatedTrace made;
+            const uint32_t main = made.defaultThread();
+            int64_t at = 1 * ms;
+            for (int step = 0; step < 60; ++step) {
+                const int64_t startNs = at;
+                if (step % 3 == 0 || step == alsoIn) {
+                    const int64_t ns = step % 3 == 0 ? 4 * ms : 10 * us;
+                    made.addNvtx(main, "hiccup", at, at + ns);
+                    at += ns;
+                }
+                for (int kernel = 0; kernel < 20; ++kernel, at += 200 * us)
+                    made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 9 * us);
+                made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+            }
+            return summarizeRun(*made.finish())->workers.at(0).distinctions.size();
+        };
+        QCOMPARE(found(-1), size_t{1});
+        QCOMPARE(found(31), size_t{0});
+    }
+
     void singleVeryLongKernelIsReported() {
         const auto explained = [](int64_t longNs, int kernels) {
             SimulatedTrace made;
