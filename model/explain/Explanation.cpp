@@ -2,6 +2,8 @@
 #include "model/explain/Explanation.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "model/explain/RunFindings.h"
@@ -22,6 +24,36 @@ void orderFindings(const RunSummary& run, RuleList rules, std::vector<Finding>& 
         if (rule->order != nullptr) rule->order(run, findings);
 }
 
+/// Returns the part of the steps that a finding about all of them is about; nullopt if it is about several.
+std::optional<StepPart> partOf(const RunSummary& run, const Finding& finding) {
+    const std::vector<Contributor>& all = run.workers[finding.worker].contributors;
+    const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
+        return !each.name.empty() && each.name == finding.contributor && each.path == finding.path;
+    });
+    return main == all.end() ? finding.rule->part : main->part;
+}
+
+/// Gives each finding about all steps its own step as an example, the one with most of its part.
+void distinguishPlaces(const RunSummary& run, std::vector<Finding>& findings) {
+    const auto hasOwn = [](const Finding& each) {
+        return each.rule->place != nullptr || each.rule->isOfSingleSteps() || !each.atNs;
+    };
+    std::set<std::pair<uint32_t, int64_t>> used;
+    for (const Finding& each : findings)
+        if (hasOwn(each) && each.atNs) used.emplace(each.worker, *each.atNs);
+    for (Finding& each : findings) {
+        if (hasOwn(each)) continue;
+        const std::optional<StepPart> part = partOf(run, each);
+        const StepSummary* most = nullptr;
+        const auto nsOf = [&](const StepSummary& step) { return part ? step.parts[*part] : step.wallNs; };
+        for (const StepSummary& step : run.workers[each.worker].steps)
+            if (!used.contains({each.worker, step.startNs}) && (most == nullptr || nsOf(step) > nsOf(*most)))
+                most = &step;
+        if (most != nullptr) each.atNs = most->startNs;
+        used.emplace(each.worker, *each.atNs);
+    }
+}
+
 }  // namespace
 
 Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rules) {
@@ -33,6 +65,7 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
         for (const Rule* rule : rules)
             if (!isNcclOnly || rule->isForNcclOnly) found.evaluate(*rule, muted.contains(rule));
     orderFindings(run, rules, made.findings);
+    distinguishPlaces(run, made.findings);
     writeExplanation(run, made);
     return made;
 }

@@ -55,15 +55,56 @@ std::string FindingText::times() const {
 }
 
 std::string FindingText::gaps() const {
+    if (const std::string rare = rarely(); !rare.empty()) return rare.substr(std::string_view(", ").size());
     const std::string count = countText(finding_.countPerStep);
     return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s", isWhole() ? "in all" : "per " + unit());
 }
 
-std::string FindingText::onlyThere(DistinctionOf of) const {
-    const auto& all = worker().distinctions;
-    const auto found = std::ranges::find(all, of, &Distinction::of);
-    if (found == all.end()) return {};
-    const bool isOfRank = of == DistinctionOf::Rank;
+namespace {
+
+/// Gaps per step below which a mean per step shows nothing.
+constexpr double maxRarePerStep = 0.5;
+
+}  // namespace
+
+std::string FindingText::rarely() const {
+    const auto& all = worker().contributors;
+    const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
+        return each.kind == ContributorKind::Idle && each.name == finding_.contributor && each.path == finding_.path;
+    });
+    const auto steps = static_cast<double>(worker().steps.size());
+    if (isWhole() || main == all.end() || main->count <= 0 || static_cast<double>(main->count) > maxRarePerStep * steps)
+        return {};
+    const auto count = static_cast<double>(main->count);
+    const std::string time = timeText(static_cast<double>(main->exposedNs) / count);
+    if (main->count == 1) return fmt::format(", in one pause of {}", time);
+    return fmt::format(", in {} pauses of {}, one every {:.0f} {}s", main->count, time, steps / count, unit());
+}
+
+const Finding* FindingText::ofSameCause() const {
+    // Idle time without a place may have any cause.
+    const ContributorName& name = finding_.contributor;
+    if (name.isIdle() && finding_.path.empty() && name.idle.activity.frame.isEmpty()) return nullptr;
+    const auto found = std::ranges::find_if(made_.findings, [&](const Finding& each) {
+        return &each != &finding_ && each.worker == finding_.worker && !each.rule->isOfSingleSteps() &&
+               !each.contributor.empty() && each.contributor == finding_.contributor && each.path == finding_.path;
+    });
+    return found == made_.findings.end() ? nullptr : &*found;
+}
+
+const Distinction* distinctionOf(const WorkerSummary& worker, const Finding& finding) {
+    const DistinctionOf of = finding.rule->isOfLateRank ? DistinctionOf::Rank
+                             : finding.pattern          ? DistinctionOf::Pattern
+                                                        : DistinctionOf::Outliers;
+    if (of == DistinctionOf::Outliers && !finding.rule->isOfSingleSteps()) return nullptr;
+    const auto found = std::ranges::find(worker.distinctions, of, &Distinction::of);
+    return found == worker.distinctions.end() ? nullptr : &*found;
+}
+
+std::string FindingText::onlyThere() const {
+    const Distinction* const found = distinction();
+    if (found == nullptr) return {};
+    const bool isOfRank = found->of == DistinctionOf::Rank;
     const std::string name = shortContributorName(found->name, true);
     const std::string where = isOfRank ? "Only this rank" : "Only these " + unit() + "s";
     const std::string time = timeText(static_cast<double>(found->ns));
@@ -78,6 +119,18 @@ std::string FindingText::onlyThere(DistinctionOf of) const {
     }
     return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,
                        found->steps, unit());
+}
+
+std::string FindingText::adviseCause(std::string_view otherwise) const {
+    if (const Distinction* const found = distinction(); found != nullptr)
+        return fmt::format(
+            "Look at {} first: do less there, do it on another thread or process, or do it before the GPU needs it.",
+            found->kind == DistinctionKind::Range ? fmt::format("\"{}\"", printable(found->name))
+                                                  : printable(found->name));
+    if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
+        return fmt::format("The cause is that of {}, which these {}s have more of: start with it.", other->rule->id,
+                           unit());
+    return std::string(otherwise);
 }
 
 std::string shareText(double share) { return percentText(100 * share) + " %"; }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/analysis/RunSummary.h"
 #include "model/explain/Explanation.h"
 
 namespace lanescope::explain {
+
+/// Returns the fact that only the steps, or the rank, of a finding have; null if there is none.
+const analysis::Distinction* distinctionOf(const analysis::WorkerSummary& worker, const Finding& finding);
 
 /// Parts of the sentence of a finding in the words of its run. Refers to all that it is made of.
 class FindingText {
@@ -34,12 +38,23 @@ class FindingText {
     std::string main() const { return what() + where(); }
     /// Returns "12.1 per step", or "12 in all" for a run without steps.
     std::string times() const;
-    /// Returns "in 12.1 gaps per step": idle time is in gaps, of which one call may make several.
+    /// Returns "in 12.1 gaps per step": idle time is in gaps, of which one call may make several. Rare ones are
+    /// "in 5 pauses of 40.20 ms, one every 12 steps".
     std::string gaps() const;
+    /// Returns the same for rare gaps, after a comma; else empty.
+    std::string rarely() const;
 
-    /// Returns ' The range "tokenizer hiccup" is in these steps only, 8.300 ms in each.', or that only this rank has
-    /// it; empty if nothing is so.
-    std::string onlyThere(analysis::DistinctionOf of) const;
+    /// Returns another finding about all steps with the same cause and place; null if there is none.
+    const Finding* ofSameCause() const;
+    /// Returns advice about a cause that only the steps, or the rank, of the finding have, or that of another finding.
+    /// Else `otherwise`.
+    std::string adviseCause(std::string_view otherwise) const;
+    /// Returns the fact that only the steps, or the rank, of the finding have; null if there is none.
+    const analysis::Distinction* distinction() const { return distinctionOf(worker(), finding_); }
+
+    /// Returns ' Only these steps have the range "tokenizer hiccup", 8.300 ms in each of 9 steps.', or that only this
+    /// rank has it; empty if nothing is so.
+    std::string onlyThere() const;
 
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }

@@ -51,9 +51,10 @@ struct Rule {
     void (*order)(const analysis::RunSummary& run, std::vector<Finding>& findings) = nullptr;
     /// The part of the step that contains all of a finding about a thread; else nullopt.
     std::optional<analysis::StepPart> part = std::nullopt;
-    bool isOfLateRank = false;   ///< All other ranks wait for the worker of a finding.
-    bool isForNcclOnly = false;  ///< Also valid if only NCCL's kernels are known.
-    bool namesWorker = false;    ///< The sentence of a finding names its worker, or is about several.
+    bool isOfLateRank = false;    ///< All other ranks wait for the worker of a finding.
+    bool isForNcclOnly = false;   ///< Also valid if only NCCL's kernels are known.
+    bool isBetweenSteps = false;  ///< The time of a finding is between the steps.
+    bool namesWorker = false;     ///< The sentence of a finding names its worker, or is about several.
 
     /// Returns true for findings about single steps instead of all.
     bool isOfSingleSteps() const { return longerPart != nullptr; }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "model/analysis/WorkerTimeline.h"
 #include "model/explain/FindingText.h"
@@ -35,13 +36,24 @@ std::string likePattern(std::string_view pattern) {
 /// Returns a condition that `s.value` is a name. A trace keeps only the start of very long names,
 /// then "... (5050 bytes, 37bf3100821600e2)"; its file has all of it.
 std::string isCalled(std::string_view name, std::string_view column = "s.value") {
-    constexpr size_t longest = 400;
-    size_t end = name.rfind("... (");
-    if (end == std::string_view::npos || !name.ends_with(')')) end = name.size();
+    // A query has a maximum length. Names of many bytes are equal if their length, start and last known bytes are.
+    constexpr size_t longest = 400, longestEnd = 200;
+    constexpr std::string_view shortened = "... (";
+    size_t end = name.rfind(shortened), bytes = name.size();
+    if (end == std::string_view::npos || !name.ends_with(')'))
+        end = name.size();
+    else
+        std::from_chars(name.data() + end + shortened.size(), name.data() + name.size(), bytes);
     if (end <= longest && end == name.size()) return fmt::format("{} = {}", column, sqlText(name));
-    // In bytes: a character may take several. The end of a name is the name of a parameter.
-    end = std::min(end, longest);
-    return fmt::format("substr(CAST({} AS BLOB), 1, {}) = CAST({} AS BLOB)", column, end, sqlText(name.substr(0, end)));
+    // In bytes: a character may take several.
+    const auto isPart = [&](size_t from, size_t until) {
+        return fmt::format("substr(CAST({} AS BLOB), {}, {}) = CAST({} AS BLOB)", column, from + 1, until - from,
+                           sqlText(name.substr(from, until - from)));
+    };
+    std::string made =
+        fmt::format("length(CAST({} AS BLOB)) = {} AND {}", column, bytes, isPart(0, std::min(end, longest)));
+    if (end > longest) made += fmt::format(" AND {}", isPart(std::max(longest, end - longestEnd), end));
+    return fmt::format("({})", made);
 }
 
 /// Returns a condition that a range has a known name. The name may contain a slash itself, so only its
@@ -58,9 +70,10 @@ std::string isRangeCalled(std::string_view name) {
 constexpr std::string_view kernelNames =
     " JOIN StringIds s ON s.id = k.shortName JOIN StringIds d ON d.id = k.demangledName";
 
-/// Returns a condition that a demangled name is one of the table of collectives. Kernels that only their words
-/// identify are missing.
-std::string isCollective(std::string_view column) {
+/// Returns a condition that the demangled name `d.value` is one of the table of collectives, or that the words of the
+/// short name `s.value` identify it.
+std::string isCollective() {
+    constexpr std::string_view column = "d.value";
     std::vector<std::string> all;
     for (const CollectivePattern& each : collectivePatterns()) {
         const auto matches = [&](std::string_view before) {
@@ -71,6 +84,14 @@ std::string isCollective(std::string_view column) {
             one = fmt::format("({} AND {} NOT GLOB {})", one, column, sqlText(fmt::format("*{}*", each.except)));
         all.push_back(std::move(one));
     }
+    const auto hasAny = [](std::string_view text, const std::vector<std::string_view>& words) {
+        std::vector<std::string> each;
+        for (const std::string_view word : words) each.push_back(fmt::format("{} GLOB '*{}*'", text, word));
+        return fmt::format("{}", fmt::join(each, " OR "));
+    };
+    constexpr std::string_view compact = "replace(replace(lower(s.value), '_', ''), '-', '')";
+    all.push_back(fmt::format("(({}) AND NOT ({}))", hasAny(compact, collectiveWords()),
+                              hasAny("lower(d.value)", computingWords())));
     return fmt::format("({})", fmt::join(all, " OR "));
 }
 
@@ -140,7 +161,7 @@ std::string EvidenceQuery::work(std::string_view table, std::string_view name, s
 
 std::string EvidenceQuery::collectives() const {
     if (!has(ContributorKind::Collective)) return {};
-    return work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", kernelNames, " AND " + isCollective("d.value"));
+    return work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", kernelNames, " AND " + isCollective());
 }
 
 std::string EvidenceQuery::otherKernels(const std::vector<std::string>& without) const {
@@ -148,7 +169,7 @@ std::string EvidenceQuery::otherKernels(const std::vector<std::string>& without)
     std::vector<std::string> sets;
     if (has(ContributorKind::Kernel) || has(ContributorKind::Collective))
         sets.push_back(work("CUPTI_ACTIVITY_KIND_KERNEL", "s.value", kernelNames,
-                            fmt::format(" AND NOT {} AND NOT {}", isCollective("d.value"), anyOf(without, isOther))));
+                            fmt::format(" AND NOT {} AND NOT {}", isCollective(), anyOf(without, isOther))));
     if (has(ContributorKind::Graph)) sets.push_back(work("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "'graph'", "", ""));
     return sets.empty() ? std::string() : unionOf(sets);
 }
@@ -204,6 +225,20 @@ void EvidenceQuery::addCalls(std::string_view layer, const std::vector<std::stri
 
 void EvidenceQuery::addWaits() { addCalls(waitLayer, "s.value LIKE '%Synchronize%'"); }
 
+void EvidenceQuery::addStates(std::string_view layer, const std::vector<ThreadState>& states, int64_t minNs,
+                              bool isOfMain) {
+    std::vector<int> numbers;
+    for (const ThreadState each : states) numbers.push_back(static_cast<int>(each));
+    layers_.emplace_back(
+        layer,
+        fmt::format("(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.state IN "
+                    "({1}) AND h.\"end\" - h.start >= {2} AND h.globalTid {3})",
+                    ofProcess("h.globalTid"), fmt::join(numbers, ", "), minNs,
+                    isOfMain ? fmt::format("% 16777216 = {}", worker_.pid)
+                             : fmt::format("IN (SELECT c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {})",
+                                           ofProcess("c.globalTid"))));
+}
+
 bool EvidenceQuery::hasWaits() const {
     return std::ranges::any_of(layers_, [](const auto& each) { return each.first == waitLayer; });
 }
@@ -231,8 +266,10 @@ std::string EvidenceQuery::gapPieces() const {
     layers.insert(layers.end(), layers_.begin(), layers_.end());
     return fmt::format(
         "WITH {},\nwork AS ({}),\nlaunch AS ({}),\ngap AS (SELECT g.s, g.e, g.name AS next, l.name AS call, l.done + "
-        "{} > g.s AS late, l.done + {} <= g.s AS queued FROM (SELECT max(e) OVER (ORDER BY s ROWS BETWEEN UNBOUNDED "
-        "PRECEDING AND 1 PRECEDING) AS s, s AS e, id, name FROM work) g LEFT JOIN launch l ON l.id = g.id WHERE g.e > "
+        "{} > g.s AND NOT g.within AS late, l.done + {} <= g.s OR g.within AS queued, g.within FROM (SELECT max(e) "
+        "OVER "
+        "(ORDER BY s ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS s, s AS e, id, name, id <> 0 AND lag(id, 1, "
+        "0) OVER (ORDER BY s) = id AS within FROM work) g LEFT JOIN launch l ON l.id = g.id WHERE g.e > "
         "g.s),\n{},\npiece AS (SELECT * FROM state WHERE ns > 0 AND idle > 0)\n",
         spans(), allWork(), launches, WorkerTimeline::launchLatencyNs, WorkerTimeline::launchLatencyNs,
         stateOf(layers, ", max(CASE WHEN k = 'idle' AND d = 1 THEN t END) OVER w AS of_gap" + waits));

@@ -10,6 +10,7 @@
 #include "model/analysis/RunSummary.h"
 #include "model/explain/Rule.h"
 #include "model/format/TimeRange.h"
+#include "model/format/threadStates.h"
 
 namespace lanescope::explain {
 
@@ -24,6 +25,9 @@ class EvidenceQuery {
     void addCalls(std::string_view layer, const std::vector<std::string>& names);
     /// Adds the layer "sync": calls of the worker's process that wait for the GPU.
     void addWaits();
+    /// Adds the times of at least `minNs` in which the launching threads of the worker's process were in one of these
+    /// states, or only its main thread. The file must have been recorded by Lanescope.
+    void addStates(std::string_view layer, const std::vector<ThreadState>& states, int64_t minNs, bool isOfMain);
     /// Adds the ranges of these known names in the worker's process.
     void addRanges(std::string_view layer, const std::vector<std::string>& names);
 

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <vector>
 
+#include "model/analysis/hostThreads.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
@@ -14,6 +16,7 @@
 #include "model/explain/hostTime.h"
 #include "model/explain/kernelKinds.h"
 #include "model/explain/launchedWork.h"
+#include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 
 namespace lanescope::explain {
@@ -31,9 +34,11 @@ void findInputData(RunFindings& run) {
 }
 
 std::string sayInputData(const FindingText& text) {
-    return inputDataSentence(text.worker(), text.time(), text.main()) +
+    return inputDataSentence(text.worker(), text.time(), text.main() + text.rarely()) +
            coresSentence(text.run(), text.finding().worker);
 }
+
+bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
 
 bool isInLoadingRange(const Contributor& each) { return each.name.idle.kind == CauseKind::LoadingRange; }
 
@@ -73,11 +78,11 @@ Evidence inputDataEvidence(const FindingText& text) {
     return {query.gaps(isLoading.empty() ? "g.late" : isLoading), ns};
 }
 
-/// Returns the gaps that end with late launches, without those of earlier rules.
-Evidence lateLaunches(const FindingText& text) {
-    EvidenceQuery query(text.run(), text.finding().worker);
+/// Returns the gaps that end with late launches, without those of earlier rules. `only` is a condition of layers that
+/// `query` has.
+Evidence lateLaunches(const FindingText& text, EvidenceQuery query, const std::string& only) {
     int64_t ns = sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::LaunchBound; });
-    std::string where = "g.late";
+    std::string where = "g.late" + only;
     query.addWaits();
     if (const std::string isLoading = addLoading(text.worker(), ns, query); !isLoading.empty())
         where += " AND NOT " + isLoading;
@@ -100,6 +105,19 @@ Evidence lateLaunches(const FindingText& text) {
     return {query.gapsByWaits(where, false), ns};
 }
 
+Evidence launchEvidence(const FindingText& text) {
+    return lateLaunches(text, EvidenceQuery(text.run(), text.finding().worker), {});
+}
+
+/// Returns the part of these gaps in which the launching thread was in one of these states for so long. The kernel also
+/// counts time between samples, so that the rows do not sum to the finding.
+Evidence launchEvidenceIn(const FindingText& text, const std::vector<ThreadState>& states, int64_t minNs) {
+    if (text.run().facts.producerKind != ProducerKind::Lanescope) return {launchEvidence(text).sql};
+    EvidenceQuery query(text.run(), text.finding().worker);
+    query.addStates("state", states, minNs, text.finding().contributor.idle.thread.role == ThreadRole::Main);
+    return {lateLaunches(text, std::move(query), " AND p.state > 0").sql};
+}
+
 Evidence hostSyncEvidence(const FindingText& text) {
     EvidenceQuery query(text.run(), text.finding().worker);
     query.addWaits();
@@ -113,10 +131,14 @@ Evidence hostSyncEvidence(const FindingText& text) {
 }
 
 Evidence queuedEvidence(const FindingText& text) {
-    return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.queued"),
-            sumNs(text.worker(), [](const Contributor& each) {
-                return each.part == StepPart::OtherIdle && each.trait != ContributorTrait::Unknown;
-            })};
+    const bool isWithoutGraphs = text.has(graphGapsRule);
+    int64_t ns = sumNs(text.worker(), [](const Contributor& each) {
+        return each.part == StepPart::OtherIdle && each.trait != ContributorTrait::Unknown;
+    });
+    if (isWithoutGraphs) ns -= sumNs(text.worker(), isWithinGraph);
+    return {EvidenceQuery(text.run(), text.finding().worker)
+                .gaps(isWithoutGraphs ? "g.queued AND NOT g.within" : "g.queued"),
+            ns};
 }
 
 Evidence idleEvidence(const FindingText& text) {
@@ -147,10 +169,25 @@ std::string_view notLaunching(const Finding& finding) {
 }
 
 std::string sayHostWaits(const FindingText& text) {
-    return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}.", text.time(),
-                       notLaunching(text.finding()), text.main()) +
+    return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}{}.", text.time(),
+                       notLaunching(text.finding()), text.main(), text.rarely()) +
            coresSentence(text.run(), text.finding().worker);
 }
+
+/// Returns " The main thread has that lock meanwhile, at data.py:88 in load: ..." if the holder of a lock is known.
+std::string adviseHolder(const FindingText& text) {
+    const ThreadActivity& activity = text.finding().contributor.idle.activity;
+    if (activity.holder.isEmpty()) return {};
+    std::string holder = activity.holder.textWithArticle();
+    holder.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(holder.front())));
+    const bool isGil = activity.state == ThreadState::Gil;
+    return fmt::format(" {} has {} meanwhile{}: {}", holder, isGil ? "the GIL" : "that lock",
+                       activity.holderFrame.isEmpty() ? "" : ", at " + activity.holderFrame.text(),
+                       isGil ? "move that work to another process, or into code that releases the GIL."
+                             : "hold it for a shorter time.");
+}
+
+std::string adviseHostWaits(const FindingText& text) { return std::string(hostWaitsRule.advice) + adviseHolder(text); }
 
 /// Returns true if a thread's activity is known for any cause.
 bool hasKnownState(const WorkerSummary& worker) {
@@ -198,7 +235,7 @@ std::string sayHostWork(const FindingText& text) {
     std::string said = fmt::format(
         "The GPU waits {} while the thread that launches its work is busy with something else on the CPU{}, for long "
         "intervals: mostly {}{}",
-        text.time(), cause.isInPython() ? " (Python, or code that it calls)" : "", text.what(), text.where());
+        text.time(), cause.isInPython() ? " (Python, or code that it calls)" : "", text.main(), text.rarely());
     const std::string place = hostWorkPlace(text.worker());
     if (!place.empty() && place != placeText(cause))
         said += fmt::format("; where it was seen to run, that was most {}", place);
@@ -238,8 +275,8 @@ std::string sayLaunchBound(const FindingText& text) {
     const auto ofLaunches = [isReported = text.has(hostWorkRule)](const Contributor& each) {
         return ranNs(each) - (isReported ? each.workedNs : 0);
     };
-    return fmt::format("The GPU waits {} for work to be launched: mostly {}{}.", text.time(), text.main(),
-                       launchedWork(text.worker(), text.per())) +
+    return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", text.time(), text.main(),
+                       text.rarely(), launchedWork(text.worker(), text.per())) +
            (isDispatchedSingly(text.worker()) ? " Each operation is dispatched by itself, as a program of its own."
                                               : "") +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
@@ -250,8 +287,26 @@ std::string sayLaunchBound(const FindingText& text) {
 
 std::string adviseLaunchBound(const FindingText& text) {
     if (isDispatchedSingly(text.worker()))
-        return "Compile the whole step: jax.jit around the function of a step, so that it launches one program.";
-    return std::string(launchBoundRule.advice);
+        return "Compile the whole step: jax.jit around the function of a step, so that it launches one program." +
+               adviseHolder(text);
+    if (hasFewLaunches(text.worker()))
+        return adviceFor(text.run(),
+                         {"A step has hardly any launches, so do less between them: reading results, logging, Python. "
+                          "Or launch several steps before reading a result.",
+                          "A step is one program, so do less between its calls: reading results, logging, Python. Or "
+                          "run several steps in one program (jax.lax.scan).",
+                          "A step has hardly any launches, so do less on the CPU between them, or launch several steps "
+                          "before reading a result."}) +
+               adviseHolder(text);
+    return adviceFor(
+               text.run(),
+               {"Fused or larger kernels, a larger batch, less Python between launches; {api} graphs "
+                "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
+                "Compile more of the step into one program (jax.jit around the whole step, jax.lax.scan over its "
+                "parts), a larger batch, less Python between its calls.",
+                "Fused or larger kernels, a larger batch, less work on the CPU between launches; {api} graphs for "
+                "what is in none yet."}) +
+           adviseHolder(text);
 }
 
 /// Idle time between pieces of work launched in time: switching takes its time.
@@ -259,19 +314,18 @@ constexpr double minQueuedShare = 0.10;
 /// Idle time without another rule, which in good programs is mostly launches.
 constexpr double minIdleShare = minLaunchShare;
 
-bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
-
 void findGraphGaps(RunFindings& run) {
     if (run.addIdleTime(run.exposedNs(isWithinGraph), minQueuedShare, run.greatest(isWithinGraph)) != nullptr)
         run.accounted.kinds.push_back(isWithinGraph);
 }
 
 std::string sayGraphGaps(const FindingText& text) {
-    return fmt::format("The GPU is idle {} between the operations of CUDA graphs, {}.", text.time(), text.gaps());
+    return fmt::format("The GPU is idle {} between the operations of {} graphs, {}.", text.time(),
+                       name(text.finding().contributor.idle.api), text.gaps());
 }
 
 Evidence graphGapsEvidence(const FindingText& text) {
-    return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.queued"), sumNs(text.worker(), isWithinGraph)};
+    return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.within"), sumNs(text.worker(), isWithinGraph)};
 }
 
 std::string sayQueuedIdle(const FindingText& text) {
@@ -314,6 +368,15 @@ const Rule inputDataRule{
     .find = findInputData,
     .say = sayInputData,
     .evidence = inputDataEvidence,
+    .advise =
+        [](const FindingText& text) {
+            return adviceFor(
+                text.run(),
+                {inputDataRule.advice,
+                 "Prepare batches in other processes, prefetch them, and call jax.device_put for the next one before "
+                 "this step ends; or cheaper preprocessing.",
+                 "Prepare batches on other threads, copy them from pinned memory, prefetch, or preprocess less."});
+        },
     .part = StepPart::DataLoading,
 };
 
@@ -329,7 +392,14 @@ const Rule hostWaitsRule{
         "more cores, a higher limit of its control group, or fewer threads.",
     .find = findHostWaits,
     .say = sayHostWaits,
-    .evidence = lateLaunches,
+    .evidence =
+        [](const FindingText& text) {
+            std::vector<ThreadState> states{ThreadState::Runnable};
+            for (size_t number = 0; number < threadStateCount; ++number)
+                if (const auto state = static_cast<ThreadState>(number); isWaiting(state)) states.push_back(state);
+            return launchEvidenceIn(text, states, 0);
+        },
+    .advise = adviseHostWaits,
     .part = StepPart::LaunchBound,
 };
 
@@ -345,7 +415,16 @@ const Rule hostWorkRule{
         "help.",
     .find = findHostWork,
     .say = sayHostWork,
-    .evidence = lateLaunches,
+    .evidence = [](const FindingText& text) { return launchEvidenceIn(text, {ThreadState::Running}, minWorkNs); },
+    .advise =
+        [](const FindingText& text) {
+            return adviceFor(text.run(),
+                             {hostWorkRule.advice,
+                              "Do less there, do it in another process, or call the next step before it, so that the "
+                              "GPU works meanwhile. Compile once, not for every shape. Fewer launches do not help.",
+                              "Do less there, do it on another thread, or launch the next work before it, so that the "
+                              "GPU works meanwhile. Fewer launches do not help."});
+        },
     .part = StepPart::LaunchBound,
 };
 
@@ -361,6 +440,17 @@ const Rule hostSyncRule{
     .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
     .say = sayHostSync,
     .evidence = hostSyncEvidence,
+    .advise =
+        [](const FindingText& text) {
+            return adviceFor(
+                text.run(),
+                {hostSyncRule.advice,
+                 "Read results less often (float(), np.asarray, block_until_ready), and those of an earlier step, so "
+                 "that the CPU runs ahead.",
+                 "Wait less often ({prefix}StreamSynchronize, {prefix}DeviceSynchronize): streams and events order "
+                 "work "
+                 "without the CPU. Copy much at once, from pinned memory with {prefix}MemcpyAsync."});
+        },
     .order = putWaitsBeforeLaunches,
     .part = StepPart::Synchronization,
 };
@@ -376,7 +466,7 @@ const Rule launchBoundRule{
         "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
     .find = findLaunchBound,
     .say = sayLaunchBound,
-    .evidence = lateLaunches,
+    .evidence = launchEvidence,
     .advise = adviseLaunchBound,
     .part = StepPart::LaunchBound,
 };
@@ -403,6 +493,16 @@ const Rule queuedIdleRule{
     .find = [](RunFindings& run) { run.addPart(StepPart::OtherIdle, minQueuedShare); },
     .say = sayQueuedIdle,
     .evidence = queuedEvidence,
+    .advise =
+        [](const FindingText& text) {
+            constexpr std::string_view graphs =
+                "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, "
+                "or use {api} graphs.";
+            return adviceFor(text.run(), {graphs,
+                                          "Streams wait for each other, tiny kernels follow each other, or programs "
+                                          "have too little work: let jax.jit fuse more of the step.",
+                                          graphs});
+        },
 };
 
 const Rule gpuIdleRule{
@@ -415,6 +515,14 @@ const Rule gpuIdleRule{
     .find = findGpuIdle,
     .say = sayGpuIdle,
     .evidence = idleEvidence,
+    .advise =
+        [](const FindingText& text) {
+            constexpr std::string_view graphs =
+                "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} graphs.";
+            return adviceFor(
+                text.run(),
+                {graphs, "No single cause stands out: try a larger batch, or more of it within jax.jit.", graphs});
+        },
 };
 
 }  // namespace lanescope::explain

@@ -122,11 +122,18 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
 
 namespace {
 
+/// Launches of a step, such as one of a graph or of a compiled program.
+constexpr double maxFewLaunches = 2.5;
+
 double launchesPerStep(const WorkerSummary& worker) {
     return static_cast<double>(worker.launches.count) / static_cast<double>(worker.steps.size());
 }
 
 }  // namespace
+
+bool hasFewLaunches(const WorkerSummary& worker) {
+    return worker.launches.count > 0 && launchesPerStep(worker) <= maxFewLaunches;
+}
 
 int64_t overheadShareNs(const RunSummary& run, const WorkerSummary& worker) {
     if (run.facts.producerKind != ProducerKind::Lanescope || worker.steps.empty()) return 0;

@@ -14,6 +14,9 @@ namespace lanescope::explain {
 /// empty for a run as a whole. Empty if there is no work. O(contributors).
 std::string launchedWork(const analysis::WorkerSummary& worker, std::string_view per);
 
+/// Returns true if a step launches so few pieces of work that fewer launches cannot help.
+bool hasFewLaunches(const analysis::WorkerSummary& worker);
+
 /// Returns true if nearly each kernel is a compiled program of its own, as operations of JAX outside of jit are.
 bool isDispatchedSingly(const analysis::WorkerSummary& worker);
 

@@ -17,6 +17,7 @@
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/kernelKinds.h"
+#include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/text/formatValue.h"
 
@@ -54,7 +55,41 @@ std::string adviseAllocations(const FindingText& text) {
     if (!std::ranges::search(words, emptyCache).empty())
         return "Do not call torch.cuda.empty_cache() in every step: the caching allocator then frees its blocks and "
                "must allocate them again.";
-    return "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of steps.";
+    return adviceFor(
+        text.run(),
+        {"Allocate once, and keep the sizes of tensors, so that the caching allocator reuses its blocks; no "
+         "{prefix}Malloc and {prefix}Free inside of steps.",
+         "Let XLA keep its memory (XLA_PYTHON_CLIENT_PREALLOCATE, XLA_PYTHON_CLIENT_ALLOCATOR are unset); "
+         "donate arguments (donate_argnums) instead of new results.",
+         "Allocate once, or through a caching allocator; no {prefix}Malloc and {prefix}Free inside of "
+         "steps."});
+}
+
+/// Returns true if most of the copied time of a finding is of copies to the host.
+bool isToHost(const FindingText& text) {
+    const ContributorName& name = text.finding().contributor;
+    return name.work.starts_with("DtoH") || name.idle.call.find("DtoH") != std::string::npos;
+}
+
+std::string advisePageableCopies(const FindingText& text) {
+    if (isToHost(text))
+        return adviceFor(text.run(),
+                         {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), "
+                          "copy_(..., non_blocking=True)), and read them a step later, or less often.",
+                          "Read results less often, and those of an earlier step (copy_to_host_async).",
+                          "Copy results into pinned memory that is kept ({prefix}HostAlloc) with "
+                          "{prefix}MemcpyAsync, and read them later, or less often."});
+    return adviceFor(text.run(),
+                     {pageableCopiesRule.advice,
+                      "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
+                      "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with "
+                      "{prefix}MemcpyAsync."});
+}
+
+std::string adviseExposedCopies(const FindingText& text) {
+    if (isToHost(text))
+        return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
+    return std::string(exposedCopiesRule.advice);
 }
 
 /// A free waits for the GPU, so that nothing can be launched ahead of it: late launches follow from it.
@@ -143,6 +178,13 @@ const Rule syncCopiesRule{
     .find = [](RunFindings& run) { run.addKind(isSynchronousCopy); },
     .say = [](const FindingText& text) { return waitingCalls(text, "copies"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousCopy); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr std::string_view other = "{prefix}MemcpyAsync on a stream, from and to pinned memory.";
+            return adviceFor(text.run(), {"{prefix}MemcpyAsync on a stream, from and to pinned memory "
+                                          "(non_blocking=True in PyTorch).",
+                                          "Read results less often, and those of an earlier step.", other});
+        },
 };
 
 const Rule syncMemsetsRule{
@@ -153,6 +195,11 @@ const Rule syncMemsetsRule{
     .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
     .say = [](const FindingText& text) { return waitingCalls(text, "memsets"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousMemset); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr std::string_view all = "{prefix}MemsetAsync on the stream that uses the memory.";
+            return adviceFor(text.run(), {all, all, all});
+        },
 };
 
 const Rule pageableCopiesRule{
@@ -167,6 +214,7 @@ const Rule pageableCopiesRule{
     .find = findPageableCopies,
     .say = [](const FindingText& text) { return taking("Copies of pageable memory take", text); },
     .evidence = pageableEvidence,
+    .advise = advisePageableCopies,
 };
 
 const Rule exposedCopiesRule{
@@ -177,6 +225,7 @@ const Rule exposedCopiesRule{
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
     .say = [](const FindingText& text) { return taking("Copies without overlap take", text); },
     .evidence = copiesEvidence,
+    .advise = adviseExposedCopies,
 };
 
 const Rule memsetsRule{
@@ -189,6 +238,14 @@ const Rule memsetsRule{
     .find = [](RunFindings& run) { run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory)); },
     .say = [](const FindingText& text) { return taking("Setting memory without overlap takes", text); },
     .evidence = memsetsEvidence,
+    .advise =
+        [](const FindingText& text) {
+            return adviceFor(text.run(),
+                             {memsetsRule.advice,
+                              "Create arrays within jax.jit, so that XLA fuses their initial values, and keep buffers.",
+                              "Do not set memory that is written before it is read, and keep buffers; fewer and larger "
+                              "memsets."});
+        },
 };
 
 }  // namespace lanescope::explain

@@ -65,7 +65,7 @@ std::string sayLateRank(const FindingText& text) {
                        what.empty() ? ""
                                     : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what +
                                           text.where()) +
-           text.onlyThere(DistinctionOf::Rank);
+           text.onlyThere();
 }
 
 /// If several ranks differ, no single one is waited for by all others, yet all wait for those with
@@ -141,6 +141,7 @@ const Rule lateRankRule{
     .find = findLateRank,
     .say = sayLateRank,
     .evidence = [](const FindingText& text) { return ranksEvidence(text, true); },
+    .advise = [](const FindingText& text) { return text.adviseCause(lateRankRule.advice); },
     .isOfLateRank = true,
     .isForNcclOnly = true,
     .namesWorker = true,

@@ -109,8 +109,11 @@ std::string stepsSentence(const RunSummary& run) {
         text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
-    if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
-    return text + "." + pausesSentence(of) + requestsSentence(run, of) + unitsSentence(run, of.foundSteps);
+    text += ".";
+    if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
+        text += fmt::format(" The CPU runs ahead of the GPU: it needs {} for a {}.", spanText(*onCpuNs),
+                            identifier(run.kind));
+    return text + pausesSentence(of) + requestsSentence(run, of) + unitsSentence(run, of.foundSteps);
 }
 
 namespace {
@@ -131,8 +134,8 @@ class Words {
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + restSentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
-            finding.sentence =
-                withWorker(finding, finding.rule->say({run_, made_, finding})) + sharedTimeSentence(finding);
+            finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
+                               sharedTimeSentence(finding) + sameCauseSentence(finding);
             finding.brief = briefFinding(run_, finding);
             Evidence evidence{std::string(finding.rule->sql)};
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
@@ -287,6 +290,13 @@ class Words {
                 return fmt::format(" Part of this time is also in {}.", above.rule->id);
         }
         return {};
+    }
+
+    /// Returns a note if an earlier finding about all steps has the same cause and place.
+    std::string sameCauseSentence(const Finding& finding) const {
+        const Finding* const same = FindingText(run_, made_, finding).ofSameCause();
+        if (same == nullptr || same > &finding || finding.rule->isOfSingleSteps()) return {};
+        return fmt::format(" Its place is that of {}.", same->rule->id);
     }
 
     void addCaveats() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/kernelKinds.h"
+#include "model/explain/programKind.h"
 #include "model/explain/rules.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 
@@ -45,15 +48,18 @@ void findOddSteps(RunFindings& run) {
     odd->atNs = longest.startNs;
 }
 
-/// Returns the number of steps from each outlier to the next if constant; else 0.
+/// Returns the number of steps from each outlier to the next if constant; else 0. If only the longest are known, others
+/// may lie between them.
 int64_t distanceOf(const std::vector<OutlierStep>& odd) {
     if (odd.size() < minStepsOfDistance) return 0;
     std::vector<int64_t> numbers;
     for (const OutlierStep& each : odd) numbers.push_back(each.number);
     std::ranges::sort(numbers);
-    for (size_t index = 2; index < numbers.size(); ++index)
-        if (numbers[index] - numbers[index - 1] != numbers[1] - numbers[0]) return 0;
-    return numbers[1] - numbers[0];
+    int64_t common = 0;
+    for (size_t index = 1; index < numbers.size(); ++index)
+        common = std::gcd(common, numbers[index] - numbers[index - 1]);
+    const bool isEach = numbers.back() - numbers.front() == common * static_cast<int64_t>(numbers.size() - 1);
+    return isEach || odd.size() == maxOutliers ? common : 0;
 }
 
 std::string sayOddSteps(const FindingText& text) {
@@ -66,7 +72,7 @@ std::string sayOddSteps(const FindingText& text) {
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
         said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());
-    return said + "." + text.onlyThere(DistinctionOf::Outliers);
+    return said + "." + text.onlyThere();
 }
 
 Evidence oddStepsEvidence(const FindingText& text) {
@@ -97,9 +103,11 @@ void reportOddStepsOnce(RunFindings& run, const Finding& period) {
         run.remove(oddStepsRule, period.worker);
 }
 
-/// Returns true if the period is that of a larger unit of the run: each begins with a longer step.
+/// Returns true if the period is that of a larger unit of the run: each begins with a longer step. Steps that the
+/// program names are no parts of another unit.
 bool isOfLargerUnit(const RunSummary& run, const WorkerSummary& worker, const StepPattern& pattern) {
-    return pattern.kind == PatternKind::Period && std::ranges::any_of(run.units, [&](const StepUnit& unit) {
+    return pattern.kind == PatternKind::Period && run.source != StepSource::NvtxRange &&
+           std::ranges::any_of(run.units, [&](const StepUnit& unit) {
                const int64_t steps = unit.count * pattern.period;
                return unit.count > 0 && std::abs(steps - worker.foundSteps) <= pattern.period;
            });
@@ -154,7 +162,7 @@ std::string sayStepPattern(const FindingText& text) {
                                    timeText(static_cast<double>(found.excessNs)),
                                    timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
-    return said + "." + text.onlyThere(DistinctionOf::Pattern);
+    return said + "." + text.onlyThere();
 }
 
 Evidence patternEvidence(const FindingText& text) {
@@ -215,10 +223,29 @@ void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
     if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
 }
 
+/// Share of the mean step from which a cause that only some steps or one rank have is the first to change.
+constexpr double minDistinctShare = 0.05;
+
+/// A cause that only the longer steps or the late rank have is a fact. That launches come late is one of most programs.
+void putDistinctionsBeforeLaunches(const RunSummary& run, Findings& findings) {
+    const auto isGeneral = [](const Finding& each) {
+        return each.rule == &launchBoundRule || each.rule == &gpuIdleRule;
+    };
+    for (size_t place = 1; place < findings.size(); ++place) {
+        const Finding& each = findings[place];
+        if (each.share < minDistinctShare || distinctionOf(run.workers[each.worker], each) == nullptr) continue;
+        const auto from =
+            std::find_if(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(place), isGeneral);
+        const auto own = findings.begin() + static_cast<std::ptrdiff_t>(place);
+        if (from != own) std::rotate(from, own, own + 1);
+    }
+}
+
 /// A period precedes the part of which it is more than half, a part precedes the irregular pattern of which it is most.
 void orderStepPattern(const RunSummary& run, Findings& findings) {
     putPeriodFirst(findings);
     putCauseBeforePattern(run, findings);
+    putDistinctionsBeforeLaunches(run, findings);
 }
 
 /// Returns true if the only pause follows the first step of the run: its cause, compiling or loading once, is the
@@ -256,8 +283,11 @@ std::string adviseIdleBetweenSteps(const FindingText& text) {
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
     if (hasAnyWord(names, savingWords))
-        return "Save less often, or copy to host memory and write on another thread or process "
-               "(torch.distributed.checkpoint.async_save).";
+        return adviceFor(text.run(), {"Save less often, or copy to host memory and write on another thread or process "
+                                      "(torch.distributed.checkpoint.async_save).",
+                                      "Save less often, or asynchronously (orbax.checkpoint.AsyncCheckpointer).",
+                                      "Save less often, or copy to host memory and write on another thread or "
+                                      "process."});
     if (hasAnyWord(names, evaluationWords)) return "Evaluate less often or on other GPUs, with data loaded before.";
     if (std::ranges::any_of(loadingCalls, [&](std::string_view call) { return cause.call.starts_with(call); }))
         return "Code that is loaded at first use belongs in a warm-up before the steps.";
@@ -283,13 +313,18 @@ void findIdleBetweenSteps(RunFindings& run) {
 
 std::string sayIdleBetweenSteps(const FindingText& text) {
     const StepPauses& all = text.worker().pauses;
-    const std::string longest = timeText(static_cast<double>(all.longestNs));
     const std::string where = text.finding().contributor.empty() ? "" : ": mostly " + text.main();
-    if (all.count == 1)
-        return fmt::format("The GPU has no work for {} between steps, in one pause of {}{}.", text.time(), longest,
-                           where);
-    return fmt::format("The GPU has no work for {} between steps, in {} pauses, the longest of {}{}.", text.time(),
-                       all.count, longest, where);
+    const std::string_view many = all.count == 1 ? "" : "s";
+    const auto every = static_cast<double>(text.worker().steps.size()) / static_cast<double>(all.count);
+    const std::string which = all.count == 1 ? fmt::format("one pause between {}s", text.unit())
+                              : every >= 2   ? fmt::format("{} pauses between {}s, one every {:.0f} {}s", all.count,
+                                                           text.unit(), every, text.unit())
+                                             : fmt::format("{} pauses between {}s", all.count, text.unit());
+    return fmt::format(
+        "The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
+        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(), many,
+        all.count == 1 ? "" : fmt::format("; the longest takes {}", timeText(static_cast<double>(all.longestNs))),
+        where);
 }
 
 std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {
@@ -307,6 +342,7 @@ const Rule oddStepsRule{
     .find = findOddSteps,
     .say = sayOddSteps,
     .evidence = oddStepsEvidence,
+    .advise = [](const FindingText& text) { return text.adviseCause(oddStepsRule.advice); },
     .longerPart = longerPartOfOddSteps,
     .isForNcclOnly = true,
 };
@@ -321,6 +357,7 @@ const Rule stepPatternRule{
     .find = findStepPattern,
     .say = sayStepPattern,
     .evidence = patternEvidence,
+    .advise = [](const FindingText& text) { return text.adviseCause(stepPatternRule.advice); },
     .longerPart = longerPartOfPattern,
     .order = orderStepPattern,
     .isForNcclOnly = true,
@@ -339,6 +376,7 @@ const Rule idleBetweenStepsRule{
     .evidence = pausesEvidence,
     .advise = adviseIdleBetweenSteps,
     .place = longestPause,
+    .isBetweenSteps = true,
 };
 
 }  // namespace lanescope::explain

@@ -50,6 +50,9 @@ std::string_view partsTitleOf(const ExplanationReport& report) {
 }
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
+    if (finding.rule->isBetweenSteps)
+        return fmt::format("{}, up to {} in all", finding.rule->id,
+                           timeText(static_cast<double>(report.run.workers[finding.worker].pauses.idleNs)));
     return fmt::format("{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
                        report.run.source == StepSource::WholeRun ? "of the" : "per", report.explanation.what);
 }

@@ -6,9 +6,12 @@
 #include "model/explain/Explanation.h"
 #include "model/explain/findingPlace.h"
 #include "model/explain/rules.h"
+#include "model/export/traceFile.h"
 #include "model/importers/loadTrace.h"
 #include "model/numbers/Statistics.h"
 #include "model/query/TraceQuery.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -16,6 +19,8 @@ using namespace lanescope::analysis;
 using namespace lanescope::explain;
 
 namespace {
+
+constexpr int64_t ms = 1'000'000;
 
 /// Queries split time by simpler rules than the analysis.
 constexpr double tolerance = 0.1;
@@ -78,7 +83,76 @@ void collect(const std::filesystem::path& folder) {
 class tst_FindingEvidence : public QObject {
     Q_OBJECT
 
+    TemporaryFolder folder_;
+
+    /// Verifies that the run has a finding of a rule, and that the rows of its query add up to its time.
+    void verifyEvidence(SimulatedTrace& made, const Rule& rule) {
+        const std::filesystem::path path = folder_ / "run.sqlite";
+        std::filesystem::remove(path);
+        QVERIFY(writeTraceFile(*made.finish(), path));
+        const auto trace = loadTrace(path);
+        QVERIFY(trace);
+        const Explanation explanation = explain::explain(*summarizeRun(**trace));
+        const auto finding = std::ranges::find(explanation.findings, &rule, &Finding::rule);
+        QVERIFY2(finding != explanation.findings.end(), explanation.sentence.c_str());
+        const auto query = TraceQuery::open(path.string());
+        QVERIFY(query);
+        const auto result = query->run(finding->sql, {});
+        QVERIFY2(result, result ? "" : result.error().sentence.c_str());
+        const double sumNs = sumOf(valuesOf(result->table, "ns"));
+        QVERIFY(finding->evidenceNs > 0);
+        QVERIFY2(isAbout(sumNs, static_cast<double>(finding->evidenceNs), tolerance),
+                 fmt::format("rows {}, evidence {}", sumNs, finding->evidenceNs).c_str());
+    }
+
   private slots:
+    /// Names of kernels are part of queries: with quotes, and with so many bytes that only parts of them are compared.
+    void everyNameIsFound_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("other");
+        const QString same(450, 'a');
+        QTest::newRow("plain") << "index_put"
+                               << "gemm";
+        QTest::newRow("quotes") << R"(it's "one" %_ 'kernel')"
+                                << "it''s";
+        QTest::newRow("equal start") << "void f<" + same + "1>()"
+                                     << "void f<" + same + "22>()";
+        QTest::newRow("equal length") << "void f<" + same + "1>()"
+                                      << "void f<" + same + "2>()";
+        QTest::newRow("shortened") << "void f<" + QString(6000, 'b') + "1>()"
+                                   << "void f<" + QString(6001, 'b') + "2>()";
+    }
+    void everyNameIsFound() {
+        QFETCH(QString, name);
+        QFETCH(QString, other);
+        SimulatedTrace made;
+        int64_t at = ms;
+        for (int step = 0; step < 20; ++step) {
+            const int64_t startNs = at;
+            for (int kernel = 0; kernel < 20; ++kernel, at += ms / 10)
+                made.addKernel(made.defaultStream(), other.toStdString(), at, at + ms / 10);
+            made.addKernel(made.defaultStream(), name.toStdString(), at, at + 5 * ms);
+            at += 5 * ms;
+            made.addNvtx(made.defaultThread(), "step " + std::to_string(step), startNs, at);
+        }
+        verifyEvidence(made, longKernelRule);
+    }
+
+    /// Whatever call launched the work before and after a gap, one call launched both.
+    void gapsWithinALaunchAreFound() {
+        SimulatedTrace made;
+        for (int step = 0; step < 20; ++step) {
+            const int64_t at = (step + 1) * 10 * ms;
+            const auto correlation = static_cast<uint32_t>(step + 1);
+            made.addNvtx(made.defaultThread(), "step " + std::to_string(step), at, at + 9 * ms);
+            made.addApi(made.defaultThread(), "cudaLaunchCooperativeKernelMultiDevice", at, at + ms / 100, correlation);
+            for (int kernel = 0; kernel < 10; ++kernel)
+                made.addKernel(made.defaultStream(), "gemm", at + ms / 10 + kernel * ms, at + ms / 2 + kernel * ms,
+                               correlation);
+        }
+        verifyEvidence(made, graphGapsRule);
+    }
+
     void rowsAddUpToTheFinding_data() {
         QTest::addColumn<QString>("path");
         collect(LANESCOPE_SAMPLES);

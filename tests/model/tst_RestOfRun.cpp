@@ -2,6 +2,7 @@
 // The time of a run outside of its steps, and findings about it.
 
 #include <algorithm>
+#include <set>
 
 #include "model/analysis/RunSummary.h"
 #include "model/explain/Explanation.h"
@@ -196,7 +197,7 @@ class tst_RestOfRun : public QObject {
     void freesAreCountedWithTheirLine() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
-        const uint32_t train = made.stack(noIndex, made.intern("train"), made.intern("/work/train.py"), 34);
+        const uint32_t train = made.stack(noIndex, made.intern("train"), made.intern("/src/train.py"), 34);
         const uint32_t empty =
             made.stack(train, made.intern("empty_cache"),
                        made.intern("/opt/venv/lib/python3.12/site-packages/torch/cuda/memory.py"), 224);
@@ -283,9 +284,173 @@ class tst_RestOfRun : public QObject {
         worker.foundSteps = 60;
         worker.contributors.push_back(
             contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 300 * ms));
+        made.run().source = StepSource::KernelPattern;
         QVERIFY(findingOf(explain::explain(made.run()), &stepPatternRule) != nullptr);
         made.run().units = {{StepSource::PythonLoop, "generate.py:30 in generate", 10}};
         QVERIFY(findingOf(explain::explain(made.run()), &stepPatternRule) == nullptr);
+        // Steps that the program names are no parts: the first of each epoch is longer.
+        made.run().source = StepSource::NvtxRange;
+        QVERIFY(findingOf(explain::explain(made.run()), &stepPatternRule) != nullptr);
+    }
+
+    /// The time after the last work is a part of the run.
+    void runLastsToItsLastEvent() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread();
+        for (int64_t step = 0; step < 8; ++step) {
+            made.addNvtx(main, "step " + std::to_string(step), step * 10 * ms, step * 10 * ms + 9 * ms);
+            made.launch(main, made.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + 10 * us,
+                        step * 10 * ms + 9 * ms);
+        }
+        made.addNvtx(main, "write report", 100 * ms, 900 * ms);
+        const RunSummary run = *summarizeRun(*made.finish());
+        QCOMPARE(run.workers.at(0).runNs(), 900 * ms);
+        HAS(explain::explain(run).sentence, " of the 900.0 ms of the run. Largest of the rest: ");
+        HAS(explain::explain(run).sentence, "after the last step");
+    }
+
+    void pausesAreCountedInSteps() {
+        const Explanation made = explain::explain(withPauses(inFunction("train.py", 34, "save")));
+        const Finding* found = findingOf(made, &idleBetweenStepsRule);
+        QVERIFY(found != nullptr);
+        HAS(found->sentence, "The GPU has no work for 9.000 s in 9 pauses between steps, ");
+        HAS(found->sentence, "% of the time of steps and pauses; the longest takes 1.000 s: mostly in host code");
+        RunSummary rare = withPauses(inFunction("train.py", 34, "save"));
+        rare.workers[0].pauses.count = 2;
+        HAS(findingOf(explain::explain(rare), &idleBetweenStepsRule)->sentence,
+            "in 2 pauses between steps, one every 5 steps, ");
+    }
+
+    /// A mean per step shows nothing of a pause every 20 steps.
+    void rareGapsAreCountedInSteps() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 7, "log"}), 20 * ms);
+        Contributor& pause = made.run().workers[0].contributors.back();
+        pause.count = 2;
+        HAS(explain::explain(made.run()).findings.front().sentence, ", in 2 pauses of 100.0 ms, one every 5 steps.");
+        pause.count = 20;
+        HAS_NO(explain::explain(made.run()).findings.front().sentence, "pauses");
+    }
+
+    void findingsHaveDifferentPlaces() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 60 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"), 20 * ms);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange), 20 * ms);
+        std::set<int64_t> places;
+        const Explanation explanation = explain::explain(made.run());
+        for (const Finding& each : explanation.findings) places.insert(each.atNs.value_or(-1));
+        QCOMPARE(explanation.findings.size(), size_t{3});
+        QCOMPARE(places.size(), size_t{3});
+    }
+
+    void adviceFitsTheProgram_data() {
+        QTest::addColumn<QString>("kernel");
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("call");
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<QString>("others");
+        const auto row = [](const char* name, const char* kernel, const char* path, const char* call, const char* words,
+                            const char* others) { QTest::newRow(name) << kernel << path << call << words << others; };
+        row("PyTorch", "void at::native::vectorized_elementwise_kernel<4>(int)", "", "cudaLaunchKernel",
+            "torch.compile,CUDA graphs", "jax,HIP");
+        row("PyTorch on ROCm", "void at::native::vectorized_elementwise_kernel<4>(int)", "", "hipLaunchKernel",
+            "torch.compile,HIP graphs", "jax,CUDA");
+        row("JAX", "loop_fusion", "jit_step (XlaModule)", "cuLaunchKernel", "jax.jit", "torch,CUDA graphs");
+        row("CUDA", "gemm", "", "cudaLaunchKernel", "CUDA graphs", "torch,jax,Python,HIP");
+        row("HIP", "gemm", "", "hipLaunchKernel", "HIP graphs", "torch,jax,Python,CUDA");
+    }
+    void adviceFitsTheProgram() {
+        QFETCH(QString, kernel);
+        QFETCH(QString, path);
+        QFETCH(QString, call);
+        QFETCH(QString, words);
+        QFETCH(QString, others);
+        MadeRun made;
+        made.run().workers[0].contributors[0].name = kernel.toStdString();
+        made.run().workers[0].contributors[0].path = path.toStdString();
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn(call.toStdString()), 60 * ms);
+        made.run().workers[0].launches = {300, 3 * us};
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(explanation.findings.front().rule, &launchBoundRule);
+        const std::string& advice = explanation.findings.front().advice;
+        for (const QString& word : words.split(',')) HAS(advice, word.toStdString());
+        for (const QString& word : others.split(',')) HAS_NO(advice, word.toStdString());
+        // Fewer launches than one or two are impossible.
+        made.run().workers[0].launches.count = MadeRun::steps;
+        HAS(explain::explain(made.run()).findings.front().advice, "do less");
+        HAS_NO(explain::explain(made.run()).findings.front().advice, "larger kernels");
+    }
+
+    void copiesToTheHostAreNoBatches() {
+        const auto adviceOf = [](const char* copy, ContributorTrait trait) {
+            MadeRun made;
+            made.run().workers[0].contributors[0].name = "void at::native::reduce_kernel<4>(int)";
+            made.add(StepPart::ExposedDtoH, ContributorKind::Copy, copy, 30 * ms, trait);
+            return explain::explain(made.run()).findings.front().advice;
+        };
+        HAS(adviceOf("HtoD from pageable", ContributorTrait::Pageable), "DataLoader(pin_memory=True)");
+        HAS_NO(adviceOf("DtoH to pageable", ContributorTrait::Pageable), "DataLoader");
+        HAS(adviceOf("DtoH to pageable", ContributorTrait::Pageable), "pinned memory");
+        HAS(adviceOf("HtoD from pinned", ContributorTrait::None), "next batch");
+        HAS_NO(adviceOf("DtoH to pinned", ContributorTrait::None), "next batch");
+    }
+
+    void holderOfTheGilIsPartOfTheAdvice() {
+        MadeRun made;
+        IdleCause cause = onMain(idle(CauseKind::OutsideCalls, ThreadState::Gil), {"train.py", 7, "train"});
+        cause.activity.holder = {ThreadRole::Named, "logger"};
+        cause.activity.holderFrame = {"log.py", 9, "write"};
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, cause, 60 * ms);
+        const Finding finding = explain::explain(made.run()).findings.front();
+        QCOMPARE(finding.rule, &hostWaitsRule);
+        HAS(finding.advice, " The thread logger has the GIL meanwhile, at log.py:9 in write: move that work");
+    }
+
+    void oddStepsNameTheFindingWithTheirCause() {
+        MadeRun made;
+        const IdleCause cause = onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 7, "log"});
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, cause, 20 * ms);
+        WorkerSummary& worker = made.run().workers[0];
+        worker.steps[4].parts[StepPart::LaunchBound] += 100 * ms;
+        worker.steps[4].wallNs += 100 * ms;
+        worker.contributors.back().exposedNs += 100 * ms;
+        worker.outliers = {{4, "", worker.steps[4].startNs, worker.steps[4].wallNs, 100 * ms, StepPart::LaunchBound,
+                            100 * ms, cause, "forward"}};
+        const Finding* odd = nullptr;
+        const Explanation explanation = explain::explain(made.run());
+        odd = findingOf(explanation, &oddStepsRule);
+        QVERIFY(odd != nullptr);
+        HAS(odd->advice, "The cause is that of host_waits");
+    }
+
+    /// Outliers beyond the reported ones lie between these.
+    void longestOutliersShowTheirPeriod() {
+        MadeRun made;
+        WorkerSummary& worker = made.run().workers[0];
+        for (const int64_t number : {10, 20, 40, 50, 70, 90, 100, 120})
+            worker.outliers.push_back({number, "", 0, 200 * ms, 100 * ms, StepPart::Compute, 100 * ms, {}, {}});
+        const auto sentence = [&] { return findingOf(explain::explain(made.run()), &oddStepsRule)->sentence; };
+        HAS(sentence(), "They are every 10th step");
+        worker.outliers.pop_back();
+        HAS_NO(sentence(), "They are every");
+    }
+
+    /// A cause that only some steps have is a fact, late launches are usual.
+    void distinctCausePrecedesLateLaunches() {
+        MadeRun made(2);
+        for (const size_t rank : {0, 1})
+            made.add(rank, contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 0),
+                     60 * ms);
+        made.add(0, contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0), 20 * ms);
+        made.add(1, contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::LoadingRange), 0),
+                 20 * ms);
+        const auto rules = [&] { return rulesOf(explain::explain(made.run())); };
+        QCOMPARE(rules().front(), &launchBoundRule);
+        made.run().workers[1].distinctions = {
+            {DistinctionOf::Rank, DistinctionKind::Range, "tokenizer hiccup", 10, 20 * ms}};
+        QCOMPARE(rules().front(), &lateRankRule);
     }
 };
 

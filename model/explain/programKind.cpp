@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/programKind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+/// Parts of names of kernels, ranges, lines and threads.
+constexpr std::array<std::string_view, 8> torchParts{"at::native::", "at::cuda::",     "c10::",        "pt_autograd",
+                                                     "torch/",       "Optimizer.step", "ProfilerStep", "aten::"};
+constexpr std::array<std::string_view, 4> jaxParts{"(XlaModule)", "(Thunk)", "jax/", "jaxlib"};
+
+bool hasAny(std::string_view text, std::span<const std::string_view> parts) {
+    return std::ranges::any_of(parts,
+                               [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool isTorchWork(ThreadWork work) {
+    return work == ThreadWork::Dynamo || work == ThreadWork::Inductor || work == ThreadWork::TorchData ||
+           work == ThreadWork::TorchOptimizer;
+}
+
+class KindFinder {
+  public:
+    explicit KindFinder(const RunSummary& run) {
+        see(run.pattern);
+        for (const StepUnit& unit : run.units) see(unit.pattern);
+        for (const WorkerSummary& worker : run.workers) {
+            see(worker.launches.place);
+            see(worker.allocations.freedAt);
+            for (const Contributor& each : worker.contributors) see(each);
+        }
+    }
+    ProgramKind kind() const {
+        // XLA also runs parts of PyTorch programs, but those have kernels of PyTorch, too.
+        using enum ProgramKind::Framework;
+        return {isTorch_ ? Torch : isJax_ ? Jax : Unknown, api_};
+    }
+
+  private:
+    void see(std::string_view text) {
+        isTorch_ = isTorch_ || hasAny(text, torchParts);
+        isJax_ = isJax_ || hasAny(text, jaxParts);
+    }
+    void see(const Contributor& each) {
+        see(each.name.work);
+        see(each.path);
+        see(each.launched);
+        const IdleCause& cause = each.name.idle;
+        see(cause.thread.name);
+        isTorch_ = isTorch_ || isTorchWork(cause.activity.work);
+        isJax_ = isJax_ || cause.activity.work == ThreadWork::Jax;
+        if (cause.api == GpuApi::Hip || gpuApiOf(cause.call) == GpuApi::Hip) api_ = GpuApi::Hip;
+    }
+
+    bool isTorch_ = false, isJax_ = false;
+    GpuApi api_ = GpuApi::Cuda;
+};
+
+}  // namespace
+
+ProgramKind programKindOf(const RunSummary& run) { return KindFinder(run).kind(); }
+
+std::string adviceFor(const RunSummary& run, const AdviceByFramework& advice) {
+    const ProgramKind kind = programKindOf(run);
+    using enum ProgramKind::Framework;
+    const std::string_view text = kind.framework == Torch ? advice.torch
+                                  : kind.framework == Jax ? advice.jax
+                                                          : advice.other;
+    return fmt::format(fmt::runtime(text), fmt::arg("api", name(kind.api)), fmt::arg("prefix", identifier(kind.api)));
+}
+
+}  // namespace lanescope::explain
