@@ -128,7 +128,7 @@ ReportTable roofTable(const capture::Machine& machine, const capture::Measuremen
                      {"Compute", Unit::TeraflopsPerSecond},
                      {"Of Data Sheet", Unit::Percent},
                      {"SM Clock", Unit::Text},
-                     {"Power", Unit::Text},
+                     {"Power, 1 s Mean", Unit::Text},
                      {"Temperature", Unit::Text}};
     for (const capture::MeasuredRoof& roof : measured.roofs) {
         const auto gpu = std::ranges::find(measured.gpus, roof.gpuUuid, &capture::MeasuredGpu::uuid);
@@ -235,6 +235,8 @@ int measureMachine(const DoctorWords& words) {
     if (!closed) return reportFailure(closed.error());
     bool isComplete = true;
     for (const capture::MeasuredGpu& gpu : measured->gpus) {
+        for (const std::string& note : gpu.notes)
+            reportWarning(fmt::format("GPU {} ({}): {}", gpu.ordinal, gpu.name, note));
         if (gpu.refusal.empty()) continue;
         isComplete = false;
         reportWarning(fmt::format("GPU {} ({}): not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
@@ -301,7 +303,7 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     CLI::Option* const measure = command->add_flag(
         "--measure", words->measures,
-        "Measure copies, memory and matrix products of the GPUs (up to 60 s, 2 GiB of each), and store "
+        "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB of each), and store "
         "the rates; traces then show how close a run came to them");
     command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")->needs(measure);
     command->add_option("-o,--output", words->output, "With --measure: store in FILE, for record --roofs FILE")

@@ -141,7 +141,10 @@ Result<void> CublasLt::findAll(DynamicLibrary& library) {
     return {};
 }
 
-bool CublasLt::start() { return handle_ != nullptr || create_(&handle_) == 0; }
+bool CublasLt::start() {
+    if (handle_ == nullptr && create_(&handle_) != 0) handle_ = nullptr;
+    return handle_ != nullptr;
+}
 
 std::unique_ptr<CublasLt::Gemm> CublasLt::makeGemm(GemmPrecision precision, GemmShape shape,
                                                    const Buffers& buffers) const {

@@ -136,6 +136,10 @@ class Measurer {
                 *percent);
     }
 
+    double copySecondsOfEach() const {
+        return std::min(options_.copySecondsPerGpu, options_.copySeconds / static_cast<double>(result_.gpus.size()));
+    }
+
     void measureGpu(MeasuredGpu& gpu) {
         int device = 0;
         driver_.device(&device, gpu.ordinal);
@@ -158,7 +162,7 @@ class Measurer {
             if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
         const size_t kinds = 5 + peers.size();
         const auto share = std::chrono::duration_cast<Clock::duration>(
-            std::chrono::duration<double>(options_.copySecondsPerGpu / static_cast<double>(kinds)));
+            std::chrono::duration<double>(copySecondsOfEach() / static_cast<double>(kinds)));
         const auto keep = [&](MeasuredPeak peak, size_t bytes, auto copy) {
             if (bytes < minCopyBytes || !isWanted_) return;
             if (options_.progress && !options_.progress(describeCopy(gpu, peak))) {
@@ -185,7 +189,7 @@ class Measurer {
         if (isWanted_) measureRoofs(gpu, place, first, second, availableBytes);
     }
 
-    void measureRoofs(const MeasuredGpu& gpu, const GpuContext& context, Pointer first, Pointer second, size_t bytes) {
+    void measureRoofs(MeasuredGpu& gpu, const GpuContext& context, Pointer first, Pointer second, size_t bytes) {
         constexpr double memoryShare = 0.1, maxSeconds = 10;
         const double seconds = std::min(maxSeconds, options_.roofSeconds / static_cast<double>(result_.gpus.size()));
         RoofPlace place{.driver = driver_,
@@ -196,11 +200,13 @@ class Measurer {
                         .bytes = bytes,
                         .budget = std::chrono::duration<double>(seconds * memoryShare),
                         .state = options_.state,
-                        .progress = [&](const std::string& what) {
-                            isWanted_ = isWanted_ && (!options_.progress ||
-                                                      options_.progress(fmt::format("GPU {}: {}", gpu.ordinal, what)));
-                            return isWanted_;
-                        }};
+                        .note = [&gpu](const std::string& what) { gpu.notes.push_back(what); },
+                        .progress =
+                            [&](const std::string& what) {
+                                isWanted_ = isWanted_ && (!options_.progress || options_.progress(fmt::format(
+                                                                                    "GPU {}: {}", gpu.ordinal, what)));
+                                return isWanted_;
+                            }};
         std::ranges::move(measureMemory(place), std::back_inserter(result_.roofs));
         if (options_.products == nullptr || !isWanted_) return;
         place.budget = std::chrono::duration<double>(seconds * (1 - memoryShare));

@@ -18,8 +18,8 @@ namespace lanescope::capture {
 struct MeasureOptions {
     bool isForced = false;
     double copySecondsPerGpu = 3;
-    /// All GPUs together, for products and GPU memory; divided among them.
-    double roofSeconds = 40;
+    /// All GPUs together, for copies; then for products and GPU memory. Divided among them.
+    double copySeconds = 15, roofSeconds = 35;
     /// Library of matrix products; null to measure none.
     CublasLt* products = nullptr;
     /// Reads the state of a GPU, by UUID; empty function if unknown.
@@ -39,6 +39,7 @@ struct MeasuredGpu {
     int64_t nominalMemoryBytesPerSecond = 0;
     int computeMajor = 0, computeMinor = 0, smCount = 0;  ///< 0 if the driver does not report it.
     std::string refusal;                                  ///< Reason why it was not measured; empty if it was.
+    std::vector<std::string> notes;                       ///< Parts that were not measured as meant, as sentences.
 };
 
 struct Measurement {
@@ -50,7 +51,8 @@ struct Measurement {
 /// Measures copies between pinned and pageable host memory and each GPU, within each GPU, and from it to each other
 /// GPU; how fast kernels use its memory; and matrix products. Copies grow from 16 MiB to 1 GiB, or to a quarter of the
 /// GPU's free memory if less; the fastest, timed by CUDA events, is the result. Skips a GPU in use unless forced. Fails
-/// if there is no GPU. Uses at most 2 GiB of each GPU and takes about a minute.
+/// if there is no GPU. Uses at most 2 GiB of each GPU and takes about a minute, however
+/// many there are.
 Result<Measurement> measureRates(const CudaDriver& driver, const MeasureOptions& options);
 
 }  // namespace lanescope::capture

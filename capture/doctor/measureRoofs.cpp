@@ -19,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 using Handle = CudaDriver::Handle;
 
 /// Two kernels. `fill` writes words of a hash of their index, with some of their bits set and cleared, so that they are
-/// numbers of one magnitude. `sum` reads 64 bytes a thread and turn, and writes only a sum that does not occur.
+/// numbers of one magnitude. `sum` reads 64 bytes a thread and turn, as long as its last read is within the quads
+/// (`end` is their number and the distance of two reads less one), and writes only a sum that does not occur.
 constexpr const char* kernels = R"(
 .version 6.4
 .target sm_70
@@ -67,13 +68,13 @@ NEXT:
 END:
     ret;
 }
-.visible .entry sum(.param .u64 data, .param .u64 quads)
+.visible .entry sum(.param .u64 data, .param .u64 end)
 {
     .reg .pred %done;
     .reg .b32 %r<32>;
     .reg .b64 %d<12>;
     ld.param.u64 %d1, [data];
-    ld.param.u64 %d2, [quads];
+    ld.param.u64 %d2, [end];
     mov.u32 %r1, %ctaid.x;
     mov.u32 %r2, %ntid.x;
     mov.u32 %r3, %tid.x;
@@ -126,6 +127,9 @@ OUT:
 )";
 
 constexpr unsigned threadsPerBlock = 256, blocks = 132 * 16, sumBlocks = 132 * 8;
+/// Quads between two reads of a thread, and bytes that all threads read in a turn.
+constexpr size_t sumStride = size_t{sumBlocks} * threadsPerBlock, quadBytes = 16,
+                 sumTurnBytes = 4 * sumStride * quadBytes;
 constexpr size_t workspaceBytes = size_t{64} << 20;
 constexpr double batchSeconds = 0.04;  ///< Long enough for a clock and power reading meanwhile.
 constexpr int batches = 4;
@@ -151,9 +155,11 @@ class Kernels {
     Kernels& operator=(const Kernels&) = delete;
 
     bool canSum() const { return sum_ != nullptr; }
+    bool canFill() const { return fill_ != nullptr; }
+    /// Reads whole turns: `bytes` must be a multiple of `sumTurnBytes`.
     int sum(CudaDriver::Pointer data, size_t bytes, Handle stream) const {
-        uint64_t quads = bytes / 16;
-        void* arguments[] = {&data, &quads};
+        uint64_t end = bytes / quadBytes + sumStride - 1;
+        void* arguments[] = {&data, &end};
         return driver_.launch(sum_, sumBlocks, 1, 1, threadsPerBlock, 1, 1, 0, stream, arguments, nullptr);
     }
     /// Fills memory with numbers between 0.5 and 1 of either sign; with zeros if nothing can be compiled.
@@ -234,11 +240,12 @@ size_t bytesOf(GemmPrecision precision, GemmShape shape) {
                     count(shape.k, shape.n) * input + count(shape.m, shape.n) * output + workspaceBytes);
 }
 
-/// Returns the fastest of the algorithms, or none if each fails.
-std::optional<size_t> fastest(const RoofPlace& place, const CublasLt::Gemm& gemm) {
+/// Returns the fastest of the algorithms that fit into the time, or none if each fails. The library recommends the
+/// first.
+std::optional<size_t> fastest(const RoofPlace& place, const CublasLt::Gemm& gemm, Clock::time_point end) {
     std::optional<size_t> best;
     double bestNs = 0;
-    for (size_t each = 0; each < gemm.algorithmCount(); ++each) {
+    for (size_t each = 0; each < gemm.algorithmCount() && (!best || Clock::now() < end); ++each) {
         const auto run = [&] { return gemm.run(each, place.gpu.stream()); };
         double ns = place.gpu.timeNs(run);
         for (int repeat = 0; ns > 0 && repeat < 2; ++repeat) ns = std::min(ns, place.gpu.timeNs(run));
@@ -271,15 +278,26 @@ std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
         keep("write", bytes, [&] { return place.driver.setWords(place.first, 0, place.bytes / 4, stream); }) &&
         keep("copy", 2 * bytes,
              [&] { return place.driver.copyOnDevice(place.second, place.first, place.bytes, stream); });
-    if (goesOn && compiled.canSum())
-        keep("read", bytes, [&] { return compiled.sum(place.first, place.bytes, stream); });
+    const size_t readBytes = place.bytes / sumTurnBytes * sumTurnBytes;
+    if (goesOn && compiled.canSum() && readBytes > 0)
+        keep("read", static_cast<double>(readBytes), [&] { return compiled.sum(place.first, readBytes, stream); });
+    if (!compiled.canSum() && place.note) place.note("reading of memory is not measured: it compiles no PTX.");
     return roofs;
 }
 
 std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& library) {
     std::vector<MeasuredRoof> roofs;
-    if (!place.gpu.enter() || !library.start()) return roofs;
+    if (!place.gpu.enter()) return roofs;
+    const auto note = [&](const char* sentence) {
+        if (place.note) place.note(sentence);
+    };
+    if (!library.start()) {
+        note("matrix products are not measured: cuBLASLt does not start on it.");
+        return roofs;
+    }
     const Kernels compiled(place.driver);
+    if (!compiled.canFill())
+        note("matrix products are of zeros, which take less power than other numbers: it compiles no PTX.");
     const auto share = place.budget / static_cast<double>(gemmPrecisions.size() * std::size(shapes));
     for (const GemmPrecision precision : gemmPrecisions) {
         for (const GemmShape& shape : shapes) {
@@ -293,7 +311,7 @@ std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& libr
             CublasLt::Buffers buffers{place.first, place.second, place.second + output,
                                       place.second + place.bytes - workspaceBytes, workspaceBytes};
             const std::unique_ptr<CublasLt::Gemm> gemm = library.makeGemm(precision, shape, buffers);
-            const std::optional<size_t> algorithm = gemm ? fastest(place, *gemm) : std::nullopt;
+            const std::optional<size_t> algorithm = gemm ? fastest(place, *gemm, end) : std::nullopt;
             if (!algorithm) continue;
             MeasuredRoof roof;
             roof.kind = "gemm";

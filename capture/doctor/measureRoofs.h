@@ -24,6 +24,8 @@ struct RoofPlace {
     std::chrono::duration<double> budget{};  ///< Time of all of it together.
     /// Reads the state of the GPU, by UUID; empty function if unknown.
     std::function<GpuState(const std::string& uuid)> state;
+    /// Called with what was measured otherwise than meant, without the name of the GPU; may be empty.
+    std::function<void(const std::string& what)> note;
     /// Called before each measurement with its name, "GEMM bf16 8192 x 8192 x 8192"; false ends it.
     std::function<bool(const std::string& what)> progress;
 };

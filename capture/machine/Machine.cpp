@@ -249,7 +249,8 @@ std::optional<unsigned> gpuUtilization(const std::string& uuid) {
 
 GpuState gpuState(const std::string& uuid) {
     constexpr int smClock = 1, gpuSensor = 0;
-    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
+    // Read while the GPU works: opening takes longer than that.
+    static const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
     NvmlFunctions::Device device = nullptr;
     if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess) return {};
     unsigned clock = 0, power = 0, temperature = 0;

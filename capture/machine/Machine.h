@@ -69,10 +69,10 @@ std::optional<unsigned> gpuUtilization(const std::string& uuid);
 /// State of a GPU at one time; 0 for values that the driver does not report.
 struct GpuState {
     int64_t smClockMhz = 0;
-    int64_t powerMilliwatts = 0;
-    int64_t temperature = 0;  ///< Degrees Celsius.
+    int64_t powerMilliwatts = 0;  ///< Mean of about the last second on most GPUs.
+    int64_t temperature = 0;      ///< Degrees Celsius.
 };
-/// Reads the state of the GPU with this UUID, "GPU-...". Takes some 10 ms; any thread.
+/// Reads the state of the GPU with this UUID, "GPU-...". Takes some 10 ms the first time; any thread. NVML stays open.
 GpuState gpuState(const std::string& uuid);
 
 /// Raises this process's limit of open files to the maximum allowed. Processes started earlier keep

@@ -67,6 +67,9 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
                 numberIn(each, "m"),           numberIn(each, "n"),          numberIn(each, "k"),
                 numberIn(each, "perSecond"),   numberIn(each, "smClockMhz"), numberIn(each, "powerMilliwatts"),
                 numberIn(each, "temperature"), textIn(each, "library")};
+            // Faster than any GPU, so that the file is wrong.
+            constexpr int64_t maxMhz = 1'000'000;
+            roof.smClockMhz = std::clamp<int64_t>(roof.smClockMhz, 0, maxMhz);
             if (!roof.kind.empty() && !roof.gpuUuid.empty() && roof.perSecond > 0)
                 result.roofs.push_back(std::move(roof));
         }

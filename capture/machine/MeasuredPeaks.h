@@ -30,9 +30,9 @@ struct MeasuredRoof {
     int64_t m = 0, n = 0, k = 0;  ///< Size of the product.
     int64_t perSecond = 0;        ///< Floating-point operations, or bytes.
     int64_t smClockMhz = 0;       ///< 0 if unknown, also below.
-    int64_t powerMilliwatts = 0;
-    int64_t temperature = 0;  ///< Degrees Celsius.
-    std::string library;      ///< "cuBLASLt 13.1.0"; empty for memory.
+    int64_t powerMilliwatts = 0;  ///< Mean of the last second, as the driver reports it.
+    int64_t temperature = 0;      ///< Degrees Celsius.
+    std::string library;          ///< "cuBLASLt 13.1.0"; empty for memory.
     bool operator==(const MeasuredRoof&) const = default;
 };
 

@@ -200,6 +200,33 @@ class tst_doctor : public QObject {
         QVERIFY(CublasLt::open("nowhere.so").error().sentence.starts_with("nowhere.so: cannot be loaded."));
     }
 
+    /// Rates are of all bytes that are read, by every thread as often.
+    void readBytesAreWholeTurns() {
+        qputenv("STANDIN_CUDA", "roomy");
+        const auto driver = CudaDriver::open(library);
+        const Result<Measurement> measured = measureRates(**driver, {});
+        QVERIFY(measured && measured->gpus[0].notes.empty());
+        const auto read = std::ranges::find(measured->roofs, "read", &MeasuredRoof::operation);
+        QVERIFY(read != measured->roofs.end());
+        // 19 turns of 16.5 MiB fit into 320 MiB; the stand-in takes 5 us more for each call.
+        constexpr double bytes = 19 * 4 * 16 * 8 * 132 * 256.0, ns = 5'000 + bytes / 850;
+        QVERIFY(std::abs(static_cast<double>(read->perSecond) / (bytes * 1e9 / ns) - 1) < 0.001);
+    }
+
+    void partsThatCannotBeMeasuredAreReported() {
+        qputenv("STANDIN_CUDA", "plain");
+        const auto driver = CudaDriver::open(library);
+        const Result<std::unique_ptr<CublasLt>> products = CublasLt::open(library);
+        MeasureOptions options;
+        options.products = products->get();
+        const Result<Measurement> measured = measureRates(**driver, options);
+        QVERIFY(measured);
+        QCOMPARE(measured->gpus[1].notes,
+                 (std::vector<std::string>{"reading of memory is not measured: it compiles no PTX.",
+                                           "matrix products are not measured: cuBLASLt does not start on it."}));
+        for (const MeasuredRoof& roof : measured->roofs) QVERIFY(roof.kind != "gemm" && roof.operation != "read");
+    }
+
     void busyGpusAreSkipped() {
         const auto driver = CudaDriver::open(library);
         MeasureOptions options;

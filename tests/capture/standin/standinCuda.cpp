@@ -2,12 +2,14 @@
 //
 // SIMULATED: a CUDA driver with GPUs that copy at their own rates and a clock that only their
 // copies advance. For tests of measuring on machines without a GPU. STANDIN_CUDA selects a fault:
-// "none" no GPU, "broken" cuInit fails, "full" no memory, "roomy" much, "frozen" a constant clock.
+// "none" no GPU, "broken" cuInit fails, "full" no memory, "roomy" much, "frozen" a constant clock, "plain" as "roomy"
+// without a compiler of kernels and without products.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -71,7 +73,7 @@ EXPORT int cuCtxSetCurrent(void*) { return 0; }
 EXPORT int cuCtxEnablePeerAccess(void*, unsigned) { return 0; }
 EXPORT int cuMemGetInfo_v2(size_t* free, size_t* total) {
     *total = size_t{1} << 30;
-    *free = is("full") ? size_t{1} << 20 : size_t{is("roomy") ? 1280u : 256u} << 20;
+    *free = is("full") ? size_t{1} << 20 : size_t{is("roomy") || is("plain") ? 1280u : 256u} << 20;
     return 0;
 }
 EXPORT int cuMemAlloc_v2(uint64_t* memory, size_t) {
@@ -113,18 +115,24 @@ EXPORT int cuEventRecord(void* event, void*) {
 EXPORT int cuMemsetD32Async(uint64_t, unsigned, size_t words, void*) { return pass(words * 4, 900); }
 EXPORT int cuModuleLoadData(void** module, const void*) {
     *module = place;
-    return 0;
+    return is("plain") ? 1 : 0;
 }
 EXPORT int cuModuleUnload(void*) { return 0; }
+static char fill, sum;
 EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
-    static char fill, sum;
     *function = std::strcmp(name, "sum") == 0 ? &sum : &fill;
     return 0;
 }
-/// Both kernels have an address and a count of words or of 16 bytes.
-EXPORT int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                          void** arguments, void**) {
-    return pass(16 * *static_cast<uint64_t*>(arguments[1]), 850);
+/// Both kernels have an address, then a count of words, or the end of 16 bytes that all threads read in turns of four.
+EXPORT int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                          unsigned, void*, void** arguments, void**) {
+    const uint64_t count = *static_cast<uint64_t*>(arguments[1]);
+    if (function == &fill) return pass(4 * count, 850);
+    const uint64_t stride = uint64_t{blocks} * threads;
+    uint64_t turns = 0;
+    for (const uint64_t thread : {uint64_t{0}, stride - 1})
+        turns += thread <= count ? (count - thread) / (4 * stride) : 0;
+    return pass(16 * 4 * stride * turns / 2, 850);
 }
 
 // cuBLASLt of the same machine: bf16 products at 800 TFLOP/s, by its second algorithm; others at 100; no fp8.
@@ -141,7 +149,7 @@ struct Algorithm {
 EXPORT size_t cublasLtGetVersion() { return 130100; }
 EXPORT int cublasLtCreate(void** handle) {
     *handle = place;
-    return 0;
+    return is("plain") ? 1 : 0;
 }
 EXPORT int cublasLtMatmulDescCreate(void** description, int, int) {
     *description = place;
