@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "model/numbers/Statistics.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
@@ -42,10 +43,9 @@ void NameHistogram::setOccurrences(NameOccurrencesPtr occurrences, TimeRange tra
     brush_.reset();
     percentiles_ = {};
     if (occurrences_ && !occurrences_->isEmpty()) {
-        std::vector<int64_t> sorted = occurrences_->durationNs;
-        std::ranges::sort(sorted);
+        const std::vector<int64_t>& durationsNs = occurrences_->durationNs;
         for (size_t index = 0; index < percentiles_.size(); ++index)
-            percentiles_[index] = sorted[(sorted.size() - 1) * static_cast<size_t>(percents[index]) / 100];
+            percentiles_[index] = std::llround(quantileOf(durationsNs, percents[index] / 100.0));
     }
     rebuild();
 }

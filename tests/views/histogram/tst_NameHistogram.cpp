@@ -84,6 +84,10 @@ class TestNameHistogram : public QObject {
         chart.setOccurrences(std::make_shared<const NameOccurrences>(lasting(durations)), {0, 6'000 * us});
         chart.show();
         QCOMPARE(chart.percentiles(), (std::array<int64_t, 3>{51 * us, 91 * us, 100 * us}));
+        // As the median of all tables, between two values.
+        NameHistogram even;
+        even.setOccurrences(std::make_shared<const NameOccurrences>(lasting({10 * us, 20 * us})), {0, 100 * us});
+        QCOMPARE(even.percentiles(), (std::array<int64_t, 3>{15 * us, 19 * us, 19'900}));
         const QImage image = chart.grab().toImage();
         const int x = chart.xOfDuration(91 * us);
         QVERIFY(chart.durationArea().contains(x, chart.durationArea().center().y()));
