@@ -311,6 +311,15 @@ void findIdleBetweenSteps(RunFindings& run) {
     }
 }
 
+/// Returns "; the longest takes 1.268 s, before step 33".
+std::string longestPauseText(const FindingText& text) {
+    const StepPauses& all = text.worker().pauses;
+    const std::vector<StepSummary>& steps = text.worker().steps;
+    const auto next = std::ranges::upper_bound(steps, all.longestStartNs, {}, &StepSummary::startNs);
+    return fmt::format("; the longest takes {}{}", timeText(static_cast<double>(all.longestNs)),
+                       next == steps.end() ? "" : fmt::format(", before {} {}", text.unit(), next->number));
+}
+
 std::string sayIdleBetweenSteps(const FindingText& text) {
     const StepPauses& all = text.worker().pauses;
     const std::string where = text.finding().contributor.empty() ? "" : ": mostly " + text.main();
@@ -320,11 +329,9 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
                               : every >= 2   ? fmt::format("{} pauses between {}s, one every {:.0f} {}s", all.count,
                                                            text.unit(), every, text.unit())
                                              : fmt::format("{} pauses between {}s", all.count, text.unit());
-    return fmt::format(
-        "The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
-        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(), many,
-        all.count == 1 ? "" : fmt::format("; the longest takes {}", timeText(static_cast<double>(all.longestNs))),
-        where);
+    return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
+                       timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(),
+                       many, all.count == 1 ? "" : longestPauseText(text), where);
 }
 
 std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {

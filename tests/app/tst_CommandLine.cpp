@@ -121,7 +121,7 @@ class TestCommandLine : public QObject {
         verifyFailure(outcome, 2, mentions);
         // The end of the sentence, with one full stop before the hint.
         static const QRegularExpression end("[^.]\\. (Try 'lanescope [a-z ]*--help'|See --help)\\.\n$");
-        QVERIFY2(end.match(QString::fromUtf8(outcome.errors)).hasMatch(), outcome.errors.constData());
+        QVERIFY2(end.match(outcome.errors).hasMatch(), qPrintable(outcome.errors));
     }
 
     void nameWithALeadingDashIsNoOption() {

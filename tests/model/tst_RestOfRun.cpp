@@ -314,7 +314,8 @@ class tst_RestOfRun : public QObject {
         const Finding* found = findingOf(made, &idleBetweenStepsRule);
         QVERIFY(found != nullptr);
         HAS(found->sentence, "The GPU has no work for 9.000 s in 9 pauses between steps, ");
-        HAS(found->sentence, "% of the time of steps and pauses; the longest takes 1.000 s: mostly in host code");
+        HAS(found->sentence,
+            "% of the time of steps and pauses; the longest takes 1.000 s, before step 1: mostly in host code");
         RunSummary rare = withPauses(inFunction("train.py", 34, "save"));
         rare.workers[0].pauses.count = 2;
         HAS(findingOf(explain::explain(rare), &idleBetweenStepsRule)->sentence,
