@@ -655,14 +655,16 @@ class tst_explain : public QObject {
         QCOMPARE(rulesOf(explanation), std::vector{&idleBetweenStepsRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, 10 * ms);
-        QVERIFY2(has(finding.sentence, "10.00 ms of a step (10.0 %) between steps, in 2 pauses"),
+        QVERIFY2(has(finding.sentence,
+                     "100.0 ms in 2 pauses between steps, one every 5 steps, 10.0 % of the time of "
+                     "steps and pauses; the longest takes 80.00 ms"),
                  finding.sentence.c_str());
         QVERIFY(has(finding.sql, "step = 0 AND busy = 0"));
         const Result<FindingPlace> place = placeOf(*Program().finish(), made.run(), finding);
         QVERIFY(place && place->range == (TimeRange{5'000 * ms, 5'080 * ms}));
         made.run().workers[0].pauses.count = 1;
         const std::string one = explain::explain(made.run()).findings.front().sentence;
-        QVERIFY2(has(one, "between steps, in one pause of 80.00 ms."), one.c_str());
+        QVERIFY2(has(one, "in one pause between steps, 10.0 % of the time of steps and pause."), one.c_str());
         made.run().workers[0].pauses.idleNs = 10 * ms;
         QVERIFY(rulesOf(made).empty());
     }
