@@ -414,11 +414,11 @@ std::optional<LanePosition> TrackLayout::laneAt(int y) const {
 std::optional<LaneArea> TrackLayout::areaOf(LanePosition lane) const {
     if (const LayoutRow* row = rowOf(lane.track)) {
         if (lane.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
-        return LaneArea{laneTop(*row, lane.lane), row->laneHeight, row->isPinned};
+        return LaneArea{laneTop(*row, lane.lane), row->laneHeight};
     }
     if (lane.lane != 0 || lane.track >= rowOfPreview_.size() || rowOfPreview_[lane.track] < 0) return std::nullopt;
     const LayoutRow& row = rows_[static_cast<size_t>(rowOfPreview_[lane.track])];
-    return LaneArea{row.top + row.previewTop, row.previewHeight, row.isPinned};
+    return LaneArea{row.top + row.previewTop, row.previewHeight};
 }
 
 namespace {
@@ -450,10 +450,7 @@ QStringList wordsOf(const QString& text) {
     return words;
 }
 
-}  // namespace
-
-std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
-    const QStringList words = wordsOf(text);
+std::vector<bool> matchWords(std::span<const Track> tracks, const QStringList& words) {
     std::vector<bool> matches(tracks.size(), false);
     for (size_t i = 0; i < tracks.size(); ++i) {
         const QString name = toQString(tracks[i].title) + '\n' + toQString(tracks[i].subtitle);
@@ -461,6 +458,14 @@ std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text
             std::all_of(words.begin(), words.end(), [&](const QString& word) { return containsWord(name, word); });
     }
     return matches;
+}
+
+}  // namespace
+
+std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
+    std::vector<bool> matches = matchWords(tracks, wordsOf(text));
+    if (std::ranges::find(matches, true) != matches.end()) return matches;
+    return matchWords(tracks, text.split(' ', Qt::SkipEmptyParts));
 }
 
 }  // namespace lanescope::views

@@ -43,7 +43,6 @@ struct LanePosition {
 struct LaneArea {
     int top = 0;
     int height = 0;
-    bool isPinned = false;
 };
 
 /// The heights of all tracks: folded, hidden, pinned to the top, filtered and in the user's order.
@@ -130,9 +129,9 @@ class TrackLayout {
     static void forEachLane(const LayoutRow& row, const Visit& visit) {
         for (int lane = 0; lane < row.laneCount; ++lane)
             visit(LanePosition{row.track, static_cast<uint32_t>(lane)},
-                  LaneArea{laneTop(row, static_cast<uint32_t>(lane)), row.laneHeight, row.isPinned});
+                  LaneArea{laneTop(row, static_cast<uint32_t>(lane)), row.laneHeight});
         if (row.preview != noIndex)
-            visit(LanePosition{row.preview, 0}, LaneArea{row.top + row.previewTop, row.previewHeight, row.isPinned});
+            visit(LanePosition{row.preview, 0}, LaneArea{row.top + row.previewTop, row.previewHeight});
     }
     /// Returns the top of a lane of `row`, in pixels from the top of all rows.
     static int laneTop(const LayoutRow& row, uint32_t lane) {
@@ -173,7 +172,8 @@ class TrackLayout {
 };
 
 /// Returns which tracks contain all words of `text` in title and subtitle, ignoring case. A word before a number is a
-/// key: "rank 2" matches this rank, not rank 20 nor stream 2 of another rank. O(length of all titles).
+/// key: "rank 2" matches this rank, not rank 20 nor stream 2 of another rank. If no track has it, word and number match
+/// apart. O(length of all titles).
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text);
 
 }  // namespace lanescope::views
