@@ -41,6 +41,12 @@ void TrackScroll::keepY(int y) {
     setY(y);
 }
 
+void TrackScroll::setPointerY(std::optional<int> y) {
+    const bool hasLeft = pointerY_ && !y;
+    pointerY_ = y;
+    if (hasLeft) emit pointerLeft();
+}
+
 int TrackScroll::pinnedHeight() const {
     const int height = layout_.pinnedHeight();
     return 3 * height <= 2 * viewportHeight_ ? height : 0;
@@ -58,8 +64,11 @@ std::array<TrackScroll::Band, 2> TrackScroll::bands(int height) const {
 
 TimelineTracks::TimelineTracks(QObject* parent) : QObject(parent) {
     connect(&scroll_, &TrackScroll::viewportChanged, this, [this] {
-        fitRows();
+        followWindow();
         emitChange();
+    });
+    connect(&scroll_, &TrackScroll::pointerLeft, this, [this] {
+        if (isFitPending_) followWindow();
     });
 }
 
@@ -67,7 +76,10 @@ void TimelineTracks::setTracks(std::span<const Track> tracks) {
     tracks_ = tracks;
     undo_.clear();
     default_ = {};
-    isFitted_ = false;
+    isFitted_ = isFitPending_ = false;
+    LayoutMetrics metrics = layout_.metrics();
+    metrics.previews = {};
+    layout_.setMetrics(metrics);
     layout_.setTracks(tracks);
     counterparts_.clear();
     filterText_.clear();
@@ -96,27 +108,41 @@ const LayoutRow* TimelineTracks::fixedRow() const {
     return scroll_.y() == 0 ? nullptr : layout_.rowAt(top);
 }
 
-void TimelineTracks::arrangeInPlace(const std::function<void(TrackLayout&)>& change) {
-    std::vector<std::pair<uint32_t, int>> places;  // rows that may stay, the best first
-    if (const LayoutRow* fixed = fixedRow(); fixed && !fixed->isPinned) {
-        for (const LayoutRow* row = fixed; row != layout_.rows().data() + layout_.rows().size(); ++row)
-            places.emplace_back(row->track, scroll_.toScreenY(row->top));
-    }
-    arrange(change);
-    for (const auto& [track, screenY] : places) {
-        const LayoutRow* row = layout_.rowOf(track);
+std::vector<TimelineTracks::RowPlace> TimelineTracks::fixedPlaces() const {
+    std::vector<RowPlace> places;
+    const LayoutRow* fixed = fixedRow();
+    if (!fixed || fixed->isPinned) return places;
+    const std::vector<std::string> paths = trackPaths(tracks_);
+    for (const LayoutRow* row = fixed; row != layout_.rows().data() + layout_.rows().size(); ++row)
+        places.push_back({paths[row->track], scroll_.toScreenY(row->top)});
+    return places;
+}
+
+void TimelineTracks::keepPlaces(const std::vector<RowPlace>& places) {
+    if (places.empty()) return;
+    const std::vector<std::string> paths = trackPaths(tracks_);
+    for (const auto& [path, screenY] : places) {
+        const LayoutRow* row = layout_.rowOf(static_cast<uint32_t>(std::ranges::find(paths, path) - paths.begin()));
         if (!row || row->isPinned) continue;
         if (row->top >= screenY) scroll_.keepY(row->top - screenY);
         return;
     }
 }
 
+void TimelineTracks::arrangeInPlace(const std::function<void(TrackLayout&)>& change) {
+    const std::vector<RowPlace> places = fixedPlaces();
+    arrange(change);
+    keepPlaces(places);
+}
+
 bool TimelineTracks::undo() {
     if (undo_.empty()) return false;
     const TrackArrangement before = std::move(undo_.back());
     undo_.pop_back();
+    const std::vector<RowPlace> places = fixedPlaces();
     layout_.setArrangement(before);
     emitChange();
+    keepPlaces(places);
     return true;
 }
 
@@ -125,12 +151,14 @@ void TimelineTracks::setFolded(uint32_t track, bool isFolded) {
 }
 
 void TimelineTracks::setAllFolded(bool isFolded) {
-    arrange([&](TrackLayout& layout) { layout.setAllFolded(isFolded); });
+    arrangeInPlace([&](TrackLayout& layout) { layout.setAllFolded(isFolded); });
 }
 
 void TimelineTracks::reveal(uint32_t track) {
+    const std::vector<RowPlace> places = fixedPlaces();
     if (!layout_.reveal(track)) return;
     arrange([](TrackLayout&) {});
+    keepPlaces(places);
 }
 
 void TimelineTracks::setFilterText(const QString& text) {
@@ -139,7 +167,7 @@ void TimelineTracks::setFilterText(const QString& text) {
     std::vector<bool> matches;
     if (!isEmpty) matches = matchTracks(tracks_, text);
     filterText_ = text;
-    arrange([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
+    arrangeInPlace([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
 }
 
 void TimelineTracks::setArrangement(const TrackArrangement& arrangement) {
@@ -155,50 +183,68 @@ void TimelineTracks::setDefaultArrangement(TrackArrangement arrangement) {
 void TimelineTracks::restoreDefault() { apply(default_); }
 
 void TimelineTracks::apply(const TrackArrangement& arrangement) {
-    arrange([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
+    arrangeInPlace([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
     setRowHeight(arrangement.height);
+}
+
+bool TimelineTracks::isDefaultArrangement() const {
+    return withoutHeight(layout_.arrangement()) == withoutHeight(default_);
 }
 
 TrackArrangement TimelineTracks::arrangement() const {
     TrackArrangement arrangement = layout_.arrangement();
-    if (isFitted_) arrangement.height = RowHeight::Fitted;
+    // An arrangement of the user keeps the height at which it was made.
+    if (isFitted_ && isDefaultArrangement()) arrangement.height = RowHeight::Fitted;
     return arrangement;
 }
 
 void TimelineTracks::setTextHeight(int pixels) {
     textHeight_ = pixels;
-    setMetrics(rowHeight(), layout_.metrics().previews);
-    fitRows();
+    LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, rowHeight());
+    metrics.previews = layout_.metrics().previews;
+    setMetrics(metrics);
+    followWindow();
 }
 
 void TimelineTracks::setRowHeight(RowHeight height) {
     isFitted_ = height == RowHeight::Fitted;
-    if (isFitted_)
-        fitRows();
-    else
-        setMetrics(height, layout_.metrics().previews);
+    isFitPending_ = false;
+    if (isFitted_) return setMetrics(fittingMetrics());
+    LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
+    metrics.previews = layout_.metrics().previews;
+    setMetrics(metrics);
 }
 
-void TimelineTracks::setMetrics(RowHeight height, Previews previews) {
-    LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
-    metrics.previews = previews;
+void TimelineTracks::setMetrics(const LayoutMetrics& metrics) {
     arrangeInPlace([&](TrackLayout& layout) { layout.setMetrics(metrics); });
 }
 
-void TimelineTracks::fitRows() {
+LayoutMetrics TimelineTracks::fittingMetrics() const {
     static constexpr std::pair<RowHeight, Previews> sizes[] = {
         {RowHeight::Tall, Previews::All},     {RowHeight::Normal, Previews::All},
         {RowHeight::Normal, Previews::Gpus},  {RowHeight::Normal, Previews::None},
         {RowHeight::Compact, Previews::Gpus}, {RowHeight::Compact, Previews::None}};
-    if (!isFitted_ || withoutHeight(layout_.arrangement()) != withoutHeight(default_)) return;
     TrackLayout trial = layout_;
     for (const auto& [height, previews] : sizes) {
         LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
         metrics.previews = previews;
         trial.setMetrics(metrics);
-        if (trial.totalHeight() - metrics.bottomSpace <= scroll_.viewportHeight()) return setMetrics(height, previews);
+        if (trial.totalHeight() - metrics.bottomSpace <= scroll_.viewportHeight()) break;
     }
-    setMetrics(sizes[std::size(sizes) - 1].first, sizes[std::size(sizes) - 1].second);
+    return trial.metrics();
+}
+
+void TimelineTracks::followWindow() {
+    if (!isFitted_ || !isDefaultArrangement()) return;
+    const LayoutMetrics metrics = fittingMetrics();
+    if (const LayoutRow* fixed = scroll_.pointerY() ? fixedRow() : nullptr) {
+        TrackLayout trial = layout_;
+        trial.setMetrics(metrics);
+        isFitPending_ = !fixed->isPinned && trial.rowOf(fixed->track)->top < scroll_.toScreenY(fixed->top);
+        if (isFitPending_) return;
+    }
+    isFitPending_ = false;
+    setMetrics(metrics);
 }
 
 void TimelineTracks::setCurrent(uint32_t track) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/trace/Track.h"
@@ -32,8 +33,8 @@ class TrackScroll : public QObject {
     void keepY(int y);
     /// Goes to the top without a signal, for another trace.
     void reset() { y_ = room_ = 0; }
-    /// Sets the height of the pointer on the screen while it is over the rows.
-    void setPointerY(std::optional<int> y) { pointerY_ = y; }
+    /// Sets the height of the pointer on the screen; nullopt if it is not over the rows.
+    void setPointerY(std::optional<int> y);
     const std::optional<int>& pointerY() const { return pointerY_; }
 
     /// Returns the height of the pinned part; 0 if it would leave too little room.
@@ -54,6 +55,7 @@ class TrackScroll : public QObject {
   signals:
     void scrolled();
     void viewportChanged();
+    void pointerLeft();
 
   private:
     const TrackLayout& layout_;
@@ -83,12 +85,21 @@ class TimelineTracks : public QObject {
     /// Does the same, but the row under the pointer, else the first visible one that stays, keeps its place on the
     /// screen.
     void arrangeInPlace(const std::function<void(TrackLayout&)>& change);
+    /// A row by its path, and its place on the screen.
+    struct RowPlace {
+        std::string path;
+        int screenY = 0;
+    };
+    /// Returns the rows that must not move, the best first, for `keepPlace` after another trace of the same program.
+    std::vector<RowPlace> fixedPlaces() const;
+    /// Scrolls the first of these rows that exists to its place.
+    void keepPlaces(const std::vector<RowPlace>& places);
     /// Undoes the last change of the arrangement; returns false if there is none.
     bool undo();
     void setFolded(uint32_t track, bool isFolded);
     void setAllFolded(bool isFolded);
     void reveal(uint32_t track);
-    /// Shows only tracks with all of these words in title or subtitle; empty for all tracks.
+    /// Shows only tracks that `matchTracks` finds; empty for all tracks.
     void setFilterText(const QString& text);
     const QString& filterText() const { return filterText_; }
 
@@ -104,7 +115,8 @@ class TimelineTracks : public QObject {
 
     /// Sets the height of a line of text, which the heights of rows depend on.
     void setTextHeight(int pixels);
-    /// `Fitted` follows the height of the window until the user changes the arrangement.
+    /// `Fitted` follows the height of the window until the user changes the arrangement. While the pointer is over
+    /// the rows, only as far as the row under it can stay.
     void setRowHeight(RowHeight height);
     /// Returns the height in use, never `Fitted`.
     RowHeight rowHeight() const { return layout_.metrics().rowHeight; }
@@ -126,11 +138,14 @@ class TimelineTracks : public QObject {
   private:
     void apply(const TrackArrangement& arrangement);
     void emitChange();
-    void setMetrics(RowHeight height, Previews previews);
-    /// Chooses the largest rows that fit the window, if these follow it.
-    void fitRows();
+    /// Chooses the largest rows that fit the window, if these follow it and the row under the pointer can stay.
+    void followWindow();
+    /// Returns the metrics of the largest rows that fit the window.
+    LayoutMetrics fittingMetrics() const;
+    bool isDefaultArrangement() const;
     /// Returns the row that must not move, given the layout before a change; null for none.
     const LayoutRow* fixedRow() const;
+    void setMetrics(const LayoutMetrics& metrics);
 
     std::span<const Track> tracks_;
     TrackLayout layout_;
@@ -140,6 +155,7 @@ class TimelineTracks : public QObject {
     QString filterText_;
     int textHeight_ = 0;
     bool isFitted_ = false;
+    bool isFitPending_ = false;  ///< Until the pointer leaves.
     uint32_t current_ = noIndex;
     std::vector<uint32_t> counterparts_;
 };

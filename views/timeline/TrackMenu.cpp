@@ -35,7 +35,7 @@ void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmp
 
 void hide(TimelineState& state, const std::vector<bool>& tracks) {
     if (!state.hasTracks()) return;
-    state.tracks().arrange([&](TrackLayout& layout) { layout.hide(tracks); });
+    state.tracks().arrangeInPlace([&](TrackLayout& layout) { layout.hide(tracks); });
     const uint32_t current = state.tracks().current();
     if (!isTrack(state, current) || state.tracks().layout().rowOf(current)) return;
     const LayoutRow* top = state.tracks().layout().rowAt(state.scroll().toLayoutY(0));
@@ -61,7 +61,7 @@ void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {
 void togglePinned(TimelineState& state, uint32_t track) {
     if (!isTrack(state, track)) return;
     const bool isPinned = state.tracks().layout().isPinned(track);
-    state.tracks().arrange([&](TrackLayout& layout) { layout.setPinned(track, !isPinned); });
+    state.tracks().arrangeInPlace([&](TrackLayout& layout) { layout.setPinned(track, !isPinned); });
     if (isPinned) scrollTrackIntoView(state, track);
 }
 
@@ -82,7 +82,7 @@ void showTrack(TimelineState& state, uint32_t track) {
 }
 
 void showAllTracks(TimelineState& state) {
-    state.tracks().arrange([](TrackLayout& layout) {
+    state.tracks().arrangeInPlace([](TrackLayout& layout) {
         for (const uint32_t track : layout.hiddenTracks()) layout.setHidden(track, false);
     });
 }
@@ -180,9 +180,7 @@ TrackMenu::TrackMenu(TimelineState& state, uint32_t track, QWidget* parent) : QM
     hidden->setEnabled(!hidden->isEmpty());
     addHeights(state.tracks().layout().metrics().rowHeight);
     addSeparator();
-    const auto setAll = [&state](bool isFolded) {
-        state.tracks().arrange([=](TrackLayout& layout) { layout.setAllFolded(isFolded); });
-    };
+    const auto setAll = [&state](bool isFolded) { state.tracks().setAllFolded(isFolded); };
     addAction(tr("Fold all tracks"), this, [setAll] { setAll(true); });
     addAction(tr("Unfold all tracks"), this, [setAll] { setAll(false); });
 }

@@ -423,6 +423,74 @@ class tst_TrackLayout : public QObject {
         QVERIFY(layout.metrics() == metrics);
     }
 
+    void arrangementOfTheUserKeepsItsHeight() {
+        const TracePtr trace = ranksOf(4);
+        TimelineView timeline;
+        timeline.resize(1000, 620);
+        timeline.setTrace(trace);
+        TimelineTracks& tracks = timeline.state().tracks();
+        tracks.setDefaultArrangement(firstArrangement(*trace));
+        timeline.show();
+        QApplication::processEvents();
+        QCOMPARE(tracks.arrangement().height, RowHeight::Fitted);
+        QVERIFY(tracks.rowHeight() != RowHeight::Normal || tracks.layout().metrics().previews != Previews::None);
+        tracks.setFolded(tracks.layout().rows().front().track, false);
+        const TrackArrangement stored = tracks.arrangement();
+        QCOMPARE(stored.height, tracks.rowHeight());
+        // Stored by an earlier version: it fits once, and then stays.
+        TrackArrangement fitted = stored;
+        fitted.height = RowHeight::Fitted;
+        tracks.setArrangement(fitted);
+        const LayoutMetrics metrics = tracks.layout().metrics();
+        timeline.resize(1000, 260);
+        QApplication::processEvents();
+        QVERIFY(tracks.layout().metrics() == metrics);
+        tracks.setArrangement(stored);
+        QCOMPARE(tracks.rowHeight(), stored.height);
+    }
+
+    void anotherTraceBeginsWithoutPreviews() {
+        const TracePtr trace = ranksOf(4);
+        TimelineView timeline;
+        timeline.resize(1000, 620);
+        timeline.setTrace(trace);
+        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
+        timeline.show();
+        QApplication::processEvents();
+        QVERIFY(timeline.state().tracks().layout().metrics().previews != Previews::None);
+        timeline.setTrace(ranksOf(2));
+        QCOMPARE(timeline.state().tracks().layout().metrics().previews, Previews::None);
+    }
+
+    void windowHeightMovesNoRowUnderThePointer() {
+        const TracePtr trace = ranksOf(4);
+        TimelineView timeline;
+        timeline.resize(1000, 620);
+        timeline.setTrace(trace);
+        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
+        timeline.show();
+        QApplication::processEvents();
+        auto* canvas = timeline.findChild<TrackCanvas*>();
+        const TrackLayout& layout = timeline.state().tracks().layout();
+        const TrackScroll& scroll = timeline.state().scroll();
+        const int roomy = layout.totalHeight();
+        // At the top, a row below can only come closer.
+        QCOMPARE(scroll.y(), 0);
+        const LayoutRow row = layout.rows()[2];
+        const QPoint pointer(300, row.top + row.height / 2);
+        QMouseEvent move(QEvent::MouseMove, pointer, canvas->mapToGlobal(pointer), Qt::NoButton, Qt::NoButton, {});
+        QApplication::sendEvent(canvas, &move);
+        const auto placeOfRow = [&] { return scroll.toScreenY(layout.rowOf(row.track)->top); };
+        for (const int height : {420, 200, 620, 260}) {
+            timeline.resize(1000, height);
+            QApplication::processEvents();
+            QCOMPARE(placeOfRow(), row.top);
+        }
+        QEvent leave(QEvent::Leave);
+        QApplication::sendEvent(canvas, &leave);
+        QVERIFY(layout.totalHeight() < roomy);
+    }
+
     void foldedGpuShowsItsRangesWhereTheyCanBeSelected() {
         const TracePtr trace = ranksOf(4);
         TimelineView timeline;
@@ -632,6 +700,16 @@ class tst_TrackLayout : public QObject {
         QVERIFY(matches("GPU 1", "", "gpu 1"));
     }
 
+    void keyWithoutAMatchIsTwoWords() {
+        std::vector<Track> tracks(2);
+        tracks[0].title = "GPU 0";
+        tracks[0].subtitle = "NVIDIA H200, 132 SMs";
+        tracks[1].title = "GPU 1";
+        QCOMPARE(matchTracks(tracks, "h200 132"), std::vector<bool>({true, false}));
+        QCOMPARE(matchTracks(tracks, "gpu 132"), std::vector<bool>({true, false}));
+        QCOMPARE(matchTracks(tracks, "gpu 1"), std::vector<bool>({false, true}));
+    }
+
     void filterKeepsGroupsAndUnfoldsThem() {
         const std::vector<Track> tracks = titledMachine();
         TrackLayout layout;
@@ -713,7 +791,9 @@ class tst_TrackLayout : public QObject {
                 const auto metrics = LayoutMetrics::forText(textHeight, height);
                 QVERIFY(metrics.laneHeight > last);
                 QVERIFY(metrics.laneHeight >= textHeight - 1);
-                QVERIFY(metrics.headerHeight >= textHeight);
+                QVERIFY(metrics.headerHeight >= metrics.laneHeight + 2 * metrics.padding);
+                QVERIFY(metrics.headerHeight >= textHeight + 2 * metrics.padding);
+                QVERIFY(metrics.titleHeight >= textHeight && metrics.titleHeight <= metrics.headerHeight);
                 last = metrics.laneHeight;
             }
         }
