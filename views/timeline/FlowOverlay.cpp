@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/text/formatTable.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
+#include "views/text/shortDuration.h"
 
 namespace lanescope::views {
 namespace {
@@ -254,9 +254,7 @@ QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double
         text = shortened(QString::fromStdString(trace.nameOf(there.event)));
     }
     if (x < 0 || x > size.width()) {
-        const int64_t byNs = there.timeNs - here.timeNs;
-        text += QStringLiteral(" at %1%2")
-                    .arg(byNs < 0 ? QChar(0x2212) : QChar('+'), QString::fromStdString(formatDuration(std::abs(byNs))));
+        text += QStringLiteral(" at %1").arg(signedDuration(there.timeNs - here.timeNs));
     }
     return text;
 }

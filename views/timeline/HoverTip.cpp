@@ -10,6 +10,7 @@
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/workStacks.h"
+#include "views/text/shortDuration.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/scales.h"
 
@@ -78,8 +79,6 @@ void HoverTip::paint(QPainter& painter, const QFont& font, const Theme& theme) c
 
 namespace {
 
-QString duration(int64_t durationNs) { return QString::fromStdString(formatDuration(durationNs)); }
-
 QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
@@ -98,15 +97,16 @@ HoverText hoverText(const Trace& trace, LanePosition position, uint32_t slice, c
     HoverText text;
     text.title = nameOf(trace, lane, slice);
     text.detail = QStringLiteral("%1   at %2")
-                      .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
+                      .arg(shortDuration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
     if (!drawn || drawn->sliceCount <= 1) {
         const std::string line = pythonLine(trace, lane.event[slice]);
         if (!line.empty()) text.detail += QLatin1Char('\n') + QString::fromStdString(line);
         return text;
     }
     const uint32_t widest = widestOf(lane, *drawn);
-    text.detail = QStringLiteral("widest: %1, %2\nhere: %3, %4")
-                      .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]), text.title, text.detail);
+    text.detail =
+        QStringLiteral("widest: %1, %2\nhere: %3, %4")
+            .arg(nameOf(trace, lane, widest), shortDuration(lane.durationNs[widest]), text.title, text.detail);
     text.title = QStringLiteral("%1 % busy, %2 slices")
                      .arg(std::lround(double(drawn->coverage) * 100))
                      .arg(QString::fromStdString(formatCount(drawn->sliceCount)));
@@ -131,7 +131,7 @@ QString sourceText(const CounterSeries& counter) {
     if (everyNs == 0 && counter.size() >= 2)
         everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
     if (source.isEmpty() || everyNs == 0) return source;
-    return QStringLiteral("%1, every %2").arg(source, duration(everyNs));
+    return QStringLiteral("%1, every %2").arg(source, shortDuration(everyNs));
 }
 
 }  // namespace
@@ -144,9 +144,9 @@ HoverText counterText(const CounterSeries& counter, uint32_t sample, const Count
     text.title = QStringLiteral("%1: %2%3%4")
                      .arg(QString::fromStdString(counter.name), isOverLong ? QStringLiteral("mean ") : QString(),
                           shown(counter.value(sample)),
-                          isOverLong ? QStringLiteral(" over ") + duration(held.durationNs()) : QString());
+                          isOverLong ? QStringLiteral(" over ") + shortDuration(held.durationNs()) : QString());
     text.detail =
-        QStringLiteral("for %1 from %2").arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
+        QStringLiteral("for %1 from %2").arg(shortDuration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
     if (isOverLong) text.detail += QStringLiteral("\nno finer resolution available");
     if (drawn.hasValue && drawn.minimum < drawn.maximum)
         text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to separate them")
@@ -191,13 +191,33 @@ QString absenceOf(TrackKind kind) {
     }
 }
 
+/// An end of an empty interval.
+struct Bound {
+    int64_t timeNs = 0;
+    QString what;  ///< Next to it; empty for a slice.
+};
+
+/// The empty interval around a time.
+struct Bounds {
+    int64_t timeNs = 0;
+    Bound from, to;
+
+    /// Ends the interval at a range before or after the time.
+    void add(TimeRange range, const QString& what) {
+        if (range.endNs <= timeNs && range.endNs >= from.timeNs) from = {range.endNs, what};
+        if (range.startNs > timeNs && range.startNs <= to.timeNs) to = {range.startNs, what};
+    }
+};
+
 }  // namespace
 
 std::optional<HoverText> emptyText(const TimelineState& state, const LayoutRow& row, int64_t timeNs) {
     const Track& track = state.trace()->tracks[row.track];
     const TimeRange whole = state.trace()->timelineRange();
-    int64_t fromNs = whole.startNs, toNs = whole.endNs;
-    bool hasBefore = false, hasAfter = false, hasLane = false;
+    Bounds bounds{timeNs,
+                  {whole.startNs, QStringLiteral("the start of the trace")},
+                  {whole.endNs, QStringLiteral("the end of the trace")}};
+    bool hasLane = false;
     for (int each = 0; each < row.laneCount; ++each) {
         const LanePosition position{row.track, static_cast<uint32_t>(each)};
         if (state.lanes().counterAt(position)) return std::nullopt;
@@ -205,25 +225,22 @@ std::optional<HoverText> emptyText(const TimelineState& state, const LayoutRow& 
         hasLane = true;
         const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
         const auto slice = static_cast<uint32_t>(after - lane.startNs.begin());
-        if (slice > 0) {
-            if (lane.endNs(slice - 1) > timeNs) return std::nullopt;
-            fromNs = hasBefore ? std::max(fromNs, lane.endNs(slice - 1)) : lane.endNs(slice - 1);
-            hasBefore = true;
-        }
-        if (slice < lane.size()) {
-            toNs = hasAfter ? std::min(toNs, lane.startNs[slice]) : lane.startNs[slice];
-            hasAfter = true;
-        }
+        if (slice > 0 && lane.endNs(slice - 1) > timeNs) return std::nullopt;
+        if (slice > 0) bounds.add({lane.startNs[slice - 1], lane.endNs(slice - 1)}, {});
+        if (slice < lane.size()) bounds.add({lane.startNs[slice], whole.endNs}, {});
     }
-    if (!hasLane || timeNs < whole.startNs || timeNs >= whole.endNs || toNs <= fromNs) return std::nullopt;
-    HoverText text;
-    text.title = QStringLiteral("%1 for %2").arg(absenceOf(track.kind), duration(toNs - fromNs));
-    const QString from = formatTime(fromNs - state.range().origin()), to = formatTime(toNs - state.range().origin());
-    text.detail = !hasBefore && !hasAfter ? QStringLiteral("in the whole trace")
-                  : !hasAfter             ? QStringLiteral("none after %1, until the end of the trace").arg(from)
-                  : !hasBefore            ? QStringLiteral("none before %1, from the start of the trace").arg(to)
-                                          : QStringLiteral("from %1 to %2").arg(from, to);
-    return text;
+    if (!hasLane || timeNs < whole.startNs || timeNs >= whole.endNs) return std::nullopt;
+    // Absence is known only as far as everything was recorded.
+    for (const TimeRange& range : *track.unrecorded) bounds.add(range, QStringLiteral("unrecorded time"));
+    for (const TimeRange& range : *track.lossy) bounds.add(range, QStringLiteral("lost data"));
+    const auto& [from, to] = std::pair(bounds.from, bounds.to);
+    if (to.timeNs <= from.timeNs) return std::nullopt;
+    const auto text = [&state](const Bound& bound) {
+        const QString time = formatTime(bound.timeNs - state.range().origin());
+        return bound.what.isEmpty() ? time : QStringLiteral("%1 (%2)").arg(time, bound.what);
+    };
+    return HoverText{QStringLiteral("%1 for %2").arg(absenceOf(track.kind), shortDuration(to.timeNs - from.timeNs)),
+                     QStringLiteral("from %1 to %2").arg(text(from), text(to))};
 }
 
 QString emptySentence(const Trace* trace) {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
+#include "views/text/shortDuration.h"
 #include "views/timeline/paintWarnings.h"
 
 namespace lanescope::views {
@@ -95,8 +95,7 @@ void paintMean(QPainter& painter, const CounterSeries& counter, double value, in
          x += 2 * dotLength)
         painter.fillRect(QRectF(x, edge, dotLength, 1), Theme::mix(theme.canvas, line, 0.8));
     const QString text = QStringLiteral("mean %1 over %2")
-                             .arg(QString::fromStdString(formatCounter(value, counter.unit)),
-                                  QString::fromStdString(formatDuration(overNs)));
+                             .arg(QString::fromStdString(formatCounter(value, counter.unit)), shortDuration(overNs));
     const QFontMetricsF metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 2 * labelInset;
     if (width > band.width() || 2 * width > lane.width() || metrics.height() > lane.height()) return;

@@ -217,7 +217,13 @@ class tst_TimelineInput : public QObject {
         const int gone = 2 * shown.metrics().headerHeight;
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, beforeFold - QPoint(0, gone));
         QCOMPARE(shown.view.state().selection().event(), small_.call);
+        // The row of the clicked call stays under the pointer.
+        const int top = beforeFold.y() - gone;
         shown.view.state().tracks().setAllFolded(false);
+        QCOMPARE(shown.middleOf(small_.call, shown.view.state().scroll().y()).y(), top);
+        QEvent leave(QEvent::Leave);
+        QApplication::sendEvent(shown.canvas(), &leave);
+        shown.view.state().scroll().setY(0);
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, shown.middleOf(small_.first));
         QCOMPARE(shown.view.state().selection().event(), small_.first);
     }
@@ -305,7 +311,7 @@ class tst_TimelineInput : public QObject {
         const HoverTip& card = shown.canvas()->hoverTip();
         QVERIFY(card.isVisible());
         QCOMPARE(card.title(), QString("second_kernel"));
-        QVERIFY2(card.detail().contains("100.0 µs"), qPrintable(card.detail()));
+        QVERIFY2(card.detail().contains("100 µs"), qPrintable(card.detail()));
         QVERIFY2(card.detail().contains("300 µs"), qPrintable(card.detail()));
         QVERIFY(shown.canvas()->rect().contains(card.rectangle()));
         QEvent leave(QEvent::Leave);
@@ -324,13 +330,35 @@ class tst_TimelineInput : public QObject {
             const HoverTip& tip = shown.canvas()->hoverTip();
             return tip.isVisible() ? tip.title() + '|' + tip.detail() : QString();
         };
-        QCOMPARE(
-            textAt(TrackKind::Stream, 600'000),
-            QString("No work in this stream for 800.0 \u00b5s|none after 200 \u00b5s, until the end of the trace"));
-        QCOMPARE(
-            textAt(TrackKind::Stream, 50'000),
-            QString("No work in this stream for 100.0 \u00b5s|none before 100 \u00b5s, from the start of the trace"));
-        QVERIFY(textAt(TrackKind::Gpu, 900'000).startsWith("No GPU work for 800.0 \u00b5s"));
+        QCOMPARE(textAt(TrackKind::Stream, 600'000),
+                 QString("No work in this stream for 800 \u00b5s|from 200 \u00b5s to 1 ms (the end of the trace)"));
+        QCOMPARE(textAt(TrackKind::Stream, 50'000),
+                 QString("No work in this stream for 100 \u00b5s|from 0 s (the start of the trace) to 100 \u00b5s"));
+        QVERIFY(textAt(TrackKind::Gpu, 900'000).startsWith("No GPU work for 800 \u00b5s"));
+    }
+
+    void absenceEndsWhereDataIsMissing() {
+        SimulatedTrace builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 100'000, 200'000);
+        builder.addNvtx(builder.defaultThread(), "run", 0, 1'000'000);
+        const auto trace = std::const_pointer_cast<Trace>(builder.finish());
+        const uint32_t stream = trackOf(*trace, TrackKind::Stream);
+        trace->tracks[stream].unrecorded = std::vector<TimeRange>{{300'000, 400'000}};
+        trace->tracks[stream].lossy = std::vector<TimeRange>{{700'000, 750'000}};
+        ShownTimeline shown(trace);
+        const LayoutRow* row = shown.view.state().tracks().layout().rowOf(stream);
+        const auto textAt = [&](int64_t timeNs) {
+            shown.send(shown.canvas(), {int(shown.toX(timeNs)), row->top + row->height / 2}, Qt::NoButton);
+            const HoverTip& tip = shown.canvas()->hoverTip();
+            return tip.isVisible() ? tip.title() + '|' + tip.detail() : QString();
+        };
+        QCOMPARE(textAt(250'000),
+                 QString("No work in this stream for 100 \u00b5s|from 200 \u00b5s to 300 \u00b5s (unrecorded time)"));
+        QCOMPARE(textAt(350'000), QString("Not recorded|from 300 \u00b5s to 400 \u00b5s"));
+        QCOMPARE(textAt(550'000), QString("No work in this stream for 300 \u00b5s|from 400 \u00b5s (unrecorded time) "
+                                          "to 700 \u00b5s (lost data)"));
+        QCOMPARE(textAt(900'000), QString("No work in this stream for 250 \u00b5s|from 750 \u00b5s (lost data) to 1 ms "
+                                          "(the end of the trace)"));
     }
 
     void hoverTipLeavesItsLaneVisible() {
