@@ -102,7 +102,9 @@ QString LabelCache::cut(const QString& text, double width) const {
         const double room = width - widthOf(ellipsis + number);
         qsizetype count = 0;
         while (count < separator && widthOf(text.left(count + 1)) <= room) ++count;
-        if (room >= 0 && count > minCharactersBeforeEllipsis) return text.left(count) + ellipsis + number;
+        // Most of the name, or only its number: "tra…2" next to "3" reads like two things.
+        if (room >= 0 && count > minCharactersBeforeEllipsis && 3 * count >= 2 * separator)
+            return text.left(count) + ellipsis + number;
         return widthOf(number) <= width ? number : QString();
     }
     // In proportion, as if the wider of the two renderings were measured here.
