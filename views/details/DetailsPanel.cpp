@@ -234,6 +234,10 @@ void DetailsPanel::refresh() {
         sheet_->addCaption(toQString(facts.front().name));
         facts.erase(facts.begin());
     }
+    // The title and the link below have these already.
+    const EventRef call = event_.kind() == EventKind::Api ? EventRef() : trace_->launchingCall(event_);
+    const std::string caller = call.isValid() ? trace_->nameOf(call) : name;
+    std::erase_if(facts, [&](const Property& fact) { return fact.value == name || fact.value == caller; });
     sheet_->addFacts(facts);
     addFlowLinks();
     sheet_->finish();

@@ -122,10 +122,18 @@ void OverlayPanel::keyPressEvent(QKeyEvent* event) {
     QFrame::keyPressEvent(event);
 }
 
-void OverlayPanel::mousePressEvent(QMouseEvent* event) { event->accept(); }
+void OverlayPanel::mousePressEvent(QMouseEvent* event) {
+    event->accept();
+    isResizing_ = event->button() == Qt::LeftButton && isOnGrip(event->pos());
+}
+
+void OverlayPanel::mouseReleaseEvent(QMouseEvent* event) {
+    event->accept();
+    isResizing_ = false;
+}
 
 void OverlayPanel::mouseMoveEvent(QMouseEvent* event) {
-    if (event->buttons() & Qt::LeftButton) {
+    if (isResizing_) {
         const int x = mapToParent(event->pos()).x();
         return setChosenWidth(std::max(minWidthPx, isAtLeft_ ? x - area_.left() : area_.right() - x));
     }

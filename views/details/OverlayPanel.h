@@ -41,6 +41,7 @@ class OverlayPanel : public QFrame {
     void keyPressEvent(QKeyEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
@@ -57,6 +58,7 @@ class OverlayPanel : public QFrame {
     int chosenWidth_ = 0;
     bool isAtLeft_ = false;
     bool isFitting_ = false;
+    bool isResizing_ = false;
 };
 
 }  // namespace lanescope::views

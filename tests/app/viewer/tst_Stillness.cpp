@@ -120,6 +120,28 @@ class tst_Stillness : public QObject {
         QVERIFY(!shown.state().selection().event().isValid());
     }
 
+    void onlyTheEdgeResizesTheDetails() {
+        Still shown;
+        QVERIFY(shown.wait());
+        shown.showAt(kernel, 0.4);
+        shown.press(shown.placeOf(kernel));
+        OverlayPanel& details = shown.details();
+        const QRect before = details.geometry();
+        const QPoint inside(details.width() / 2, 2);
+        const auto drag = [&](QPoint from, int by) {
+            const QPoint to = from + QPoint(by, 0);
+            QTest::mousePress(&details, Qt::LeftButton, {}, from);
+            QMouseEvent move(QEvent::MouseMove, to, details.mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
+            QApplication::sendEvent(&details, &move);
+            QTest::mouseRelease(&details, Qt::LeftButton, {}, to);
+        };
+        drag(inside, 60);
+        drag(inside, -60);
+        QCOMPARE(details.geometry(), before);
+        drag({1, 2}, -60);
+        QVERIFY(details.width() > before.width() + 40);
+    }
+
     void detailsAreNoHigherThanTheirTextNorThanTheTracks() {
         Still shown;
         QVERIFY(shown.wait());

@@ -52,6 +52,19 @@ class TestDetailsPanel : public QObject {
         QVERIFY(child<FactSheet>(panel).text().startsWith("gemm\nKernel\n"));
     }
 
+    void nothingIsShownTwice() {
+        SimulatedTrace builder;
+        const EventRef kernel =
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'000, 10'000, 30'000);
+        DetailsPanel panel;
+        panel.setTrace(builder.finish());
+        panel.setEvent(kernel);
+        const QString text = child<FactSheet>(panel).text();
+        QCOMPARE(text.count("Launched by"), 1);
+        QCOMPARE(text.count("cudaLaunchKernel"), 1);
+        QCOMPARE(text.count("gemm"), 1);
+    }
+
     void clickOnALinkLeadsFromTheKernelToItsCallAndBack() {
         SimulatedTrace builder;
         const EventRef kernel =
