@@ -64,7 +64,7 @@ NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::sto
     const auto [minNs, maxNs] = std::minmax_element(found.durationNs.begin(), found.durationNs.end());
     found.minNs = *minNs;
     found.maxNs = *maxNs;
-    found.medianNs = upperMedianOf(found.durationNs);
+    found.medianNs = std::llround(quantileOf(found.durationNs, 0.5));
     return found;
 }
 
