@@ -28,6 +28,14 @@ std::optional<double> toNumber(const Cell& cell) {
     return std::nullopt;
 }
 
+/// Returns the shortest text that is exactly the value.
+QString exactText(const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) return QString::number(*whole);
+    if (const auto* real = std::get_if<double>(&cell))
+        return QString::number(*real, 'g', QLocale::FloatingPointShortest);
+    return toVariant(cell).toString();
+}
+
 }  // namespace
 
 ReportModel::ReportModel(QObject* parent) : QAbstractTableModel(parent) {}
@@ -69,6 +77,7 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
         case Qt::TextAlignmentRole:
             return int((unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         case SortRole: return toVariant(*cell);
+        case CopyRole: return exactText(*cell);
         case ShareRole:
             if (const auto number = toNumber(*cell); unit == Unit::Percent && number) {
                 return std::clamp(*number / 100.0, 0.0, 1.0);
@@ -82,6 +91,7 @@ QVariant ReportModel::headerData(int section, Qt::Orientation orientation, int r
     if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
     const ReportColumn& column = table_.columns[size_t(section)];
     if (role == Qt::DisplayRole) return toQString(column.name);
+    if (role == CopyRole) return toQString(headerOf(column));
     if (role == Qt::TextAlignmentRole) {
         return int((column.unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     }

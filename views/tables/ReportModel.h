@@ -27,6 +27,7 @@ class ReportModel : public QAbstractTableModel {
         ShareRole,                ///< Share [0, 1] of the bar, as in percent columns; else invalid.
         BarColorRole,             ///< Colour of this bar; invalid for the default.
         SegmentsRole,             ///< `QList<BarSegment>` of a stacked bar; else invalid.
+        CopyRole,                 ///< Text of the exact value in the unit of the header's `CopyRole`.
     };
 
     explicit ReportModel(QObject* parent = nullptr);

@@ -24,7 +24,9 @@
 namespace lanescope::views {
 namespace {
 
-QString cleaned(QString cell) {
+/// Returns the exact text, else the shown one, without the separators of cells and rows.
+QString copied(const QVariant& exact, const QVariant& shown) {
+    QString cell = (exact.isValid() ? exact : shown).toString();
     for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')}) {
         cell.replace(breaking, QLatin1Char(' '));
     }
@@ -48,13 +50,15 @@ QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& row
     QStringList lines;
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column) {
-        cells << cleaned(model.headerData(column, Qt::Horizontal).toString());
+        cells << copied(model.headerData(column, Qt::Horizontal, ReportModel::CopyRole),
+                        model.headerData(column, Qt::Horizontal));
     }
     lines << cells.join(QLatin1Char('\t'));
     for (const int row : rowNumbers(model, rows)) {
         cells.clear();
         for (int column = 0; column < model.columnCount(); ++column) {
-            cells << cleaned(model.index(row, column).data().toString());
+            const QModelIndex index = model.index(row, column);
+            cells << copied(index.data(ReportModel::CopyRole), index.data());
         }
         lines << cells.join(QLatin1Char('\t'));
     }

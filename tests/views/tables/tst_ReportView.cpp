@@ -137,7 +137,7 @@ class tst_ReportView : public QObject {
         view.table().selectRow(2);
         QTest::keyClick(&view.table(), Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QApplication::clipboard()->text(),
-                 QString("Time\tTotal Time\tInstances\tName\n20.0 %\t100 ms\t30\tgemm slow\n"));
+                 QString("Time (%)\tTotal Time (ns)\tInstances\tName\n20\t100000000\t30\tgemm slow\n"));
     }
 
     void copyWithoutSelectionUsesAllRows() {
