@@ -13,8 +13,9 @@ namespace lanescope::analysis {
 
 namespace {
 
-std::string withSign(double value, std::string text) {
+std::string withSign(double value, const std::string& text) {
     const bool isNothing = text.find_first_of("123456789") == std::string::npos;
+    if (text.starts_with('-')) return "\u2212" + text.substr(1);
     return value > 0 && !isNothing ? "+" + text : text;
 }
 

@@ -261,6 +261,7 @@ std::string DurationScale::number(int64_t ns) const {
 std::string DurationScale::difference(int64_t ns) const {
     const std::string text = number(ns);
     const bool isNothing = text.find_first_not_of("0.") == std::string::npos;
+    if (text.starts_with('-')) return "\u2212" + text.substr(1);
     return ns > 0 && !isNothing ? "+" + text : text;
 }
 

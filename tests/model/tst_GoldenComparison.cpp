@@ -626,7 +626,7 @@ class tst_GoldenComparison : public QObject {
             sentence.contains("+7.074 ms exposed communication in the mean step, +7.053 ms in NCCL AllReduce, bus "
                               "bandwidth 224.3 → 27.8 GB/s"));
         QVERIFY(sentence.contains("no longer over the NVLink that connects these GPUs"));
-        QVERIFY2(sentence.contains("; offset by -2.871 ms waiting for ranks in the mean step, -2.871 "
+        QVERIFY2(sentence.contains("; offset by \u22122.871 ms waiting for ranks in the mean step, \u22122.871 "
                                    "ms in NCCL AllReduce. "),
                  qPrintable(sentence));
     }

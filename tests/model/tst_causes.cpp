@@ -102,9 +102,9 @@ class tst_causes : public QObject {
         };
         const QString sentence = sentenceOf(compared(stepOf(1031, 4584), stepOf(6061, 296)));
         SAYS(sentence, "longer: +5.030 ms compute");
-        SAYS(sentence, "; offset by -4.288 ms data loading in the mean step");
+        SAYS(sentence, "; offset by \u22124.288 ms data loading in the mean step");
         const QString back = sentenceOf(compared(stepOf(6061, 296), stepOf(1031, 4584)));
-        SAYS(back, "shorter: -5.030 ms compute");
+        SAYS(back, "shorter: \u22125.030 ms compute");
         SAYS(back, "; offset by +4.288 ms data loading in the mean step");
         SAYS_NO(sentenceOf(compared(stepOf(1000, 4584), stepOf(3000, 4500))), "offset by");
     }
@@ -117,8 +117,8 @@ class tst_causes : public QObject {
             {kernel("gemm", 2000), idle(StepPart::LaunchBound, runs, 100), idle(StepPart::LaunchBound, sleeps, 710)},
             {kernel("gemm", 1700), idle(StepPart::LaunchBound, runs, 697)});
         const QString sentence = sentenceOf(comparison);
-        SAYS(sentence, "-0.113 ms CPU-bound idle in the mean step, -0.113 ms in host code (no CUDA call)");
-        SAYS_NO(sentence, "-0.710");
+        SAYS(sentence, "\u22120.113 ms CPU-bound idle in the mean step, \u22120.113 ms in host code (no CUDA call)");
+        SAYS_NO(sentence, "0.710");
         int64_t idleCauses = 0;
         for (const ContributorDifference& each : comparison.criticalPair()->contributors)
             if (each.kind == ContributorKind::Idle) {
@@ -148,7 +148,7 @@ class tst_causes : public QObject {
                                idle(StepPart::LaunchBound, idleIn("cudaLaunchKernel"), launchUs)};
         };
         SAYS(sentenceOf(compared(stepOf(900, 100), stepOf(200, 700))),
-             "-0.100 ms CPU-bound idle in the mean step, -0.700 ms in host code (no CUDA call), offset by "
+             "\u22120.100 ms CPU-bound idle in the mean step, \u22120.700 ms in host code (no CUDA call), offset by "
              "+0.600 ms in cudaLaunchKernel");
     }
 

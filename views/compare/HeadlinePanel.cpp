@@ -20,19 +20,9 @@ constexpr qsizetype maxReasons = 2;
 constexpr qsizetype maxLines = 6;
 constexpr int progressSteps = 1000;
 
-/// Returns the text with a true minus before numbers, as charts write it. Its length does not change.
-QString withMinus(std::string_view sentence) {
-    QString text = toQString(sentence);
-    for (qsizetype at = 0; at + 1 < text.size(); ++at) {
-        const bool isFirst = at == 0 || text[at - 1] == QLatin1Char(' ') || text[at - 1] == QLatin1Char('(');
-        if (isFirst && text[at] == QLatin1Char('-') && text[at + 1].isDigit()) text[at] = QChar(0x2212);
-    }
-    return text;
-}
-
 QStringList toList(const std::vector<std::string>& sentences) {
     QStringList list;
-    for (const std::string& sentence : sentences) list << withMinus(sentence);
+    for (const std::string& sentence : sentences) list << toQString(sentence);
     return list;
 }
 
@@ -89,10 +79,10 @@ void HeadlinePanel::build() {
 
 void HeadlinePanel::setAnswer(const compare::Answer& answer) {
     outcome_ = answer.outcome;
-    headlineText_ = withMinus(answer.sentence);
+    headlineText_ = toQString(answer.sentence);
     pieces_.clear();
     for (const compare::Clause& clause : answer.clauses)
-        pieces_.push_back({withMinus(clause.text), clause.hasEvidence()});
+        pieces_.push_back({toQString(clause.text), clause.hasEvidence()});
     cautionTexts_ = toList(answer.cautions);
     reasonTexts_ = toList(answer.details);
     updateTexts();

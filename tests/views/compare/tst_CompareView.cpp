@@ -538,6 +538,51 @@ class tst_CompareView : public QObject {
         QVERIFY(table.filter().rowCount() > 1);
     }
 
+    void clickOnAHeadingSortsSignedTimesByTheirValue() {
+        ShownComparison compared(numberedSteps(evenSteps),
+                                 numberedSteps({1'200'000, 1'195'000, 900'000, 1'700'000, 1'210'000, 1'100'000}));
+        QVERIFY(compared.wait());
+        ReportView& table = compared.table("Steps");
+        compared.view.tables().setCurrentWidget(table.parentWidget());
+        QApplication::processEvents();
+        auto& model = static_cast<DifferenceModel&>(table.model());
+        int column = 0;
+        while (model.headerData(column, Qt::Horizontal).toString() != "Lost") ++column;
+        QHeaderView& header = *table.table().horizontalHeader();
+        const QPoint heading(header.sectionViewportPosition(column) + header.sectionSize(column) / 2,
+                             header.height() / 2);
+        for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+            for (int click = 0; click < 3; ++click)
+                if (header.sortIndicatorSection() != column || header.sortIndicatorOrder() != order)
+                    QTest::mouseClick(header.viewport(), Qt::LeftButton, {}, heading);
+            QCOMPARE(header.sortIndicatorSection(), column);
+            QCOMPARE(header.sortIndicatorOrder(), order);
+            std::vector<int64_t> lost;
+            QStringList shown;
+            for (int row = 0; row < table.filter().rowCount(); ++row) {
+                const QModelIndex index = table.filter().index(row, column);
+                lost.push_back(index.data(ReportModel::SortRole).toLongLong());
+                shown << index.data().toString();
+                const QChar sign = shown.back()[0];
+                QCOMPARE(sign, lost.back() < 0 ? QChar(0x2212) : lost.back() > 0 ? QChar('+') : QChar('0'));
+            }
+            if (order == Qt::DescendingOrder) std::ranges::reverse(lost);
+            QVERIFY2(std::ranges::is_sorted(lost), qPrintable(shown.join(' ')));
+            QVERIFY(lost.front() < 0 && lost.back() > 0);
+        }
+    }
+
+    void namesInTheAnswerKeepTheirSigns() {
+        HeadlinePanel panel;
+        panel.resize(1200, 100);
+        Answer answer;
+        answer.sentence = "+2 ms in kernel shift (-1) by -3.";
+        answer.clauses = {{"+2 ms in "}, {"kernel shift (-1) by -3"}, {"."}};
+        panel.setAnswer(answer);
+        QCOMPARE(panel.headline(), QString("+2 ms in kernel shift (-1) by -3."));
+        QCOMPARE(panel.shownHeadline(), QString("+2 ms in kernel shift (-1) by -3."));
+    }
+
     void rowLeadsToItsWorstInstanceInBothRuns() {
         // The kernel of step 3 loses most.
         ShownComparison compared(numberedSteps(evenSteps),
@@ -561,7 +606,7 @@ class tst_CompareView : public QObject {
         table.copySelection();
         const QStringList lines = QApplication::clipboard()->text().split('\n');
         QVERIFY(lines.size() > 2);
-        QVERIFY(lines.first().startsWith("Part\tBaseline\tCandidate\tLost"));
+        QVERIFY(lines.first().startsWith("Part\tBaseline (ns)\tCandidate (ns)\tLost (ns)"));
         QCOMPARE(lines.at(1).count('\t'), lines.first().count('\t'));
     }
 
