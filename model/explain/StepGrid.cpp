@@ -179,7 +179,8 @@ StepsTable stepsTable(const RunSummary& run) {
     table.name = "steps";
     table.title = "Steps";
     const bool haveWorkers = grid.rowCount() > 1;
-    table.columns = {{"Step", Unit::Identifier}};
+    const bool isWhole = run.source == StepSource::WholeRun;
+    table.columns = {{"Step", isWhole ? Unit::Text : Unit::Identifier}};
     if (haveWorkers) table.columns.push_back({"Worker", Unit::Text});
     table.columns.push_back({"Time", Unit::Nanoseconds});
     table.columns.push_back({"vs. median", Unit::Nanoseconds});
@@ -193,7 +194,7 @@ StepsTable stepsTable(const RunSummary& run) {
     for (const StepPlace place : made.places) {
         const StepSummary& step = stepAt(place);
         const int64_t medianNs = medians[place.worker];
-        std::vector<Cell> row{step.number};
+        std::vector<Cell> row{isWhole ? Cell("whole run") : Cell(step.number)};
         if (haveWorkers) row.emplace_back(run.workers[place.worker].label());
         row.emplace_back(step.wallNs);
         row.emplace_back(step.wallNs - medianNs);

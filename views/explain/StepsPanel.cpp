@@ -216,6 +216,10 @@ std::optional<StepPlace> RankLens::chosen() const { return hasChosen_ ? run_->gr
 
 QString RankLens::tipAt(StepPlace place) const {
     const analysis::StepSummary& step = stepOf(place);
+    if (run_->summary.source == StepSource::WholeRun)
+        return tr("Whole run, %1\n%2: %3")
+            .arg(toQString(run_->summary.workers[place.worker].label()), toQString(name(measure_)),
+                 shortDuration(valueOf(step, measure_)));
     return tr("Step %1, %2\n%3: %4\nwhole step: %5")
         .arg(step.number)
         .arg(toQString(run_->summary.workers[place.worker].label()), toQString(name(measure_)),
@@ -468,8 +472,9 @@ void StepsPanel::setUnits(const std::vector<StepUnit>& units, const std::string&
     for (size_t index = 0; index < units.size(); ++index) {
         const StepUnit& unit = units[index];
         const QString name = toQString(analysis::shortContributorName(unit.pattern));
-        unit_->addItem(tr("%1 \u00d7 %2").arg(toQString(formatCount(unit.count)), name),
-                       index == 0 ? QString() : toQString(unit.pattern));
+        unit_->addItem(
+            unit.pattern.empty() ? tr("Whole run") : tr("%1 \u00d7 %2").arg(toQString(formatCount(unit.count)), name),
+            index == 0 ? QString() : toQString(unit.pattern));
         unit_->setItemData(static_cast<int>(index), plainToolTip(toQString(unit.pattern)), Qt::ToolTipRole);
         if (index > 0 && unit.pattern == chosen) unit_->setCurrentIndex(static_cast<int>(index));
     }

@@ -106,6 +106,21 @@ class TestStepsPanel : public QObject {
         QCOMPARE(chosen[1][0].toString(), QString());
     }
 
+    void runWithoutStepsIsTheWholeRun() {
+        analysis::RunSummary run = madeSummary(2, 1);
+        run.source = StepSource::WholeRun;
+        run.pattern.clear();
+        Shown shown(std::make_shared<const ExplainedRun>(run));
+        QVERIFY(shown.wait());
+        ReportView& view = child<ReportView>(shown.panel);
+        QCOMPARE(view.model().rowCount(), 2);
+        for (int row = 0; row < 2; ++row) QCOMPARE(view.filter().index(row, 0).data().toString(), QString("whole run"));
+        shown.panel.setUnits({StepUnit(), {StepSource::NvtxRange, "layer #", 480}}, {});
+        QCOMPARE(child<QComboBox>(shown.panel, "unit").currentText(), QString("Whole run"));
+        child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
+        QVERIFY(child<RankLens>(shown.panel).tipAt({1, 0}).startsWith("Whole run, rank 1"));
+    }
+
     void mapIsMostIntenseAtTheLongestSteps() {
         Shown shown(madeRun(4, 20));
         child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
