@@ -19,6 +19,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
+#include "model/text/knownRangeName.h"
 #include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
@@ -61,11 +62,12 @@ QString shortened(const QString& name) {
 
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation) {
     if (!run.ranges) return {};
+    const std::string known = knownRangeName(run.ranges->name);
     return AboutRun::tr("%1 \u00d7 \"%2\": median %3, max %4, median interval %5%6.")
         .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
-             shortened(toQString(printable(run.ranges->name))), shortDuration(run.ranges->medianNs),
-             shortDuration(run.ranges->longestNs), shortDuration(run.ranges->paceNs),
-             idleText(run.summary, explanation));
+             shortened(toQString(printable(known.empty() ? run.ranges->name : known))),
+             shortDuration(run.ranges->medianNs), shortDuration(run.ranges->longestNs),
+             shortDuration(run.ranges->paceNs), idleText(run.summary, explanation));
 }
 
 namespace {
@@ -164,6 +166,14 @@ QString gainText(const Finding& finding) {
         .arg(shortDuration(finding.maxGainNs), toQString(percentText(100 * finding.share)));
 }
 
+/// Returns the text as HTML with its first sentence, the answer, in bold.
+QString withStrongBeginning(const QString& text) {
+    const qsizetype end = text.indexOf(QLatin1String(". "));
+    const qsizetype strong = end < 0 ? text.size() : end + 1;
+    return QStringLiteral("<span style=\"font-weight:600\">%1</span>%2")
+        .arg(text.left(strong).toHtmlEscaped(), text.mid(strong).toHtmlEscaped());
+}
+
 /// Returns the details of a finding below its line.
 QString detailsText(const Explanation& explanation, const Finding& finding) {
     const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
@@ -192,9 +202,7 @@ void ExplanationPanel::build() {
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     }
-    QFont strong = font();
-    strong.setWeight(QFont::DemiBold);
-    sentence_->setFont(strong);
+    sentence_->setTextFormat(Qt::RichText);
     sentence_->setAccessibleName(tr("Where the time of a step goes"));
     about_->setAccessibleName(tr("Repeated work of the program"));
     caveats_->setAccessibleName(tr("Caveats of the explanation"));
@@ -261,14 +269,14 @@ void ExplanationPanel::focusFirst() {
     first->setFocus(Qt::ShortcutFocusReason);
 }
 
-QString ExplanationPanel::sentence() const { return sentence_->text(); }
+QString ExplanationPanel::sentence() const { return toQString(printable(explanation_.sentence)); }
 
 QString ExplanationPanel::about() const { return about_->text(); }
 
 void ExplanationPanel::refresh() {
     explanation_ = run_ ? explain::explain(run_->summary, muted_) : Explanation();
     // Names of kernels and ranges come from untrusted files.
-    sentence_->setText(toQString(printable(explanation_.sentence)));
+    sentence_->setText(withStrongBeginning(sentence()));
     // The steps that the sentence covers: useful, but not worth a line in every window.
     sentence_->setToolTip(plainToolTip(toQString(printable(explanation_.steps))));
     sentence_->setAccessibleDescription(toQString(printable(explanation_.steps)));
