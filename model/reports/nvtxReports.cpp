@@ -199,32 +199,35 @@ const Report nvtxStartEndSummaryReport{.info = {.name = "nvtx_startend_sum",
 
 namespace {
 
-/// All ranges of one name and style that launched GPU work.
+/// All ranges of one name, or family of names, and style that launched GPU work.
 struct ProjectedRanges {
     NvtxStyle style = NvtxStyle::PushPop;
-    StringIndex domain = 0, text = 0;
+    StringIndex domain = 0;
+    uint32_t name = 0;  ///< The text or family.
     std::vector<int64_t> projectedNs = {};
     Statistics figures = {};  ///< Statistics of `projectedNs`, whole.
-    std::string label = {};
+    std::string label = {}, search = {};
     int64_t rangeNs = 0, operations = 0, levels = 0, children = 0;
     /// Part of the projections in the requested range, and the number that extend beyond it.
     int64_t projectedWithinNs = 0, cut = 0;
 };
 
 struct NameAndStyle {
-    StringIndex domain, text;
+    StringIndex domain;
+    uint32_t name;
     NvtxStyle style;
     bool operator==(const NameAndStyle&) const = default;
 };
 
 struct HashNameAndStyle {
     size_t operator()(const NameAndStyle& key) const {
-        const uint64_t packed = (static_cast<uint64_t>(key.domain) << 32) | key.text;
+        const uint64_t packed = (static_cast<uint64_t>(key.domain) << 32) | key.name;
         return std::hash<uint64_t>{}(packed * 4 + static_cast<uint64_t>(key.style));
     }
 };
 
-std::vector<ProjectedRanges> collect(const ReportQuery& query) {
+/// Sums by name, or by family if `families` is not null.
+std::vector<ProjectedRanges> collect(const ReportQuery& query, RangeFamilies* families) {
     const NvtxTable& nvtx = query.trace.nvtx;
     const std::vector<RangeProjection> projections = projectRanges(query.trace);
     std::unordered_map<NameAndStyle, size_t, HashNameAndStyle> groupOf;
@@ -237,9 +240,10 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
         const bool isOnCpu = query.includes(own.startNs, own.endNs);
         const bool isOnGpu = query.includes(onGpu.startNs, onGpu.endNs);
         if (!isOnCpu && !isOnGpu) continue;
-        const NameAndStyle key{nvtx.domain[row], nvtx.text[row], nvtx.style[row]};
+        const StringIndex text = nvtx.text[row];
+        const NameAndStyle key{nvtx.domain[row], families ? families->of(text) : text, nvtx.style[row]};
         const auto [place, isNew] = groupOf.try_emplace(key, groups.size());
-        if (isNew) groups.push_back({key.style, key.domain, key.text});
+        if (isNew) groups.push_back({key.style, key.domain, key.name});
         ProjectedRanges& group = groups[place->second];
         const int64_t ownNs = isOnCpu ? query.timeWithin(own.startNs, own.endNs) : 0;
         const int64_t onGpuNs = isOnGpu ? query.timeWithin(onGpu.startNs, onGpu.endNs) : 0;
@@ -253,7 +257,10 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
     }
     for (ProjectedRanges& group : groups) {
         group.figures = statisticsOf(group.projectedNs);
-        group.label = rangeLabel(query.trace, group.domain, group.text);
+        const std::string_view domain = query.trace.strings.at(group.domain);
+        group.label = families ? families->nameOf(group.name) : std::string(query.trace.strings.at(group.name));
+        group.search = families ? families->searchFor(group.name) : group.label;
+        if (!families || !domain.empty()) group.label = fmt::format("{}:{}", domain, group.label);
     }
     std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
         if (a.projectedWithinNs != b.projectedWithinNs) return a.projectedWithinNs > b.projectedWithinNs;
@@ -262,7 +269,7 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
     return groups;
 }
 
-ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
+ReportTable projectionTable(const ReportQuery& query, RangeFamilies* families) {
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
                      {"Style", Unit::Text},
@@ -279,11 +286,11 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
                      {"Avg Range Lvl", Unit::Count},
                      {"Avg Num Child", Unit::Count}};
     int64_t cut = 0;
-    for (const ProjectedRanges& group : collect(query)) {
+    for (const ProjectedRanges& group : collect(query, families)) {
         cut += group.cut;
         const Statistics& figures = group.figures;
         const auto count = static_cast<double>(figures.count);
-        table.searches.emplace_back(query.trace.strings.at(group.text));
+        table.searches.push_back(group.search);
         table.rows.push_back({group.label, std::string(styleName(group.style)), group.projectedWithinNs, group.rangeNs,
                               figures.count, figures.average, figures.median, figures.minimum, figures.maximum,
                               figures.standardDeviation, group.operations,
@@ -294,13 +301,26 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
     return table;
 }
 
+ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) { return projectionTable(query, nullptr); }
+
+ReportTable nvtxGpuProjectionFamilySummary(const ReportQuery& query) {
+    RangeFamilies families(query.trace);
+    return projectionTable(query, &families);
+}
+
 }  // namespace
 
-const Report nvtxGpuProjectionSummaryReport{
-    .info = {.name = "nvtx_gpu_proj_sum",
-             .title = "NVTX GPU Projection Summary",
-             .description = "GPU time of the work launched in each NVTX range"},
-    .build = nvtxGpuProjectionSummary,
+const Report nvtxGpuProjectionSummaryReport{.info = {.name = "nvtx_gpu_proj_sum",
+                                                     .title = "NVTX GPU Projection Summary",
+                                                     .description = "GPU time of the work launched in each NVTX range"},
+                                            .build = nvtxGpuProjectionSummary};
+
+const Report nvtxGpuProjectionFamilySummaryReport{
+    .info = {.name = "nvtx_gpu_proj_sum:family",
+             .title = "NVTX GPU Projection Summary (By Family)",
+             .description = "GPU time of NVTX ranges; names that differ only in numbers are combined",
+             .isDefault = false},
+    .build = nvtxGpuProjectionFamilySummary,
     .tab = {"NVTX on the GPU", 3, [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};
 
 }  // namespace lanescope

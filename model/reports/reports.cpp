@@ -16,6 +16,7 @@ namespace {
 constexpr std::array reports{
     &nvtxSummaryReport,
     &nvtxGpuProjectionSummaryReport,
+    &nvtxGpuProjectionFamilySummaryReport,
     &apiSummaryReport,
     &kernelSummaryReport,
     &memoryTimeSummaryReport,

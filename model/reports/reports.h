@@ -51,6 +51,7 @@ extern const Report nvprofGpuTraceReport;
 extern const Report nvprofSummaryReport;
 extern const Report nvtxFamilySummaryReport;
 extern const Report nvtxGpuProjectionSummaryReport;
+extern const Report nvtxGpuProjectionFamilySummaryReport;
 extern const Report nvtxPushPopSummaryReport;
 extern const Report nvtxStartEndSummaryReport;
 extern const Report nvtxSummaryReport;

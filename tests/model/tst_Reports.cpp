@@ -231,6 +231,27 @@ class TestReports : public QObject {
         QCOMPARE(real(inner[12]), 1.0);
     }
 
+    void projectionsOfOneFamilyAreOneRow() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        for (int64_t step = 0; step < 5; ++step) {
+            const int64_t startNs = 100'000 * step;
+            builder.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + 50'000);
+            builder.addNvtx(thread, "sort", startNs, startNs + 9'000, NvtxStyle::PushPop, "CCCL");
+            builder.launch(thread, builder.defaultStream(), "gemm", startNs + 1'000, startNs + 10'000,
+                           startNs + 30'000);
+        }
+        const TracePtr trace = builder.finish();
+        QCOMPARE(report(*trace, "nvtx_gpu_proj_sum").rows.size(), size_t{6});
+        const ReportTable table = report(*trace, "nvtx_gpu_proj_sum:family");
+        QCOMPARE(table.rows.size(), size_t{2});
+        QCOMPARE(text(table.rows[0][0]), std::string("CCCL:sort"));
+        QCOMPARE(text(table.rows[1][0]), std::string("step #"));
+        QCOMPARE(whole(table.rows[1][2]), int64_t{5 * 20'000});
+        QCOMPARE(whole(table.rows[1][4]), int64_t{5});
+        QCOMPARE(table.searches[1], std::string("step "));
+    }
+
     void gpuTraceListsEverythingByStart() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
@@ -361,6 +382,7 @@ class TestReports : public QObject {
                                {"nvtx_sum:family", 1, 2, 6, 1'700, 22'550},
                                {"nvtx_pushpop_sum", 1, 2, 6, 1'700, 22'550},
                                {"nvtx_gpu_proj_sum", 2, 4, 8, 1'000, 2'000},
+                               {"nvtx_gpu_proj_sum:family", 2, 4, 8, 1'000, 2'000},
                                {"cuda_gpu_kern_sum", 1, 2, 6, 1'000, 2'000},
                                {"cuda_gpu_mem_time_sum", 1, 2, 6, 400, 900},
                                {"nvprof_summary", 2, 3, 6, 1'000, 2'000}}) {

@@ -258,9 +258,9 @@ class tst_findEvents : public QObject {
         for (const TracePtr& trace : {simulated, trace_}) {
             const auto statistics = selectionStatistics(*trace, trace->sums, trace->range);
             std::vector<ReportTable> tables{selectedNames(*trace, statistics, 10), selectedCopies(statistics)};
-            for (const char* report :
-                 {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_sum:family", "nvtx_gpu_proj_sum",
-                  "cuda_api_sum", "nccl_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"})
+            for (const char* report : {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_sum:family",
+                                       "nvtx_gpu_proj_sum", "nvtx_gpu_proj_sum:family", "cuda_api_sum", "nccl_sum",
+                                       "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"})
                 tables.push_back(*makeReport(*trace, report));
             for (const ReportTable& table : tables) {
                 QCOMPARE(table.searches.size(), table.rows.size());
