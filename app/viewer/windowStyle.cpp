@@ -59,7 +59,8 @@ namespace {
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
 QMenuBar { border: none; padding: 2px 4px; }
-QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
+QMenuBar QToolBar { border: none; padding: 0; }
+QMenuBar::item { padding: 7px 9px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {raised}; color: {text}; }
 QToolBar { border: none; border-bottom: 1px solid {separator}; padding: 3px 6px; spacing: 2px; }
 QToolBar::separator { width: 1px; background: {separator}; margin: 5px 6px; }
@@ -83,6 +84,16 @@ QPushButton:flat:hover { background: {raised}; }
 QPushButton#primary { background: {accent}; border-color: {accent}; color: {accentText}; }
 QWidget#liveBar { background: {panel}; border-bottom: 1px solid {separator}; }
 QWidget#liveBar QPushButton { padding: 1px 10px; }
+QPushButton::menu-indicator, QToolButton::menu-indicator {
+    image: url(:/icons/down.svg); subcontrol-origin: padding; subcontrol-position: right center;
+    width: 1em; height: 1em; right: 2px; }
+QToolButton[autoRaise="false"] { background: {canvas}; border: 1px solid {separator}; border-radius: 5px;
+                                 padding: 3px 8px; }
+QToolButton[autoRaise="false"]:hover, QToolButton[autoRaise="false"]:focus { border-color: {accent}; }
+QToolButton[autoRaise="false"]:pressed { background: {tint}; }
+QToolButton[autoRaise="false"]:disabled { color: {muted}; }
+QToolButton[autoRaise="false"][popupMode="2"] { padding-right: 1.6em; }
+QLineEdit QToolButton[autoRaise="false"] { background: transparent; border: none; padding: 0; }
 QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px;
             combobox-popup: 0; }
 QComboBox QAbstractItemView { background: {canvas}; color: {text}; border: 1px solid {edge}; outline: 0;

@@ -134,7 +134,8 @@ void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double r
     text->position->setTypeY(isVertical ? QCPItemPosition::ptAxisRectRatio : QCPItemPosition::ptPlotCoords);
     const double rate = cluster.peaks.back()->gigabytesPerSecond;
     text->position->setCoords(isVertical ? rate : 0.995, isVertical ? 0.01 : rate);
-    text->setPositionAlignment(isVertical ? Qt::AlignRight | Qt::AlignTop : Qt::AlignRight | Qt::AlignBottom);
+    text->setPositionAlignment(Qt::AlignRight | (isVertical ? Qt::AlignTop : Qt::AlignBottom));
+    text->setClipToAxisRect(false);  // the highest may need the margin
     text->setPadding({3, 1, 3, 1});
     text->setText(nameOf(cluster, room - 8, QFontMetricsF(font)));
     text->setFont(font);
@@ -421,7 +422,7 @@ void CopyPlotter::addLegend() {
     plot_->plotLayout()->addElement(0, 1, column);
     plot_->plotLayout()->setColumnStretchFactor(1, 0.001);
     column->addElement(0, 0, legend);
-    column->addElement(1, 0, new QCPLayoutGrid);
+    column->addElement(1, 0, new QCPLayoutElement(plot_));  // the rest of the height
     column->setRowStretchFactor(0, 0.001);
 }
 

@@ -25,6 +25,7 @@
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -109,6 +110,8 @@ QVariant EventTableModel::data(const QModelIndex& index, int role) const {
         const auto* text = std::get_if<std::string>(&cell);
         return text ? QVariant(plainToolTip(toQString(*text))) : QVariant();
     }
+    if (const auto* durationNs = std::get_if<int64_t>(&cell); durationNs && unit == Unit::Nanoseconds)
+        return shortDuration(*durationNs);
     return toQString(formatCell(cell, unit));
 }
 

@@ -366,7 +366,8 @@ void SqlPanel::arrange() {
     for (QWidget* button : {static_cast<QWidget*>(run_), static_cast<QWidget*>(stop_), static_cast<QWidget*>(samples_),
                             static_cast<QWidget*>(earlier_)})
         buttons->addWidget(button);
-    buttons->addWidget(status_, 1);
+    buttons->addStretch();
+    status_->setContentsMargins(8, 2, 8, 4);
 
     auto* question = new QWidget(this);
     auto* column = new QVBoxLayout(question);
@@ -374,6 +375,7 @@ void SqlPanel::arrange() {
     column->setSpacing(0);
     column->addLayout(buttons);
     column->addWidget(editor_, 1);
+    column->addWidget(status_);
 
     parts_ = new QSplitter(Qt::Vertical, this);
     parts_->addWidget(question);

@@ -137,7 +137,8 @@ std::vector<QPointF> TopologyGraph::nodeCenters() const {
         return {area.center() - QPointF(half, 0), area.center() + QPointF(half, 0)};
     }
     for (size_t index = 0; index < count; ++index) {
-        const double angle = -pi / 2 + 2 * pi * (static_cast<double>(index) + 0.5) / static_cast<double>(count);
+        // Clockwise from the top left, as one reads.
+        const double angle = -pi / 2 + 2 * pi * (static_cast<double>(index) - 0.5) / static_cast<double>(count);
         centers.push_back(area.center() +
                           QPointF(std::cos(angle) * area.width() / 2, std::sin(angle) * area.height() / 2));
     }
@@ -208,7 +209,8 @@ void TopologyGraph::paintEvent(QPaintEvent*) {
     for (const auto& edge : {selected_, hovered_})
         if (edge) paintEdgeLabel(painter, *edge, centers);
     painter.setPen(theme_.mutedText);
-    const QString copies = tr("copies only; what kernels such as NCCL's move is in the table");
+    const QString copies = maxBytes_ > 0 ? tr("memcpy only; the table has NCCL's traffic, too")
+                                         : tr("no memcpy between GPUs; the table has NCCL's traffic");
     const QString key = tr("thicker: more bytes \u00b7 stronger colour: nearer to the peak");
     const QFontMetrics metrics = painter.fontMetrics();
     const int room = width() - 16;

@@ -261,7 +261,7 @@ QToolButton* TopologyPanel::addButton(QWidget* parent, const QString& text, cons
 
 void TopologyPanel::showEdge() {
     const auto edge = graph_->selectedEdge();
-    edge_->setText(edge ? graph_->edgeText(*edge) : tr("Click a link, or choose one with the cursor keys"));
+    edge_->setText(edge ? graph_->edgeText(*edge) : tr("Click a link or use the cursor keys"));
     const LinkUse* use = graph_->selectedUse();
     copiesButton_->setEnabled(use != nullptr);
     largestButton_->setEnabled(use && use->largest.isValid());
