@@ -8,6 +8,7 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -60,6 +61,24 @@ QStringList localFiles(const QMimeData& data) {
 
 }  // namespace
 
+/// The right end of the menu bar, as wide as its owner says.
+class MenuCorner : public QWidget {
+  public:
+    explicit MenuCorner(QWidget* parent) : QWidget(parent) {
+        constexpr int gapPx = 12;
+        auto* row = new QHBoxLayout(this);
+        row->setContentsMargins(gapPx, 0, 0, 0);
+    }
+    void setRoom(int widthPx) {
+        widthPx_ = widthPx;
+        updateGeometry();
+    }
+    QSize sizeHint() const override { return {widthPx_, widthPx_ > 0 ? layout()->sizeHint().height() : 0}; }
+
+  private:
+    int widthPx_ = 0;
+};
+
 MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
     : QMainWindow(parent),
       settings_(settings),
@@ -99,19 +118,7 @@ void MainWindow::build() {
     markActions_->fillMenu(menuBar());
     recentFiles_->attach(actions_->recentMenu());
 
-    auto* toolBar = addToolBar(tr("Tools"));
-    toolBar->setObjectName("tools");
-    toolBar->setMovable(false);
-    // Users with larger letters need larger icons, too.
-    const int iconSide = std::max(18, fontMetrics().height());
-    toolBar->setIconSize({iconSide, iconSide});
-    toolBar->setContextMenuPolicy(Qt::PreventContextMenu);
-    actions_->fillToolBar(toolBar);
-    auto* space = new QWidget(toolBar);
-    space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    toolBar->addWidget(space);
-    toolBar->addWidget(searchBar_);
-
+    buildTools();
     auto* documents = new QWidget(this);
     auto* layout = new QVBoxLayout(documents);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -121,6 +128,41 @@ void MainWindow::build() {
     pages_->addWidget(new PageArea(startPage_, pages_));
     pages_->addWidget(documents);
     setCentralWidget(pages_);
+}
+
+void MainWindow::buildTools() {
+    tools_ = addToolBar(tr("Tools"));
+    tools_->setObjectName("tools");
+    tools_->setMovable(false);
+    // Users with larger letters need larger icons, too.
+    const int iconSide = std::max(18, fontMetrics().height());
+    tools_->setIconSize({iconSide, iconSide});
+    tools_->setContextMenuPolicy(Qt::PreventContextMenu);
+    actions_->fillToolBar(tools_);
+    auto* space = new QWidget(tools_);
+    space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    tools_->addWidget(space);
+    tools_->addWidget(searchBar_);
+    corner_ = new MenuCorner(menuBar());
+    menuBar()->setCornerWidget(corner_);
+}
+
+/// One row instead of two: in a low window each line counts.
+void MainWindow::placeTools() {
+    const int room = width() - (menuBar()->sizeHint().width() - corner_->sizeHint().width());
+    const QSize search = searchBar_->minimumSizeHint();
+    const int needed = tools_->sizeHint().width() - searchBar_->sizeHint().width() + search.width() +
+                       searchBar_->edit().maximumWidth() - searchBar_->edit().minimumWidth();
+    const bool isInCorner = room >= needed;
+    corner_->setRoom(isInCorner ? room : 0);
+    if (isInCorner == (tools_->parentWidget() == corner_)) return;
+    if (isInCorner) {
+        removeToolBar(tools_);
+        corner_->layout()->addWidget(tools_);
+    } else {
+        addToolBar(tools_);
+    }
+    tools_->show();
 }
 
 void MainWindow::connectTabs() {
@@ -264,6 +306,7 @@ void MainWindow::updateCurrent() {
     setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope") : name + QStringLiteral(" – Lanescope"));
     if (tabs_->tracePages().size() < 2 && (!page || ranksOffered_.empty())) offerBar_->hide();
     markActions_->setPage(tabs_->currentTrace());
+    placeTools();
     if (page) page->setFocus();
 }
 
@@ -287,6 +330,7 @@ void MainWindow::applyColors() {
     actions_->setPalette(palette_);
     searchBar_->setTheme(theme_);
     tabs_->setTheme(theme_);
+    placeTools();
 }
 
 bool MainWindow::isBusy() const {
@@ -370,6 +414,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
     } else {
         openFiles(paths);
     }
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    placeTools();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -12,6 +12,7 @@
 #include "views/theme/Theme.h"
 
 class QStackedWidget;
+class QToolBar;
 
 namespace lanescope::views {
 class TimelineView;
@@ -22,6 +23,7 @@ namespace lanescope::viewer {
 class DocumentPage;
 class DocumentTabs;
 class MarkActions;
+class MenuCorner;
 class Finder;
 class GoToBar;
 class ManualWindow;
@@ -59,9 +61,13 @@ class MainWindow : public QMainWindow {
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void build();
+    void buildTools();
+    /// Places the tools next to the menus if there is room, else below them.
+    void placeTools();
     void connectFileActions();
     void connectViewActions();
     void connectFinder();
@@ -105,6 +111,8 @@ class MainWindow : public QMainWindow {
     GoToBar* goToBar_;
     NameCatalog* names_;
     QStackedWidget* pages_;
+    QToolBar* tools_ = nullptr;
+    MenuCorner* corner_ = nullptr;   ///< Contains the tools in a wide window.
     QPointer<ManualWindow> manual_;  ///< While it is open.
 };
 
