@@ -444,7 +444,7 @@ void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
         action->setEnabled(hasDocument);
     exportTable->setEnabled(hasTable);
     exportReport->setEnabled(hasDocument);
-    copyCommand->setEnabled(hasDocument);
+    copyCommand->setEnabled(hasTable);
 }
 
 void ViewerActions::setPalette(Palette palette) { colorBlindSafe->setChecked(palette == Palette::ColorBlindSafe); }

@@ -39,7 +39,7 @@ constexpr int maxRuns = 100;
 struct RawOptions {
     std::vector<std::string> files, compare, baselineRuns, candidateRuns;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
-    std::string align, typed, event, filter, unit;
+    std::string align, typed, event, filter, unit, worker;
     std::vector<std::string> commands;
     int step = -1;
     bool hasBaselineOverlay = false;
@@ -111,6 +111,7 @@ void declare(CLI::App& app, RawOptions& raw) {
                                              "counted from 0"),
                               "N", 0, std::numeric_limits<int>::max()),
            "");
+    ofView(app.add_option("--worker", raw.worker, "Rank or GPU of the step or comparison, such as 'rank 2'"), "NAME");
     ofView(app.add_option("--unit", raw.unit, "Intervals that count as steps, such as 'layer #'"), "NAME");
     ofView(app.add_option("--filter", raw.filter, "Show only tracks with this text"), "TEXT");
     ofView(app.add_option("--find", raw.find, "Search for this text"), "TEXT");
@@ -136,6 +137,7 @@ ViewerOptions toOptions(const RawOptions& raw) {
     view.align = raw.align;
     view.filter = raw.filter;
     view.unit = raw.unit;
+    view.worker = raw.worker;
     if (raw.step >= 0) view.step = raw.step;
     view.hasBaselineOverlay = raw.hasBaselineOverlay;
     if (raw.render.empty()) return options;

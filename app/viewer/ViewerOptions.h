@@ -23,6 +23,7 @@ struct ViewOptions {
     std::string query;                 ///< SQL to run on the SQL page, which is then shown.
     /// Step to zoom to: of a trace, by its number; of two runs, among the compared ones, counted from 0.
     std::optional<int> step;
+    std::string worker;               ///< Rank or GPU of the step, and of a comparison: "rank 2" or "rank 2, GPU 2".
     std::string unit;                 ///< Unit of the steps of a trace, as the table of steps offers it.
     EventRef event;                   ///< Event to select; invalid for none.
     std::string filter;               ///< Filter of the tracks.

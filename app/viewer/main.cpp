@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "app/viewer/DocumentPage.h"
+#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/ViewerOptions.h"
 #include "app/viewer/renderWindow.h"
@@ -101,8 +103,13 @@ int show(const ViewerOptions& options) {
     window.show();
     window.open(options);
     QTimer::singleShot(0, &window, [&window, &options] {
-        if (const auto result = applyView(window, options.view); !result)
-            window.showStatus(QString::fromStdString(result.error().sentence));
+        const auto result = applyView(window, options.view);
+        if (result) return;
+        const QString sentence = QString::fromStdString(result.error().sentence);
+        if (DocumentPage* page = window.tabs().currentDocument())
+            page->showMessage(sentence);
+        else
+            window.showStatus(sentence);
     });
     return QApplication::exec();
 }

@@ -12,6 +12,7 @@
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
+#include "app/viewer/FleetPage.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
@@ -47,6 +48,7 @@ Result<void> waitUntilIdle(const MainWindow& window) {
     for (int idleRounds = 0; idleRounds < 2;) {
         loop.processEvents(QEventLoop::AllEvents, 20);
         idleRounds = window.isBusy() ? 0 : idleRounds + 1;
+        if (!window.isVisible()) return fail("The window was closed.");
         if (timer.elapsed() > patienceMs) return fail("The window was not complete after ten minutes.");
         QThread::msleep(5);
     }
@@ -96,14 +98,44 @@ Result<void> align(DocumentPage* page, const std::string& rangeName) {
     return fail("The runs cannot be aligned at \"{}\": not both have an NVTX range of that name.", rangeName);
 }
 
+/// Returns the index of the label that is `name` or begins with it, such as "rank 2" of "rank 2, GPU 2".
+Result<int> workerCalled(const std::string& name, const QStringList& labels) {
+    const QString wanted = toQString(name);
+    for (int index = 0; index < labels.size(); ++index)
+        if (labels[index].compare(wanted, Qt::CaseInsensitive) == 0 ||
+            labels[index].startsWith(wanted + QLatin1Char(','), Qt::CaseInsensitive))
+            return index;
+    return fail("--worker: the run has no \"{}\"; there are: {}.", printable(name),
+                labels.isEmpty() ? "none" : labels.join(QStringLiteral("; ")).toStdString());
+}
+
+QStringList labelsOf(const analysis::RunSummary& run) {
+    QStringList labels;
+    for (const analysis::WorkerSummary& worker : run.workers) labels << toQString(worker.label());
+    return labels;
+}
+
 Result<void> showStep(DocumentPage* page, const ViewOptions& view) {
     if (auto* trace = qobject_cast<TracePage*>(page)) {
         if (view.hasBaselineOverlay) return fail("--ghost needs two runs; add --compare.");
-        if (view.step && !trace->guide().showStepOf(*view.step))
-            return fail("--step: the run has no step {}.", *view.step);
+        std::optional<uint32_t> worker;
+        if (!view.worker.empty()) {
+            if (!view.step) return fail("--worker of a trace needs --step.");
+            const ExplainedRunPtr& run = trace->guide().run();
+            const Result<int> found = workerCalled(view.worker, run ? labelsOf(run->summary) : QStringList());
+            if (!found) return fail(found.error());
+            worker = static_cast<uint32_t>(*found);
+        }
+        if (view.step && !trace->guide().showStepOf(*view.step, worker))
+            return fail("--step: {} has no step {}.", worker ? printable(view.worker) : "the run", *view.step);
         return {};
     }
     auto* comparison = qobject_cast<ComparePage*>(page);
+    if (!view.worker.empty()) {
+        const Result<int> found = workerCalled(view.worker, comparison->view().alignment().workers());
+        if (!found) return fail(found.error());
+        comparison->view().alignment().chooseWorker(*found);
+    }
     comparison->view().alignment().setBaselineOverlayVisible(view.hasBaselineOverlay);
     if (!view.step) return {};
     const int count = comparison->view().steps().stepCount();
@@ -159,7 +191,7 @@ Result<void> applyView(MainWindow& window, const ViewOptions& view) {
     const std::pair<bool, Apply> parts[]{
         {!view.unit.empty(), showUnit},
         {!view.align.empty(), [](DocumentPage* page, const ViewOptions& of) { return align(page, of.align); }},
-        {view.step || view.hasBaselineOverlay, showStep},
+        {view.step || view.hasBaselineOverlay || !view.worker.empty(), showStep},
         {!view.table.empty(), [](DocumentPage* page, const ViewOptions& of) { return showTable(page, of.table); }},
         {!view.query.empty(), [](DocumentPage* page, const ViewOptions& of) { return showAnswer(page, of.query); }}};
     for (const auto& [isWanted, apply] : parts) {
@@ -170,6 +202,8 @@ Result<void> applyView(MainWindow& window, const ViewOptions& view) {
     }
     Result<DocumentPage*> page = waitForPage(window);
     if (!page) return fail(page.error());
+    if (const auto* trace = qobject_cast<TracePage*>(*page); trace && !trace->guide().unitError().isEmpty())
+        return fail("--unit: {}", trace->guide().unitError().toStdString());
     const auto timeline = [&page]() -> TimelineState& { return (*page)->timelines().front()->state(); };
     const auto showVisible = [&] {
         if (view.visible) timeline().range().axis().setRange(view.visible->shifted(-timeline().range().origin()));
@@ -199,21 +233,25 @@ namespace {
 
 QString rangeText(TimeRange range) { return QStringLiteral("%1ns:%2ns").arg(range.startNs).arg(range.endNs); }
 
-QString pathOf(const Trace& trace) {
+QString pathOf(const std::filesystem::path& file) {
     std::error_code ignored;
-    const std::filesystem::path whole = std::filesystem::absolute(trace.path, ignored);
-    return toQString((ignored ? trace.path : whole).string());
+    const std::filesystem::path whole = std::filesystem::absolute(file, ignored);
+    return toQString((ignored ? file : whole).string());
 }
 
 /// Adds the view of a timeline. A negative time needs no quotes, but an option must not begin with "-".
 void addTimeline(QStringList& arguments, const TimelineView& timeline) {
     const TimelineState& state = timeline.state();
-    if (!state.range().axis().isFitted())
-        arguments << QStringLiteral("--visible=") + rangeText(state.range().visible());
+    // Also the whole trace: another size of the window or a default range must not change it.
+    arguments << QStringLiteral("--visible=") + rangeText(state.range().visible());
     if (const auto range = state.selection().range()) arguments << QStringLiteral("--select=") + rangeText(*range);
     if (const std::string event = eventText(state.selection().event()); !event.empty())
         arguments << QStringLiteral("--event=") + toQString(event);
     if (!state.tracks().filterText().isEmpty()) arguments << QStringLiteral("--filter=") + state.tracks().filterText();
+}
+
+void addSearch(QStringList& arguments, const HitNavigator& hits) {
+    if (!hits.text().isEmpty()) arguments << QStringLiteral("--find=") + hits.text();
 }
 
 /// Tabs have remarks such as "Warnings (3)" or "Steps, requests" after their title.
@@ -224,14 +262,16 @@ void addTable(QStringList& arguments, const QTabWidget& tables) {
 }
 
 QStringList argumentsOfTrace(const TracePage& page) {
-    QStringList arguments{pathOf(*page.trace())};
+    QStringList arguments{pathOf(page.trace()->path)};
     if (const std::string& unit = page.guide().chosenUnit(); !unit.empty())
         arguments << QStringLiteral("--unit=") + toQString(unit);
-    if (const auto step = page.guide().strip().chosen())
-        arguments << QStringLiteral("--step=%1")
-                         .arg(page.guide().run()->summary.workers[step->worker].steps[step->step].number);
+    if (const auto step = page.guide().strip().chosen()) {
+        const std::vector<analysis::WorkerSummary>& workers = page.guide().run()->summary.workers;
+        arguments << QStringLiteral("--step=%1").arg(workers[step->worker].steps[step->step].number);
+        if (workers.size() > 1) arguments << QStringLiteral("--worker=") + toQString(workers[step->worker].label());
+    }
     addTimeline(arguments, page.timeline());
-    if (!page.hits().text().isEmpty()) arguments << QStringLiteral("--find=") + page.hits().text();
+    addSearch(arguments, page.hits());
     addTable(arguments, page.tables());
     const auto* sql = page.tables().panel<SqlPanel>("sql");
     const QString query = sql ? sql->editor().toPlainText().trimmed() : QString();
@@ -247,16 +287,20 @@ QStringList argumentsOfComparison(const ComparePage& page) {
         for (const auto& [option, runs] :
              {std::pair("--baseline", &view.baselineRuns()), std::pair("--candidate", &view.candidateRuns())}) {
             arguments << QString::fromLatin1(option);
-            for (const TracePtr& run : *runs) arguments << pathOf(*run);
+            for (const TracePtr& run : *runs) arguments << pathOf(run->path);
         }
     } else {
-        arguments << QStringLiteral("--compare") << pathOf(*view.baseline().timeline().trace())
-                  << pathOf(*view.candidate().timeline().trace());
+        arguments << QStringLiteral("--compare") << pathOf(view.baseline().timeline().trace()->path)
+                  << pathOf(view.candidate().timeline().trace()->path);
     }
+    const AlignmentBar& alignment = view.alignment();
+    if (const QString range = alignment.rangeName(); !range.isEmpty()) arguments << QStringLiteral("--align=") + range;
+    if (const QString worker = alignment.worker(); !worker.isEmpty()) arguments << QStringLiteral("--worker=") + worker;
     if (view.steps().chosen() >= 0) arguments << QStringLiteral("--step=%1").arg(view.steps().chosen());
     if (view.baseline().timeline().isBaselineOverlayVisible() || view.candidate().timeline().isBaselineOverlayVisible())
         arguments << QStringLiteral("--ghost");
     addTimeline(arguments, view.baseline().timeline());
+    addSearch(arguments, *page.navigator());
     addTable(arguments, view.tables());
     return arguments;
 }
@@ -271,6 +315,7 @@ bool needsQuotes(const QString& argument) {
 QStringList argumentsOf(const DocumentPage& page) {
     if (const auto* trace = qobject_cast<const TracePage*>(&page)) return argumentsOfTrace(*trace);
     if (const auto* comparison = qobject_cast<const ComparePage*>(&page)) return argumentsOfComparison(*comparison);
+    if (const auto* fleet = qobject_cast<const FleetPage*>(&page)) return {pathOf(fleet->report().path)};
     return {};
 }
 

@@ -250,6 +250,16 @@ void AlignmentBar::setWorkers(const QStringList& labels, int shown) {
     workers_->setVisible(labels.size() > 1);
 }
 
+QStringList AlignmentBar::workers() const {
+    QStringList labels;
+    for (int index = 0; index < workers_->count(); ++index) labels << workers_->itemText(index);
+    return labels;
+}
+
+QString AlignmentBar::worker() const { return workers_->count() > 1 ? workers_->currentText() : QString(); }
+
+void AlignmentBar::chooseWorker(int index) { workers_->setCurrentIndex(index); }
+
 void AlignmentBar::setBaselineOverlayVisible(bool isVisible) { baselineOverlay_->setChecked(isVisible); }
 
 void AlignmentBar::setMessage(const QString& text) {

@@ -54,6 +54,11 @@ class AlignmentBar : public QWidget {
     void setRuns(const QStringList& baseline, const QStringList& candidate);
     void setRunsShown(int baseline, int candidate);
     void setWorkers(const QStringList& labels, int shown);
+    QStringList workers() const;
+    /// Returns the label of the chosen worker; empty if there is no choice.
+    QString worker() const;
+    /// Chooses a worker like the user.
+    void chooseWorker(int index);
     void setBaselineOverlayVisible(bool isVisible);
     /// Shows an error under the controls; empty clears it.
     void setMessage(const QString& text);

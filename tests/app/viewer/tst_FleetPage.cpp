@@ -11,6 +11,7 @@
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
+#include "app/viewer/viewState.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
 #include "tests/app/viewer/ShownWindow.h"
@@ -77,6 +78,19 @@ class TestFleetPage : public QObject {
         // A second time opens the same tab.
         shown.window.openFiles({QString::fromStdString(report_.string())});
         QCOMPARE(shown.window.tabs().count(), 1);
+    }
+
+    void copiedCommandOpensTheReport() {
+        Shown shown(report_);
+        QVERIFY(shown.page());
+        shown.window.actions().copyCommand->trigger();
+        QCOMPARE(QGuiApplication::clipboard()->text(),
+                 QString("lanescope-viewer ") + QString::fromStdString(report_.string()));
+        ViewOptions view;
+        view.step = 1;
+        const Result<void> applied = applyView(shown.window, view);
+        QVERIFY(!applied.has_value());
+        QVERIFY(applied.error().sentence.find("report of many ranks") != std::string::npos);
     }
 
     void missingTracesAreNamedAndTheirFolderRequested() {

@@ -29,6 +29,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
+#include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/details/DetailsPanel.h"
@@ -548,12 +549,103 @@ class tst_MainWindow : public QObject {
         QCOMPARE(argumentsOf(again.page()), argumentsOf(shown.page()));
     }
 
-    void copiedCommandOfAComparisonNamesItsFiles() {
+    void copiedCommandNamesTheRangeOfTheWholeTrace() {
+        ShownWindow shown;
+        shown.open(first_.toStdString());
+        QVERIFY(shown.wait());
+        shown.timeline().commands().fit();
+        const TimeRange visible = shown.timeline().state().range().visible();
+        QVERIFY(argumentsOf(shown.page())
+                    .contains(QStringLiteral("--visible=%1ns:%2ns").arg(visible.startNs).arg(visible.endNs)));
+    }
+
+    void copiedCommandNamesTheRankOfTheStep() {
+        const QString ranks = pathOf("ranks.sqlite");
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 6, .gpuCount = 2}), ranks.toStdString()).has_value());
+        ShownWindow shown;
+        shown.open(ranks.toStdString());
+        QVERIFY(shown.wait());
+        for (const uint32_t worker : {0u, 1u}) {
+            QVERIFY(shown.page().guide().showStepOf(3, worker));
+            const auto chosen = shown.page().guide().strip().chosen();
+            QVERIFY(chosen && chosen->worker == worker);
+            const QStringList arguments = argumentsOf(shown.page());
+            ViewOptions view;
+            view.step = 3;
+            for (const QString& argument : arguments)
+                if (argument.startsWith("--worker=")) view.worker = argument.section('=', 1).toStdString();
+            QVERIFY(!view.worker.empty());
+            ShownWindow again;
+            again.open(ranks.toStdString());
+            const Result<void> applied = applyView(again.window, view);
+            QVERIFY2(applied.has_value(), applied ? "" : applied.error().sentence.c_str());
+            QCOMPARE(again.page().guide().strip().chosen(), chosen);
+        }
+        ViewOptions missing;
+        missing.step = 3;
+        missing.worker = "rank 7";
+        const Result<void> applied = applyView(shown.window, missing);
+        QVERIFY(!applied.has_value());
+        QVERIFY2(applied.error().sentence.find("rank 7") != std::string::npos, applied.error().sentence.c_str());
+    }
+
+    void copiedCommandOfAComparisonRestoresIt() {
         ShownWindow shown;
         shown.window.openComparison({first_, second_});
         QVERIFY(shown.wait());
-        const QStringList arguments = argumentsOf(*shown.window.tabs().currentDocument());
+        auto& page = *qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
+        QVERIFY(page.view().alignment().setAlignment("forward", 0));
+        QVERIFY(shown.wait());
+        page.view().showStep(0);
+        QTest::keyClicks(&shown.window.searchBar().edit(), "nccl");
+        QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Return);
+        QVERIFY(shown.wait());
+        const QStringList arguments = argumentsOf(page);
         QCOMPARE(arguments.mid(0, 3), QStringList({"--compare", first_, second_}));
+        for (const char* part : {"--align=forward", "--step=0", "--find=nccl"})
+            QVERIFY2(arguments.contains(part), qPrintable(arguments.join(' ')));
+        std::vector<std::string> words{"lanescope-viewer"};
+        for (const QString& argument : arguments) words.push_back(argument.toStdString());
+        std::vector<const char*> pointers;
+        for (const std::string& word : words) pointers.push_back(word.c_str());
+        const auto options = parseViewerOptions(static_cast<int>(pointers.size()), pointers.data());
+        QVERIFY(options.has_value());
+        ShownWindow again;
+        again.window.open(*options);
+        const Result<void> applied = applyView(again.window, options->view);
+        QVERIFY2(applied.has_value(), applied ? "" : applied.error().sentence.c_str());
+        QVERIFY(again.wait());
+        QCOMPARE(argumentsOf(*again.window.tabs().currentDocument()), arguments);
+    }
+
+    void closingTheWindowEndsTheWaitForItsView() {
+        ShownWindow shown;
+        shown.open(first_.toStdString());
+        ViewOptions view;
+        view.step = 1;
+        QTimer::singleShot(0, &shown.window, &QWidget::close);
+        const Result<void> applied = applyView(shown.window, view);
+        QVERIFY(!applied.has_value());
+        QCOMPARE(applied.error().sentence, std::string("The window was closed."));
+    }
+
+    void wideWindowHasItsToolsNextToTheMenus() {
+        ShownWindow shown;
+        const auto isInMenuBar = [&] { return shown.window.menuBar()->isAncestorOf(&shown.window.searchBar()); };
+        shown.window.resize(1366, 768);
+        QApplication::processEvents();
+        QVERIFY(isInMenuBar());
+        QVERIFY(shown.window.searchBar().isVisible());
+        shown.window.resize(700, 480);
+        QApplication::processEvents();
+        QVERIFY(!isInMenuBar());
+        QVERIFY(shown.window.searchBar().isVisible());
+        shown.window.resize(1600, 1000);
+        QApplication::processEvents();
+        QVERIFY(isInMenuBar());
+        QVERIFY(shown.window.searchBar().isVisible());
+        for (const QAction* menu : shown.window.menuBar()->actions())
+            QVERIFY(!shown.window.menuBar()->actionGeometry(const_cast<QAction*>(menu)).isEmpty());
     }
 
     void startPageNamesFormatsAndTools() {
