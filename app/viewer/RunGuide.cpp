@@ -106,7 +106,12 @@ void RunGuide::makeActions() {
 
 void RunGuide::connectParts() {
     connect(job_, &ExplainJob::explained, this, &RunGuide::take);
-    connect(job_, &ExplainJob::failed, this, &RunGuide::explained);
+    connect(job_, &ExplainJob::failed, this, [this](const QString& sentence) {
+        const bool isOfUnit = std::exchange(chosenUnit_, shownUnit_) != shownUnit_;
+        if (isOfUnit) unitError_ = sentence;
+        emit explained();
+        if (isOfUnit) emit unitFailed(sentence);
+    });
     connect(card_, &ExplanationPanel::findingActivated, this, &RunGuide::showFinding);
     connect(card_, &ExplanationPanel::queryRequested, this, &RunGuide::queryRequested);
     connect(card_, &ExplanationPanel::undoRequested, this, &RunGuide::undoFinding);
@@ -159,6 +164,7 @@ void RunGuide::setTrace(TracePtr trace) {
     run_ = nullptr;
     units_.clear();
     chosenUnit_.clear();
+    shownUnit_.clear();
     card_->setRun(nullptr);
     strip_->setRun(nullptr);
     card_->hide();
@@ -204,6 +210,7 @@ void RunGuide::store(AppSettings& settings) const {
 void RunGuide::chooseUnit(const std::string& pattern) {
     if (pattern == chosenUnit_) return;
     chosenUnit_ = pattern;
+    unitError_.clear();
     mayMove_ = false;
     StepSelection selection;
     selection.rangeName = pattern;
@@ -212,9 +219,11 @@ void RunGuide::chooseUnit(const std::string& pattern) {
 
 void RunGuide::take(ExplainedRunPtr run) {
     run_ = std::move(run);
+    shownUnit_ = chosenUnit_;
     if (chosenUnit_.empty()) {
         units_ = run_->summary.units;
         const uint32_t critical = run_->summary.criticalWorker();
+        if (run_->summary.source == StepSource::WholeRun && !units_.empty()) units_.insert(units_.begin(), StepUnit());
         if (critical != noIndex && !run_->summary.pattern.empty())
             units_.insert(units_.begin(),
                           {run_->summary.source, run_->summary.pattern, run_->summary.workers[critical].foundSteps});
@@ -257,6 +266,21 @@ std::vector<analysis::IdleGaps::Place> RunGuide::gapsOf(StepPlace place) const {
     return {};
 }
 
+void RunGuide::setChosen(std::optional<StepPlace> step) {
+    strip_->setChosen(step);
+    updateLegend();
+}
+
+/// Returns, for example, "Mean step of rank 2, GPU 2, 61.3 ms".
+QString RunGuide::meanTitle(const explain::WorkerParts& mean) const {
+    const explain::Explanation& explanation = card_->explanation();
+    const std::string unit = shownUnit_.empty() ? explanation.what : analysis::shortContributorName(shownUnit_);
+    QString title = explanation.what == "run" ? tr("Whole run") : tr("Mean %1").arg(toQString(unit));
+    if (explanation.workers.size() > 1)
+        title = tr("%1 of %2").arg(title, toQString(run_->summary.workers[mean.worker].label()));
+    return tr("%1, %2").arg(title, shortDuration(mean.meanNs));
+}
+
 void RunGuide::updateLegend() {
     const auto chosen = run_ ? strip_->chosen() : std::nullopt;
     if (chosen) {
@@ -274,12 +298,10 @@ void RunGuide::updateLegend() {
         const explain::Explanation& explanation = card_->explanation();
         const auto mean =
             std::ranges::find(explanation.workers, run_->summary.criticalWorker(), &explain::WorkerParts::worker);
-        if (mean == explanation.workers.end()) {
+        if (mean == explanation.workers.end())
             legend_->setParts({}, {});
-        } else {
-            const QString what = explanation.what == "run" ? tr("Run") : tr("Mean %1").arg(toQString(explanation.what));
-            legend_->setParts(tr("%1, %2").arg(what, shortDuration(mean->meanNs)), mean->parts);
-        }
+        else
+            legend_->setParts(meanTitle(*mean), mean->parts);
     }
     legend_->setVisible(run_ && legend_->hasContent());
 }
@@ -295,22 +317,21 @@ uint32_t RunGuide::trackOf(uint32_t worker) const {
 void RunGuide::showStep(StepPlace place) {
     const analysis::WorkerSummary& worker = run_->summary.workers[place.worker];
     const analysis::StepSummary& step = worker.steps[place.step];
-    strip_->setChosen(place);
-    updateLegend();
+    setChosen(place);
     timeline_.state().range().zoomTo({step.startNs, step.startNs + step.wallNs});
     const uint32_t track = trackOf(place.worker);
     if (track != noIndex && timeline_.places().trackArea(track).isEmpty())
         TimelineNavigator(timeline_.state()).scrollToTrack(track);
 }
 
-bool RunGuide::showStepOf(int64_t number) {
+bool RunGuide::showStepOf(int64_t number, std::optional<uint32_t> worker) {
     if (!run_ || run_->grid.isEmpty()) return false;
     const size_t column = run_->grid.columnOf(number);
     if (column >= run_->grid.columnCount()) return false;
-    std::vector<size_t> rows{std::min(run_->grid.rowOf(run_->summary.criticalWorker()), run_->grid.rowCount() - 1)};
-    for (size_t row = 0; row < run_->grid.rowCount(); ++row) rows.push_back(row);
+    std::vector<size_t> rows{run_->grid.rowOf(worker.value_or(run_->summary.criticalWorker()))};
+    for (size_t row = 0; row < run_->grid.rowCount() && !worker; ++row) rows.push_back(row);
     for (const size_t row : rows)
-        if (const auto place = run_->grid.at(row, column)) {
+        if (const auto place = row < run_->grid.rowCount() ? run_->grid.at(row, column) : std::nullopt) {
             showStep(*place);
             return true;
         }
@@ -357,7 +378,7 @@ void RunGuide::showPlace(const explain::FindingPlace& place, uint32_t worker) {
     before_.push_back({timeline_.state().range().visible(), timeline_.state().scroll().y(), selection.event(),
                        selection.range(), selection.gapMark() ? shownGap_ : std::nullopt, strip_->chosen()});
     timeline_.state().range().setVisible(place.view);
-    if (place.stepIndex) strip_->setChosen(StepPlace{worker, *place.stepIndex});
+    if (place.stepIndex) setChosen(StepPlace{worker, *place.stepIndex});
     const uint32_t track = trackOf(worker);
     selection.setEvent(place.event);
     selection.setGapMark({});
@@ -405,7 +426,7 @@ void RunGuide::undoFinding() {
     selection.setGapMark({});
     selection.setRange(before.range);
     if (before.gap && idle_->gaps()) showGap(before.gap->worker, before.gap->gap, false);
-    strip_->setChosen(before.step);
+    setChosen(before.step);
     timeline_.state().range().setVisible(before.visible);
     timeline_.state().scroll().setY(before.scrollY);
 }

@@ -66,13 +66,17 @@ class RunGuide : public QObject {
     void store(AppSettings& settings) const;
 
     void showStep(explain::StepPlace place);
-    /// Goes to the step of this number, if possible of the rank that the others wait for. Returns false if none has it.
-    bool showStepOf(int64_t number);
-    /// Explains the run with another unit as its steps; empty for the detected one. The view stays.
+    /// Goes to the step of this number of `worker`, else of the rank that the others wait for, else of any. Returns
+    /// false if there is none.
+    bool showStepOf(int64_t number, std::optional<uint32_t> worker = {});
+    /// Explains the run with another unit as its steps; empty for the detected one. The view stays. Emits `unitFailed`
+    /// and keeps the unit if that fails.
     void chooseUnit(const std::string& pattern);
     /// Returns the units that can be chosen, the detected one first; empty until known.
     const std::vector<StepUnit>& units() const { return units_; }
     const std::string& chosenUnit() const { return chosenUnit_; }
+    /// Returns why the unit chosen last could not be shown; empty if it is.
+    const QString& unitError() const { return unitError_; }
     /// Goes to the neighbouring step of the last viewed rank.
     void stepBy(int direction);
     void showSlowestStep();
@@ -86,6 +90,7 @@ class RunGuide : public QObject {
     void gapShown(bool isShown);
     /// Emitted when runs and steps are known or cannot be.
     void explained();
+    void unitFailed(const QString& sentence);
 
   private:
     void makeActions();
@@ -100,8 +105,10 @@ class RunGuide : public QObject {
     void showGap(size_t worker, size_t gap, bool movesThere);
     void updatePanel();
     void updateStrip();
+    void setChosen(std::optional<explain::StepPlace> step);
     /// Shows the parts of the chosen step, else of the mean step.
     void updateLegend();
+    QString meanTitle(const explain::WorkerParts& mean) const;
     std::optional<explain::StepPlace> stepInView() const;
     /// Returns the gaps in the order of `showNextGap`.
     std::vector<analysis::IdleGaps::Place> gapsInOrder() const;
@@ -116,7 +123,8 @@ class RunGuide : public QObject {
     QPointer<views::TimelineView> timelineLeft_;  ///< Null if the page was deleted before this.
     views::ExplainedRunPtr run_;
     std::vector<StepUnit> units_;
-    std::string chosenUnit_;
+    std::string chosenUnit_, shownUnit_;  ///< The shown one is that of `run_`.
+    QString unitError_;
     bool mayMove_ = true;
     std::vector<analysis::IdleGaps::Place> order_;  ///< The gaps to go to, from the first key press on.
     std::optional<size_t> ranked_;                  ///< The index of the shown gap among them.

@@ -157,6 +157,7 @@ void TracePage::connectParts() {
         updateDetails();
     });
     connect(guide_, &RunGuide::explained, this, &TracePage::showRun);
+    connect(guide_, &RunGuide::unitFailed, this, &TracePage::showMessage);
     connect(guide_, &RunGuide::queryRequested, this, [this](const QString& sql) {
         showPanel(QStringLiteral("sql"));
         auto& panel = tables_->demand<SqlPanel>("sql");
@@ -398,6 +399,7 @@ constexpr int shownPollMs = 50;
 void TracePage::updateTrace(TracePtr trace) {
     const views::TrackArrangement arrangement = timeline_->state().tracks().arrangement();
     const int scrolled = timeline_->state().scroll().y();
+    const auto places = timeline_->state().tracks().fixedPlaces();
     const auto range = timeline_->state().selection().range();
     const EventRef event = sameEvent(*trace_, timeline_->state().selection().event(), *trace);
     if (liveBar_) liveBar_->beforeChange();
@@ -408,6 +410,7 @@ void TracePage::updateTrace(TracePtr trace) {
         timeline_->state().tracks().setArrangement(arrangement);
         if (liveBar_) liveBar_->afterChange(*trace_);
         timeline_->state().scroll().setY(scrolled);
+        timeline_->state().tracks().keepPlaces(places);
     });
     details_->setTrace(trace_);
     showWarnings();

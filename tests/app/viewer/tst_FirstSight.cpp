@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
+#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
@@ -560,6 +561,55 @@ class tst_FirstSight : public QObject {
         QVERIFY2(legend.title().startsWith("Mean step"), qPrintable(legend.title()));
         QVERIFY(!legend.shownParts().empty());
         QVERIFY(legend.note().isEmpty());
+    }
+
+    void legendFollowsTheShownStepThemeAndUnit() {
+        ShownGuide shown(simulatedTraining({.steps = 12, .gpuCount = 2}));
+        QVERIFY(shown.waitForFocus());
+        const PartsLegend& legend = shown.guide().legend();
+        const QString mean = legend.title();
+        QVERIFY2(mean.startsWith("Mean step of rank "), qPrintable(mean));
+        FindingButton& finding = *shown.guide().card().findings().front();
+        QTest::mouseClick(&finding, Qt::LeftButton);
+        QTRY_VERIFY(shown.guide().strip().chosen().has_value());
+        QVERIFY2(legend.title().startsWith("Step "), qPrintable(legend.title()));
+        QTest::keyClick(&finding, Qt::Key_Escape);
+        QCOMPARE(legend.title(), mean);
+        const auto colorsOf = [&] {
+            const QImage image = shown.guide().legend().grab().toImage();
+            QSet<QRgb> colors;
+            for (int x = 0; x < image.width(); ++x) colors.insert(image.pixel(x, image.height() / 2));
+            return colors;
+        };
+        const analysis::StepPart part = legend.shownParts().front();
+        QVERIFY(colorsOf().contains(Theme::light().colorOf(part).rgb()));
+        shown.window.setThemeChoice(ThemeChoice::Dark);
+        QVERIFY(colorsOf().contains(Theme::dark().colorOf(part).rgb()));
+        shown.window.setThemeChoice(ThemeChoice::Light);
+        shown.guide().chooseUnit("forward");
+        QVERIFY(shown.wait());
+        QVERIFY2(legend.title().startsWith("Mean forward of rank "), qPrintable(legend.title()));
+    }
+
+    void unitThatCannotBeShownIsReported() {
+        ShownGuide shown;
+        QVERIFY(shown.wait());
+        const QString mean = shown.guide().legend().title();
+        shown.guide().chooseUnit("no such range #");
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.guide().chosenUnit(), std::string());
+        QVERIFY(!shown.guide().unitError().isEmpty());
+        QCOMPARE(shown.guide().legend().title(), mean);
+        bool isReported = false;
+        for (const OfferBar* bar : shown.page().findChildren<OfferBar*>())
+            isReported = isReported || (bar->isVisible() && bar->question() == shown.guide().unitError());
+        QVERIFY(isReported);
+    }
+
+    void runWithoutStepsIsNamedInTheLegend() {
+        ShownGuide shown(withoutSteps());
+        QVERIFY(shown.wait());
+        QVERIFY2(shown.guide().legend().title().startsWith("Whole run, "), qPrintable(shown.guide().legend().title()));
     }
 
     void allPartsFitASmallWindow() {
