@@ -324,6 +324,21 @@ class tst_SmallWindow : public QObject {
         const FindingButton& first = *card.findings().front();
         QTRY_COMPARE(seenOf(first), first.rect());
         if (points == 0 || size.width() > 700) QVERIFY(first.sizeHint().width() <= first.width());
+        // Its gain is always complete: the picture equals that of a wide button as far as the gain reaches.
+        QFont strong = first.font();
+        strong.setWeight(QFont::DemiBold);
+        const QRect gain(0, 0, QFontMetrics(strong).horizontalAdvance(first.gain()) + 20, first.height());
+        FindingButton wide(first.text());
+        wide.setFont(first.font());
+        wide.setPalette(first.palette());
+        wide.resize(first.sizeHint().width() + 100, first.height());
+        const auto pictureOf = [&gain](const FindingButton& button) {
+            QImage image(gain.size(), QImage::Format_ARGB32_Premultiplied);
+            image.fill(Qt::white);
+            const_cast<FindingButton&>(button).render(&image, {}, gain, {});
+            return image;
+        };
+        QCOMPARE(pictureOf(first), pictureOf(wide));
         QVERIFY(shown.window.tabs().currentTrace()->timeline().places().tracksArea().height() >= 60);
         QCOMPARE(shown.window.size(), size);
     }
