@@ -10,6 +10,7 @@
 
 #include "model/export/exportRows.h"
 #include "model/format/text.h"
+#include "model/roofline/OperatorCall.h"
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -32,6 +33,15 @@ std::string torchType(std::string_view type) {
     for (const ElementType& each : elementTypes)
         if (type == each.nccl) return std::string(each.torch);
     return std::string(type);
+}
+
+/// Returns the arguments of an operator by its payload.
+std::string shapesText(std::string_view payload) {
+    const auto [shapes, types, values] = payloadLists(payload);
+    std::string text = fmt::format(R"(, "Input Dims": {})", shapes.empty() ? payload : shapes);
+    if (!types.empty()) text += fmt::format(R"(, "Input type": {})", types);
+    if (!values.empty()) text += fmt::format(R"(, "Concrete Inputs": {})", values);
+    return text;
 }
 
 /// Writes events; stops when the sink returns false.
@@ -129,7 +139,7 @@ class Writer {
             else
                 arguments = fmt::format(R"("External id": {})", externalId(row));
             if (domain == operatorDomain && nvtx.payload[row] != 0)
-                arguments += fmt::format(R"(, "Input Dims": {})", trace_.strings.at(nvtx.payload[row]));
+                arguments += shapesText(trace_.strings.at(nvtx.payload[row]));
             if (call != noIndex) arguments += collectiveArguments(call);
             event({category, call != noIndex ? R"("record_param_comms")" : text(nvtx.text[row]), pid(), tid, range},
                   arguments);

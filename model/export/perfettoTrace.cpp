@@ -15,6 +15,7 @@
 #include "model/export/ProtoWriter.h"
 #include "model/export/TextSink.h"
 #include "model/export/exportRows.h"
+#include "model/roofline/OperatorCall.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
@@ -520,10 +521,19 @@ class Writer {
         return {trace_.apiCalls.isDriver[row] != 0 ? "cuda_driver" : "cuda_runtime",
                 std::string(text(trace_.apiCalls.name[row]))};
     }
+    static void addPayload(bool isOperator, const std::string& payload, Arguments& arguments) {
+        const auto [shapes, types, values] = payloadLists(payload);
+        if (!isOperator || shapes.empty()) {
+            arguments.add(isOperator ? "Input Dims" : "payload", payload);
+            return;
+        }
+        arguments.add("Input Dims", shapes);
+        if (!types.empty()) arguments.add("Input type", types);
+        if (!values.empty()) arguments.add("Concrete Inputs", values);
+    }
     Shown shown(kinds::Nvtx, uint32_t row, Arguments& arguments) {
         const std::string_view domain = text(trace_.nvtx.domain[row]);
-        if (trace_.nvtx.payload[row] != 0)
-            arguments.add(domain == operatorDomain ? "Input Dims" : "payload", payloadText(trace_, row));
+        if (trace_.nvtx.payload[row] != 0) addPayload(domain == operatorDomain, payloadText(trace_, row), arguments);
         for (const uint32_t pair : pairsOf(trace_, row)) arguments.flow(flowOfPair(pair));
         const std::string_view category = domain == annotationDomain ? "user_annotation"
                                           : domain == operatorDomain ? "cpu_op"

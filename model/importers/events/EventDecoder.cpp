@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/events/EventDecoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include "model/format/checksums.h"
 #include "model/importers/events/ImportedChunk.h"
 #include "model/importers/events/JsonCursor.h"
+#include "model/roofline/operatorWork.h"
 
 namespace lanescope {
 
@@ -320,23 +323,22 @@ void EventDecoder::keepName() {
 }
 
 void EventDecoder::keepOperator(ImportedSlice slice) {
-    constexpr size_t maxShapesBytes = 200;
     const JsonValue* shapes = nullptr;
+    const JsonValue* types = nullptr;
+    const JsonValue* values = nullptr;
     const JsonValue* operation = nullptr;
     const JsonValue* sequence = nullptr;
     const JsonValue* forwardThread = nullptr;
     for (const Argument& each : arguments_) {
         if (each.key == "Input Dims") shapes = &each.value;
+        if (each.key == "Input type") types = &each.value;
+        if (each.key == "Concrete Inputs") values = &each.value;
         if (each.key == "Sequence number") sequence = &each.value;
         if (each.key == "Fwd thread id") forwardThread = &each.value;
         if (each.key == "Collective name") operation = &each.value;
         if (each.key == "Call stack") ++chunk_.tally.callStacks;
     }
-    const auto isNamed = [](std::string_view text) {
-        return text.find_first_of("0123456789") != std::string_view::npos;
-    };
-    if (shapes != nullptr && shapes->text.size() <= maxShapesBytes && isNamed(shapes->text))
-        slice.extra = chunk_.strings.add(*shapes);
+    if (shapes != nullptr) slice.extra = shapesOf(*shapes, types, values);
     auto& operators = chunk_.slices[static_cast<size_t>(ImportedEventKind::Operator)];
     if (sequence != nullptr) keepSequence(*sequence, forwardThread);
     operators.push_back(slice);
@@ -355,6 +357,17 @@ void EventDecoder::keepOperator(ImportedSlice slice) {
     collective.source = numberOr("Src Rank", -1);
     collective.destination = numberOr("Dst Rank", -1);
     chunk_.collectives.push_back(collective);
+}
+
+/// Returns the payload of an operator (`payloadLists`): types and values only if its work can be counted by them.
+uint32_t EventDecoder::shapesOf(const JsonValue& shapes, const JsonValue* types, const JsonValue* values) {
+    constexpr size_t maxShapesBytes = 200, maxPayloadBytes = 800;
+    if (shapes.text.size() > maxShapesBytes || shapes.text.find_first_of("0123456789") == std::string_view::npos)
+        return 0;
+    if (types == nullptr || !hasFormula(event_.name.text)) return chunk_.strings.add(shapes);
+    std::string payload = fmt::format("{} {}", shapes.text, types->text);
+    if (values != nullptr) payload += fmt::format(" {}", values->text);
+    return payload.size() <= maxPayloadBytes ? chunk_.strings.addMade(payload) : chunk_.strings.add(shapes);
 }
 
 void EventDecoder::keepSequence(const JsonValue& number, const JsonValue* forwardThread) {

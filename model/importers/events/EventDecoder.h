@@ -44,6 +44,7 @@ class EventDecoder {
     void keepComplete();
     void keepSlice(ImportedEventKind kind, Times times);
     void keepOperator(ImportedSlice slice);
+    uint32_t shapesOf(const JsonValue& shapes, const JsonValue* types, const JsonValue* values);
     void keepSequence(const JsonValue& number, const JsonValue* forwardThread);
     bool keepGpuWork(ImportedEventKind kind, Times times);
     void keepMark();

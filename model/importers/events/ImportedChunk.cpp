@@ -44,8 +44,12 @@ std::string_view ChunkStrings::kept(const JsonValue& value) {
 
 uint32_t ChunkStrings::add(const JsonValue& value) {
     if (!value.isString() || !value.isEscaped) return add(value.text);
+    return addMade(unescaped(value.text));
+}
+
+uint32_t ChunkStrings::addMade(const std::string& text) {
     const size_t known = texts_.size();
-    unescaped_.push_back(unescaped(value.text));
+    unescaped_.push_back(text);
     const uint32_t index = add(std::string_view(unescaped_.back()));
     if (texts_.size() == known) unescaped_.pop_back();
     return index;

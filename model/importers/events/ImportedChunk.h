@@ -26,6 +26,8 @@ class ChunkStrings {
     /// Adds a text as it is in the piece. O(length).
     uint32_t add(std::string_view text);
     uint32_t add(const JsonValue& value);
+    /// Adds a text that is not in the piece.
+    uint32_t addMade(const std::string& text);
     std::string_view at(uint32_t index) const { return texts_[index]; }
     /// All texts, by number.
     const std::vector<std::string_view>& all() const { return texts_; }
