@@ -9,6 +9,7 @@
 
 #include "model/assemble/LaneBuilder.h"
 #include "model/assemble/buildTracks.h"
+#include "model/bandwidth/tensorUse.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Trace.h"
 #include "model/trace/buildLinkCounters.h"
@@ -22,6 +23,7 @@ namespace {
 /// The position of a counter of a GPU or of the host. Counters of one position are adjacent.
 enum class Place : uint8_t {
     Activity,   ///< Utilization of the GPU: the best counter leads, the others are folded below it.
+    Mfu,        ///< From tensor activity and clock.
     Memory,     ///< In use.
     Computed,   ///< From copies and collectives, below the links.
     LinkTotal,  ///< All NVLinks of a GPU in one direction. Single links are folded below it.
@@ -49,6 +51,7 @@ int activityRank(const CounterSeries& series) {
 }
 
 Place counterPlace(const CounterSeries& series) {
+    if (series.key == mfuKey) return Place::Mfu;
     if (startsWith(series, computedPrefix)) return Place::Computed;
     if (isNvlink(series)) return series.link < 0 ? Place::LinkTotal : Place::Link;
     if (series.source.empty() || series.key == "memory.used") return Place::Memory;
@@ -208,6 +211,7 @@ void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const u
         return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
     });
     addFolded(trace, sources, activity, parent);
+    for (const uint32_t counter : places[Place::Mfu]) addCounter(trace, sources, counter, parent);
     for (const uint32_t counter : places[Place::Memory]) addCounter(trace, sources, counter, parent);
     addLinks(trace, sources, totals, places[Place::Link], parent);
     for (const uint32_t counter : places[Place::Computed]) addCounter(trace, sources, counter, parent);

@@ -12,6 +12,7 @@
 #include "model/assemble/checkLaunches.h"
 #include "model/assemble/linkEvents.h"
 #include "model/assemble/sortTables.h"
+#include "model/bandwidth/tensorUse.h"
 #include "model/format/sourceNames.h"
 #include "model/lod/traceSums.h"
 #include "model/numbers/MixedMap.h"
@@ -227,6 +228,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
                            buildNcclWaits(trace, stop);
                            noteMissingOperations(trace, stop);
                            buildLinkCounters(trace, stop);
+                           addMfuCounters(trace);
                            buildMemory(trace, stop);
                            if (areLanesLast) collectLanes();
                        },

@@ -57,6 +57,11 @@ double flopsPerClockOfSm(int computeMajor, int computeMinor, std::string_view pr
     return 0;
 }
 
+double flopsPerActiveClockOfSm(int computeMajor, int computeMinor, std::string_view precision) {
+    constexpr double hopperShare = 1830.0 / 1980;
+    return flopsPerClockOfSm(computeMajor, computeMinor, precision) * (computeMajor == 9 ? hopperShare : 1);
+}
+
 double datasheetClockHz(std::string_view gpuName, int computeMajor, int computeMinor, int smCount) {
     const Datasheet* const sheet = datasheetOf(gpuName, computeMajor);
     if (sheet == nullptr || smCount <= 0) return 0;

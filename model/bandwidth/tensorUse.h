@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
@@ -20,6 +22,27 @@ struct TensorUse {
     int64_t wholeNs = 0;           ///< Length of the range.
     int64_t longestReadingNs = 0;  ///< Longest interval of a reading that counted.
 };
+
+/// A reading of tensor activity, with the SM clock meanwhile.
+struct TensorReading {
+    TimeRange range;      ///< Interval of its mean, clipped.
+    int64_t knownNs = 0;  ///< Part of it with a known clock.
+    int64_t wholeNs = 0;  ///< Interval without clipping.
+    double activity = 0;  ///< 0 to 1.
+    double clockHz = 0;
+};
+struct TensorReadings {
+    std::string sampler;  ///< "gpm", "pm".
+    std::vector<TensorReading> readings;
+};
+
+/// Returns the readings of a GPU that overlap `range`, clipped to it, by time. Empty without both counters. A clock
+/// that was read less often than the activity holds until its next reading. O(readings).
+TensorReadings tensorReadings(const Trace& trace, uint32_t gpu, TimeRange range);
+
+/// Adds a counter of each GPU with readings: MFU against the best measured bf16 (else fp16) product, else against the
+/// data sheet; unknown between readings. O(readings).
+void addMfuCounters(Trace& trace);
 
 /// Returns the tensor use of GPU number `gpu` (index into `Trace::gpus`) within `range`; nullopt if the counters were
 /// not recorded or cover none of it, or if a reading is longer than the range. An unread time never counts as idle.

@@ -17,6 +17,9 @@ inline constexpr std::string_view collectivesKey = "computed.collectives";
 inline constexpr std::string_view peerCopiesSentKey = "computed.peerCopies.tx";
 inline constexpr std::string_view peerCopiesReceivedKey = "computed.peerCopies.rx";
 
+/// Added by `addMfuCounters`.
+inline constexpr std::string_view mfuKey = "computed.mfu";
+
 /// Adds counters computed from other counters and events, by GPU:
 /// - total sent and received by its NVLinks (unknown while one of them is),
 /// - bytes per second of NCCL's operations on the bus, each spread evenly over its time on the GPU,

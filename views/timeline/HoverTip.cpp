@@ -117,6 +117,7 @@ namespace {
 
 /// Returns the source and interval: "NVML, every 100 ms".
 QString sourceText(const CounterSeries& counter) {
+    if (counter.key == mfuKey) return QStringLiteral("tensor activity times SM clock, of the peak");
     if (counter.key.starts_with(computedPrefix)) return QStringLiteral("computed from its events");
     static const std::pair<const char*, const char*> names[] = {{"nvml", "NVML"},
                                                                 {"gpm", "NVML's GPU performance monitor"},
