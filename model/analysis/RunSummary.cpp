@@ -9,9 +9,11 @@
 #include <map>
 #include <numeric>
 #include <ranges>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "model/analysis/ComputeUse.h"
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkPlaces.h"
@@ -38,6 +40,8 @@ struct SummarySources {
     const RowsByOwner threads, allocations;  ///< By process.
     const LoaderThreads loaders;
     const MachineCounters counters;
+    const ShapedCalls shaped;
+    const std::set<uint32_t> sharedGpus;  ///< `sharedGpus`.
 };
 
 /// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller sets the identity of
@@ -285,6 +289,33 @@ AllocationTimes allocationsIn(const Trace& trace, std::span<const uint32_t> call
     return result;
 }
 
+/// Returns the precision of most products by the names of their kernels; empty without any.
+std::string_view precisionOfKernels(std::span<const Contributor> contributors) {
+    std::map<std::string_view, int64_t> sums;
+    for (const Contributor& each : contributors)
+        if (each.kind == ContributorKind::Kernel && each.part == StepPart::Compute)
+            if (const std::string_view precision = kernelPrecision(each.name.work); !precision.empty())
+                sums[precision] = saturatingSum(sums[precision], each.totalNs);
+    const auto most = std::ranges::max_element(sums, {}, [](const auto& each) { return each.second; });
+    return most == sums.end() ? std::string_view() : most->first;
+}
+
+void addUse(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps,
+            std::span<const TimeRange> windows, std::span<const Contributor> contributors, WorkerSummary& worker) {
+    UseQuery query;
+    query.process = steps.process;
+    query.gpu = steps.gpu;
+    query.steps = windows;
+    query.stepOf = [&steps](int64_t startNs, int64_t launchedNs) { return steps.stepOf(startNs, launchedNs); };
+    query.precision = precisionOfKernels(contributors);
+    query.isShared = sources.sharedGpus.contains(steps.gpu);
+    UseInSteps made = computeUse(run.trace, sources.shaped, query);
+    worker.use = std::move(made.use);
+    worker.shaped = std::move(made.shaped);
+    for (size_t step = 0; step < worker.steps.size(); ++step)
+        worker.steps[step].activePerSecond = made.activePerSecond[step];
+}
+
 /// Returns the calls of each process that allocate or free memory.
 RowsByOwner allocationsByProcess(const Trace& trace) {
     std::vector<bool> isAllocation(trace.strings.size());
@@ -315,7 +346,9 @@ SummarySources::SummarySources(const Trace& trace)
       threads(threadsByProcess(trace)),
       allocations(allocationsByProcess(trace)),
       loaders(trace),
-      counters(trace) {}
+      counters(trace),
+      shaped(shapedCalls(trace)),
+      sharedGpus(sharedGpusOf(trace)) {}
 
 WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps) {
     WorkerSummary worker;
@@ -368,6 +401,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     worker.allocations = allocationsIn(run.trace, sources.allocations.of(steps.process), windows);
     if (hasPhases) addPhases(timeline, windows, {events.startNs, std::max(events.endNs, untilNs)}, worker);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
+    addUse(run, sources, steps, windows, contributors, worker);
     worker.contributors = largestContributors(std::move(contributors));
     return worker;
 }
@@ -529,6 +563,11 @@ int64_t WorkerSummary::totalWallNs() const {
     int64_t total = 0;
     for (const StepSummary& step : steps) total += step.wallNs;
     return total;
+}
+
+std::optional<double> WorkerSummary::mfuOf(const StepSummary& step) const {
+    if (!step.activePerSecond || use.peakPerSecond() <= 0) return std::nullopt;
+    return static_cast<double>(*step.activePerSecond) / static_cast<double>(use.peakPerSecond());
 }
 
 std::optional<double> WorkerSummary::coverage() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/analysis/ComputeUse.h"
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/analysis/StepParts.h"
@@ -27,6 +28,8 @@ struct StepSummary {
     StepParts parts;
     /// Duration of its NVTX range on the CPU, which may run ahead; nullopt without ranges.
     std::optional<int64_t> onCpuNs = std::nullopt;
+    /// Rate of its tensor cores (`ComputeUse::activePerSecond`); nullopt if its readings do not suffice.
+    std::optional<int64_t> activePerSecond = std::nullopt;
     bool operator==(const StepSummary&) const = default;
 };
 
@@ -212,6 +215,8 @@ struct WorkerSummary {
     int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
     std::optional<CoreWaits> coreWaits;
+    ComputeUse use;
+    std::vector<ShapedWork> shaped;  ///< As `UseInSteps::shaped`.
 
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;
@@ -221,6 +226,8 @@ struct WorkerSummary {
     int64_t runNs() const;
     /// Returns a phase; null if it is empty.
     const PhaseSummary* phase(RunPhase phase) const;
+    /// Returns the MFU of a step by its own readings; nullopt if they do not suffice (`minReadShare`).
+    std::optional<double> mfuOf(const StepSummary& step) const;
     /// Returns the share of `workNs` in steps. Statements about the steps do not cover the rest. Nullopt if unknown.
     std::optional<double> coverage() const;
     /// Returns the mean duration of the steps' NVTX ranges on the CPU; nullopt without ranges.

@@ -234,6 +234,22 @@ std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uin
     return {names.begin(), names.end()};
 }
 
+}  // namespace
+
+std::set<uint32_t> sharedGpusOf(const Trace& trace) {
+    std::set<uint32_t> shared;
+    std::map<uint32_t, uint32_t> processOf;
+    for (const uint32_t stream : streamsInUse(trace)) {
+        const auto [known, isNew] = processOf.try_emplace(trace.streams[stream].gpu, trace.streams[stream].process);
+        if (!isNew && known->second != trace.streams[stream].process) shared.insert(known->first);
+    }
+    for (const auto& [gpu, process] : processOf)
+        if (!otherProcessesOf(trace, {gpu}).empty()) shared.insert(gpu);
+    return shared;
+}
+
+namespace {
+
 template <class Table>
 void addTimes(const Table& table, Fnv1a& hash) {
     hash.add(uint64_t{table.size()});

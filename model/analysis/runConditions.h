@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,9 @@ StepPauses pausesBetween(std::span<const TimeRange> steps, const WorkList& work)
 /// Returns the processor time allowed by the control group of the run, in percent of one core; 0 if
 /// unlimited or unknown.
 int64_t cpuLimitOf(const Trace& trace);
+
+/// Returns the GPUs that several processes used, recorded or not. O(streams + uses).
+std::set<uint32_t> sharedGpusOf(const Trace& trace);
 
 /// Returns the facts of a trace. O(properties + events), linear.
 SummaryFacts factsOf(const Trace& trace);

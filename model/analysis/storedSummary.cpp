@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "model/analysis/RunSummary.h"
+#include "model/analysis/StoredRows.h"
+#include "model/analysis/storedUse.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
@@ -70,7 +72,7 @@ bool areStepsGood(const WorkerSummary& worker) {
     int64_t allNs = 0;
     for (const StepSummary& step : worker.steps) {
         if (step.startNs < endNs || step.startNs > longestNs || !isTime(step.wallNs) ||
-            !isTime(step.onCpuNs.value_or(0)))
+            !isTime(step.onCpuNs.value_or(0)) || step.activePerSecond.value_or(0) < 0)
             return false;
         for (const int64_t ns : step.parts.ns)
             if (ns < 0 || ns > step.wallNs) return false;
@@ -183,7 +185,7 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker);
+               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker) && isUseGood(worker);
     });
 }
 
@@ -195,76 +197,6 @@ constexpr size_t maxSteps = 4'000'000;
 constexpr size_t maxParts = maxSteps * stepPartCount;
 constexpr size_t maxListed = 1'000'000;
 constexpr size_t maxFacts = 10'000;
-
-/// Calls back with the rows of one table in order; an invalid cell ends the pass.
-template <class Table>
-class StoredRows {
-  public:
-    using Column = tables::ColumnOf<Table>;
-
-    StoredRows(const Database& database, const Table& table, size_t maxRows) : left_(maxRows) {
-        auto statement = database.prepare(selectSql(table));
-        isGood_ = statement.has_value();
-        if (isGood_) statement_ = std::move(*statement);
-    }
-    bool next() {
-        if (!isGood_) return false;
-        const auto row = statement_.step();
-        isGood_ = row && (!*row || left_-- > 0);
-        return isGood_ && *row;
-    }
-    int64_t number(Column column) {
-        isGood_ = isGood_ && statement_.isInteger(place(column));
-        return isGood_ ? statement_.integer(place(column)) : 0;
-    }
-    std::optional<int64_t> numberOrNull(Column column) {
-        return statement_.isNull(place(column)) ? std::nullopt : std::optional(number(column));
-    }
-    bool flag(Column column) { return number(column) != 0; }
-    std::string text(Column column) { return std::string(view(column)); }
-    std::string_view view(Column column) { return statement_.text(place(column)); }
-    /// Returns the enumerator up to `last` with this identifier.
-    template <class Enumeration>
-    Enumeration identified(Column column, Enumeration last) {
-        const auto found = fromIdentifier(view(column), last);
-        isGood_ = isGood_ && found.has_value();
-        return found.value_or(last);
-    }
-    StepPart part(Column column) { return identified(column, StepPart::OtherIdle); }
-    /// Returns the item of a list that a row belongs to. Null, which ends the pass, if there is none.
-    template <class Item>
-    Item* itemOf(std::vector<Item>& items, Column column) {
-        const int64_t index = number(column);
-        isGood_ = isGood_ && index >= 0 && static_cast<size_t>(index) < items.size();
-        return isGood_ ? &items[static_cast<size_t>(index)] : nullptr;
-    }
-    /// Returns null for NULL.
-    template <class Item>
-    Item* itemOrNull(std::vector<Item>& items, Column column) {
-        return statement_.isNull(place(column)) ? nullptr : itemOf(items, column);
-    }
-    /// Returns the name of work, or the cause of idle time if the row has the number of one.
-    ContributorName name(std::vector<IdleCause>& causes, Column work, Column cause) {
-        const IdleCause* idle = itemOrNull(causes, cause);
-        return idle ? ContributorName(*idle) : ContributorName(text(work));
-    }
-    ThreadRef thread(Column role, Column name) { return {identified(role, ThreadRole::Other), text(name)}; }
-    FrameRef frame(Column file, Column line, Column function) {
-        const int64_t lineNumber = number(line);
-        isGood_ = isGood_ && lineNumber >= 0 && lineNumber <= UINT32_MAX;
-        return {text(file), static_cast<uint32_t>(lineNumber), text(function)};
-    }
-    bool isGood() const { return isGood_; }
-    /// Ends the pass.
-    void reject() { isGood_ = false; }
-
-  private:
-    static int place(Column column) { return static_cast<int>(column.number()); }
-
-    Statement statement_;
-    size_t left_;
-    bool isGood_ = false;
-};
 
 /// A summary, and the causes that its rows refer to by number.
 struct StoredRun : RunSummary {
@@ -439,7 +371,8 @@ bool readSteps(const Database& database, StoredRun& summary) {
                                  rows.number(t.startNs),
                                  rows.number(t.wallNs),
                                  {},
-                                 rows.numberOrNull(t.onCpuNs)});
+                                 rows.numberOrNull(t.onCpuNs),
+                                 rows.numberOrNull(t.activePerSecond)});
     }
     return rows.isGood();
 }
@@ -541,6 +474,7 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
                             &readContributors, &readOutliers, &readDistinctions})
         if (!read(database, summary)) return std::nullopt;
+    if (!readUse(database, summary.workers)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return RunSummary(std::move(summary));
 }
@@ -709,7 +643,7 @@ void writeSteps(const Database& database, const RunSummary& summary, FirstError&
         int64_t place = 0;
         for (const StepSummary& step : worker.steps) {
             rows.insert(t.worker = index, t.number = step.number, t.name = step.name, t.startNs = step.startNs,
-                        t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs);
+                        t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs, t.activePerSecond = step.activePerSecond);
             for (size_t part = 0; part < stepPartCount; ++part)
                 if (const int64_t ns = step.parts.ns[part]; ns != 0)
                     parts.insert(p.worker = index, p.step = place, p.part = identifier(static_cast<StepPart>(part)),
@@ -772,6 +706,7 @@ Result<void> writeTables(Database& database, const RunSummary& summary) {
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})
         write(database, summary, causes, error);
     writeCauses(database, causes, error);
+    writeUse(database, summary.workers, error);
     if (error) return fail(*error);
     return {};
 }

@@ -100,13 +100,14 @@ Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
     const Result<analysis::RunSummary> run = summaryOf(open, *selection);
     if (!run) return fail(run.error());
     ReportTable table{.name = "steps", .title = "Steps", .columns = {}, .rows = {}};
-    table.columns = {{"Rank", Unit::Identifier},  {"PID", Unit::Identifier},    {"GPU", Unit::Identifier},
-                     {"Step", Unit::Identifier},  {"Name", Unit::Text},         {"Start", Unit::Timestamp},
-                     {"Wall", Unit::Nanoseconds}, {"On CPU", Unit::Nanoseconds}};
+    table.columns = {{"Rank", Unit::Identifier},  {"PID", Unit::Identifier},     {"GPU", Unit::Identifier},
+                     {"Step", Unit::Identifier},  {"Name", Unit::Text},          {"Start", Unit::Timestamp},
+                     {"Wall", Unit::Nanoseconds}, {"On CPU", Unit::Nanoseconds}, {"MFU", Unit::Percent}};
     for (size_t part = 0; part < analysis::stepPartCount; ++part)
         table.columns.push_back({std::string(analysis::identifier(analysis::StepPart(part))), Unit::Nanoseconds});
     for (const analysis::WorkerSummary& worker : run->workers) {
         for (const analysis::StepSummary& step : worker.steps) {
+            const std::optional<double> mfu = worker.mfuOf(step);
             std::vector<Cell> row{worker.rank ? Cell(int64_t{*worker.rank}) : Cell(),
                                   int64_t{worker.pid},
                                   worker.gpuId,
@@ -114,7 +115,8 @@ Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
                                   step.name,
                                   step.startNs,
                                   step.wallNs,
-                                  step.onCpuNs ? Cell(*step.onCpuNs) : Cell()};
+                                  step.onCpuNs ? Cell(*step.onCpuNs) : Cell(),
+                                  mfu ? Cell(100 * *mfu) : Cell()};
             row.insert(row.end(), step.parts.ns.begin(), step.parts.ns.end());
             table.rows.push_back(std::move(row));
         }

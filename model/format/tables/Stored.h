@@ -96,6 +96,7 @@ struct StoredSteps : TableOf<StoredSteps> {
     Integer<"startNs"> startNs{this, "when it began, ns"};
     Integer<"wallNs"> wallNs{this, "how long it took on the GPU, ns"};
     OptionalInteger<"onCpuNs"> onCpuNs{this, "how long its NVTX range took on the CPU, ns"};
+    OptionalInteger<"activePerSecond"> activePerSecond{this, "as in LANESCOPE_STORED_USES; NULL if unknown"};
 };
 inline constexpr StoredSteps storedSteps;
 
@@ -164,6 +165,51 @@ struct StoredDistinctions : TableOf<StoredDistinctions> {
     Integer<"ns"> ns{this, "mean time in one of them, ns"};
 };
 inline constexpr StoredDistinctions storedDistinctions;
+
+struct StoredUses : TableOf<StoredUses> {
+    constexpr StoredUses()
+        : TableOf("LANESCOPE_STORED_USES", "use of a worker's tensor cores; rates are operations a second") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Text<"precision"> precision{this, "number format of the rates and of most products"};
+    Integer<"sheetPerSecond"> sheetPerSecond{this, "peak of the data sheet; 0 if unknown"};
+    Integer<"measuredPerSecond"> measuredPerSecond{this, "best measured product; 0 if unknown"};
+    Text<"sampler"> sampler{this, "source of the readings; may be empty"};
+    Integer<"activePerSecond"> activePerSecond{this, "by tensor activity and clock; 0 without readings"};
+    Integer<"readings"> readings{this, "number of readings"};
+    Integer<"readingNs"> readingNs{this, "longest interval of a reading, ns"};
+    Integer<"knownNs"> knownNs{this, "time with readings, ns"};
+    Integer<"readSteps"> readSteps{this, "steps with readings; 0 if the readings are of the run"};
+    Integer<"isShared"> isShared{this, "1: other processes used the GPU"};
+    Integer<"countedSteps"> countedSteps{this, "steps with shapes"};
+    Integer<"countedNs"> countedNs{this, "their duration, ns"};
+    Integer<"modelPerStep"> modelPerStep{this, "operations of a step by shapes"};
+    Integer<"repeatedPerStep"> repeatedPerStep{this, "repeated operations of a step"};
+    Integer<"kernelNs"> kernelNs{this, "time of kernels in these steps, ns"};
+    Integer<"knownKernelNs"> knownKernelNs{this, "of that, with known shapes, ns"};
+};
+inline constexpr StoredUses storedUses;
+
+struct StoredShapes : TableOf<StoredShapes> {
+    constexpr StoredShapes() : TableOf("LANESCOPE_STORED_SHAPES", "operators of one shape in the steps of a worker") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Text<"kind"> kind{this, "kind of the operator, by its identifier"};
+    Text<"operation"> operation{this, "its name"};
+    Text<"shape"> shape{this, "its shape"};
+    Text<"precision"> precision{this, "number format; may be empty"};
+    Text<"place"> place{this, "the line of Python; may be empty"};
+    Text<"kernel"> kernel{this, "its longest kernel"};
+    Integer<"isRecomputed"> isRecomputed{this, "1: a backward repeats it"};
+    Integer<"count"> count{this, "calls"};
+    Integer<"kernelNs"> kernelNs{this, "time of their kernels, ns"};
+    Integer<"flops"> flops{this, "operations of one call"};
+    Integer<"bytes"> bytes{this, "bytes of one call"};
+    Integer<"roofNs"> roofNs{this, "shortest time of one call by the roofs, ns; 0 if unknown"};
+    Integer<"isMemoryBound"> isMemoryBound{this, "1: the memory binds"};
+    Integer<"isMeasured"> isMeasured{this, "1: the roofs were measured"};
+};
+inline constexpr StoredShapes storedShapes;
 
 struct StoredCauses : TableOf<StoredCauses> {
     constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}

@@ -68,7 +68,12 @@ def _text(source: str, unknown: str | None = None) -> Column:
     return Column(source, "t", unknown=unknown)
 
 
+def _rate(source: str) -> Column:
+    return Column(source, "i", 0, 1 << 62, 0)
+
+
 _WORKER = {"worker": _count("worker")}
+LEAST_COUNTED = 0.9  # of the kernels' time, as `minCountedShare` of the program
 _IDENTITY = {"communicator": Column("communicator", "i", NONE, (1 << 63) - 1)}
 # By part of a summary: its table, the most rows, and its columns.
 TABLES = {
@@ -79,6 +84,10 @@ TABLES = {
         **_WORKER, "host": _text("host", ""), "boot": _text("bootId", ""), "local_rank": _count("localRank", NONE, least=-1),
         "world_size": _count("worldSize", NONE, least=-1), "gpu_uuid": _text("gpuUuid", ""), "start_ns": _time("startNs", 0), "end_ns": _time("endNs", 0),
         "clock_error_ns": _time("clockErrorNs", NONE), "clock_most_error_ns": _time("clockMostErrorNs", NONE)}),
+    "uses": ("_USES", 4096, {
+        **_WORKER, "sheet": _rate("sheetPerSecond"), "measured": _rate("measuredPerSecond"), "active": _rate("activePerSecond"),
+        "readings": _rate("readings"), "counted_steps": _rate("countedSteps"), "counted_ns": _time("countedNs"), "model": _rate("modelPerStep"),
+        "kernel_ns": _time("kernelNs"), "known_ns": _time("knownKernelNs")}),
     "steps": ("_STEPS", 4_000_000, {**_WORKER, "step": _count("number"), "start_ns": _time("startNs"), "wall_ns": _time("wallNs")}),
     "parts": ("_PARTS", 10_000_000, {**_WORKER, "step": _count("step"), "part": _text("part"), "ns": _time("ns")}),
     "communicators": ("_COMMUNICATORS", 10_000, {
@@ -100,8 +109,9 @@ PARTS = {**{part: "communication_ns" for part in COMMUNICATION},
          **{part: f"{name}_ns" for name, parts in OWN.items() for part in parts}}
 # The final columns of a `Summary`: the places are with their workers, the parts with their steps.
 COLUMNS = {name: {column: each.kind for column, each in columns.items()} for name, (_, _, columns) in TABLES.items()
-           if name not in ("places", "parts")}
+           if name not in ("places", "parts", "uses")}
 COLUMNS["workers"].update({column: each.kind for column, each in TABLES["places"][2].items()})
+COLUMNS["workers"]["mfu"] = "r"
 COLUMNS["steps"].update(dict.fromkeys(PARTS.values(), "i"))
 TYPES = {"i": numpy.int64, "r": numpy.float64, "t": object}
 FACTS = ("startUtcNs", "stepPattern")
@@ -265,6 +275,19 @@ def _add_places(workers: dict, places: dict) -> None:
             workers[name][:] = [column.unknown if row < 0 else places[name][row] for row in rows]
 
 
+def _mfu(sheet: int, measured: int, active: int, readings: int, counted_steps: int, counted_ns: int, model: int, kernel_ns: int, known_ns: int) -> float:
+    """Returns the MFU of a worker as a share, by counted operations or else by counters; -1 if unknown."""
+    peak = measured or sheet
+    if counted_ns > 0 and model > 0 and known_ns >= LEAST_COUNTED * kernel_ns and peak:
+        return model * counted_steps * 1e9 / counted_ns / peak
+    return active / peak if readings and peak else -1.0
+
+
+def _add_uses(workers: dict, uses: dict) -> None:
+    shares = {worker: _mfu(*values) for worker, *values in zip(*(column.tolist() for column in uses.values()))}
+    workers["mfu"] = numpy.array([shares.get(worker, -1.0) for worker in workers["worker"].tolist()], dtype=float)
+
+
 def _summed(kernels: dict) -> dict:
     """Returns the kernels with one row for each worker and name."""
     sums: dict = {}
@@ -339,6 +362,7 @@ def read_summary(path: str, source: str) -> Summary:
         tables[name] = _sorted(tables[name], *by)
     tables["kernels"] = _summed(tables["kernels"])
     _add_places(tables["workers"], tables.pop("places"))
+    _add_uses(tables["workers"], tables.pop("uses"))
     _join(tables)
     _check_times(tables["steps"], tables["collectives"])
     return Summary(source, facts, tables)
