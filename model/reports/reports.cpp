@@ -34,6 +34,7 @@ constexpr std::array reports{
     &nvtxFamilySummaryReport,
     &gpuTimeTreeReport,
     &backwardByOperatorReport,
+    &rooflineReport,
     &kernelsByLineReport,
     &idleByLineReport,
     &launchesByLineReport,

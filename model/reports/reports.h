@@ -19,6 +19,7 @@ namespace lanescope {
 
 extern const Report apiSummaryReport;
 extern const Report backwardByOperatorReport;
+extern const Report rooflineReport;
 extern const Report cpuFaultSummaryReport;
 extern const Report energyByRangeReport;
 extern const Report gpuActivityReport;
