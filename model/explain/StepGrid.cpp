@@ -175,6 +175,8 @@ StepsTable stepsTable(const RunSummary& run) {
     const std::map<int64_t, int64_t> waits = maxWaits(run);
     const bool haveWaits = grid.rowCount() > 1 &&
                            std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
+    const auto mfuOf = [&run, &stepAt](StepPlace place) { return run.workers[place.worker].mfuOf(stepAt(place)); };
+    const bool haveMfu = std::ranges::any_of(made.places, [&](StepPlace place) { return mfuOf(place).has_value(); });
     ReportTable& table = made.table;
     table.name = "steps";
     table.title = "Steps";
@@ -187,6 +189,7 @@ StepsTable stepsTable(const RunSummary& run) {
     made.partsColumn = table.columns.size();
     table.columns.push_back({"Parts, largest first", Unit::Text});
     if (haveWaits) table.columns.push_back({"Late", Unit::Nanoseconds});
+    if (haveMfu) table.columns.push_back({"MFU", Unit::Percent});
     for (const StepPart part : parts) table.columns.push_back({columnName(part), Unit::Nanoseconds});
     table.columns.push_back({"Start", Unit::Timestamp});
     std::vector<int64_t> medians(run.workers.size());
@@ -200,6 +203,10 @@ StepsTable stepsTable(const RunSummary& run) {
         row.emplace_back(step.wallNs - medianNs);
         row.emplace_back(largestPartText(step));
         if (haveWaits) row.emplace_back(waits.at(step.number) - step.parts[StepPart::WaitingForRanks]);
+        if (haveMfu) {
+            const std::optional<double> mfu = mfuOf(place);
+            row.push_back(mfu ? Cell(100 * *mfu) : Cell());
+        }
         for (const StepPart part : parts) row.emplace_back(step.parts[part]);
         row.emplace_back(step.startNs);
         table.rows.push_back(std::move(row));

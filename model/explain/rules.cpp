@@ -34,6 +34,7 @@ constexpr std::array rules{
     &dataMovementRule,
     &doublePrecisionRule,
     &singlePrecisionRule,
+    &farFromRoofRule,
     &longKernelRule,
     &idleBetweenStepsRule,
     &gpuIdleRule,

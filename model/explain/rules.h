@@ -14,6 +14,7 @@ extern const Rule doublePrecisionRule;
 extern const Rule singlePrecisionRule;
 extern const Rule exposedCommunicationRule;
 extern const Rule exposedCopiesRule;
+extern const Rule farFromRoofRule;
 extern const Rule gpuIdleRule;
 extern const Rule gpuThrottledRule;
 extern const Rule graphGapsRule;

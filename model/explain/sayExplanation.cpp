@@ -15,6 +15,7 @@
 #include "model/explain/briefFinding.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"
+#include "model/explain/useText.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/healthNotes.h"
@@ -202,7 +203,8 @@ class Words {
             rest += fmt::format("{} {} {}", rest.empty() ? start : ",", spanText(ns / count), partText(parts[index]));
         }
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
-        return text + rest + ".";
+        const std::string use = useClause(run_, made_.workers);
+        return text + rest + (use.empty() ? "" : "; " + use) + ".";
     }
 
     /// Returns the share of the run in steps, if small, and where the rest of it goes.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/useText.h"
 #include "model/pages/TextGrid.h"
 #include "model/pages/charts.h"
 #include "model/pages/htmlPage.h"
@@ -63,6 +64,18 @@ constexpr size_t maxWorkersInText = 6;
 
 using Workers = std::vector<const explain::WorkerParts*>;
 
+/// Returns the MFU of each worker after a heading; empty if all are unknown.
+std::vector<std::string> usesOf(const ExplanationReport& report, const Workers& workers) {
+    std::vector<std::string> cells{"MFU"};
+    bool isAny = false;
+    for (const auto* each : workers) {
+        cells.push_back(explain::useText(report.run.workers[each->worker].use));
+        isAny = isAny || !cells.back().empty();
+    }
+    if (!isAny) cells.clear();
+    return cells;
+}
+
 TextGrid partsGrid(const ExplanationReport& report, const Workers& workers) {
     const DurationScale scale = scaleOf(report);
     std::vector<TextGrid::Side> sides(workers.size() + 1, TextGrid::Side::Right);
@@ -81,6 +94,7 @@ TextGrid partsGrid(const ExplanationReport& report, const Workers& workers) {
     std::vector<std::string> sums{report.explanation.what};
     for (const auto* each : workers) sums.push_back(scale.number(each->meanNs));
     grid.add(sums);
+    if (const std::vector<std::string> uses = usesOf(report, workers); !uses.empty()) grid.add(uses);
     return grid;
 }
 
@@ -192,6 +206,10 @@ std::string partsHtml(const ExplanationReport& report) {
     table.beginRow();
     table.text(report.explanation.what);
     for (const auto* each : workers) table.number(scale.number(each->meanNs), static_cast<double>(each->meanNs));
+    if (const std::vector<std::string> uses = usesOf(report, workers); !uses.empty()) {
+        table.beginRow();
+        for (const std::string& each : uses) table.text(each);
+    }
     const std::string title =
         fmt::format("Where the time of {} {} goes", report.run.source == StepSource::WholeRun ? "the" : "a",
                     report.explanation.what);
