@@ -348,6 +348,11 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, c
     return table;
 }
 
+/// Returns "41.2 %"; empty if unknown.
+std::string shareText(const std::optional<double>& share) {
+    return share ? percentText(100 * *share) + " %" : std::string();
+}
+
 ComparisonTable workerTable(const RunComparison& comparison) {
     ComparisonTable table = tableCalled("workers", {{"Baseline", Form::Text},
                                                     {"Candidate", Form::Text},
@@ -357,11 +362,13 @@ ComparisonTable workerTable(const RunComparison& comparison) {
                                                     {"Candidate Median", Form::Time},
                                                     {"Change", Form::Change},
                                                     {"p", Form::Text},
+                                                    {"Baseline MFU", Form::Text},
+                                                    {"Candidate MFU", Form::Text},
                                                     {"Outcome", Form::Text}});
     for (const WorkerComparison& pair : comparison.workers)
         table.add({pair.baselineLabel, pair.candidateLabel, pair.baseline.count, pair.candidate.count,
                    pair.baseline.medianNs, pair.candidate.medianNs, pair.claim.percent, pValueText(pair.claim.pValue),
-                   textOf(name(pair.claim.outcome))});
+                   shareText(pair.baselineMfu), shareText(pair.candidateMfu), textOf(name(pair.claim.outcome))});
     return table;
 }
 

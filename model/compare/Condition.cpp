@@ -226,13 +226,14 @@ struct SubjectEntry {
 constexpr std::array stepMeasures{Measure::Median,  Measure::P95,     Measure::Mean,
                                   Measure::Minimum, Measure::Maximum, Measure::Count};
 constexpr std::array timeOnly{Measure::Time};
+constexpr std::array shareOnly{Measure::Share};
 constexpr std::array kernelMeasures{Measure::Time, Measure::Exposed, Measure::Count};
 constexpr std::array memsetMeasures{Measure::Time, Measure::Exposed, Measure::Count, Measure::Bytes};
 constexpr std::array transferMeasures{Measure::Time, Measure::Exposed, Measure::Count, Measure::Bytes,
                                       Measure::Bandwidth};
 
 /// In the order of the enumeration.
-constexpr std::array<SubjectEntry, 9> subjectList{{
+constexpr std::array<SubjectEntry, 10> subjectList{{
     {Subject::Step, "step", false, stepMeasures},
     {Subject::Part, "part", true, timeOnly},
     {Subject::Kernel, "kernel", true, kernelMeasures},
@@ -240,21 +241,22 @@ constexpr std::array<SubjectEntry, 9> subjectList{{
     {Subject::Copy, "copy", true, transferMeasures},
     {Subject::Memset, "memset", false, memsetMeasures},
     {Subject::Range, "range", true, timeOnly},
+    {Subject::Mfu, "mfu", false, shareOnly},
     {Subject::Slower, "slower", false, {}},
     {Subject::Faster, "faster", false, {}},
 }};
 
 const SubjectEntry& entryOf(Subject subject) { return subjectList[static_cast<size_t>(subject)]; }
 
-constexpr std::array<std::string_view, 10> measureNames{"p50",  "p95",     "mean",  "min",   "max",
-                                                        "time", "exposed", "count", "bytes", "bandwidth"};
+constexpr std::array<std::string_view, 11> measureNames{"p50",     "p95",   "mean",  "min",       "max",  "time",
+                                                        "exposed", "count", "bytes", "bandwidth", "share"};
 
 }  // namespace
 
 std::span<const Subject> allSubjects() {
-    static constexpr std::array all{Subject::Step,       Subject::Part,   Subject::Kernel,
-                                    Subject::Collective, Subject::Copy,   Subject::Memset,
-                                    Subject::Range,      Subject::Slower, Subject::Faster};
+    static constexpr std::array all{Subject::Step,   Subject::Part,   Subject::Kernel, Subject::Collective,
+                                    Subject::Copy,   Subject::Memset, Subject::Range,  Subject::Mfu,
+                                    Subject::Slower, Subject::Faster};
     return all;
 }
 
@@ -268,7 +270,8 @@ std::string_view name(Measure measure) { return measureNames[static_cast<size_t>
 
 Dimension dimensionOf(Measure measure) {
     switch (measure) {
-        case Measure::Count: return Dimension::Count;
+        case Measure::Count:
+        case Measure::Share: return Dimension::Count;
         case Measure::Bytes: return Dimension::Bytes;
         case Measure::Bandwidth: return Dimension::Bandwidth;
         case Measure::Median:

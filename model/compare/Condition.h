@@ -22,6 +22,7 @@ enum class Subject : uint8_t {
     Copy,
     Memset,
     Range,
+    Mfu,  ///< In percent; by shapes if both runs report them, else by counters.
     Slower,
     Faster,  ///< Verdict of the comparison, with regard to the spread between steps; no number.
 };
@@ -38,6 +39,7 @@ enum class Measure : uint8_t {
     Count,      ///< Number of steps in the run; else count per step.
     Bytes,      ///< Per step.
     Bandwidth,  ///< 10^9 bytes per second; for collectives the bus bandwidth.
+    Share,      ///< Percent, as a plain number.
 };
 
 /// Unit family of a measure. Thresholds contain nanoseconds, pieces, bytes or GB/s.

@@ -163,6 +163,22 @@ WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary work
     return worker;
 }
 
+/// Returns the use without its measured peak, or without its shapes.
+ComputeUse reduced(ComputeUse use, bool keepsMeasured, bool keepsCounted) {
+    if (!keepsMeasured) use.measuredPerSecond = 0;
+    if (!keepsCounted) use.countedSteps = use.countedNs = use.modelPerStep = 0;
+    return use;
+}
+
+/// Sets the MFU of both sides, by figures that both have.
+void addMfu(const ComputeUse& baseline, const ComputeUse& candidate, WorkerComparison& pair) {
+    const bool areKnown = baseline.mfu() && candidate.mfu();
+    const bool keepsMeasured = !areKnown || (baseline.measuredPerSecond > 0 && candidate.measuredPerSecond > 0);
+    const bool keepsCounted = !areKnown || (baseline.isCounted() && candidate.isCounted());
+    pair.baselineMfu = reduced(baseline, keepsMeasured, keepsCounted).mfu();
+    pair.candidateMfu = reduced(candidate, keepsMeasured, keepsCounted).mfu();
+}
+
 /// Sets the times of the mean step.
 void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
                  const std::vector<ContributorMatch>& matches, int64_t quantumNs, WorkerComparison& pair) {
@@ -191,6 +207,7 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     const std::vector<int64_t> after = wallTimes(candidate);
     pair.baseline = distributionOf(before);
     pair.candidate = distributionOf(after);
+    addMfu(baseline.use, candidate.use, pair);
     pair.claim = judgeSteps(before, after);
     // Steps that take no time measure nothing (`timelessSentence`).
     const auto isTimeless = [](const StepDistribution& steps) { return steps.count > 0 && steps.medianNs <= 0; };

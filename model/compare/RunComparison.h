@@ -212,6 +212,8 @@ struct WorkerComparison {
     /// the same against every candidate.
     DurationScale scale;
     StepDistribution baseline, candidate;
+    /// MFU by the same source against the same kind of peak; nullopt if unknown.
+    std::optional<double> baselineMfu, candidateMfu;
     Claim claim;
     std::vector<PartDifference> parts;  ///< All of them, in the order of the enumeration.
     /// By part, then by lost time, largest first. Unmatched contributors have no counterpart.

@@ -428,6 +428,9 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
                         "up to {} count as noise.",
                         timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
                         timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
+    if (pair.baselineMfu && pair.candidateMfu)
+        details.push_back(fmt::format("MFU, candidate against baseline: {} % against {} %.",
+                                      percentText(100 * *pair.candidateMfu), percentText(100 * *pair.baselineMfu)));
     for (const PatternDifference& each : comparison.patterns) details.push_back(asSentence(each.text));
     for (size_t index = 0; index < comparison.outliers.size(); ++index) {
         if (index == maxReportedOutliers) {

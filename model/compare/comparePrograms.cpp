@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
 #include "model/compare/judgeRuns.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/text/programOf.h"
 
@@ -58,6 +60,40 @@ void nameOutliers(WorkerSummary& worker, size_t first, const std::string& label,
         worker.outliers[index].run = fmt::format("{} of {}", label, printable(title));
 }
 
+/// Returns the mean of two counts, weighted.
+int64_t weightedMean(int64_t a, int64_t weightOfA, int64_t b, int64_t weightOfB) {
+    const double weights = static_cast<double>(weightOfA) + static_cast<double>(weightOfB);
+    if (weights <= 0) return 0;
+    return std::llround((static_cast<double>(a) * static_cast<double>(weightOfA) +
+                         static_cast<double>(b) * static_cast<double>(weightOfB)) /
+                        weights);
+}
+
+/// Adds the readings and counts of another run; drops those of which it has none, or of another precision.
+void addUse(const ComputeUse& from, ComputeUse& to) {
+    if (from.precision != to.precision || from.sheetPerSecond != to.sheetPerSecond) {
+        to = {};
+        return;
+    }
+    to.activePerSecond = weightedMean(to.activePerSecond, to.knownNs, from.activePerSecond, from.knownNs);
+    to.measuredPerSecond = to.measuredPerSecond > 0 && from.measuredPerSecond > 0
+                               ? std::max(to.measuredPerSecond, from.measuredPerSecond)
+                               : 0;
+    const bool haveReadings = to.readings > 0 && from.readings > 0;
+    to.readings = haveReadings ? to.readings + from.readings : 0;
+    to.knownNs = haveReadings ? to.knownNs + from.knownNs : 0;
+    to.readSteps = haveReadings && to.readSteps > 0 && from.readSteps > 0 ? to.readSteps + from.readSteps : 0;
+    to.readingNs = std::max(to.readingNs, from.readingNs);
+    to.isShared |= from.isShared;
+    to.modelPerStep = weightedMean(to.modelPerStep, to.countedSteps, from.modelPerStep, from.countedSteps);
+    to.repeatedPerStep = weightedMean(to.repeatedPerStep, to.countedSteps, from.repeatedPerStep, from.countedSteps);
+    const bool areCounted = to.countedSteps > 0 && from.countedSteps > 0;
+    to.countedSteps = areCounted ? to.countedSteps + from.countedSteps : 0;
+    to.countedNs = areCounted ? to.countedNs + from.countedNs : 0;
+    to.kernelNs = saturatingSum(to.kernelNs, from.kernelNs);
+    to.knownKernelNs = saturatingSum(to.knownKernelNs, from.knownKernelNs);
+}
+
 void addWorker(const WorkerSummary& from, const std::string& title, WorkerSummary& to) {
     const size_t known = to.outliers.size();
     to.endedAbnormally |= from.endedAbnormally;
@@ -69,6 +105,8 @@ void addWorker(const WorkerSummary& from, const std::string& title, WorkerSummar
     to.outliers.insert(to.outliers.end(), from.outliers.begin(), from.outliers.end());
     nameOutliers(to, known, from.label(), title);
     addContributors(from, to);
+    addUse(from.use, to.use);
+    to.shaped.clear();
 }
 
 void setInOrder(WorkerSummary& worker) {

@@ -124,6 +124,7 @@ bool isMeant(const ConditionTest& test, ContributorKind kind, std::string_view c
         case Subject::Step:
         case Subject::Part:
         case Subject::Range:
+        case Subject::Mfu:
         case Subject::Slower:
         case Subject::Faster: break;
     }
@@ -163,6 +164,14 @@ class SideSum {
     double exposedNs_ = 0, totalNs_ = 0, count_ = 0, bytes_ = 0, ratedNs_ = 0, ratedBytes_ = 0;
 };
 
+Measured measureMfu(const WorkerComparison& pair) {
+    if (!pair.baselineMfu && !pair.candidateMfu) return missing("neither run has an MFU");
+    const auto percent = [](const std::optional<double>& share) {
+        return share ? std::optional(100 * *share) : std::nullopt;
+    };
+    return {percent(pair.baselineMfu), percent(pair.candidateMfu), {}, false};
+}
+
 bool hasAny(const ContributorShare& share) { return !share.name.empty(); }
 
 Measured measureContributors(const ConditionTest& test, const WorkerComparison& pair) {
@@ -199,6 +208,7 @@ Measured measureOf(const ConditionTest& test, const RunComparison& comparison, c
         case Subject::Step: return measureSteps(test, comparison, *pair);
         case Subject::Part: return measureParts(test, *pair);
         case Subject::Range: return measureRanges(test, *pair);
+        case Subject::Mfu: return measureMfu(*pair);
         case Subject::Kernel:
         case Subject::Collective:
         case Subject::Copy:

@@ -273,6 +273,9 @@ std::string claimFigures(const WorkerComparison& pair) {
             html += figure("runs, baseline and candidate",
                            fmt::format("{} and {}", claim.baselineRuns, claim.candidateRuns));
     }
+    if (pair.baselineMfu && pair.candidateMfu)
+        html += figure("MFU, baseline and candidate", fmt::format("{} and {} %", percentText(100 * *pair.baselineMfu),
+                                                                  percentText(100 * *pair.candidateMfu)));
     html += figure("steps, baseline and candidate",
                    fmt::format("{} and {}", formatCount(pair.baseline.count), formatCount(pair.candidate.count)));
     return html + "</ul>\n";

@@ -178,6 +178,8 @@ Json pairJson(const WorkerComparison& pair) {
             {"candidateWorker", pair.candidateLabel},
             {"baselineSteps", distributionJson(pair.baseline)},
             {"candidateSteps", distributionJson(pair.candidate)},
+            {"baselineMfu", optionalNumber(pair.baselineMfu)},
+            {"candidateMfu", optionalNumber(pair.candidateMfu)},
             {"claim", claimJson(pair.claim)},
             {"judged", std::move(quantities)},
             {"lostNs", pair.lostNs()},
@@ -338,6 +340,55 @@ Json coreWaitsJson(const std::optional<analysis::CoreWaits>& waits) {
     return {{"threads", waits->threads}, {"ns", waits->ns}};
 }
 
+/// Returns null if nothing is known.
+Json useJson(const analysis::ComputeUse& use) {
+    if (use.source() == analysis::MfuSource::None) return nullptr;
+    const auto ofSheet = [&use](double rate) {
+        return rate > 0 && use.sheetPerSecond > 0 ? Json(rate / static_cast<double>(use.sheetPerSecond))
+                                                  : Json(nullptr);
+    };
+    return {{"mfu", orNull(use.mfu())},
+            {"hfu", orNull(use.hfu())},
+            {"source", identifier(use.source())},
+            {"steps", use.steps()},
+            {"precision", use.precision},
+            {"peak", use.measuredPerSecond > 0 ? "measured" : "data_sheet"},
+            {"measuredFlopsPerSecond", use.measuredPerSecond},
+            {"sheetFlopsPerSecond", use.sheetPerSecond},
+            {"byCounters", orNull(use.byCounters())},
+            {"ofSheet", ofSheet(use.readings > 0 ? static_cast<double>(use.activePerSecond) : 0)},
+            {"sampler", use.sampler},
+            {"readings", use.readings},
+            {"readingNs", use.readingNs},
+            {"knownNs", use.knownNs},
+            {"isShared", use.isShared},
+            {"countedOfSheet", ofSheet(use.countedPerSecond(false))},
+            {"countedSteps", use.countedSteps},
+            {"modelFlopsPerStep", use.modelPerStep},
+            {"repeatedFlopsPerStep", use.repeatedPerStep},
+            {"kernelNs", use.kernelNs},
+            {"knownKernelNs", use.knownKernelNs}};
+}
+
+Json shapesJson(const std::vector<analysis::ShapedWork>& shapes) {
+    Json all = Json::array();
+    for (const analysis::ShapedWork& each : shapes)
+        all.push_back({{"operation", each.operation},
+                       {"shape", each.shape},
+                       {"precision", each.precision},
+                       {"place", each.place},
+                       {"kernel", each.kernel},
+                       {"isRecomputed", each.isRecomputed},
+                       {"count", each.count},
+                       {"kernelNs", each.kernelNs},
+                       {"flops", each.flops},
+                       {"bytes", each.bytes},
+                       {"ofRoof", orNull(each.ofRoof())},
+                       {"isMeasured", each.isMeasured},
+                       {"isMemoryBound", each.isMemoryBound}});
+    return all;
+}
+
 Json unitsJson(const RunSummary& run) {
     Json units = Json::array();
     for (const StepUnit& unit : run.units)
@@ -378,6 +429,8 @@ std::string explanationAsJson(const ExplanationReport& report) {
                            {"partsNs", partsJson(each.parts)},
                            {"loaders", loadersJson(worker.loaders)},
                            {"coreWaits", coreWaitsJson(worker.coreWaits)},
+                           {"mfu", useJson(worker.use)},
+                           {"shapes", shapesJson(worker.shaped)},
                            {"launches",
                             {{"count", worker.launches.count},
                              {"medianNs", worker.launches.medianNs},
