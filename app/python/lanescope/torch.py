@@ -6,7 +6,7 @@ from torch.utils._pytree import tree_leaves
 
 from lanescope import marks
 
-__all__ = ["annotate"]
+__all__ = ["annotate", "shapes"]
 
 
 def _tensors(values):
@@ -79,3 +79,11 @@ def annotate(model, name=None):
         module.register_forward_pre_hook(annotation.before, with_kwargs=True)
         module.register_forward_hook(annotation.after, with_kwargs=True, always_call=True)
     return model
+
+
+def shapes():
+    """Returns a context in which each operator is a range with the shapes of its arguments: `with lanescope.torch.shapes():
+    step()`. They give `stats -r roofline` and a counted MFU. Operators take longer meanwhile: use it for a few steps. It
+    does nothing if no tool records.
+    """
+    return torch.autograd.profiler.emit_nvtx(enabled=marks.is_recorded() and torch.cuda.is_available(), record_shapes=True)

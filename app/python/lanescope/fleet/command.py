@@ -54,7 +54,7 @@ def _report(asked: argparse.Namespace) -> None:
     writing.write(job, found, asked.output, asked.force)
     if asked.html:
         page.write_page(page.page(job, found, f"The job in {os.path.basename(os.path.abspath(asked.folders[0]))}"), asked.html, asked.force)
-    _say(f"{words.shape(job)}.")
+    _say(f"{words.shape(job)}. {words.mfu(job)}".rstrip())
     for each in found[:10]:
         lost = f" {words.seconds(each.lost_ns)} lost." if each.lost_ns else ""
         _say(f"- {words.sentence(job, each)}{lost}")

@@ -45,6 +45,7 @@ class Rank:
     end_ns: int
     ended_abnormally: bool
     clock_error_ns: int
+    mfu: float = -1  # share of the peak; negative if unknown
     machine: str = ""
     role: str = ""
 
@@ -110,7 +111,8 @@ def _workers(summaries: list) -> list:
 def _rank_of(summary: Summary, fields: dict, number: int) -> Rank:
     return Rank(0, number, summary.source, int(fields["pid"]), int(fields["gpu"]), fields["gpu_name"], fields["gpu_uuid"], fields["host"],
                 fields["boot"], int(fields["local_rank"]), int(fields["world_size"]), int(summary.facts["startUtcNs"]),
-                int(fields["start_ns"]), int(fields["end_ns"]), bool(fields["ended_abnormally"]), int(fields["clock_error_ns"]))
+                int(fields["start_ns"]), int(fields["end_ns"]), bool(fields["ended_abnormally"]), int(fields["clock_error_ns"]),
+                float(fields["mfu"]))
 
 
 def _choose(summaries: list, notes: list) -> list:

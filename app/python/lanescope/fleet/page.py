@@ -14,7 +14,7 @@ import numpy
 
 from lanescope.fleet.joining import Job
 from lanescope.fleet.printing import printable
-from lanescope.fleet.words import command, percent, seconds, sentence, shape
+from lanescope.fleet.words import command, mfu, percent, seconds, sentence, shape
 from lanescope.fleet.writing import against_role, publish
 
 MOST_WIDE, MOST_HIGH = 2000, 4096
@@ -148,7 +148,7 @@ def page(job: Job, findings: list, title: str) -> str:
          ", ".join(("+" if each.by_ns > 0 else "-") + seconds(abs(each.by_ns)) for each in clock.settings))
         for machine, clock in list(job.clocks.items())[:MOST_LISTED]])
     return (head(title, SCRIPT) +
-            f'<p class="note">{shape(job)}.</p>'
+            f'<p class="note">{shape(job)}. {mfu(job)}</p>'
             f"<section><h2>Every rank in every step</h2>{_heat_map(job)}</section>"
             f"<section><h2>What costs time</h2>{_findings(job, findings)}</section>"
             f"<section><h2>Who enters collectives last</h2>{_lateness(job)}</section>"

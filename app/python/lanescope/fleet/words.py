@@ -37,6 +37,18 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
+def mfu(job: Job) -> str:
+    """Returns the MFU of the ranks in a sentence; empty if that of none is known."""
+    known = sorted((rank.mfu, rank.number) for rank in job.ranks if rank.mfu >= 0)
+    if not known:
+        return ""
+    (least, worst), (most, best) = known[0], known[-1]
+    mean = sum(share for share, _ in known) / len(known)
+    of = "" if len(known) == len(job.ranks) else f" of {len(known)} ranks"
+    spread = f", from {least:.1%} (rank {worst}) to {most:.1%} (rank {best})" if len(known) > 1 else ""
+    return f"MFU{of} {mean:.1%}{spread}.".replace("%", " %")
+
+
 def shape(job: Job) -> str:
     """Returns, for example, "32 ranks on 4 machines, 40 steps of 431 ms"."""
     machines = len({rank.machine for rank in job.ranks})

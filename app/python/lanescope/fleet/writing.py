@@ -24,7 +24,7 @@ VERSION = 1
 SCHEMA = """
     CREATE TABLE ranks (rank INTEGER PRIMARY KEY, machine TEXT, host TEXT, local_rank INTEGER, role TEXT, gpu INTEGER, gpu_name TEXT,
         gpu_uuid TEXT, pid INTEGER, ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, lost_ns INTEGER, trace TEXT,
-        trace_start_utc_ns INTEGER);
+        trace_start_utc_ns INTEGER, mfu REAL);
     CREATE TABLE machines (machine TEXT PRIMARY KEY, ranks INTEGER, clock TEXT, clock_offset_ns INTEGER, clock_drift_ppb INTEGER,
         clock_error_ns INTEGER);
     CREATE TABLE clock_settings (machine TEXT, after_ns INTEGER, before_ns INTEGER, by_ns INTEGER, clock_offset_ns INTEGER,
@@ -86,11 +86,11 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
         own_means = [float(numpy.nanmean(row)) if numpy.isfinite(row).any() else None for row in job.own]
         against_medians = [float(numpy.nanmedian(row)) if numpy.isfinite(row).any() else None for row in against]
     losses = lost(job, against)
-    database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
+    database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
         (rank.number, rank.machine, rank.host, number(rank.local_rank), rank.role, rank.gpu, rank.gpu_name, rank.gpu_uuid, rank.pid,
          int(rank.ended_abnormally), int(numpy.isfinite(job.wall[rank.row]).sum()), _rounded(own_means[rank.row], 0),
          _rounded(against_medians[rank.row]), losses[rank.row], encodable(os.path.relpath(os.path.abspath(rank.trace), folder)),
-         rank.start_utc_ns or None) for rank in job.ranks])
+         rank.start_utc_ns or None, _rounded(rank.mfu) if rank.mfu >= 0 else None) for rank in job.ranks])
     database.execute("INSERT INTO job VALUES (?)", (encodable(folder),))
     database.executemany("INSERT INTO machines VALUES (?,?,?,?,?,?)", [
         (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, clock.offset_ns, clock.drift_ppb, number(clock.error_ns))
