@@ -13,6 +13,7 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/exportDocument.h"
 #include "model/reports/reports.h"
+#include "model/roofline/ShapedCalls.h"
 #include "model/trace/healthNotes.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/WarningPanel.h"
@@ -23,6 +24,7 @@
 #include "views/notes/MarkStore.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
+#include "views/roofline/RooflinePanel.h"
 #include "views/sql/SqlPanel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
@@ -216,7 +218,8 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
                    translated("Topology"),
                    [&page] { return makeTopology(page); },
                    [](const Trace& trace) { return !trace.gpus.empty(); },
-                   {}}});
+                   {}},
+                  {"roofline", translated("Roofline"), made<RooflinePanel>, reportsShapes, {}}});
     kinds.insert(kinds.begin(),
                  {"steps", translated("Steps"), [&page] { return makeSteps(page); }, mayHaveSteps, requests});
     kinds.insert(kinds.end(),
