@@ -347,6 +347,20 @@ class tst_Conditions : public QObject {
         QVERIFY(outcomeOf("copy \"HtoD from pageable\".bandwidth < -1 GB/s").state == ConditionState::NotComparable);
     }
 
+    void mfuIsComparedInPercent() {
+        RunComparison comparison = smallComparison();
+        WorkerComparison& pair = comparison.workers.front();
+        pair.baselineMfu = 0.40;
+        pair.candidateMfu = 0.36;
+        const auto isMetBy = [&](const char* text) { return outcomeOf(text, comparison).state == ConditionState::Met; };
+        QVERIFY(isMetBy("mfu < 37"));
+        QVERIFY(!isMetBy("mfu.share < 35"));
+        QVERIFY(isMetBy("mfu < -9%"));
+        QVERIFY(isMetBy("mfu < -3"));
+        pair.baselineMfu = pair.candidateMfu = std::nullopt;
+        QVERIFY(outcomeOf("mfu < 37", comparison).state == ConditionState::NotComparable);
+    }
+
     void rangesIncludeNestedRanges() {
         QCOMPARE(*outcomeOf("range forward > 1s").tests[0].candidate, 56'000.0);
         QCOMPARE(*outcomeOf("range \"layer 3\" > 1s").tests[0].candidate, 25'000.0);

@@ -122,6 +122,34 @@ class TestStoredSummary : public QObject {
         QVERIFY(*stored == summary);
     }
 
+    void useAndShapesRoundTrip() {
+        const TemporaryFolder folder;
+        RunSummary summary = summaryOfSimulation();
+        WorkerSummary& worker = summary.workers.front();
+        worker.use = {.precision = "bf16",
+                      .sheetPerSecond = 989,
+                      .measuredPerSecond = 790,
+                      .sampler = "gpm",
+                      .activePerSecond = 400,
+                      .readings = 12,
+                      .readingNs = 400'000'000,
+                      .knownNs = 4'000'000'000,
+                      .readSteps = 10,
+                      .isShared = true,
+                      .countedSteps = 3,
+                      .countedNs = 5,
+                      .modelPerStep = 7,
+                      .repeatedPerStep = 2,
+                      .kernelNs = 9,
+                      .knownKernelNs = 8};
+        worker.shaped.push_back({OperatorKind::Attention, "attention", "2 x 3 x 4", "fp16", "model.py:88 in forward",
+                                 "flash_fwd", true, 5, 600, 700, 80, 90, true, true});
+        worker.steps.front().activePerSecond = 123;
+        const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
+        QVERIFY(stored.has_value());
+        QVERIFY(*stored == summary);
+    }
+
     void emptySummaryRoundTrips() {
         const TemporaryFolder folder;
         const std::optional<RunSummary> stored = readBack(fileWith(folder, RunSummary{}));
@@ -197,6 +225,16 @@ class TestStoredSummary : public QObject {
         add("state without observation", "UPDATE LANESCOPE_STORED_CAUSES SET state = 5");
         add("cause that is not there", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 999");
         add("work with a cause", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 0");
+        add("negative rate",
+            "INSERT INTO LANESCOPE_STORED_USES SELECT 0, 'bf16', -1, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+            "0, 0, 0");
+        add("negative rate of a step", "UPDATE LANESCOPE_STORED_STEPS SET activePerSecond = -1");
+        add("shape of no worker",
+            "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 77, 'product', 'mm', '', '', '', '', 0, 0, "
+            "0, 0, 0, 0, 0, 0");
+        add("shape of an unknown kind",
+            "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 0, 'magic', 'mm', '', '', '', '', 0, "
+            "0, 0, 0, 0, 0, 0, 0");
         add("a table is missing", "DROP TABLE LANESCOPE_STORED_OUTLIERS");
         add("a column is missing", "ALTER TABLE LANESCOPE_STORED_STEPS DROP COLUMN name");
         add("a table is a view",

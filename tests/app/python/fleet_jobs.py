@@ -165,7 +165,7 @@ class SimulatedJob:
         own = {"worker": 0, "rank": rank, "pid": 1000 + rank, "gpu": rank % self.gpus, "gpu_name": "Simulated GPU", "ended_abnormally": 0,
                "host": f"node{host:03}", "boot": f"boot{host:03}", "local_rank": rank % self.gpus, "world_size": self.ranks,
                "gpu_uuid": f"GPU-{rank:05}", "start_ns": 0, "end_ns": int(self.walls[:, rank].sum()), "clock_error_ns": 50_000,
-               "clock_most_error_ns": 400_000}
+               "clock_most_error_ns": 400_000, "mfu": 0.4 + rank / 1000}
         in_groups = {"worker": [0, 0], "communicator": [1000 + host, 2000 + rank % self.gpus], "name": ["tensor", "data"],
                      "position": [rank % self.gpus, host], "size": [self.gpus, self.hosts],
                      "calls": [sum(row[0] < 2000 for row in calls), sum(row[0] >= 2000 for row in calls)]}
@@ -223,7 +223,9 @@ def write_summary(summary, path, schema):
         database.execute(insert, row)
     for row in rows("workers", "host", "boot", "local_rank", "world_size", "gpu_uuid", "start_ns", "end_ns", "clock_error_ns", "clock_most_error_ns"):
         database.execute("INSERT INTO LANESCOPE_STORED_PLACES VALUES (0,?,?,?,?,?,?,?,?,?)", row)
-    database.executemany("INSERT INTO LANESCOPE_STORED_STEPS VALUES (0,?,'',?,?,NULL)", rows("steps", "step", "start_ns", "wall_ns"))
+    for (mfu,) in rows("workers", "mfu"):
+        database.execute("INSERT INTO LANESCOPE_STORED_USES VALUES (0,'bf16',1000000,0,'gpm',?,12,400,4800,10,0,0,0,0,0,0,0)", (round(1e6 * mfu),))
+    database.executemany("INSERT INTO LANESCOPE_STORED_STEPS VALUES (0,?,'',?,?,NULL,NULL)", rows("steps", "step", "start_ns", "wall_ns"))
     for place, row in enumerate(rows("steps", "wall_ns", "communication_ns", "compute_ns", "copies_ns", "loading_ns")):
         wall, communication, compute, copies, loading = row
         parts = {"exposed_communication": communication, "compute": compute, "exposed_htod": copies, "data_loading_idle": loading,

@@ -300,6 +300,9 @@ class Findings(WithNoise):
         writing.write(job, found, path)
         database = sqlite3.connect(path)
         lost = dict(database.execute("SELECT rank, lost_ns FROM ranks"))
+        shares = dict(database.execute("SELECT rank, mfu FROM ranks"))
+        self.assertEqual(shares, {rank.number: round(0.4 + rank.number / 1000, 6) for rank in job.ranks})
+        self.assertRegex(words.mfu(job), r"^MFU 4\d\.\d %, from 40\.0 % \(rank 0\) to 4\d\.\d % \(rank \d+\)\.$")
         starts = {start for start, in database.execute("SELECT trace_start_utc_ns FROM ranks")}
         database.close()
         usual = numpy.nanmedian(job.own, axis=0)  # all are of one role
