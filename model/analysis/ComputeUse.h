@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "model/format/TimeRange.h"
-#include "model/roofline/ShapedCalls.h"
-#include "model/trace/Trace.h"
+#include "model/roofline/OperatorKind.h"
 
 namespace lanescope::analysis {
 
@@ -53,13 +48,14 @@ struct ComputeUse {
     bool isCounted() const;
     /// Returns the rate of counted operations in these steps, without or with repeated ones; 0 if not counted.
     double countedPerSecond(bool withRepeated) const;
-    /// Returns the source of `mfu`: shapes precede counters.
+    /// Returns the source of `mfu`: shapes precede counters, unless less than half of the steps have shapes.
     MfuSource source() const;
     /// Returns the rate as a share of the peak; nullopt if the rate or the peak is unknown.
     std::optional<double> mfu() const;
     /// Returns the same with repeated operations. Nullopt without counted operations.
     std::optional<double> hfu() const;
-    /// Returns the share by counters alone.
+    /// Returns the shares by each source alone.
+    std::optional<double> byShapes() const;
     std::optional<double> byCounters() const;
     /// Returns the number of steps behind `mfu`; 0 for the run.
     int64_t steps() const { return source() == MfuSource::Shapes ? countedSteps : readSteps; }
@@ -90,30 +86,5 @@ struct ShapedWork {
     bool operator==(const ShapedWork&) const = default;
 };
 inline constexpr size_t maxShapedWorks = 24;
-
-/// Returns the work of one group, without calls. O(roofs + frames).
-ShapedWork describe(const Trace& trace, const ShapedGroup& group);
-
-/// Steps of a worker for `computeUse`.
-struct UseQuery {
-    uint32_t process = 0, gpu = 0;
-    std::span<const TimeRange> steps;  ///< On the GPU; in order, without overlaps.
-    /// Returns the step of work by its start on the GPU and of its launch; `noIndex` if none.
-    std::function<uint32_t(int64_t startNs, int64_t launchedNs)> stepOf;
-    std::string_view precision;  ///< Precision by names of kernels, for runs without shapes; may be empty.
-    bool isShared = false;
-};
-
-struct UseInSteps {
-    ComputeUse use;
-    std::vector<std::optional<int64_t>> activePerSecond;  ///< By step, where readings suffice (`minReadShare`).
-    std::vector<ShapedWork> shaped;                       ///< By time beyond the roof, at most `maxShapedWorks`.
-};
-/// A step has a rate of its own if readings that lie within it cover this share of it.
-inline constexpr double minReadShare = 0.75;
-
-/// Computes the use of tensor cores in steps. Readings count if they lie within steps. If these cover less than half of
-/// the steps, all readings from the first step to the last count. O(readings + calls).
-UseInSteps computeUse(const Trace& trace, const ShapedCalls& calls, const UseQuery& query);
 
 }  // namespace lanescope::analysis

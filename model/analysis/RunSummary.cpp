@@ -13,7 +13,6 @@
 #include <tuple>
 #include <utility>
 
-#include "model/analysis/ComputeUse.h"
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkPlaces.h"
@@ -21,8 +20,10 @@
 #include "model/analysis/hostThreads.h"
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/runConditions.h"
+#include "model/analysis/useInSteps.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
+#include "model/roofline/ShapedCalls.h"
 #include "model/text/formatValue.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/workStacks.h"

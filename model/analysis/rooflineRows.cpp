@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/analysis/StepSelection.h"
+#include "model/analysis/useInSteps.h"
 #include "model/numbers/Statistics.h"
 
 namespace lanescope::analysis {

@@ -174,7 +174,8 @@ ComputeUse reduced(ComputeUse use, bool keepsMeasured, bool keepsCounted) {
 void addMfu(const ComputeUse& baseline, const ComputeUse& candidate, WorkerComparison& pair) {
     const bool areKnown = baseline.mfu() && candidate.mfu();
     const bool keepsMeasured = !areKnown || (baseline.measuredPerSecond > 0 && candidate.measuredPerSecond > 0);
-    const bool keepsCounted = !areKnown || (baseline.isCounted() && candidate.isCounted());
+    const bool keepsCounted =
+        !areKnown || (baseline.source() == MfuSource::Shapes && candidate.source() == MfuSource::Shapes);
     pair.baselineMfu = reduced(baseline, keepsMeasured, keepsCounted).mfu();
     pair.candidateMfu = reduced(candidate, keepsMeasured, keepsCounted).mfu();
 }

@@ -20,21 +20,25 @@ constexpr double minHfuDifference = 0.005;
 
 /// Sum over workers, for means.
 struct UseSum {
-    double mfu = 0, hfu = 0, byCounters = 0;
-    size_t workers = 0, withCounters = 0;
+    double mfu = 0, hfu = 0, byCounters = 0, byShapes = 0;
+    size_t workers = 0, withCounters = 0, withShapes = 0;
     int64_t minSteps = INT64_MAX;
     std::set<std::string> precisions;
     bool areMeasured = true, areCounted = true, isShared = false;
 
     void add(const ComputeUse& use, double share) {
         mfu += share;
-        hfu += use.hfu().value_or(share);
+        hfu += use.source() == MfuSource::Shapes ? use.hfu().value_or(share) : share;
         ++workers;
         minSteps = std::min(minSteps, use.steps());
         precisions.insert(use.precision);
         areMeasured = areMeasured && use.measuredPerSecond > 0;
-        areCounted = areCounted && use.isCounted();
+        areCounted = areCounted && use.source() == MfuSource::Shapes;
         isShared = isShared || use.isShared;
+        if (const auto shapes = use.byShapes()) {
+            byShapes += *shapes;
+            ++withShapes;
+        }
         if (const auto counters = use.byCounters()) {
             byCounters += *counters;
             ++withCounters;
@@ -66,6 +70,8 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
     if (sum.areCounted && sum.withCounters > 0)
         more += fmt::format("{}{} by tensor activity", more.empty() ? "" : ", ",
                             shareText(sum.mean(sum.byCounters, sum.withCounters)));
+    if (!sum.areCounted && sum.withShapes > 0)
+        more = fmt::format("{} by counted operations", shareText(sum.mean(sum.byShapes, sum.withShapes)));
     if (!more.empty()) text += fmt::format(" ({})", more);
     const bool isOfRun = sum.minSteps == 0 || run.source == StepSource::WholeRun;
     text += isOfRun ? std::string(", over the run")
@@ -77,7 +83,7 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
 std::string useText(const ComputeUse& use) {
     const auto mfu = use.mfu();
     if (!mfu) return {};
-    const auto hfu = use.hfu();
+    const auto hfu = use.source() == MfuSource::Shapes ? use.hfu() : std::nullopt;
     return shareText(*mfu) + (hfu && *hfu - *mfu >= minHfuDifference ? ", HFU " + shareText(*hfu) : std::string());
 }
 

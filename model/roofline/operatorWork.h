@@ -7,12 +7,9 @@
 #include <string_view>
 
 #include "model/roofline/OperatorCall.h"
+#include "model/roofline/OperatorKind.h"
 
 namespace lanescope {
-
-enum class OperatorKind : uint8_t { Product, Convolution, Attention, Elementwise };
-/// For files and programs: "product", "convolution", "attention", "elementwise".
-std::string_view identifier(OperatorKind kind);
 
 /// Work of one call of an operator, counted from its shapes.
 struct OperatorWork {

@@ -86,7 +86,7 @@ TABLES = {
         "clock_error_ns": _time("clockErrorNs", NONE), "clock_most_error_ns": _time("clockMostErrorNs", NONE)}),
     "uses": ("_USES", 4096, {
         **_WORKER, "sheet": _rate("sheetPerSecond"), "measured": _rate("measuredPerSecond"), "active": _rate("activePerSecond"),
-        "readings": _rate("readings"), "counted_steps": _rate("countedSteps"), "counted_ns": _time("countedNs"), "model": _rate("modelPerStep"),
+        "readings": _rate("readings"), "read_steps": _rate("readSteps"), "counted_steps": _rate("countedSteps"), "counted_ns": _time("countedNs"), "model": _rate("modelPerStep"),
         "kernel_ns": _time("kernelNs"), "known_ns": _time("knownKernelNs")}),
     "steps": ("_STEPS", 4_000_000, {**_WORKER, "step": _count("number"), "start_ns": _time("startNs"), "wall_ns": _time("wallNs")}),
     "parts": ("_PARTS", 10_000_000, {**_WORKER, "step": _count("step"), "part": _text("part"), "ns": _time("ns")}),
@@ -275,10 +275,12 @@ def _add_places(workers: dict, places: dict) -> None:
             workers[name][:] = [column.unknown if row < 0 else places[name][row] for row in rows]
 
 
-def _mfu(sheet: int, measured: int, active: int, readings: int, counted_steps: int, counted_ns: int, model: int, kernel_ns: int, known_ns: int) -> float:
+def _mfu(sheet: int, measured: int, active: int, readings: int, read_steps: int, counted_steps: int, counted_ns: int, model: int, kernel_ns: int,
+         known_ns: int) -> float:
     """Returns the MFU of a worker as a share, by counted operations or else by counters; -1 if unknown."""
     peak = measured or sheet
-    if counted_ns > 0 and model > 0 and known_ns >= LEAST_COUNTED * kernel_ns and peak:
+    are_few = readings and 2 * counted_steps < read_steps  # as `ComputeUse::source` of the program
+    if not are_few and counted_ns > 0 and model > 0 and known_ns >= LEAST_COUNTED * kernel_ns and peak:
         return model * counted_steps * 1e9 / counted_ns / peak
     return active / peak if readings and peak else -1.0
 
