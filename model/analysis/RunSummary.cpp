@@ -17,6 +17,7 @@
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkPlaces.h"
 #include "model/analysis/WorkerTimeline.h"
+#include "model/analysis/groupKernels.h"
 #include "model/analysis/hostThreads.h"
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/runConditions.h"
@@ -37,8 +38,9 @@ struct SummarySources {
     /// O(n log n) in threads and counters, and the states of threads.
     explicit SummarySources(const Trace& trace);
 
-    const std::vector<uint32_t> places;      ///< By stack: `ownPlaces`.
-    const RowsByOwner threads, allocations;  ///< By process.
+    const std::vector<uint32_t> places;         ///< By stack: `ownPlaces`.
+    const std::vector<LaunchPurpose> purposes;  ///< By stack.
+    const RowsByOwner threads, allocations;     ///< By process.
     const LoaderThreads loaders;
     const MachineCounters counters;
     const ShapedCalls shaped;
@@ -344,6 +346,7 @@ RowsByOwner threadsByProcess(const Trace& trace) {
 
 SummarySources::SummarySources(const Trace& trace)
     : places(ownPlaces(trace)),
+      purposes(launchPurposes(trace)),
       threads(threadsByProcess(trace)),
       allocations(allocationsByProcess(trace)),
       loaders(trace),
@@ -403,6 +406,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     if (hasPhases) addPhases(timeline, windows, {events.startNs, std::max(events.endNs, untilNs)}, worker);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     addUse(run, sources, steps, windows, contributors, worker);
+    worker.kernels = groupKernels(run, timeline.work(), steps, contributors, sources.purposes, places);
     worker.contributors = largestContributors(std::move(contributors));
     return worker;
 }
@@ -468,6 +472,15 @@ namespace {
 constexpr double aheadShare = 0.9;
 constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
 
+/// Returns the best measured rate of products on a GPU; 0 if there is none.
+int64_t measuredRate(const Trace& trace, int64_t gpu, std::string_view precision) {
+    int64_t best = 0;
+    for (const Roof& each : trace.interconnect.roofs)
+        if (each.kind == RoofKind::Gemm && each.gpu == gpu && each.operation == precision)
+            best = std::max(best, each.perSecond);
+    return best;
+}
+
 void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
     const Process& process = trace.processes[steps.process];
     worker.pid = process.pid;
@@ -476,6 +489,9 @@ void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary&
     worker.endedAbnormally = process.endedAbnormally;
     worker.gpuId = trace.gpus[steps.gpu].id;
     worker.gpuName = trace.gpus[steps.gpu].name;
+    worker.singleRate = measuredRate(trace, worker.gpuId, "fp32");
+    worker.tensorFloatRate = measuredRate(trace, worker.gpuId, "tf32");
+    worker.memoryBytes = std::max<int64_t>(trace.gpus[steps.gpu].memoryBytes, 0);
     worker.hasTensorFloat =
         trace.gpus[steps.gpu].vendor == GpuVendor::Nvidia && trace.gpus[steps.gpu].computeMajor >= minTensorFloatMajor;
 }

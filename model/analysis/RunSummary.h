@@ -10,6 +10,7 @@
 
 #include "model/analysis/ComputeUse.h"
 #include "model/analysis/IdleCause.h"
+#include "model/analysis/KernelGroup.h"
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/StepSelection.h"
@@ -213,6 +214,12 @@ struct WorkerSummary {
     std::vector<PhaseSummary> phases;
     bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
     int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
+    std::vector<KernelGroup>
+        kernels;                  ///< Its compute kernels, largest `exposedNs` first; they sum to at most the part.
+    int64_t usedMemoryBytes = 0;  ///< Maximum of its GPU, other processes included; 0 if unknown.
+    int64_t memoryBytes = 0;      ///< Memory of its GPU; 0 if unknown.
+    /// Measured rates of products in the trace, operations per second; 0 without.
+    int64_t singleRate = 0, tensorFloatRate = 0;
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
     std::optional<CoreWaits> coreWaits;
     ComputeUse use;

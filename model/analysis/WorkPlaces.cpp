@@ -17,19 +17,20 @@ namespace {
 constexpr uint32_t lentBit = 1u << 31, capturedBit = 1u << 30, frameBits = capturedBit - 1;
 constexpr double minLineShare = 0.2;
 
-PythonPlace placeOf(const Trace& trace, const GpuWork& work) {
-    if (graphNodeOf(trace, work.event) != noIndex) return pythonPlace(trace, work.event);
-    if (work.call == noIndex) return {};
-    return pythonPlace(trace, EventRef(EventKind::Api, work.call));
-}
-
 }  // namespace
 
 WorkPlaces::WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces) : trace_(trace), frames_(ownPlaces) {}
 
+PythonPlace WorkPlaces::placeOf(const GpuWork& work) const {
+    if (frames_.empty()) return {};
+    if (graphNodeOf(trace_, work.event) != noIndex) return pythonPlace(trace_, work.event);
+    if (work.call == noIndex) return {};
+    return pythonPlace(trace_, EventRef(EventKind::Api, work.call));
+}
+
 void WorkPlaces::add(const GpuWork& work) {
     if (frames_.empty()) return;
-    const std::optional<uint32_t> key = keyOf(placeOf(trace_, work));
+    const std::optional<uint32_t> key = keyOf(placeOf(work));
     if (!key) return;
     int64_t& launchedNs = launchedNs_[uint64_t{work.contributor} << 32 | *key];
     launchedNs = saturatingSum(launchedNs, work.endNs - work.movingFromNs);

@@ -23,6 +23,12 @@ class WorkPlaces {
 
     /// O(1), for a kernel of a CUDA graph O(log n).
     void add(const GpuWork& work);
+    /// Returns the place of the launch. O(1), for a kernel of a CUDA graph O(log n).
+    PythonPlace placeOf(const GpuWork& work) const;
+    /// Returns a number for the line of a place, for `textOf`; nullopt if unknown.
+    std::optional<uint32_t> keyOf(const PythonPlace& place) const;
+    /// Returns "launched at train.py:212 in GPT.forward".
+    std::string textOf(uint32_t key) const;
     /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
@@ -33,9 +39,6 @@ class WorkPlaces {
     std::vector<std::string> texts(std::span<const Contributor> contributors) const;
 
   private:
-    std::optional<uint32_t> keyOf(const PythonPlace& place) const;
-    std::string textOf(uint32_t key) const;
-
     const Trace& trace_;
     std::span<const uint32_t> frames_;  ///< By stack: the frame that represents its line.
     /// By contributor and place, which is a frame and its meaning.

@@ -24,6 +24,7 @@ namespace {
 constexpr double maxHz = 1e12;
 /// More processors than any machine has.
 constexpr double maxProcessors = 1e6;
+constexpr double maxMemoryBytes = 1e15;
 
 /// Calls `sink(sample, piece)` for each known value in force within `range`.
 template <class Sink>
@@ -124,6 +125,8 @@ void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<cons
                    WorkerSummary& worker) {
     const CounterSeries* clock = counters.counter("clock.sm", gpu);
     if (clock != nullptr && isClock(clock->maximum())) worker.highestSmClockHz = std::llround(clock->maximum());
+    if (const CounterSeries* used = counters.counter("memory.used", gpu); used != nullptr && used->hasValue())
+        worker.usedMemoryBytes = std::llround(std::clamp(used->maximum(), 0.0, maxMemoryBytes));
     if (const CounterSeries* reasons = counters.counter("throttle.reasons", gpu))
         addClocks(*reasons, clock, steps, worker);
     if (const CounterSeries* heldBack = counters.counter("cgroup.cpu.throttled", noIndex))

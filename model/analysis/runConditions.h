@@ -47,7 +47,7 @@ class MachineCounters {
 };
 
 /// Adds readings of samplers in the steps, which are in order and do not overlap: clock of the GPU, throttle reasons,
-/// and processor time withheld by a limit. O(values in the steps + steps * log n).
+/// used memory, and processor time withheld by a limit. O(values in the steps + steps * log n).
 void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker);
 

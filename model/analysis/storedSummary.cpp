@@ -13,6 +13,7 @@
 
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/StoredRows.h"
+#include "model/analysis/storedKernelGroups.h"
 #include "model/analysis/storedUse.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
@@ -185,7 +186,8 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker) && isUseGood(worker);
+               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker) && isUseGood(worker) &&
+               areKernelGroupsGood(worker);
     });
 }
 
@@ -317,6 +319,10 @@ bool readWorkers(const Database& database, StoredRun& summary) {
         worker.allocations = {rows.number(t.allocations), rows.number(t.frees), rows.text(t.freedAt)};
         worker.hasTensorFloat = rows.flag(t.hasTensorFloat);
         worker.drains = rows.number(t.drains);
+        worker.usedMemoryBytes = rows.number(t.usedMemoryBytes);
+        worker.memoryBytes = rows.number(t.memoryBytes);
+        worker.singleRate = rows.number(t.singleRate);
+        worker.tensorFloatRate = rows.number(t.tensorFloatRate);
         worker.rest.ns = rows.number(t.restNs);
         if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause)) worker.rest.most = *most;
         summary.workers.push_back(std::move(worker));
@@ -475,6 +481,7 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
                             &readContributors, &readOutliers, &readDistinctions})
         if (!read(database, summary)) return std::nullopt;
     if (!readUse(database, summary.workers)) return std::nullopt;
+    if (!readKernelGroups(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return RunSummary(std::move(summary));
 }
@@ -617,7 +624,10 @@ void writeWorkers(const Database& database, const RunSummary& summary, CauseNumb
                     t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
                     t.allocations = worker.allocations.allocations, t.frees = worker.allocations.frees,
                     t.freedAt = worker.allocations.freedAt, t.hasTensorFloat = worker.hasTensorFloat,
-                    t.drains = worker.drains, t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
+                    t.drains = worker.drains, t.usedMemoryBytes = worker.usedMemoryBytes,
+                    t.memoryBytes = worker.memoryBytes, t.singleRate = worker.singleRate,
+                    t.tensorFloatRate = worker.tensorFloatRate, t.restNs = worker.rest.ns,
+                    t.restCause = causes.of(worker.rest.most));
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -700,7 +710,8 @@ void writeDistinctions(const Database& database, const RunSummary& summary, Firs
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = rebuildTables(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeWarnings, &writeClocks, &writeSteps, &writeDistinctions})
+    for (const auto write :
+         {&writeFacts, &writeWarnings, &writeClocks, &writeSteps, &writeDistinctions, &writeKernelGroups})
         write(database, summary, error);
     CauseNumbers causes;
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})

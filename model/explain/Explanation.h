@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/analysis/RunSummary.h"
+#include "model/analysis/familySums.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/explain/Rule.h"
 
@@ -20,7 +21,8 @@ struct Finding {
     uint32_t worker = 0;
     /// Time of the finding per step. Upper bound of the saving; most changes save less.
     int64_t maxGainNs = 0;
-    double share = 0;  ///< Share of the mean step.
+    double share = 0;        ///< Share of the mean step.
+    int64_t forecastNs = 0;  ///< Saving per step by measured rates; 0 if there is no forecast.
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t overheadNs = 0;
     /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.
@@ -58,9 +60,12 @@ struct Explanation {
     /// The explained steps and their share of the run: "59 of 60 steps "step #", 71 % of the time from the first to the
     /// last GPU work, 1 skipped as warm-up.". Empty without steps, and for a run that is explained as a whole.
     std::string steps;
-    std::vector<WorkerParts> workers;  ///< Workers with steps.
-    std::vector<Finding> findings;     ///< Largest possible gain first.
-    std::vector<std::string> caveats;  ///< Caveats, as sentences.
+    /// "The GPU computes: matrix products 61 % (bf16), elementwise 21 %." Empty unless compute is the largest part.
+    std::string compute;
+    std::vector<analysis::FamilySum> families;  ///< The compute time of the critical worker by family, largest first.
+    std::vector<WorkerParts> workers;           ///< Workers with steps.
+    std::vector<Finding> findings;              ///< Largest possible gain first.
+    std::vector<std::string> caveats;           ///< Caveats, as sentences.
     bool operator==(const Explanation&) const = default;
 };
 

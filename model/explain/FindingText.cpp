@@ -54,6 +54,10 @@ std::string FindingText::times() const {
     return fmt::format("{} {}", countText(finding_.countPerStep), isWhole() ? "in all" : "per " + unit());
 }
 
+std::string FindingText::taking(std::string_view subject) const {
+    return fmt::format("{} {}: mostly {}, {}.", subject, time(), main(), times());
+}
+
 std::string FindingText::gaps() const {
     if (const std::string rare = rarely(); !rare.empty()) return rare.substr(std::string_view(", ").size());
     const std::string count = countText(finding_.countPerStep);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/analysis/familySums.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::explain {
@@ -21,6 +23,7 @@ RunFindings::RunFindings(const RunSummary& run, Explanation& explanation) : run_
         made_.workers.push_back({index, mean.ns, mean.parts});
     }
     mean_ = &*std::ranges::find(made_.workers, critical, &WorkerParts::worker);
+    kernels_ = kernelsOf(one);
 }
 
 void RunFindings::evaluate(const Rule& rule, bool isMuted) {
@@ -63,6 +66,45 @@ void RunFindings::addPart(StepPart part, double least, int64_t overheadNs) {
 
 void RunFindings::addKind(bool (*isOf)(const Contributor&)) {
     if (addIdleTime(exposedNs(isOf), minShare, greatest(isOf)) != nullptr) accounted.kinds.push_back(isOf);
+}
+
+int64_t RunFindings::kernelNs(IsOfGroup isOf) const {
+    int64_t sumNs = 0;
+    for (const KernelGroup& each : kernels_)
+        if (isOf(each) && std::ranges::none_of(accounted.work, [&](IsOfGroup known) { return known(each); }))
+            sumNs = saturatingSum(sumNs, each.exposedNs);
+    return perStep(sumNs);
+}
+
+Finding* RunFindings::addKernels(IsOfGroup isOf, double least) {
+    const int64_t gainNs = kernelNs(isOf);
+    const KernelGroup* most = nullptr;
+    int64_t count = 0;
+    for (const KernelGroup& each : kernels_) {
+        if (!isOf(each)) continue;
+        count = saturatingSum(count, each.count);
+        if (most == nullptr || each.exposedNs > most->exposedNs) most = &each;
+    }
+    Finding* found = add(gainNs, least, nullptr);
+    if (found == nullptr) return nullptr;
+    accounted.work.push_back(isOf);
+    const Contributor* main = greatest(
+        [most](const Contributor& each) { return each.part == StepPart::Compute && each.name.work == most->name; });
+    found->contributor = most->name;
+    found->path = main == nullptr ? std::string() : main->path;
+    found->launched = most->launched;
+    found->countPerStep = static_cast<double>(count) / stepCount();
+    return found;
+}
+
+bool RunFindings::isReportedWork(const Contributor& each) const {
+    if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel) return false;
+    const KernelClass is = kernelClass(each.name.work);
+    KernelGroup group;
+    group.family = is.family;
+    group.precision = is.precision;
+    group.trait = is.trait;
+    return std::ranges::any_of(accounted.work, [&](IsOfGroup known) { return known(group); });
 }
 
 void RunFindings::setContributor(Finding& finding, const Contributor& main) const {

@@ -20,7 +20,10 @@ inline constexpr double minShare = 0.03;
 /// may thus not exist without the profiler.
 inline constexpr double minLaunchShare = 0.15;
 
-/// Idle time of the critical worker that evaluated rules account for, so that later rules do not count it again.
+/// Returns true for kernels of a finding.
+using IsOfGroup = bool (*)(const analysis::KernelGroup&);
+
+/// Time of the critical worker that evaluated rules account for, so that later rules do not count it again.
 struct AccountedTime {
     int64_t idleNs = 0;  ///< Of the mean step; includes muted rules.
     /// Part of the late launches in the mean step that may be profiler overhead.
@@ -30,6 +33,8 @@ struct AccountedTime {
     /// Kinds of idle time that already are a finding.
     std::vector<bool (*)(const analysis::Contributor&)> kinds;
     bool hasHostWork = false;  ///< `Contributor::workedNs` already is a finding.
+    /// Kinds of compute work that already are a finding.
+    std::vector<IsOfGroup> work;
 };
 
 /// A run while its rules are evaluated, one after the other: the numbers of the critical worker,
@@ -91,6 +96,15 @@ class RunFindings {
         return most;
     }
 
+    /// Returns the compute kernels of the critical worker.
+    const std::vector<analysis::KernelGroup>& kernels() const { return kernels_; }
+    /// Returns the time per mean step of kernels for which no earlier rule accounts.
+    int64_t kernelNs(IsOfGroup isOf) const;
+    /// Adds a finding about these kernels, which later rules then ignore, as `add` does.
+    Finding* addKernels(IsOfGroup isOf, double least);
+    /// Returns true if an earlier rule accounts for a kernel, as far as its name shows.
+    bool isReportedWork(const analysis::Contributor& each) const;
+
     /// Adds a finding of the evaluated rule about the critical worker if it takes at least `least`
     /// of the mean step. Returns null if it does not, or if the rule is muted. Valid until the next
     /// change of the findings. `main` may be null.
@@ -124,6 +138,7 @@ class RunFindings {
     const analysis::RunSummary& run_;
     Explanation& made_;
     const WorkerParts* mean_ = nullptr;
+    std::vector<analysis::KernelGroup> kernels_;
     const Rule* rule_ = nullptr;
     bool isMuted_ = false;
 };

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <string_view>
 #include <vector>
 
 #include "model/analysis/shownNumbers.h"
@@ -16,52 +13,18 @@ namespace lanescope::explain {
 
 using namespace analysis;
 
-namespace {
-
-constexpr double minShareOfSteps = 0.05;
-
-template <size_t Count>
-bool isNamed(const Contributor& each, const std::array<std::string_view, Count>& parts) {
-    return each.part == StepPart::Compute && each.kind == ContributorKind::Kernel &&
-           std::ranges::any_of(parts,
-                               [&](std::string_view part) { return each.name.work.find(part) != std::string::npos; });
+std::optional<KernelClass> classOf(const Contributor& each) {
+    if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel) return std::nullopt;
+    return kernelClass(each.name.work);
 }
 
-bool isProduct(const Contributor& each) {
-    static constexpr std::array<std::string_view, 5> parts{"gemm", "nvjet", "cutlass", "xmma", "convolve"};
-    return isNamed(each, parts);
-}
-
-}  // namespace
-
-bool movesWithinGpu(const Contributor& each) {
-    static constexpr std::array<std::string_view, 6> parts{
-        "copy_kernel_cuda", "CatArrayBatchedCopy", "nchwTo", "nhwcTo", "nhwcAddPadding", "transpose_readWrite"};
-    return each.part == StepPart::ExposedDtoD || isNamed(each, parts);
-}
-
-bool isDoubleProduct(const Contributor& each) {
-    static constexpr std::array<std::string_view, 4> parts{"f64f64", "d884gemm", "d1684gemm", "d16816gemm"};
-    if (isNamed(each, parts)) return true;
-    static constexpr std::array<std::string_view, 1> blas{"dgemm"};
-    const size_t at = each.name.work.find(blas.front());
-    // Not the end of another word, such as "groupedgemm".
-    return isNamed(each, blas) && (at == 0 || std::isalpha(static_cast<unsigned char>(each.name.work[at - 1])) == 0);
-}
-
-bool isSinglePrecisionProduct(const Contributor& each) {
-    // Names of tensor core kernels for fp32 values contain the type of their products.
-    static constexpr std::array<std::string_view, 6> tensorTypes{"tf32", "bf16", "f16", "s1688", "s16816", "tensorop"};
-    static constexpr std::array<std::string_view, 5> parts{"sgemm", "simt_s", "f32f32_f32f32_f32", "scudnn", "sgemv"};
-    return isNamed(each, parts) && !isNamed(each, tensorTypes);
-}
-
-bool hasOtherProducts(const WorkerSummary& worker) {
-    double sumNs = 0, wholeNs = 0;
-    for (const Contributor& each : worker.contributors)
-        if (isProduct(each) && !isDoubleProduct(each)) sumNs += static_cast<double>(each.exposedNs);
-    for (const StepSummary& step : worker.steps) wholeNs += static_cast<double>(step.wallNs);
-    return sumNs >= minShareOfSteps * wholeNs;
+Framework frameworkOf(const WorkerSummary& worker) {
+    for (const Contributor& each : worker.contributors) {
+        const std::optional<KernelClass> is = classOf(each);
+        if (!is || is->origin == KernelOrigin::Unknown) continue;
+        return is->origin == KernelOrigin::Xla ? Framework::Jax : Framework::PyTorch;
+    }
+    return Framework::Unknown;
 }
 
 namespace {
@@ -132,8 +95,8 @@ int64_t ofTypicalStepNs(const WorkerSummary& worker, StepPart part) {
 }
 
 bool isFill(const Contributor& each) {
-    static constexpr std::array<std::string_view, 1> parts{"FillFunctor"};
-    return isNamed(each, parts);
+    const std::optional<KernelClass> is = classOf(each);
+    return is && is->family == KernelFamily::Fill;
 }
 
 bool isOfBatchSize(const StepPattern& pattern, const WorkerSummary& worker) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "model/analysis/RunSummary.h"
@@ -9,18 +10,13 @@
 
 namespace lanescope::explain {
 
-/// Returns true for a copy within one GPU, or a kernel that only writes values elsewhere, in another order or type:
-/// copies, concatenations and layout changes of PyTorch and cuDNN, by kernel name.
-bool movesWithinGpu(const analysis::Contributor& each);
+/// Framework that launches the kernels of a worker, for its words of advice.
+enum class Framework : uint8_t { Unknown, PyTorch, Jax };
+/// Returns the framework by the names of kernels. O(contributors).
+Framework frameworkOf(const analysis::WorkerSummary& worker);
 
-/// Returns true for a matrix product, or a convolution, in double precision, by kernel name.
-/// Returns true for matrix products and convolutions of fp32 that do not use tensor cores, by their names.
-bool isSinglePrecisionProduct(const analysis::Contributor& each);
-bool isDoubleProduct(const analysis::Contributor& each);
-
-/// Returns true if a worker's products in lower precision take at least a twentieth of the steps,
-/// so that the whole program is not meant for double precision. O(contributors).
-bool hasOtherProducts(const analysis::WorkerSummary& worker);
+/// Returns the class of a kernel, nullopt for other contributors.
+std::optional<KernelClass> classOf(const analysis::Contributor& each);
 
 /// Returns the kernel that takes at least a fifth of the mean step at each launch, in steps with many much shorter
 /// kernels: something holds it up. Null if there is none. `meanNs` is the mean step.

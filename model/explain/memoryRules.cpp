@@ -117,7 +117,7 @@ void findPageableCopies(RunFindings& run) {
 }
 
 bool isOtherCopy(const Contributor& each) {
-    return each.kind == ContributorKind::Copy && !isPageable(each) && !movesWithinGpu(each);
+    return each.kind == ContributorKind::Copy && !isPageable(each) && each.part != StepPart::ExposedDtoD;
 }
 
 bool setsMemory(const Contributor& each) { return each.part == StepPart::Memset || isFill(each); }
@@ -147,11 +147,6 @@ Evidence memsetsEvidence(const FindingText& text) {
     return {query.exposed(Sets{query.memsets(), query.kernelsNamed(fills)},
                           Sets{query.otherKernels(fills), query.copies()}),
             sumNs(text.worker(), setsMemory)};
-}
-
-/// Returns `subject` with the time, place and count of a finding.
-std::string taking(std::string_view subject, const FindingText& text) {
-    return fmt::format("{} {}: mostly {}, {}.", subject, text.time(), text.main(), text.times());
 }
 
 }  // namespace
@@ -212,7 +207,7 @@ const Rule pageableCopiesRule{
         "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
         "non_blocking=True.",
     .find = findPageableCopies,
-    .say = [](const FindingText& text) { return taking("Copies of pageable memory take", text); },
+    .say = [](const FindingText& text) { return text.taking("Copies of pageable memory take"); },
     .evidence = pageableEvidence,
     .advise = advisePageableCopies,
 };
@@ -223,7 +218,7 @@ const Rule exposedCopiesRule{
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
-    .say = [](const FindingText& text) { return taking("Copies without overlap take", text); },
+    .say = [](const FindingText& text) { return text.taking("Copies without overlap take"); },
     .evidence = copiesEvidence,
     .advise = adviseExposedCopies,
 };
@@ -236,7 +231,7 @@ const Rule memsetsRule{
         "torch.empty for what is written before it is read, buffers that stay, "
         "zero_grad(set_to_none=True); fewer and larger ones.",
     .find = [](RunFindings& run) { run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory)); },
-    .say = [](const FindingText& text) { return taking("Setting memory without overlap takes", text); },
+    .say = [](const FindingText& text) { return text.taking("Setting memory without overlap takes"); },
     .evidence = memsetsEvidence,
     .advise =
         [](const FindingText& text) {

@@ -9,9 +9,11 @@ namespace lanescope::explain {
 // interact name each other; all other code uses the members of `Rule`.
 
 extern const Rule allocationsRule;
+extern const Rule autotuningRule;
+extern const Rule channelsFirstRule;
 extern const Rule dataMovementRule;
 extern const Rule doublePrecisionRule;
-extern const Rule singlePrecisionRule;
+extern const Rule evaluationInStepRule;
 extern const Rule exposedCommunicationRule;
 extern const Rule exposedCopiesRule;
 extern const Rule farFromRoofRule;
@@ -22,7 +24,10 @@ extern const Rule hostSyncRule;
 extern const Rule hostWaitsRule;
 extern const Rule hostWorkRule;
 extern const Rule idleBetweenStepsRule;
+extern const Rule idleSmsRule;
 extern const Rule inputDataRule;
+extern const Rule irregularWorkRule;
+extern const Rule kernelLoopRule;
 extern const Rule lateRankRule;
 extern const Rule launchBoundRule;
 extern const Rule longKernelRule;
@@ -31,9 +36,16 @@ extern const Rule nvlinkUnusedRule;
 extern const Rule oddStepsRule;
 extern const Rule pageableCopiesRule;
 extern const Rule queuedIdleRule;
+extern const Rule recomputationRule;
+extern const Rule singlePrecisionRule;
 extern const Rule stepPatternRule;
 extern const Rule syncCopiesRule;
 extern const Rule syncMemsetsRule;
+extern const Rule typeConversionsRule;
+extern const Rule unalignedProductsRule;
 extern const Rule unbalancedRanksRule;
+extern const Rule unfusedChainsRule;
+extern const Rule unfusedOptimizerRule;
+extern const Rule writtenAttentionRule;
 
 }  // namespace lanescope::explain

@@ -120,6 +120,8 @@ std::string stepsSentence(const RunSummary& run) {
 namespace {
 
 constexpr size_t maxReportedParts = 2;
+/// Share of unknown kernels from which the known ones say little.
+constexpr double maxOtherShare = 0.5;
 constexpr double computingShareThreshold = 0.9;
 constexpr size_t minSteps = 4;
 /// Share of the run in its steps, below which the rest is reported; share of that rest, and number of its pieces.
@@ -134,6 +136,7 @@ class Words {
         made_.what = isWhole() ? "run" : std::string(identifier(run_.kind));
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + restSentence();
         made_.steps = stepsSentence(run_);
+        addFamilies();
         for (Finding& finding : made_.findings) {
             finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
                                sharedTimeSentence(finding) + sameCauseSentence(finding);
@@ -254,6 +257,33 @@ class Words {
                 if (finding.rule->isOfLateRank && worker(finding.worker).rank)
                     return fmt::format("waiting for rank {}", *worker(finding.worker).rank);
         return std::string(name(part));
+    }
+
+    /// Adds the kinds of kernels if compute is the largest part of the critical worker's steps.
+    void addFamilies() {
+        const uint32_t critical = run_.criticalWorker();
+        if (critical == noIndex || run_.facts.producerKind == ProducerKind::NcclInspector) return;
+        const StepParts parts = worker(critical).totalParts();
+        const int64_t computeNs = parts[StepPart::Compute];
+        made_.families = familySums(worker(critical));
+        if (computeNs <= 0 || computeNs < std::ranges::max(parts.ns)) return;
+        std::string text;
+        int64_t restNs = computeNs;
+        for (const FamilySum& each : made_.families) {
+            const double share = shareOf(each.exposedNs, computeNs);
+            if (each.family == KernelFamily::Other || share < minReportedShare) continue;
+            const std::string precision = each.precision == KernelPrecision::Unknown
+                                              ? std::string()
+                                              : fmt::format(" ({})", identifier(each.precision));
+            text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name(each.family), shareText(share), precision);
+            restNs -= each.exposedNs;
+        }
+        const double rest = shareOf(restNs, computeNs);
+        if (rest > maxOtherShare) return;
+        const std::string who = made_.workers.size() > 1 ? worker(critical).label() : "The GPU";
+        made_.compute = fmt::format("{} computes: {}{}.", who, text,
+                                    rest < minReportedShare ? "" : fmt::format(", other {}", shareText(rest)));
+        made_.compute.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(made_.compute.front())));
     }
 
     std::string isMostlyComputing() const {

@@ -144,6 +144,8 @@ std::string explanationAsText(const ExplanationReport& report) {
         text += wrapped("Caution: " + printable(doubt), 9, report.lineWidth);
     if (!text.empty()) text += "\n";
     text += wrapped(printable(report.explanation.sentence), 0, report.lineWidth);
+    if (!report.explanation.compute.empty())
+        text += wrapped(printable(report.explanation.compute), 0, report.lineWidth);
     text += partsText(report) + findingsText(report);
     if (!report.explanation.steps.empty())
         text += "\n" + wrapped(printable(report.explanation.steps), 0, report.lineWidth);
@@ -164,6 +166,8 @@ std::string answerHtml(const ExplanationReport& report) {
         html += "</ul></div>\n";
     }
     html += fmt::format("<p class=\"sentence\">{}</p>\n", markupEscaped(report.explanation.sentence));
+    if (!report.explanation.compute.empty())
+        html += fmt::format("<p>{}</p>\n", markupEscaped(report.explanation.compute));
     if (!report.explanation.steps.empty())
         html += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(report.explanation.steps));
     return html + "</div>\n";

@@ -389,6 +389,18 @@ Json shapesJson(const std::vector<analysis::ShapedWork>& shapes) {
     return all;
 }
 
+Json familiesJson(const explain::Explanation& explanation) {
+    Json families = Json::array();
+    for (const FamilySum& each : explanation.families)
+        families.push_back({{"family", identifier(each.family)},
+                            {"precision", identifier(each.precision)},
+                            {"count", each.count},
+                            {"exposedNs", each.exposedNs},
+                            {"kernel", each.name},
+                            {"launched", each.launched}});
+    return families;
+}
+
 Json unitsJson(const RunSummary& run) {
     Json units = Json::array();
     for (const StepUnit& unit : run.units)
@@ -401,6 +413,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"worker", report.run.workers[finding.worker].label()},
             {"mostGainNs", finding.maxGainNs},
             {"share", finding.share},
+            {"forecastNs", finding.forecastNs},
             {"recorderNs", finding.overheadNs},
             {"contributor", finding.contributor.text()},
             {"path", finding.path},
@@ -440,24 +453,26 @@ std::string explanationAsJson(const ExplanationReport& report) {
     Json findings = Json::array();
     for (const explain::Finding& finding : report.explanation.findings)
         findings.push_back(findingJson(report, finding));
-    const Json json{{"schema", "lanescope.explanation"},
-                    {"version", explanationSchemaVersion},
-                    {"trace", report.run.facts.title},
-                    {"isStillRecorded", report.run.facts.isStillRecorded},
-                    {"doubts", report.explanation.caveats},
-                    {"sentence", report.explanation.sentence},
-                    {"steps",
-                     {{"source", identifier(report.run.source)},
-                      {"kind", identifier(report.run.kind)},
-                      {"rangesPerStep", report.run.rangesPerStep},
-                      {"pattern", report.run.pattern},
-                      {"units", unitsJson(report.run)},
-                      {"onlyCall", report.run.onlyCall},
-                      {"deferred", report.run.deferred},
-                      {"coverage", coverageOf(report)},
-                      {"sentence", report.explanation.steps}}},
-                    {"workers", std::move(workers)},
-                    {"findings", std::move(findings)}};
+    const Json json{
+        {"schema", "lanescope.explanation"},
+        {"version", explanationSchemaVersion},
+        {"trace", report.run.facts.title},
+        {"isStillRecorded", report.run.facts.isStillRecorded},
+        {"doubts", report.explanation.caveats},
+        {"sentence", report.explanation.sentence},
+        {"compute", {{"sentence", report.explanation.compute}, {"families", familiesJson(report.explanation)}}},
+        {"steps",
+         {{"source", identifier(report.run.source)},
+          {"kind", identifier(report.run.kind)},
+          {"rangesPerStep", report.run.rangesPerStep},
+          {"pattern", report.run.pattern},
+          {"units", unitsJson(report.run)},
+          {"onlyCall", report.run.onlyCall},
+          {"deferred", report.run.deferred},
+          {"coverage", coverageOf(report)},
+          {"sentence", report.explanation.steps}}},
+        {"workers", std::move(workers)},
+        {"findings", std::move(findings)}};
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 

@@ -31,6 +31,7 @@ constexpr std::array reports{
     &ncclSummaryReport,
     &kernelBaseNameSummaryReport,
     &kernelFamilySummaryReport,
+    &gpuFamiliesReport,
     &nvtxFamilySummaryReport,
     &gpuTimeTreeReport,
     &backwardByOperatorReport,

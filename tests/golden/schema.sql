@@ -738,6 +738,10 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "freedAt" TEXT NOT NULL,
     "hasTensorFloat" INTEGER NOT NULL,
     "drains" INTEGER NOT NULL,
+    "usedMemoryBytes" INTEGER NOT NULL,
+    "memoryBytes" INTEGER NOT NULL,
+    "singleRate" INTEGER NOT NULL,
+    "tensorFloatRate" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
     "restCause" INTEGER
 );
@@ -802,6 +806,20 @@ CREATE TABLE LANESCOPE_STORED_DISTINCTIONS (
     "name" TEXT NOT NULL,
     "steps" INTEGER NOT NULL,
     "ns" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_KERNEL_GROUPS (
+    "worker" INTEGER NOT NULL,
+    "family" TEXT NOT NULL,
+    "precision" TEXT NOT NULL,
+    "trait" TEXT NOT NULL,
+    "purpose" TEXT NOT NULL,
+    "sequence" TEXT NOT NULL,
+    "isSmallGrid" INTEGER NOT NULL,
+    "count" INTEGER NOT NULL,
+    "exposedNs" INTEGER NOT NULL,
+    "sequences" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "launched" TEXT NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_CAUSES (
     "cause" INTEGER NOT NULL,

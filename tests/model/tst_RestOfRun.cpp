@@ -236,7 +236,7 @@ class tst_RestOfRun : public QObject {
         QFETCH(bool, hasTensorFloat);
         QFETCH(bool, isFound);
         MadeRun made;
-        made.run().workers[0].contributors[0].name = "softmax";
+        made.run().workers[0].contributors[0].name = "void at::native::softmax_warp_forward<float>(int)";
         made.run().workers[0].hasTensorFloat = hasTensorFloat;
         made.add(StepPart::Compute, ContributorKind::Kernel, kernel.toStdString(), 100 * ms);
         const Explanation explanation = explain::explain(made.run());

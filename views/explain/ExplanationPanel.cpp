@@ -269,7 +269,10 @@ void ExplanationPanel::focusFirst() {
     first->setFocus(Qt::ShortcutFocusReason);
 }
 
-QString ExplanationPanel::sentence() const { return toQString(printable(explanation_.sentence)); }
+QString ExplanationPanel::sentence() const {
+    const std::string compute = explanation_.compute.empty() ? "" : " " + explanation_.compute;
+    return toQString(printable(explanation_.sentence + compute));
+}
 
 QString ExplanationPanel::about() const { return about_->text(); }
 

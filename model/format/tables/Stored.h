@@ -67,6 +67,10 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Text<"freedAt"> freedAt{this, "the line of Python that made most of these; may be empty"};
     Integer<"hasTensorFloat"> hasTensorFloat{this, "1 if the GPU multiplies matrices as TF32"};
     Integer<"drains"> drains{this, "waits for the GPU in which it ran out of work"};
+    Integer<"usedMemoryBytes"> usedMemoryBytes{this, "maximum used memory of the GPU; 0 if unknown"};
+    Integer<"memoryBytes"> memoryBytes{this, "memory of the GPU; 0 if unknown"};
+    Integer<"singleRate"> singleRate{this, "measured operations per second of products of fp32; 0 if unknown"};
+    Integer<"tensorFloatRate"> tensorFloatRate{this, "the same of TF32"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalInteger<"restCause"> restCause{this, "number of the cause that tells where it did, and for what"};
 };
@@ -210,6 +214,24 @@ struct StoredShapes : TableOf<StoredShapes> {
     Integer<"isMeasured"> isMeasured{this, "1: the roofs were measured"};
 };
 inline constexpr StoredShapes storedShapes;
+struct StoredKernelGroups : TableOf<StoredKernelGroups> {
+    constexpr StoredKernelGroups()
+        : TableOf("LANESCOPE_STORED_KERNEL_GROUPS", "compute kernels of the steps with the same properties") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Text<"family"> family{this, "kind of computation: \"matrix_product\", \"elementwise\""};
+    Text<"precision"> precision{this, "number type of products: \"bf16\"; \"unknown\" for most others"};
+    Text<"trait"> trait{this, "property that its name shows, by its identifier"};
+    Text<"purpose"> purpose{this, "of its launches by their stacks, by its identifier"};
+    Text<"sequence"> sequence{this, "of kernels that a fused kernel would replace, by its identifier"};
+    Integer<"isSmallGrid"> isSmallGrid{this, "1: its blocks leave most of the GPU idle"};
+    Integer<"count"> count{this, "number of launches"};
+    Integer<"exposedNs"> exposedNs{this, "part of the compute time of the steps, ns"};
+    Integer<"sequences"> sequences{this, "number of sequences of which it has the longest kernel"};
+    Text<"name"> name{this, "the kernel with most time"};
+    Text<"launched"> launched{this, "the line of Python with most time; may be empty"};
+};
+inline constexpr StoredKernelGroups storedKernelGroups;
 
 struct StoredCauses : TableOf<StoredCauses> {
     constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/groupKernels.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "model/analysis/rangePattern.h"
+#include "model/format/sourceNames.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope::analysis {
+
+std::string_view identifier(LaunchPurpose purpose) {
+    static constexpr std::array<std::string_view, 5> all{"none", "optimizer", "gradient_norm", "recomputation",
+                                                         "evaluation"};
+    return all[static_cast<size_t>(purpose)];
+}
+
+std::string_view identifier(KernelSequence sequence) {
+    static constexpr std::array<std::string_view, 4> all{"none", "chain", "loop", "attention"};
+    return all[static_cast<size_t>(sequence)];
+}
+
+namespace {
+
+bool containsText(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Words in names of functions that evaluate or check, of which the second also name forward passes of a training.
+/// These count only without gradients.
+constexpr std::array<std::string_view, 10> evaluationWords{"validate", "validation", "metric", "metrics",  "accuracy",
+                                                           "nan",      "nans",       "isnan",  "isfinite", "finite"};
+constexpr std::array<std::string_view, 3> likelyEvaluationWords{"eval", "evaluate", "evaluation"};
+
+/// `caller` is the function that called it.
+LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::string_view caller) {
+    if (containsText(file, "/optim/") || containsText(file, "/optimizers/")) return LaunchPurpose::Optimizer;
+    if (containsText(function, "clip_grad") || containsText(function, "get_total_norm"))
+        return LaunchPurpose::GradientNorm;
+    const bool isRecomputing = containsText(function, "recompute_fn") || containsText(function, "unpack_hook") ||
+                               containsText(function, "CheckpointFunction.backward");
+    if (containsText(file, "utils/checkpoint.py") && isRecomputing) return LaunchPurpose::Recomputation;
+    if (containsText(file, "/torchmetrics/")) return LaunchPurpose::Evaluation;
+    if (isLibraryFile(file)) return LaunchPurpose::None;
+    // The decorators torch.no_grad and torch.inference_mode.
+    const bool isWithoutGradients = containsText(caller, "decorate_context");
+    const std::vector<std::string> words = wordsOf(function);
+    const auto hasAny = [&words](const auto& known) {
+        return std::ranges::any_of(
+            words, [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
+    };
+    return hasAny(evaluationWords) || (isWithoutGradients && hasAny(likelyEvaluationWords)) ? LaunchPurpose::Evaluation
+                                                                                            : LaunchPurpose::None;
+}
+
+}  // namespace
+
+std::vector<LaunchPurpose> launchPurposes(const Trace& trace) {
+    std::vector<LaunchPurpose> purposes(trace.stacks.size(), LaunchPurpose::None);
+    std::map<std::tuple<StringIndex, StringIndex, StringIndex>, LaunchPurpose> known;
+    for (uint32_t stack = 0; stack < purposes.size(); ++stack) {
+        const StackTable& stacks = trace.stacks;
+        const uint32_t outer = outerStack(trace, stack);
+        const StringIndex caller = outer == noIndex ? 0 : stacks.function[outer];
+        const auto [found, isNew] =
+            known.try_emplace({stacks.file[stack], stacks.function[stack], caller}, LaunchPurpose::None);
+        if (isNew)
+            found->second = purposeOf(trace.strings.at(stacks.file[stack]), trace.strings.at(stacks.function[stack]),
+                                      trace.strings.at(caller));
+        purposes[stack] = found->second != LaunchPurpose::None || outer == noIndex ? found->second : purposes[outer];
+    }
+    return purposes;
+}
+
+namespace {
+
+/// Between the two products of attention are a few kernels: scale, mask, conversions, softmax, dropout, a copy.
+constexpr size_t maxBetweenProducts = 14;
+/// Kernels that wait for the end of their sequence.
+constexpr size_t maxWaiting = 4096;
+constexpr double minLineShare = 0.2;
+/// Blocks of a small grid per SM.
+constexpr double maxSmallGridShare = 0.25;
+/// Elementwise kernels from which a sequence is a chain, and from which a loop, with so many of each line.
+constexpr size_t minChainLength = 4, minLoopLength = 32, minLoopRounds = 8;
+
+struct ConfigClass {
+    KernelClass is;
+    bool isSmallGrid = false;
+};
+
+/// A launch of a kernel.
+struct Launch {
+    uint32_t config = 0;
+    std::optional<uint32_t> place = std::nullopt;
+    LaunchPurpose purpose = LaunchPurpose::None;
+    double exposedNs = 0;
+};
+
+class Grouper {
+  public:
+    Grouper(const RunContext& run, uint32_t gpu, const WorkPlaces& places)
+        : trace_(run.trace), places_(places), classes_(run.trace.launchConfigs.size()) {
+        const int64_t sms = trace_.gpus[gpu].smCount;
+        smallBlocks_ = static_cast<double>(sms) * maxSmallGridShare;
+    }
+
+    void add(uint32_t stream, const Launch& launch) {
+        Stream& of = streams_[stream];
+        const ConfigClass& known = classOf(launch.config);
+        switch (known.is.family) {
+            case KernelFamily::MatrixProduct:
+                resolve(of, true);
+                of.product = launch;
+                return;
+            case KernelFamily::Softmax:
+            case KernelFamily::Elementwise:
+            case KernelFamily::Conversion:
+            case KernelFamily::Movement:
+            case KernelFamily::Reduction:
+            case KernelFamily::Fill: break;
+            default:
+                resolve(of, false);
+                count(launch, KernelSequence::None, false);
+                return;
+        }
+        of.waiting.push_back(launch);
+        if (of.waiting.size() >= maxWaiting) resolve(of, false);
+    }
+
+    std::vector<KernelGroup> finish() {
+        for (auto& [stream, of] : streams_) resolve(of, false);
+        using Key = std::tuple<KernelFamily, KernelPrecision, KernelTrait, LaunchPurpose, KernelSequence, bool>;
+        struct Sum {
+            double exposedNs = 0;
+            int64_t count = 0, sequences = 0;
+            std::map<StringIndex, double> ofName;
+            std::map<uint32_t, double> ofPlace;
+        };
+        std::map<Key, Sum> sums;
+        for (const auto& [use, counted] : uses_) {
+            const ConfigClass& known = classOf(use.config);
+            Sum& sum = sums[{known.is.family, known.is.precision, known.is.trait, use.purpose, use.sequence,
+                             known.isSmallGrid}];
+            sum.exposedNs += counted.exposedNs;
+            sum.count += counted.count;
+            sum.sequences += counted.sequences;
+            sum.ofName[trace_.launchConfigs[use.config].demangledName] += counted.exposedNs;
+            if (use.place) sum.ofPlace[*use.place] += counted.exposedNs;
+        }
+        const auto largestOf = [](const auto& times) {
+            return std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
+        };
+        std::vector<KernelGroup> groups;
+        for (const auto& [key, sum] : sums) {
+            const auto& [family, precision, trait, purpose, sequence, isSmallGrid] = key;
+            KernelGroup& group =
+                groups.emplace_back(KernelGroup{family, precision, trait, purpose, sequence, isSmallGrid, sum.count,
+                                                static_cast<int64_t>(sum.exposedNs), sum.sequences});
+            group.name = trace_.strings.at(largestOf(sum.ofName)->first);
+            const auto place = largestOf(sum.ofPlace);
+            if (place != sum.ofPlace.end() && place->second >= minLineShare * sum.exposedNs)
+                group.launched = places_.textOf(place->first);
+        }
+        std::ranges::stable_sort(groups, std::ranges::greater(), &KernelGroup::exposedNs);
+        return groups;
+    }
+
+  private:
+    struct Stream {
+        std::optional<Launch> product;  ///< The last product, if nothing but `waiting` followed.
+        bool isOfAttention = false;     ///< The product ends an attention.
+        std::vector<Launch> waiting;
+    };
+    struct Use {
+        uint32_t config = 0;
+        std::optional<uint32_t> place;
+        LaunchPurpose purpose = LaunchPurpose::None;
+        KernelSequence sequence = KernelSequence::None;
+        bool operator==(const Use&) const = default;
+    };
+    struct Hash {
+        size_t operator()(const Use& use) const {
+            const uint64_t place = use.place ? uint64_t{*use.place} + 1 : 0;
+            return std::hash<uint64_t>()((place << 24 ^ uint64_t{use.config} << 4 ^
+                                          static_cast<uint64_t>(use.purpose) << 2 ^
+                                          static_cast<uint64_t>(use.sequence)) *
+                                         0x9e3779b97f4a7c15ULL);
+        }
+    };
+    struct Counted {
+        int64_t count = 0, sequences = 0;
+        double exposedNs = 0;
+    };
+
+    const ConfigClass& classOf(uint32_t config) {
+        std::optional<ConfigClass>& known = classes_[config];
+        if (!known) {
+            const LaunchConfig& launch = trace_.launchConfigs[config];
+            const std::string_view name = trace_.strings.at(launch.demangledName);
+            const double blocks = static_cast<double>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+            known = {kernelClass(name), blocks > 0 && blocks <= smallBlocks_};
+        }
+        return *known;
+    }
+
+    void count(const Launch& launch, KernelSequence sequence, bool isLongest) {
+        Counted& counted = uses_[{launch.config, launch.place, launch.purpose, sequence}];
+        ++counted.count;
+        counted.sequences += isLongest ? 1 : 0;
+        counted.exposedNs += launch.exposedNs;
+    }
+
+    /// Counts a sequence once.
+    void countAll(std::span<const Launch> launches, KernelSequence sequence) {
+        const auto longest = std::ranges::max_element(launches, {}, &Launch::exposedNs);
+        for (auto each = launches.begin(); each != launches.end(); ++each) count(*each, sequence, each == longest);
+    }
+
+    /// Ends the sequence of a stream at a product or another kernel.
+    void resolve(Stream& of, bool isAtProduct) {
+        const bool isAttention = isAtProduct && of.product && of.waiting.size() <= maxBetweenProducts &&
+                                 std::ranges::any_of(of.waiting, [this](const Launch& each) {
+                                     const KernelClass& is = classOf(each.config).is;
+                                     return is.family == KernelFamily::Softmax && is.trait != KernelTrait::LogSoftmax;
+                                 });
+        if (of.product)
+            count(*of.product, isAttention || of.isOfAttention ? KernelSequence::Attention : KernelSequence::None,
+                  false);
+        of.product.reset();
+        of.isOfAttention = isAttention;
+        if (isAttention)
+            countAll(of.waiting, KernelSequence::Attention);
+        else
+            countChains(of.waiting);
+        of.waiting.clear();
+    }
+
+    /// Kernels that a compiler made are fused already, and an optimizer has its own fused kernels.
+    bool isInChain(const Launch& launch) {
+        const KernelClass& is = classOf(launch.config).is;
+        return !is.isCompiled() && is.family != KernelFamily::Softmax && is.family != KernelFamily::Movement &&
+               launch.purpose != LaunchPurpose::Optimizer;
+    }
+
+    void countChains(std::span<const Launch> launches) {
+        while (!launches.empty()) {
+            size_t length = 0, elementwise = 0;
+            std::set<uint32_t> lines, names;
+            for (; length < launches.size() && isInChain(launches[length]) &&
+                   launches[length].purpose == launches.front().purpose;
+                 ++length) {
+                const Launch& each = launches[length];
+                elementwise += classOf(each.config).is.family == KernelFamily::Elementwise ? 1 : 0;
+                if (each.place) lines.insert(*each.place);
+                names.insert(trace_.launchConfigs[each.config].demangledName);
+            }
+            const bool isRepeated = elementwise >= minLoopRounds * (lines.empty() ? names : lines).size();
+            const KernelSequence sequence = elementwise >= minLoopLength && isRepeated ? KernelSequence::Loop
+                                            : elementwise >= minChainLength            ? KernelSequence::Chain
+                                                                                       : KernelSequence::None;
+            length = std::max<size_t>(length, 1);
+            countAll(launches.first(length), sequence);
+            launches = launches.subspan(length);
+        }
+    }
+
+    const Trace& trace_;
+    const WorkPlaces& places_;
+    double smallBlocks_ = 0;
+    std::vector<std::optional<ConfigClass>> classes_;  ///< By launch configuration.
+    std::map<uint32_t, Stream> streams_;
+    std::unordered_map<Use, Counted, Hash> uses_;
+};
+
+}  // namespace
+
+std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& work, const WorkerSteps& steps,
+                                      std::span<const Contributor> contributors,
+                                      std::span<const LaunchPurpose> purposes, const WorkPlaces& places) {
+    const Trace& trace = run.trace;
+    Grouper grouper(run, steps.gpu, places);
+    for (WorkList::Reader reader(work); !reader.isAtEnd(); reader.next()) {
+        const GpuWork& each = *reader;
+        if (each.part != StepPart::Compute || each.event.kind() != EventKind::Kernel) continue;
+        if (steps.stepOf(each.startNs, launchedNs(run, each)) == noIndex) continue;
+        // The share of its kind that did not overlap other compute work.
+        const Contributor& of = contributors[each.contributor];
+        const double share = of.totalNs > 0 ? static_cast<double>(of.exposedNs) / static_cast<double>(of.totalNs) : 0;
+        const PythonPlace place = places.placeOf(each);
+        const bool isKnown = place.stack < purposes.size() && !place.isLent;
+        const uint32_t row = each.event.row();
+        grouper.add(trace.kernels.stream[row], {trace.kernels.config[row], places.keyOf(place),
+                                                isKnown ? purposes[place.stack] : LaunchPurpose::None,
+                                                share * static_cast<double>(each.endNs - each.startNs)});
+    }
+    return grouper.finish();
+}
+
+}  // namespace lanescope::analysis

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about kinds of kernels: what the GPU computes, and what a program would compute with less time.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "model/analysis/familySums.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/findingQueries.h"
+#include "model/explain/kernelKinds.h"
+#include "model/explain/rules.h"
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+// Thresholds are shares of the step. Healthy recordings have at most half of each; see README.md.
+constexpr double minDoubleShare = 0.10, minSingleShare = 0.15, minUnalignedShare = 0.10;
+constexpr double minAttentionShare = 0.08, minChainShare = 0.10, minLoopShare = 0.10, minOptimizerShare = 0.10;
+constexpr double minChannelsFirstShare = 0.05, minRecomputedShare = 0.10, minEvaluationShare = 0.10;
+constexpr double minIrregularShare = 0.20, minConversionShare = 0.20, minMovementShare = 0.20, minSmallShare = 0.40;
+
+bool isProductFamily(KernelFamily family) {
+    return family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution;
+}
+
+/// Returns the sum per mean step of the kernels, whatever earlier rules account for.
+int64_t allNs(const RunFindings& run, IsOfGroup isOf) {
+    int64_t sumNs = 0;
+    for (const KernelGroup& each : run.kernels())
+        if (isOf(each)) sumNs = saturatingSum(sumNs, each.exposedNs);
+    return run.perStep(sumNs);
+}
+
+bool isShare(const RunFindings& run, int64_t ns, double least) {
+    return static_cast<double>(ns) >= least * static_cast<double>(run.mean().meanNs);
+}
+
+/// Returns the query for kernels that their names alone identify.
+Evidence evidenceByName(const FindingText& text, IsOfGroup isOf) {
+    std::vector<std::string> names;
+    int64_t sumNs = 0;
+    for (const Contributor& each : text.worker().contributors) {
+        const std::optional<KernelClass> is = classOf(each);
+        if (!is || !isOf({.family = is->family, .precision = is->precision, .trait = is->trait})) continue;
+        if (std::ranges::find(names, each.name.work) == names.end()) names.push_back(each.name.work);
+        sumNs = saturatingSum(sumNs, each.exposedNs);
+    }
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    return {query.exposed({query.kernelsNamed(names)}, {}), sumNs};
+}
+
+/// Returns the query for kernels that other launches of the same name resemble.
+Evidence evidenceOfGroups(const FindingText& text, IsOfGroup isOf) {
+    std::vector<std::string> names;
+    for (const KernelGroup& each : kernelsOf(text.worker()))
+        if (isOf(each) && std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    return {query.exposed({query.kernelsNamed(names)}, {}), 0};
+}
+
+/// Advice in the words of a framework.
+struct Advice {
+    std::string_view torch, jax, other;
+
+    std::string in(const FindingText& text) const {
+        switch (frameworkOf(text.worker())) {
+            case Framework::PyTorch: return std::string(torch);
+            case Framework::Jax: return std::string(jax);
+            case Framework::Unknown: break;
+        }
+        return std::string(other);
+    }
+};
+
+// Precision.
+
+bool isDouble(const KernelGroup& each) { return each.precision == KernelPrecision::Fp64; }
+bool isSingleProduct(const KernelGroup& each) {
+    return isProductFamily(each.family) && each.precision == KernelPrecision::Fp32;
+}
+bool isOtherProduct(const KernelGroup& each) {
+    return (isProductFamily(each.family) || each.family == KernelFamily::Attention) && !isDouble(each);
+}
+/// Share of products in lower precision, without which the whole program is meant for double precision.
+constexpr double minOtherShare = 0.05;
+
+void findDoublePrecision(RunFindings& run) {
+    if (isShare(run, allNs(run, isOtherProduct), minOtherShare)) run.addKernels(isDouble, minDoubleShare);
+}
+
+void findSinglePrecision(RunFindings& run) {
+    const WorkerSummary& worker = run.worker();
+    Finding* found = worker.hasTensorFloat ? run.addKernels(isSingleProduct, minSingleShare) : nullptr;
+    // As far from its roof as before.
+    if (found != nullptr && worker.singleRate > 0 && worker.tensorFloatRate > worker.singleRate)
+        found->forecastNs = static_cast<int64_t>(
+            static_cast<double>(found->maxGainNs) *
+            (1 - static_cast<double>(worker.singleRate) / static_cast<double>(worker.tensorFloatRate)));
+}
+
+std::string saySinglePrecision(const FindingText& text) {
+    const int64_t forecastNs = text.finding().forecastNs;
+    const std::string forecast = forecastNs > 0
+                                     ? fmt::format(" By the measured rates of this GPU, TF32 saves about {}.",
+                                                   timeText(static_cast<double>(forecastNs)))
+                                     : std::string();
+    return fmt::format(
+        "Matrix products and convolutions of fp32 take {} while the tensor cores of {} are idle: mostly {}, {}.{}",
+        text.time(), text.worker().gpuName.empty() ? "the GPU" : printable(text.worker().gpuName), text.main(),
+        text.times(), forecast);
+}
+
+bool isUnaligned(const KernelGroup& each) { return each.trait == KernelTrait::Unaligned; }
+
+// Sequences.
+
+bool isOfAttention(const KernelGroup& each) { return each.sequence == KernelSequence::Attention; }
+bool isChain(const KernelGroup& each) { return each.sequence == KernelSequence::Chain; }
+bool isLoop(const KernelGroup& each) { return each.sequence == KernelSequence::Loop; }
+/// A layer forward and backward has two; a single one may be another formula.
+constexpr double minAttentionsPerStep = 2.5;
+
+double sequencesPerStep(const WorkerSummary& worker, IsOfGroup isOf) {
+    double sum = 0;
+    for (const KernelGroup& each : kernelsOf(worker))
+        if (isOf(each)) sum += static_cast<double>(each.sequences);
+    return sum / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+}
+
+void findWrittenAttention(RunFindings& run) {
+    if (sequencesPerStep(run.worker(), isOfAttention) >= minAttentionsPerStep)
+        run.addKernels(isOfAttention, minAttentionShare);
+}
+
+std::string sayWrittenAttention(const FindingText& text) {
+    return fmt::format(
+        "Attention in single kernels (two products, between them scale, mask and softmax) takes {}, {} times{}: mostly "
+        "{}.",
+        text.time(), countText(sequencesPerStep(text.worker(), isOfAttention)), text.per(), text.main());
+}
+
+std::string saySequences(const FindingText& text, IsOfGroup isOf, std::string_view what) {
+    const double count = sequencesPerStep(text.worker(), isOf);
+    return fmt::format("{} take {}: {}{} of {} kernels each, mostly {}.", what, text.time(), countText(count),
+                       text.per(), countText(text.finding().countPerStep / std::max(count, 1e-9)), text.main());
+}
+
+// Optimizers.
+
+bool isUnfusedOptimizer(const KernelGroup& each) {
+    if (each.trait == KernelTrait::Foreach) return each.purpose != LaunchPurpose::GradientNorm;
+    const bool isSimple = each.family == KernelFamily::Elementwise || each.family == KernelFamily::Reduction ||
+                          each.family == KernelFamily::Conversion || each.family == KernelFamily::Fill;
+    return each.purpose == LaunchPurpose::Optimizer && isSimple && !kernelClass(each.name).isCompiled();
+}
+
+// Layouts.
+
+bool isLayout(const KernelGroup& each) { return each.family == KernelFamily::Layout; }
+bool isChannelsFirst(const KernelGroup& each) { return isLayout(each) || each.trait == KernelTrait::ChannelsFirst; }
+/// Conversions, without which other kernels of NCHW cost no more.
+constexpr double minLayoutShare = 0.03;
+
+void findChannelsFirst(RunFindings& run) {
+    if (isShare(run, allNs(run, isLayout), minLayoutShare)) run.addKernels(isChannelsFirst, minChannelsFirstShare);
+}
+
+std::string sayChannelsFirst(const FindingText& text) {
+    return fmt::format(
+        "Conversions between NCHW and NHWC around convolutions, and kernels that work on NCHW only, take {}: mostly "
+        "{}, "
+        "{}.",
+        text.time(), text.main(), text.times());
+}
+
+// Purposes.
+
+bool isRecomputed(const KernelGroup& each) { return each.purpose == LaunchPurpose::Recomputation; }
+bool isEvaluation(const KernelGroup& each) { return each.purpose == LaunchPurpose::Evaluation; }
+/// Share of the used memory up to which recomputation saves memory that is not needed.
+constexpr double maxMemoryShare = 0.5;
+/// Share of the step up to which an evaluation is no program of its own.
+constexpr double maxEvaluationShare = 0.6;
+
+void findRecomputation(RunFindings& run) {
+    const auto used = static_cast<double>(run.worker().usedMemoryBytes);
+    if (used > 0 && used <= maxMemoryShare * static_cast<double>(run.worker().memoryBytes))
+        run.addKernels(isRecomputed, minRecomputedShare);
+}
+
+std::string sayRecomputation(const FindingText& text) {
+    return fmt::format(
+        "Activations that checkpoints dropped are computed again for {}, mostly {}, while at most {} of the GPU's {} "
+        "are in use.",
+        text.time(), text.main(), formatBytes(text.worker().usedMemoryBytes), formatBytes(text.worker().memoryBytes));
+}
+
+void findEvaluation(RunFindings& run) {
+    if (!isShare(run, allNs(run, isEvaluation), maxEvaluationShare)) run.addKernels(isEvaluation, minEvaluationShare);
+}
+
+// Work that is slow on a GPU.
+
+bool isIrregular(const KernelGroup& each) {
+    switch (each.family) {
+        case KernelFamily::Sort:
+        case KernelFamily::Random:
+        case KernelFamily::Decomposition: return true;
+        default: return each.trait == KernelTrait::SortedGradient;
+    }
+}
+
+std::string adviseIrregular(const FindingText& text) {
+    const KernelClass is = kernelClass(text.finding().contributor.work);
+    const bool isTorch = frameworkOf(text.worker()) == Framework::PyTorch;
+    switch (is.family) {
+        case KernelFamily::Random:
+            return isTorch
+                       ? "Draw random numbers for several steps at once and in the type in use; torch.compile fuses "
+                         "dropout with its neighbours."
+                       : "Draw random numbers for several steps at once and in the type in use.";
+        case KernelFamily::Decomposition:
+            return "Decompose less often or in batches, and solve instead of inverting: a Cholesky decomposition is "
+                   "far "
+                   "cheaper than singular values.";
+        default: break;
+    }
+    if (isTorch && is.trait == KernelTrait::SortedGradient)
+        return "The gradient of tensor[index] sorts the indices. torch.index_select and torch.gather add it unsorted, "
+               "and a boolean mask can be a product or torch.where.";
+    return isTorch ? "Sort less: torch.topk for some values, once instead of in each layer, or while loading data."
+                   : "Sort less: only the largest values, once instead of in each layer, or while loading data.";
+}
+
+bool isConversion(const KernelGroup& each) { return each.family == KernelFamily::Conversion; }
+
+/// Copies and kernels that only move values.
+bool isMovement(const KernelGroup& each) { return each.family == KernelFamily::Movement || isLayout(each); }
+
+bool movesWithinGpu(const Contributor& each) {
+    if (each.part == StepPart::ExposedDtoD) return true;
+    const std::optional<KernelClass> is = classOf(each);
+    return is && isMovement({.family = is->family});
+}
+
+void findDataMovement(RunFindings& run) {
+    const int64_t copiesNs = run.exposedNs([](const Contributor& each) { return each.part == StepPart::ExposedDtoD; });
+    const int64_t kernelsNs = run.kernelNs(isMovement);
+    Finding* found = run.add(saturatingSum(copiesNs, kernelsNs), minMovementShare, run.greatest(movesWithinGpu));
+    if (found != nullptr) run.accounted.work.push_back(isMovement);
+}
+
+std::string sayDataMovement(const FindingText& text) {
+    return text.taking("Copies within the GPU and kernels that only move values take");
+}
+
+Evidence movementEvidence(const FindingText& text) {
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    std::vector<std::string> kernels;
+    bool hasCopies = false;
+    for (const Contributor& each : text.worker().contributors) {
+        if (!movesWithinGpu(each)) continue;
+        hasCopies = hasCopies || each.kind == ContributorKind::Copy;
+        if (each.kind == ContributorKind::Kernel && std::ranges::find(kernels, each.name.work) == kernels.end())
+            kernels.push_back(each.name.work);
+    }
+    std::vector<std::string> sets{query.kernelsNamed(kernels)};
+    if (hasCopies) sets.push_back(query.copies("k.copyKind = 8"));
+    return {query.exposed(sets, {}), sumNs(text.worker(), movesWithinGpu)};
+}
+
+// Occupation of the GPU.
+
+bool isSmall(const KernelGroup& each) { return each.isSmallGrid; }
+bool isTuning(const KernelGroup& each) { return each.trait == KernelTrait::Tuning; }
+
+}  // namespace
+
+const Rule doublePrecisionRule{
+    .id = "double_precision",
+    .title = "Work in double precision",
+    .finds = "Kernels in double precision take at least 10 % of the step, next to products in lower precision.",
+    .advice =
+        "If that is not intended, convert the first float64 value at its source (NumPy arrays are float64): every "
+        "result computed with it is in double precision, too.",
+    .find = findDoublePrecision,
+    .say =
+        [](const FindingText& text) {
+            return fmt::format(
+                "Kernels in double precision take {}, next to products in lower precision: mostly {}, {}.", text.time(),
+                text.main(), text.times());
+        },
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isDouble); },
+};
+
+const Rule singlePrecisionRule{
+    .id = "single_precision",
+    .title = "fp32 products leave tensor cores idle",
+    .finds =
+        "Matrix products and convolutions of fp32 without tensor cores take at least 15 % of the step, on a GPU that "
+        "multiplies fp32 as TF32.",
+    .find = findSinglePrecision,
+    .say = saySinglePrecision,
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isSingleProduct); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "torch.set_float32_matmul_precision(\"high\") uses TF32 if 10 bits of mantissa suffice for products; "
+                "bf16 (torch.autocast) is faster still.",
+                "jax_default_matmul_precision=\"tensorfloat32\" uses TF32 if 10 bits of mantissa suffice for products; "
+                "bfloat16 is faster still.",
+                "Use TF32 if 10 bits of mantissa suffice for products (CUBLAS_COMPUTE_32F_FAST_TF32); bf16 is faster "
+                "still."};
+            return advice.in(text);
+        },
+};
+
+const Rule unalignedProductsRule{
+    .id = "unaligned_products",
+    .title = "Products of unaligned sizes",
+    .finds =
+        "Tensor core products that read single values, since their sizes are no multiple of 16 bytes, take at least 10 "
+        "% of the step.",
+    .advice =
+        "Pad the sizes that the program chooses (vocabulary, features, classes) to a multiple of 64, at least of 8 for "
+        "16-bit types and of 4 for fp32.",
+    .find = [](RunFindings& run) { run.addKernels(isUnaligned, minUnalignedShare); },
+    .say = [](const FindingText& text) { return text.taking("Products whose sizes are no multiple of 16 bytes take"); },
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isUnaligned); },
+};
+
+const Rule writtenAttentionRule{
+    .id = "written_attention",
+    .title = "Attention without a fused kernel",
+    .finds =
+        "Attention takes at least 8 % of the step in single kernels, several times: two products and a softmax with "
+        "elementwise kernels between.",
+    .find = findWrittenAttention,
+    .say = sayWrittenAttention,
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isOfAttention); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "torch.nn.functional.scaled_dot_product_attention (in transformers attn_implementation=\"sdpa\") "
+                "computes it in one kernel, which never writes the scores to memory.",
+                "jax.nn.dot_product_attention(implementation=\"cudnn\") computes it in one kernel, which never writes "
+                "the scores to memory.",
+                "A fused attention kernel, as of FlashAttention, never writes the scores to memory."};
+            return advice.in(text);
+        },
+};
+
+const Rule unfusedChainsRule{
+    .id = "unfused_chains",
+    .title = "Chains of elementwise kernels",
+    .finds =
+        "Four or more elementwise kernels in a row, each of which reads and writes memory, take at least 10 % of "
+        "the step.",
+    .find = [](RunFindings& run) { run.addKernels(isChain, minChainShare); },
+    .say = [](const FindingText& text) { return saySequences(text, isChain, "Chains of elementwise kernels"); },
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isChain); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "torch.compile, also of this function alone, makes one kernel of each chain. Some formulas have one: "
+                "F.gelu(approximate=\"tanh\"), F.silu, F.rms_norm, F.layer_norm.",
+                "jax.jit around the whole step makes one kernel of each chain.", "Compute each chain in one kernel."};
+            return advice.in(text);
+        },
+};
+
+const Rule kernelLoopRule{
+    .id = "kernel_loop",
+    .title = "A loop of elementwise kernels",
+    .finds = "Runs of 32 or more elementwise kernels, as of a loop over tensors, take at least 10 % of the step.",
+    .find = [](RunFindings& run) { run.addKernels(isLoop, minLoopShare); },
+    .say = [](const FindingText& text) { return saySequences(text, isLoop, "Loops of elementwise kernels"); },
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isLoop); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "torch._foreach_* (such as torch._foreach_lerp_) does the same for a list of tensors in a few kernels. "
+                "For slices of one tensor, compute on the whole tensor.",
+                "jax.vmap or jax.lax.scan within jit replaces the loop.",
+                "Compute on all tensors, or on the whole tensor, in one kernel."};
+            return advice.in(text);
+        },
+};
+
+const Rule unfusedOptimizerRule{
+    .id = "unfused_optimizer",
+    .title = "Optimizer without fused kernels",
+    .finds = "Kernels of an optimizer that each do one operation take at least 10 % of the step.",
+    .find = [](RunFindings& run) { run.addKernels(isUnfusedOptimizer, minOptimizerShare); },
+    .say = [](const FindingText& text) { return text.taking("Single operations of the optimizer take"); },
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isUnfusedOptimizer); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "fused=True (torch.optim.AdamW, Adam, SGD, Adagrad) updates all parameters in kernels that read and "
+                "write each value once. For other optimizers try torch.compile of the step.",
+                "Update within jax.jit, with donated buffers.",
+                "Update all parameters in a kernel that reads and writes each value once."};
+            return advice.in(text);
+        },
+};
+
+const Rule channelsFirstRule{
+    .id = "channels_first",
+    .title = "Convolutions in the slower layout",
+    .finds =
+        "Conversions between NCHW and NHWC around convolutions, with the kernels that work on NCHW only, take at least "
+        "5 % of the step.",
+    .find = findChannelsFirst,
+    .say = sayChannelsFirst,
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isChannelsFirst); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "model.to(memory_format=torch.channels_last), and the same for its input, keeps NHWC throughout. Pad "
+                "channels to a multiple of 8.",
+                "Keep NHWC throughout (flax.linen.Conv does). Pad channels to a multiple of 8.",
+                "Keep NHWC throughout. Pad channels to a multiple of 8."};
+            return advice.in(text);
+        },
+};
+
+const Rule recomputationRule{
+    .id = "recomputation",
+    .title = "Recomputation despite free memory",
+    .finds =
+        "Recomputed activations of checkpoints take at least 10 % of the step, while at most half of the GPU's memory "
+        "is in use.",
+    .advice = "Checkpoint fewer layers, or none, as long as the memory suffices.",
+    .find = findRecomputation,
+    .say = sayRecomputation,
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isRecomputed); },
+};
+
+const Rule evaluationInStepRule{
+    .id = "evaluation_in_step",
+    .title = "Evaluation or checks within steps",
+    .finds = "Functions named like an evaluation or a check take at least 10 % of the step, next to other work.",
+    .advice = "Evaluate and check every few steps, or on a part of the data, from results that the step has anyway.",
+    .find = findEvaluation,
+    .say = [](const FindingText& text) { return text.taking("Functions named like an evaluation or a check take"); },
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isEvaluation); },
+};
+
+const Rule irregularWorkRule{
+    .id = "irregular_work",
+    .title = "Sorting, random numbers or decompositions",
+    .finds =
+        "Sorting, sorted gradients of indexing, random numbers and decompositions of matrices take at least a fifth of "
+        "the step.",
+    .find = [](RunFindings& run) { run.addKernels(isIrregular, minIrregularShare); },
+    .say =
+        [](const FindingText& text) {
+            const KernelFamily family = kernelClass(text.finding().contributor.work).family;
+            return text.taking(fmt::format("Work that is slow on a GPU ({}) takes", name(family)));
+        },
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isIrregular); },
+    .advise = adviseIrregular,
+};
+
+const Rule typeConversionsRule{
+    .id = "type_conversions",
+    .title = "Conversions between number types",
+    .finds = "Kernels that only convert to another number type take at least 20 % of the step.",
+    .find = [](RunFindings& run) { run.addKernels(isConversion, minConversionShare); },
+    .say = [](const FindingText& text) { return text.taking("Conversions between number types take"); },
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isConversion); },
+    .advise =
+        [](const FindingText& text) {
+            constexpr Advice advice{
+                "Keep weights and activations in one type: model.to(torch.bfloat16) with master weights in the "
+                "optimizer, "
+                "or one torch.autocast around the whole forward pass, without .float() between layers.",
+                "Keep weights and activations in one type.", "Keep weights and activations in one type."};
+            return advice.in(text);
+        },
+};
+
+const Rule dataMovementRule{
+    .id = "data_movement",
+    .title = "Copies and moves within the GPU",
+    .finds =
+        "Copies within the GPU without overlap, and kernels that only move values, take at least a fifth of the step.",
+    .advice =
+        "Write results where they are wanted (out=, a buffer that is made once instead of "
+        "concatenating what grows), keep one memory format, and views instead of clones.",
+    .find = findDataMovement,
+    .say = sayDataMovement,
+    .evidence = movementEvidence,
+};
+
+const Rule idleSmsRule{
+    .id = "idle_sms",
+    .title = "Kernels too small for the GPU",
+    .finds =
+        "Kernels with at most one block for four SMs, which leave the rest of the GPU idle, take at least 40 % of the "
+        "step.",
+    .advice =
+        "Give each launch more work: larger batches, all samples at once instead of a loop, independent products as "
+        "one "
+        "batched product.",
+    .find = [](RunFindings& run) { run.addKernels(isSmall, minSmallShare); },
+    .say = [](const FindingText& text) { return text.taking("Kernels of so few blocks that most SMs have none take"); },
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isSmall); },
+};
+
+const Rule autotuningRule{
+    .id = "autotuning",
+    .title = "A compiler tries algorithms",
+    .finds = "Kernels with which a compiler compares algorithms take at least 3 % of the step.",
+    .advice =
+        "New shapes are compiled and tuned again: pad them to a few sizes, and keep the results "
+        "(jax_compilation_cache_dir).",
+    .find = [](RunFindings& run) { run.addKernels(isTuning, minShare); },
+    .say = [](const FindingText& text) { return text.taking("Trials of algorithms by a compiler take"); },
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isTuning); },
+};
+
+}  // namespace lanescope::explain

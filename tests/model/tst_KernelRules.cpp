@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "model/analysis/familySums.h"
+#include "model/explain/kernelKinds.h"
+#include "model/pages/ExplanationReport.h"
+#include "model/reports/reports.h"
+#include "model/text/kernelFamilies.h"
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/Kernel.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::analysis;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr const char* product = "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_NNT";
+constexpr const char* single = "ampere_sgemm_128x64_nn";
+constexpr const char* add =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> "
+    ">(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+constexpr const char* doubleAdd =
+    "void at::native::vectorized_elementwise_kernel<2, at::native::CUDAFunctor_add<double>, std::array<char*, 3ul> "
+    ">(int, at::native::CUDAFunctor_add<double>, std::array<char*, 3ul>)";
+constexpr const char* conversion =
+    "void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)"
+    "::{lambda(float)#1}, std::array<char*, 2ul> >(int)";
+constexpr const char* reduction =
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float>, unsigned "
+    "int, float, 4> >(at::native::ReduceOp<float>)";
+constexpr const char* softmax =
+    "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>(float*, float const*)";
+constexpr const char* logSoftmax =
+    "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true, false>(float*, float const*)";
+constexpr const char* norm = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int)";
+constexpr const char* toNhwc = "void cudnn::engines_precompiled::nchwToNhwcKernel<float, float, float>(int)";
+constexpr const char* batchNorm = "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 512, true, 1, true>(int)";
+constexpr const char* convolution =
+    "sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x64x32_execute_kernel__5x_cudnn";
+constexpr const char* foreachMul =
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+    "namespace)::TensorListMetadata<1>, at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0> "
+    ">(int)";
+constexpr const char* fusedAdam =
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+    "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float> "
+    ">(int)";
+constexpr const char* sort =
+    "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<at_cuda_detail::cub::Policy, false>(int)";
+constexpr const char* unaligned =
+    "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_nn_align2>(int)";
+constexpr const char* tuning = "stream_executor::gpu::RedzoneAllocatorKernelImpl(unsigned char*, unsigned char)";
+
+struct Launched {
+    const char* name;
+    int64_t us;
+    std::string file = {};
+    std::string function = {};
+    uint32_t blocks = 1024;
+};
+
+/// Ten steps of the same kernels without gaps.
+RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) {
+    SimulatedTrace made;
+    const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
+    int64_t atNs = 1'000'000;
+    uint32_t correlation = 0;
+    for (int64_t number = 0; number < 10; ++number) {
+        int64_t stepNs = 0;
+        for (const Launched& each : work) stepNs += each.us * 1'000;
+        made.addNvtx(thread, "step " + std::to_string(number), atNs, atNs + stepNs);
+        int64_t callNs = atNs + 1'000;
+        int64_t kernelNs = atNs + 10'000;
+        for (const Launched& each : work) {
+            uint32_t stack = noIndex;
+            if (!each.file.empty()) stack = made.stack(noIndex, made.intern(each.function), made.intern(each.file), 12);
+            made.add<kinds::Api>({.startNs = callNs,
+                                  .endNs = callNs + 200,
+                                  .name = made.intern("cuLaunchKernel"),
+                                  .thread = thread,
+                                  .correlation = ++correlation,
+                                  .stack = stack});
+            callNs += 300;
+            LaunchConfig config;
+            config.shortName = config.mangledName = config.demangledName = made.intern(each.name);
+            config.grid = {each.blocks, 1, 1};
+            config.block = {128, 1, 1};
+            made.add<kinds::Kernel>({.startNs = kernelNs,
+                                     .endNs = kernelNs + each.us * 1'000,
+                                     .stream = stream,
+                                     .correlation = correlation,
+                                     .config = made.launchConfig(config)});
+            kernelNs += each.us * 1'000;
+        }
+        atNs += stepNs;
+    }
+    Result<RunSummary> summary = summarizeRun(*made.finish());
+    if (!summary) return {};
+    for (WorkerSummary& worker : summary->workers) {
+        worker.hasTensorFloat = true;
+        worker.usedMemoryBytes = usedMemory;
+        worker.memoryBytes = 100;
+    }
+    return *summary;
+}
+
+std::vector<Launched> repeated(size_t times, const std::vector<Launched>& work, const std::vector<Launched>& rest) {
+    std::vector<Launched> all = rest;
+    for (size_t time = 0; time < times; ++time) all.insert(all.end(), work.begin(), work.end());
+    return all;
+}
+
+}  // namespace
+
+class tst_KernelRules : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void everyFamilyPatternHasItsSource() {
+        for (const FamilyPattern& each : familyPatterns()) {
+            QVERIFY(!each.begin.empty() || !each.part.empty() || !each.word.empty());
+            QVERIFY(!each.source.empty());
+        }
+    }
+
+    void kernelsHaveTheirClass_data() {
+        QTest::addColumn<QString>("kernel");
+        QTest::addColumn<QString>("is");
+        const auto row = [](const char* kernel, const char* is) { QTest::newRow(kernel) << kernel << is; };
+        row(product, "matrix_product bf16 none");
+        row("nvjet_hsh_64x8_64x16_4x1_v_bz_NNT", "matrix_product fp16 none");
+        row(single, "matrix_product fp32 none");
+        row("volta_dgemm_128x64_nn", "matrix_product fp64 none");
+        row("groupedgemm_kernel", "matrix_product unknown none");
+        row("sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x128x32_execute_kernel__5x_cublas",
+            "matrix_product tf32 none");
+        row("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize256x128x8_ffma_aligna4_alignc4_execute_kernel__5x_cublas",
+            "matrix_product fp32 none");
+        row("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_nt_align1>(int)", "matrix_product fp32 none");
+        row("void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4>(int)",
+            "matrix_product tf32 none");
+        row(unaligned, "matrix_product bf16 unaligned");
+        row("cutlass_80_tensorop_f16_s16816gemm_f16_64x64_nn_align16", "matrix_product unknown none");
+        row("void gemv2T_kernel_val<int, int, __nv_bfloat16, float>(int)", "matrix_product bf16 none");
+        row("Cijk_Ailk_Bljk_BBS_BH_MT64x64x64_MI16x16x16x1", "matrix_product unknown none");
+        row("gemm_fusion_dot_12", "matrix_product unknown none");
+        row("triton_tem_fused_addmm_3", "matrix_product unknown none");
+        row("void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64> >(flash::Params)", "attention unknown none");
+        row("cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_64x64x64_kernel0_0",
+            "attention unknown none");
+        row("fmha_cutlassB_f32_aligned_64x64_k64_sm80(PyTorchMemEffAttention::AttentionBackwardKernel::Params)",
+            "attention unknown none");
+        row(convolution, "convolution bf16 none");
+        row("volta_scudnn_128x64_relu_interior_nn_v1", "convolution fp32 none");
+        row("void implicit_convolve_sgemm<__nv_bfloat16, __nv_bfloat16, 1024>(int)", "convolution bf16 none");
+        row("void "
+            "cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688fprop_optimized_tf32_128x128_16x4_nhwc_align4>(int)",
+            "convolution tf32 none");
+        row(toNhwc, "layout unknown none");
+        row("batched_transpose_16x32_half", "layout unknown none");
+        row(batchNorm, "normalization unknown channels_first");
+        row("void cudnn::batchnorm_fwtr_nhwc_semiPersist<float>(int)", "normalization unknown none");
+        row("void at::native::batch_norm_backward_kernel<c10::BFloat16, float, float, int>(int)",
+            "normalization unknown channels_first");
+        row(norm, "normalization unknown none");
+        row("triton_red_fused__to_copy_native_layer_norm_backward_view_10", "normalization unknown none");
+        row(softmax, "softmax unknown none");
+        row(logSoftmax, "softmax unknown log_softmax");
+        row("void cunn_SoftMaxForward<8, float, float, float, at::native::LogSoftMaxForwardEpilogue>(float*)",
+            "softmax unknown log_softmax");
+        row(add, "elementwise unknown none");
+        row(doubleAdd, "elementwise fp64 none");
+        row("void at::native::vectorized_elementwise_kernel<4, "
+            "at::native::nan_to_num_kernel_cuda(at::TensorIteratorBase&, "
+            "c10::optional<double>)::{lambda(float)#1}>(int)",
+            "elementwise unknown none");
+        row("triton_poi_fused_gelu_gelu_backward_view_7", "elementwise unknown none");
+        row("loop_add_tanh_fusion", "elementwise unknown none");
+        row("input_add_reduce_fusion", "reduction unknown none");
+        row("wrapped_transpose", "movement unknown none");
+        row(reduction, "reduction unknown none");
+        row(conversion, "conversion unknown none");
+        row("void at::native::elementwise_kernel<128, 4, direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)",
+            "movement unknown none");
+        row("void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda(at::TensorIteratorBase&), "
+            "LoadWithCast<1> "
+            ">(int)",
+            "conversion unknown none");
+        row("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 1, 128, 1>(float*)",
+            "movement unknown none");
+        row(fusedAdam, "optimizer unknown none");
+        row(foreachMul, "optimizer unknown foreach");
+        row(sort, "sort unknown none");
+        row("void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>(int)", "sort unknown none");
+        row("void at::native::(anonymous namespace)::fused_dropout_kernel_vec<c10::BFloat16, float>(int)",
+            "elementwise unknown none");
+        row("void at::native::distribution_elementwise_grid_stride_kernel<float, 4>(long)", "random unknown none");
+        row("void at::native::indexing_backward_kernel<float, 4>(long const*)", "index unknown sorted_gradient");
+        row("void at::native::vectorized_gather_kernel<16, long>(char*)", "index unknown none");
+        row("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >(int)",
+            "fill unknown none");
+        row("void at::native::(anonymous namespace)::max_pool_backward_nchw<float, float>(float const*)",
+            "pooling unknown channels_first");
+        row("void getrf_pivot<double, double>(int)", "decomposition fp64 none");
+        row("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication unknown none");
+        row(tuning, "other unknown tuning");
+        row("my_stencil", "other unknown none");
+    }
+    void kernelsHaveTheirClass() {
+        QFETCH(QString, kernel);
+        QFETCH(QString, is);
+        const KernelClass found = kernelClass(kernel.toStdString());
+        QCOMPARE(QString::fromStdString(fmt::format("{} {} {}", identifier(found.family), identifier(found.precision),
+                                                    identifier(found.trait))),
+                 is);
+    }
+
+    void ruleFindsTheFaultAndNotTheChange_data() {
+        QTest::addColumn<std::vector<Launched>>("before");
+        QTest::addColumn<std::vector<Launched>>("after");
+        QTest::addColumn<int>("used");
+        QTest::addColumn<const Rule*>("rule");
+        const auto row = [](const Rule& rule, const std::vector<Launched>& before, const std::vector<Launched>& after,
+                            int used = 0, const char* more = "") {
+            QTest::newRow(fmt::format("{}{}", rule.id, more).c_str()) << before << after << used << &rule;
+        };
+        const std::vector<Launched> rest(10, Launched{product, 50});
+        const std::string train = "/src/train.py", adam = "/lib/python3/site-packages/torch/optim/adam.py";
+        row(singlePrecisionRule, {{single, 400}, {norm, 600}}, {{product, 60}, {norm, 600}});
+        row(singlePrecisionRule, {{"volta_scudnn_128x64_relu_interior_nn_v1", 400}, {norm, 600}},
+            {{convolution, 60}, {norm, 600}}, 0, " convolution");
+        row(doublePrecisionRule, {{product, 500}, {doubleAdd, 100}}, {{product, 500}, {add, 50}});
+        row(doublePrecisionRule, {{product, 500}, {"volta_dgemm_128x64_nn", 100}}, {{doubleAdd, 500}, {doubleAdd, 100}},
+            0, " product");
+        row(unalignedProductsRule, {{product, 500}, {unaligned, 100}}, {{product, 500}, {product, 60}});
+        row(writtenAttentionRule,
+            repeated(4, {{product, 20}, {add, 20}, {add, 20}, {softmax, 20}, {conversion, 5}, {product, 20}, {norm, 5}},
+                     rest),
+            repeated(4,
+                     {{product, 20}, {add, 20}, {add, 20}, {logSoftmax, 20}, {conversion, 5}, {product, 20}, {norm, 5}},
+                     rest));
+        row(unfusedChainsRule, repeated(8, {{add, 10}, {add, 10}, {add, 10}, {add, 10}, {product, 20}}, rest),
+            repeated(8, {{add, 10}, {product, 20}, {add, 10}, {norm, 5}}, rest));
+        // Kernels of a compiler are no chain.
+        row(unfusedChainsRule,
+            repeated(8, {{add, 10}, {reduction, 5}, {add, 10}, {add, 10}, {add, 10}, {product, 20}}, rest),
+            repeated(
+                8,
+                {{"loop_a_fusion", 9}, {"loop_b_fusion", 9}, {"loop_c_fusion", 9}, {"loop_d_fusion", 9}, {product, 20}},
+                rest),
+            0, " with a reduction");
+        row(kernelLoopRule, repeated(40, {{add, 4}}, rest), repeated(2, {{foreachMul, 10}}, rest));
+        row(unfusedOptimizerRule, repeated(40, {{add, 4, adam, "_single_tensor_adam"}}, rest),
+            repeated(1, {{fusedAdam, 60, adam, "_fused_adam"}}, rest));
+        row(unfusedOptimizerRule, repeated(10, {{foreachMul, 20, adam, "_multi_tensor_adam"}}, rest),
+            repeated(10,
+                     {{foreachMul, 20, "/lib/python3/site-packages/torch/nn/utils/clip_grad.py", "clip_grad_norm_"}},
+                     rest),
+            0, " foreach");
+        row(channelsFirstRule, repeated(4, {{toNhwc, 10}, {convolution, 40}, {batchNorm, 60}}, rest),
+            repeated(4, {{convolution, 40}, {"void cudnn::batchnorm_fwtr_nhwc_semiPersist<float>(int)", 20}}, rest));
+        const std::string checkpoint = "/lib/python3/site-packages/torch/utils/checkpoint.py";
+        row(recomputationRule, repeated(4, {{product, 50, checkpoint, "recompute_fn"}}, rest),
+            repeated(4, {{product, 50, train, "forward"}}, rest), 10);
+        // Without free memory recomputation is right.
+        row(recomputationRule, repeated(4, {{product, 50, checkpoint, "recompute_fn"}}, rest),
+            repeated(4, {{product, 50, checkpoint, "checkpoint"}}, rest), 20, " not of the first pass");
+        row(evaluationInStepRule, repeated(2, {{product, 50, train, "accuracy"}}, rest),
+            repeated(2, {{product, 50, train, "loss"}}, rest));
+        row(irregularWorkRule, {{product, 500}, {sort, 200}}, {{product, 500}, {sort, 20}});
+        row(irregularWorkRule,
+            {{product, 500}, {"void at::native::indexing_backward_kernel<float, 4>(long const*)", 200}},
+            {{product, 500}, {"void at::native::indexFuncLargeIndex<float, long>(int)", 200}}, 0, " gradient");
+        row(typeConversionsRule, {{product, 500}, {conversion, 200}}, {{product, 500}, {conversion, 100}});
+        row(idleSmsRule, {{product, 200}, {product, 400, {}, {}, 8}}, {{product, 200}, {product, 100, {}, {}, 512}});
+        row(autotuningRule, {{"gemm_fusion_dot_12", 500}, {tuning, 100}}, {{"gemm_fusion_dot_12", 500}, {tuning, 10}});
+    }
+    void ruleFindsTheFaultAndNotTheChange() {
+        QFETCH(std::vector<Launched>, before);
+        QFETCH(std::vector<Launched>, after);
+        QFETCH(int, used);
+        QFETCH(const Rule*, rule);
+        const RunSummary run = summaryOf(before, used);
+        const Explanation explanation = explain::explain(run);
+        const Finding* found = findingOf(explanation, rule);
+        QVERIFY2(found != nullptr, report::explanationAsText({run, explanation}).c_str());
+        // One cause has one finding.
+        QCOMPARE(rulesOf(explanation), std::vector{rule});
+        QVERIFY(!found->sql.empty() && !found->advice.empty() && !found->contributor.empty());
+        QVERIFY2(found->maxGainNs <= explanation.workers.front().meanNs, found->sentence.c_str());
+        const Explanation changed = explain::explain(summaryOf(after, used));
+        const Finding* left = findingOf(changed, rule);
+        QVERIFY2(left == nullptr, left == nullptr ? "" : left->sentence.c_str());
+    }
+
+    void recomputationIsRightIfMemoryIsUsed() {
+        const std::vector<Launched> work{{product, 500},
+                                         {product, 200, "/lib/torch/utils/checkpoint.py", "recompute_fn"}};
+        QVERIFY(findingOf(explain::explain(summaryOf(work, 90)), &recomputationRule) == nullptr);
+        QVERIFY(findingOf(explain::explain(summaryOf(work, 0)), &recomputationRule) == nullptr);
+    }
+
+    void singleSoftmaxIsNoAttention() {
+        const std::vector<Launched> work{{product, 100}, {add, 50}, {softmax, 200}, {product, 100}};
+        QVERIFY(rulesOf(explain::explain(summaryOf(work))).empty());
+    }
+
+    void adviceFitsTheFramework() {
+        const auto adviceOf = [](const char* elementwise) {
+            MadeRun made;
+            made.run().workers[0].hasTensorFloat = true;
+            made.run().workers[0].contributors[0].name = elementwise;
+            made.add(StepPart::Compute, ContributorKind::Kernel, single, 90 * ms);
+            const Explanation explanation = explain::explain(made.run());
+            const Finding* found = findingOf(explanation, &singlePrecisionRule);
+            return found == nullptr ? std::string() : found->advice;
+        };
+        QVERIFY(adviceOf(add).starts_with("torch."));
+        QVERIFY(adviceOf("loop_add_fusion").starts_with("jax_"));
+        const std::string neutral = adviceOf("my_stencil");
+        QVERIFY(!neutral.empty() && neutral.find("torch") == std::string::npos &&
+                neutral.find("jax") == std::string::npos);
+    }
+
+    void computeSentenceNamesFamilies() {
+        const RunSummary run = summaryOf({{product, 610}, {add, 210}, {norm, 150}, {"my_stencil", 30}});
+        const Explanation explanation = explain::explain(run);
+        QCOMPARE(explanation.compute,
+                 std::string("The GPU computes: matrix products 61.0 % (bf16), elementwise 21.0 %, "
+                             "normalization 15.0 %, other 3.0 %."));
+        const report::ExplanationReport report{run, explanation};
+        QVERIFY(report::explanationAsText(report).find("The GPU computes: matrix") != std::string::npos);
+        QVERIFY(report::explanationAsHtml(report).find("The GPU computes: matrix") != std::string::npos);
+        const auto json = nlohmann::json::parse(report::explanationAsJson(report));
+        QCOMPARE(json["compute"]["sentence"].get<std::string>(), explanation.compute);
+        QCOMPARE(json["compute"]["families"][0]["family"].get<std::string>(), std::string("matrix_product"));
+        QCOMPARE(json["compute"]["families"][0]["precision"].get<std::string>(), std::string("bf16"));
+    }
+
+    void familiesSumToTheComputeTime() {
+        const RunSummary run = summaryOf(repeated(8, {{add, 10}, {add, 10}, {add, 10}, {product, 20}, {sort, 5}}, {}));
+        int64_t sumNs = 0;
+        for (const FamilySum& each : familySums(run.workers.front())) sumNs += each.exposedNs;
+        QCOMPARE(sumNs, run.workers.front().totalParts()[StepPart::Compute]);
+        const std::vector<FamilySum> sums = familySums(run.workers.front());
+        QCOMPARE(sums.front().family, KernelFamily::Elementwise);
+        QCOMPARE(sums.front().count, int64_t(240));
+    }
+};
+
+LANESCOPE_TEST(tst_KernelRules, NoApplication)
+#include "tst_KernelRules.moc"
