@@ -85,6 +85,11 @@ std::string_view identifier(ThreadRole role) {
 
 std::string_view identifier(ThreadWork work) { return workNames[static_cast<size_t>(work)].identifier; }
 
+bool isCompiling(ThreadWork work) {
+    return work == ThreadWork::Dynamo || work == ThreadWork::Inductor || work == ThreadWork::Triton ||
+           work == ThreadWork::Jax;
+}
+
 std::string_view identifier(Observation observation) {
     static constexpr std::array<std::string_view, 4> all{"none", "state", "alternating", "without_core"};
     return all[static_cast<size_t>(observation)];

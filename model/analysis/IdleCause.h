@@ -69,6 +69,8 @@ enum class ThreadWork : uint8_t {
 };
 /// "unknown", "garbage_collection", "dynamo".
 std::string_view identifier(ThreadWork work);
+/// Returns true for work that compiles code.
+bool isCompiling(ThreadWork work);
 
 /// Extent to which samples show the state of a thread.
 enum class Observation : uint8_t {

@@ -102,6 +102,7 @@ void add(Contributor& sum, const Contributor& more) {
     sum.busBytes = saturatingSum(sum.busBytes, more.busBytes);
     sum.waitedNs = saturatingSum(sum.waitedNs, more.waitedNs);
     sum.workedNs = saturatingSum(sum.workedNs, more.workedNs);
+    sum.gilNs = saturatingSum(sum.gilNs, more.gilNs);
 }
 
 Contributor otherContributors(StepPart part) {

@@ -75,8 +75,13 @@ struct Contributor {
     /// Part of the rest in which it was seen to run in host code for a long time (`minWorkNs`):
     /// it computes there, and is not on its way from launch to launch.
     int64_t workedNs = 0;
+    /// Part of `exposedNs` in which it waited for the GIL that a thread without launches had. Estimated: a sampled wait
+    /// counts in full, less the time that the kernel counts as running.
+    int64_t gilNs = 0;
     /// For work: "launched at train.py:212 in GPT.forward", the Python line that launched more than half of it. "called
-    /// from" for a thread without Python, "captured at" for a CUDA graph. Empty if there is no such line.
+    /// from" for a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately
+    /// ran and waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". Empty if there is no such
+    /// line.
     std::string launched;
     bool operator==(const Contributor&) const = default;
 };

@@ -117,6 +117,9 @@ ThreadActivity ThreadActivities::made(uint32_t row, StatePrecision precision) co
     if (states.holder[row] != noIndex) made.holder = threadRef(trace_, states.holder[row]);
     // The place in samples is not the place between them.
     made.observation = Observation::Alternating;
+    // Compiling takes longer than the time between samples.
+    if (const ThreadWork work = stack == noIndex ? ThreadWork::Unknown : workOf(trace_, stack); isCompiling(work))
+        made.work = work;
     if (precision == StatePrecision::Alternating) return made;
     made.observation = Observation::State;
     // A thread without a core gets none whatever its activity.

@@ -13,9 +13,11 @@
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/RunContext.h"
 #include "model/analysis/RunSummary.h"
+#include "model/analysis/hostThreads.h"
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/text/knownRangeName.h"
+#include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
@@ -70,11 +72,17 @@ class StepsOnCpu {
 class MarkGatherer {
   public:
     MarkGatherer(const RunContext& run, const RunSummary& summary, const std::vector<const WorkerSteps*>& steps)
-        : trace_(run.trace), pattern_(summary.pattern), marks_(summary.workers.size()) {
+        : trace_(run.trace),
+          pattern_(summary.pattern),
+          isLoader_(run.trace.processes.size()),
+          marks_(summary.workers.size()) {
+        const LoaderThreads loaders(trace_);
         for (uint32_t worker = 0; worker < summary.workers.size(); ++worker) {
             steps_.emplace_back(*steps[worker]);
             // A process with several GPUs has the same ranges for all of them.
             workersOf_[steps[worker]->process].push_back(worker);
+            for (const uint32_t thread : loaders.of(steps[worker]->process))
+                isLoader_[trace_.threads[thread].process] = true;
         }
     }
 
@@ -82,6 +90,7 @@ class MarkGatherer {
         addRanges();
         addLines();
         addThreads();
+        addProcesses();
         return std::move(marks_);
     }
 
@@ -159,19 +168,45 @@ class MarkGatherer {
                 });
     }
 
+    /// Processes that a worker's process starts, directly. The time of their mark counts them.
+    void addProcesses() {
+        const std::vector<uint32_t> parents = parentProcesses(trace_);
+        for (uint32_t process = 0; process < trace_.processes.size(); ++process) {
+            const Process& each = trace_.processes[process];
+            const auto workers = parents[process] == noIndex ? workersOf_.end() : workersOf_.find(parents[process]);
+            if (workers == workersOf_.end() || each.range.isEmpty()) continue;
+            const std::string name = each.name.substr(each.name.find_last_of('/') + 1);
+            for (const uint32_t worker : workers->second) {
+                const std::optional<uint32_t> step = steps_[worker].at(each.range.startNs);
+                if (!step) continue;
+                Mark& mark = marks_[worker][{DistinctionKind::Process, name}];
+                // Not each was sampled while it loaded.
+                if (mark.kind != DistinctionKind::Loader)
+                    mark.kind = isLoader_[process] ? DistinctionKind::Loader : DistinctionKind::Process;
+                mark.names.insert(name);
+                ++mark.spentNs[*step];
+            }
+        }
+    }
+
     const Trace& trace_;
     const std::string& pattern_;
     std::vector<StepsOnCpu> steps_;
     std::unordered_map<uint32_t, std::vector<uint32_t>> workersOf_;
+    std::vector<bool> isLoader_;  ///< By process.
     std::vector<Marks> marks_;
 };
 
+bool isStart(DistinctionKind kind) { return kind == DistinctionKind::Process || kind == DistinctionKind::Loader; }
+
 Distinction distinction(DistinctionOf of, const std::string& key, const Mark& mark) {
     const auto steps = static_cast<int64_t>(mark.spentNs.size());
+    if (isStart(mark.kind)) return {of, mark.kind, key, steps, 0, mark.totalNs()};
     return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, mark.totalNs() / steps};
 }
 
-/// Returns the mark with most time that most affected steps have and no others.
+/// Returns the mark with most time that most affected steps have and no others. Processes that start there precede all
+/// others: the lines that run meanwhile start them.
 std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
                                    size_t stepCount, int64_t excessNs) {
     std::optional<Distinction> best;
@@ -186,8 +221,9 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
             ns += spentNs;
         }
         const auto affectedCount = static_cast<double>(affected.size());
-        if (within < mark.spentNs.size() || static_cast<double>(within) < minAffectedShare * affectedCount ||
-            static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount || ns <= mostNs)
+        if (within < mark.spentNs.size() || static_cast<double>(within) < minAffectedShare * affectedCount) continue;
+        if (isStart(mark.kind)) return distinction(of, key.second, mark);
+        if (static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount || ns <= mostNs)
             continue;
         mostNs = ns;
         best = distinction(of, key.second, mark);
@@ -225,7 +261,7 @@ void addOfRank(RunSummary& summary, const std::vector<Marks>& marks) {
     int64_t mostNs = static_cast<int64_t>(minStepShare * static_cast<double>(worker.totalWallNs()));
     for (const auto& [key, mark] : marks[critical]) {
         const int64_t ns = mark.totalNs();
-        if (ns <= mostNs) continue;
+        if (isStart(mark.kind) || ns <= mostNs) continue;
         bool isOnlyHere = true;
         for (uint32_t other = 0; other < marks.size(); ++other) {
             if (other == critical || summary.workers[other].pid == worker.pid) continue;
@@ -246,7 +282,7 @@ std::string_view identifier(DistinctionOf of) {
 }
 
 std::string_view identifier(DistinctionKind kind) {
-    static constexpr std::array<std::string_view, 3> all{"range", "line", "thread"};
+    static constexpr std::array<std::string_view, 5> all{"range", "line", "thread", "process", "loader"};
     return all[static_cast<size_t>(kind)];
 }
 

@@ -23,22 +23,30 @@ enum class DistinctionOf : uint8_t {
 /// For files and programs: "pattern", "outliers", "rank".
 std::string_view identifier(DistinctionOf of);
 
-enum class DistinctionKind : uint8_t { Range, Line, Thread };
-/// For files and programs: "range", "line", "thread".
+enum class DistinctionKind : uint8_t {
+    Range,
+    Line,
+    Thread,
+    Process,  ///< Processes that start there.
+    Loader,   ///< Data loading processes that start there.
+};
+/// For files and programs: "range", "line", "thread", "process", "loader".
 std::string_view identifier(DistinctionKind kind);
 
 /// Something in the program that only steps that take longer have, or only one rank: the likely cause.
 struct Distinction {
     DistinctionOf of = DistinctionOf::Pattern;
     DistinctionKind kind = DistinctionKind::Range;
-    std::string name;   ///< "tokenizer hiccup", "train.py:88 in load", "thread reader".
+    std::string name;   ///< "tokenizer hiccup", "train.py:88 in load", "thread reader", "python3.12".
     int64_t steps = 0;  ///< Steps that have it.
-    int64_t ns = 0;     ///< Its mean time in one of them.
+    int64_t ns = 0;     ///< Its mean time in one of them; 0 for processes, which go on.
+    int64_t count = 0;  ///< Processes that start in all of these steps.
     bool operator==(const Distinction&) const = default;
 };
 
-/// Sets `WorkerSummary::distinctions` of all workers, whose other members are complete: per kind of steps the range,
-/// line or thread with most time. `steps` are those of the workers. O(ranges + calls + samples).
+/// Sets `WorkerSummary::distinctions` of all workers, whose other members are complete: per kind of steps the
+/// processes that start, or else the range, line or thread with most time. `steps` are those of the workers.
+/// O(ranges + calls + samples).
 void findDistinctions(const RunContext& run, RunSummary& summary, const std::vector<const WorkerSteps*>& steps);
 
 }  // namespace lanescope::analysis

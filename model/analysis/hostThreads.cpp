@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/hostThreads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/analysis/RunContext.h"
@@ -225,6 +228,8 @@ class RanAndWaited {
 
     void find(const std::vector<TimeRange>& windows) {
         timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
+            if (facts_[piece.contributor].isPlaceUnknown) addPlaces(piece);
+            if (facts_[piece.contributor].isGil) addGil(piece);
             if (piece.part != StepPart::LaunchBound) return;
             const bool goesOn = !interval_.empty() && facts_[piece.contributor].isOutside &&
                                 interval_.back().range.endNs == piece.range.startNs;
@@ -248,13 +253,17 @@ class RanAndWaited {
                                              static_cast<double>(own.ns));
             }
         }
+        for (const auto& [contributor, seen] : seenIn_) contributors[contributor].launched = seen.text(trace_);
+        for (const auto& [contributor, ns] : gilNs_) contributors[contributor].gilNs = static_cast<int64_t>(ns);
     }
 
   private:
     struct Facts {
-        bool isOutside = false;  ///< Outside calls.
-        bool isRunning = false;  ///< It ran, all the time or alternately.
-        bool isCounted = false;  ///< The kernel's count determines if it ran.
+        bool isOutside = false;       ///< Outside calls.
+        bool isRunning = false;       ///< It ran, all the time or alternately.
+        bool isCounted = false;       ///< The kernel's count determines if it ran.
+        bool isGil = false;           ///< It was seen to wait for the GIL.
+        bool isPlaceUnknown = false;  ///< It alternately ran and waited.
     };
     struct Spent {
         int64_t ns = 0;
@@ -262,11 +271,74 @@ class RanAndWaited {
     };
     using SpentBy = std::map<ContributorTable::Id, Spent>;
 
+    /// Places of a thread and of the holder of the lock that it awaits, by the time that samples stand for.
+    struct Seen {
+        using Places = std::map<FramePlace, std::pair<int64_t, uint32_t>>;  ///< Time and a frame.
+        Places own, holders;
+        int64_t ns = 0;
+
+        static void add(const Trace& trace, Places& places, uint32_t stack, int64_t ns) {
+            if (stack == noIndex) return;
+            const uint32_t frame = ownFrame(trace, stack);
+            auto& [sumNs, any] = places[placeOf(trace, frame)];
+            sumNs += ns;
+            any = frame;
+        }
+        /// Returns the place of more than half of the time.
+        std::string most(const Trace& trace, const Places& places) const {
+            for (const auto& [place, spent] : places)
+                if (2 * spent.first > ns) return frameText(trace, spent.second);
+            return {};
+        }
+        std::string text(const Trace& trace) const {
+            const std::string at = most(trace, own), holder = most(trace, holders);
+            std::string text = at.empty() ? "" : "seen mostly at " + at;
+            if (!holder.empty())
+                text += fmt::format("{}that other thread mostly at {}", at.empty() ? "" : ", ", holder);
+            return text;
+        }
+    };
+
     static Facts factsOf(const Contributor& each) {
-        if (each.part != StepPart::LaunchBound) return {};
         const IdleCause& cause = each.name.idle;
+        const bool isPlaceUnknown =
+            (cause.kind == CauseKind::OutsideCalls || cause.kind == CauseKind::BeforeBatchCopy) && cause.isObserved() &&
+            cause.activity.frame.isEmpty();
+        if (each.part != StepPart::LaunchBound) return {.isPlaceUnknown = isPlaceUnknown};
         return {cause.kind == CauseKind::OutsideCalls, cause.isSeenRunning(),
-                cause.isSeenRunning() || cause.runsAndWaits()};
+                cause.isSeenRunning() || cause.runsAndWaits(), cause.activity.state == ThreadState::Gil,
+                isPlaceUnknown};
+    }
+
+    void addPlaces(const WorkerTimeline::Piece& piece) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        Seen& seen = seenIn_[piece.contributor];
+        seen.ns += piece.range.durationNs();
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
+            Seen::add(trace_, seen.holders, trace_.cpuStates.holderStack[row], within.durationNs());
+        });
+    }
+
+    void addGil(const WorkerTimeline::Piece& piece) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            gilNs_[piece.contributor] += gilShareOf(row) * static_cast<double>(within.durationNs());
+        });
+    }
+
+    /// Returns the share of a row in which its thread waited for the GIL of a thread without launches.
+    double gilShareOf(uint32_t row) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        const uint32_t holder = states.holder[row];
+        const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+        if (states.state[row] != ThreadState::Gil || holder == noIndex || launching_.contains(holder) || wholeNs <= 0 ||
+            states_.tells(row, 1) == StatesOfThreads::StatePrecision::Nothing)
+            return 0;
+        const auto ranNs = static_cast<double>(states.cpuNs[row] + states.delayNs[row]);
+        return std::clamp(1 - ranNs / static_cast<double>(wholeNs), 0.0, 1.0);
     }
 
     /// Adds the activity of the thread from one call to the next, across all samples.
@@ -344,6 +416,8 @@ class RanAndWaited {
     std::vector<Facts> facts_;  ///< By contributor.
     std::vector<WorkerTimeline::Piece> interval_;
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
+    std::map<ContributorTable::Id, Seen> seenIn_;
+    std::map<ContributorTable::Id, double> gilNs_;
 };
 
 }  // namespace

@@ -55,8 +55,9 @@ inline constexpr int64_t minWorkNs = 500'000;
 /// between the same samples (`Contributor::waitedNs`). If the count is lower by no more than a tenth of the time
 /// between them, it ran all of it, since the end of a run of samples is not known to the nanosecond. A wait for a lock
 /// may be a wait for another thread that launches work of this worker; then that thread's time counts, too. Runs of at
-/// least `minWorkNs` are work of its own (`Contributor::workedNs`), if samples saw it run. `contributors` are those of
-/// the timeline, `windows` as for it. O(n log n) in the pieces of launch-bound time.
+/// least `minWorkNs` are work of its own (`Contributor::workedNs`), if samples saw it run. Also sets the estimate
+/// `gilNs`, and `launched` of idle time without a place. `contributors` are those of the timeline, `windows` as for it.
+/// O(n log n) in the pieces of launch-bound time.
 void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline, const std::vector<TimeRange>& windows,
                      std::vector<Contributor>& contributors);
 

@@ -94,7 +94,8 @@ bool areContributorsGood(const WorkerSummary& worker) {
         const bool isGood = (each.kind == ContributorKind::Idle) == each.name.isIdle() && each.count >= 0 &&
                             isTime(each.exposedNs) && each.totalNs >= 0 && each.bytes >= 0 && each.busBytes >= 0 &&
                             each.order >= 0 && each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
-                            each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs;
+                            each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs && each.gilNs >= 0 &&
+                            each.gilNs <= each.exposedNs;
         if (!isGood || ++counts[static_cast<size_t>(each.part)] > maxContributors + 1) return false;
         sums[each.part] += each.exposedNs;
         if (!isTime(sums[each.part])) return false;
@@ -124,7 +125,7 @@ bool areDistinctionsGood(const WorkerSummary& worker) {
     return std::ranges::adjacent_find(worker.distinctions, std::ranges::greater_equal(), kindOf) ==
                worker.distinctions.end() &&
            std::ranges::all_of(worker.distinctions, [steps](const Distinction& each) {
-               return each.steps > 0 && each.steps <= steps && isTime(each.ns);
+               return each.steps > 0 && each.steps <= steps && isTime(each.ns) && each.count >= 0;
            });
 }
 
@@ -416,6 +417,7 @@ bool readContributors(const Database& database, StoredRun& summary) {
         each.order = rows.number(t.firstPlace);
         each.waitedNs = rows.number(t.waitedNs);
         each.workedNs = rows.number(t.workedNs);
+        each.gilNs = rows.number(t.gilNs);
         each.launched = rows.text(t.launched);
         if (rows.text(t.phase).empty()) {
             worker->contributors.push_back(std::move(each));
@@ -456,8 +458,8 @@ bool readDistinctions(const Database& database, StoredRun& summary) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
         worker->distinctions.push_back({rows.identified(t.of, DistinctionOf::Rank),
-                                        rows.identified(t.kind, DistinctionKind::Thread), rows.text(t.name),
-                                        rows.number(t.steps), rows.number(t.ns)});
+                                        rows.identified(t.kind, DistinctionKind::Loader), rows.text(t.name),
+                                        rows.number(t.steps), rows.number(t.ns), rows.number(t.count)});
     }
     return rows.isGood();
 }
@@ -673,8 +675,8 @@ void writeContributors(const Database& database, const RunSummary& summary, Caus
                     t.trait = identifier(each.trait), t.name = each.name.work, t.cause = causes.of(each.name.idle),
                     t.path = each.path, t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
                     t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
-                    t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.launched = each.launched,
-                    t.phase = phase);
+                    t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.gilNs = each.gilNs,
+                    t.launched = each.launched, t.phase = phase);
     };
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors) add(each, {});
@@ -704,7 +706,8 @@ void writeDistinctions(const Database& database, const RunSummary& summary, Firs
     for (size_t worker = 0; worker < summary.workers.size(); ++worker)
         for (const Distinction& each : summary.workers[worker].distinctions)
             rows.insert(t.worker = static_cast<int64_t>(worker), t.of = identifier(each.of),
-                        t.kind = identifier(each.kind), t.name = each.name, t.steps = each.steps, t.ns = each.ns);
+                        t.kind = identifier(each.kind), t.name = each.name, t.steps = each.steps, t.ns = each.ns,
+                        t.count = each.count);
 }
 
 Result<void> writeTables(Database& database, const RunSummary& summary) {

@@ -48,6 +48,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
         sum.busBytes += each.busBytes;
         sum.waitedNs += each.waitedNs;
         sum.workedNs += each.workedNs;
+        sum.gilNs += each.gilNs;
         if (sum.launched != each.launched) sum.launched.clear();
     }
     to.contributors.insert(to.contributors.end(), std::make_move_iterator(added.begin()),

@@ -119,6 +119,11 @@ std::string FindingText::onlyThere() const {
         case DistinctionKind::Line:
             return fmt::format(" {} {} at {}, for {} in each of {} {}s.", where, isOfRank ? "is" : "are", name, time,
                                found->steps, unit());
+        case DistinctionKind::Process:
+        case DistinctionKind::Loader:
+            return fmt::format(" {} start {}: {} processes \"{}\" in {} of them.", where,
+                               found->kind == DistinctionKind::Loader ? "data loaders" : "child processes",
+                               found->count, name, found->steps);
         case DistinctionKind::Thread: break;
     }
     return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,
@@ -126,7 +131,13 @@ std::string FindingText::onlyThere() const {
 }
 
 std::string FindingText::adviseCause(std::string_view otherwise) const {
-    if (const Distinction* const found = distinction(); found != nullptr)
+    const Distinction* const found = distinction();
+    if (found != nullptr && found->kind == DistinctionKind::Loader)
+        return "Keep the data loaders: DataLoader(persistent_workers=True), made once before the epochs. Each new one "
+               "starts Python, opens the data and fills its queue while the GPU waits.";
+    if (found != nullptr && found->kind == DistinctionKind::Process)
+        return "Start these processes once, before the steps, and keep them.";
+    if (found != nullptr)
         return fmt::format(
             "Look at {} first: do less there, do it on another thread or process, or do it before the GPU needs it.",
             found->kind == DistinctionKind::Range ? fmt::format("\"{}\"", printable(found->name))

@@ -130,7 +130,8 @@ bool RunFindings::isReported(const Contributor& each) const {
 /// nor in work with a finding of its own.
 int64_t RunFindings::unreportedNs(const Contributor& each) const {
     if (each.trait == ContributorTrait::Unknown || isReported(each)) return -1;
-    return each.exposedNs - provedWaitNs(each) - (accounted.hasHostWork ? each.workedNs : 0);
+    const int64_t waitedNs = std::max(provedWaitNs(each), accounted.hasGilWaits ? gilWaitNs(each) : 0);
+    return each.exposedNs - waitedNs - (accounted.hasHostWork ? each.workedNs : 0);
 }
 
 int64_t RunFindings::unreportedNs(StepPart part) const {

@@ -33,6 +33,7 @@ struct AccountedTime {
     /// Kinds of idle time that already are a finding.
     std::vector<bool (*)(const analysis::Contributor&)> kinds;
     bool hasHostWork = false;  ///< `Contributor::workedNs` already is a finding.
+    bool hasGilWaits = false;  ///< The same of `gilWaitNs`.
     /// Kinds of compute work that already are a finding.
     std::vector<IsOfGroup> work;
 };

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/text/libraryRanges.h"
 
 namespace lanescope::explain {
 
@@ -21,6 +22,13 @@ bool isHostWaiting(const Contributor& each) {
 int64_t provedWaitNs(const Contributor& each) { return isHostWaiting(each) ? 0 : each.waitedNs; }
 
 int64_t ranNs(const Contributor& each) { return isHostWaiting(each) ? 0 : each.exposedNs - each.waitedNs; }
+
+bool isCompilation(const Contributor& each) {
+    return each.kind == ContributorKind::Idle && each.part == StepPart::LaunchBound &&
+           (isCompiling(each.name.idle.activity.work) || isWithinCompiler(each.path));
+}
+
+int64_t gilWaitNs(const Contributor& each) { return each.part == StepPart::LaunchBound ? each.gilNs : 0; }
 
 std::string hostWorkPlace(const WorkerSummary& worker) {
     // With the thread, which may be another than the first named one.

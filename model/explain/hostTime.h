@@ -19,6 +19,13 @@ int64_t provedWaitNs(const analysis::Contributor& each);
 /// (`Contributor::workedNs`); the rest is the way from launch to launch.
 int64_t ranNs(const analysis::Contributor& each);
 
+/// Returns true for idle time in which the launching thread compiled code or waited for what compiles it.
+bool isCompilation(const analysis::Contributor& each);
+
+/// Returns the part of launch-bound time in which the launching thread waited for the GIL of a thread without launches,
+/// as samples suggest.
+int64_t gilWaitNs(const analysis::Contributor& each);
+
 /// Returns "on the main thread at data.py:88 in load": the place at which a thread was seen to run
 /// for most of the time that it worked for long. Empty if no sample has a line.
 std::string hostWorkPlace(const analysis::WorkerSummary& worker);

@@ -11,12 +11,14 @@ namespace lanescope::explain {
 extern const Rule allocationsRule;
 extern const Rule autotuningRule;
 extern const Rule channelsFirstRule;
+extern const Rule compilingRule;
 extern const Rule dataMovementRule;
 extern const Rule doublePrecisionRule;
 extern const Rule evaluationInStepRule;
 extern const Rule exposedCommunicationRule;
 extern const Rule exposedCopiesRule;
 extern const Rule farFromRoofRule;
+extern const Rule gilWaitsRule;
 extern const Rule gpuIdleRule;
 extern const Rule gpuThrottledRule;
 extern const Rule graphGapsRule;

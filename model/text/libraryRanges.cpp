@@ -64,6 +64,8 @@ constexpr std::array<NamePattern, 19> libraryNames{{
 }};
 
 constexpr std::string_view executedProgram = "XlaModule";
+/// Start of XLA's annotations around its compiler and the parts of it.
+constexpr std::string_view compilingAnnotation = "(XlaCompile";
 
 bool isLibraryDomain(std::string_view domain) {
     return std::any_of(libraryDomains.begin(), libraryDomains.end(), [domain](std::string_view known) {
@@ -88,5 +90,7 @@ RangeAuthor rangeAuthor(std::string_view name, std::string_view domain) {
         return xla->what == executedProgram ? RangeAuthor::CompiledProgram : RangeAuthor::Library;
     return isLibraryDomain(domain) || isLibraryName(name) ? RangeAuthor::Library : RangeAuthor::Program;
 }
+
+bool isWithinCompiler(std::string_view path) { return path.find(compilingAnnotation) != std::string_view::npos; }
 
 }  // namespace lanescope

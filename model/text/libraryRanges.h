@@ -17,4 +17,7 @@ enum class RangeAuthor : uint8_t {
 /// number of them. A range of a compiled program can be a step if it contains nearly all work. O(length and patterns).
 RangeAuthor rangeAuthor(std::string_view name, std::string_view domain = {});
 
+/// Returns true for a path of range names of which one is a compiler's. O(length).
+bool isWithinCompiler(std::string_view path);
+
 }  // namespace lanescope

@@ -134,7 +134,10 @@ struct StoredContributors : TableOf<StoredContributors> {
     Integer<"waitedNs"> waitedNs{this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
     Integer<"workedNs"> workedNs{this,
                                  "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
-    Text<"launched"> launched{this, "the line of Python that launched most of it; may be empty"};
+    Integer<"gilNs"> gilNs{this,
+                           "of exposedNs, in which it waited for the GIL of a thread without launches, by samples, ns"};
+    Text<"launched"> launched{this,
+                              "line of Python that launched most of it, or where the thread was seen; may be empty"};
     OptionalText<"phase"> phase{this, "of the run, by its identifier, if it is time outside of the steps"};
 };
 inline constexpr StoredContributors storedContributors;
@@ -159,14 +162,15 @@ inline constexpr StoredOutliers storedOutliers;
 struct StoredDistinctions : TableOf<StoredDistinctions> {
     constexpr StoredDistinctions()
         : TableOf("LANESCOPE_STORED_DISTINCTIONS",
-                  "a range, line or thread that only some steps or only one rank has") {}
+                  "a range, line, thread or start of processes that only some steps or only one rank has") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Text<"of"> of{this, "\"pattern\" or \"outliers\" of its steps, or \"rank\""};
-    Text<"kind"> kind{this, "\"range\", \"line\" or \"thread\""};
+    Text<"kind"> kind{this, "\"range\", \"line\", \"thread\", \"process\" or \"loader\""};
     Text<"name"> name{this, "its name"};
     Integer<"steps"> steps{this, "number of steps that have it"};
-    Integer<"ns"> ns{this, "mean time in one of them, ns"};
+    Integer<"ns"> ns{this, "mean time in one of them, ns; 0 for processes"};
+    Integer<"count"> count{this, "number of processes that start in these steps"};
 };
 inline constexpr StoredDistinctions storedDistinctions;
 

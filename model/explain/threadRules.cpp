@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what keeps the launching thread from launching, whatever its state: the compiler and the GIL.
+
+#include <fmt/format.h>
+
+#include "model/analysis/IdleCause.h"
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/findingQueries.h"
+#include "model/explain/hostTime.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+/// A program that compiles in its steps does so for new shapes or constants. The samples of one compilation show a
+/// thread that runs, one that waits for the compiler's threads, and times between: all are one finding.
+void findCompiling(RunFindings& run) { run.addKind(isCompilation); }
+
+std::string sayCompiling(const FindingText& text) {
+    return fmt::format("The GPU waits {} while the program compiles code: mostly {}.", text.time(), text.main());
+}
+
+/// Share of the mean step. The wait is estimated.
+constexpr double minGilShare = 0.10;
+
+void findGilWaits(RunFindings& run) {
+    int64_t sumNs = 0;
+    const auto nsOf = [&run](const Contributor& each) { return run.isReported(each) ? 0 : gilWaitNs(each); };
+    for (const Contributor& each : run.worker().contributors) sumNs += nsOf(each);
+    const Contributor* main = RunFindings::largestBy(run.worker(), [&](const Contributor& each) {
+        const int64_t ns = nsOf(each);
+        return ns > 0 ? ns : -1;
+    });
+    run.accounted.hasGilWaits = run.addIdleTime(run.perStep(sumNs), minGilShare, main) != nullptr;
+}
+
+std::string sayGilWaits(const FindingText& text) {
+    return fmt::format(
+        "The GPU waits about {} for a thread that cannot launch while another thread has the GIL, as samples suggest: "
+        "mostly {}.",
+        text.time(), text.main());
+}
+
+Evidence lateGaps(const FindingText& text) { return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.late")}; }
+
+}  // namespace
+
+const Rule compilingRule{
+    .id = "compiling",
+    .title = "The program compiles in its steps",
+    .finds = "The GPU waits for at least 3 % of the step while the program compiles code.",
+    .advice =
+        "Compile once: constant shapes (pad, or torch.compile(dynamic=True)), no Python numbers that change in "
+        "compiled "
+        "code (pass them as tensors or arrays; JAX: no static arguments that change), a warm-up for each shape before "
+        "the steps. TORCH_LOGS=recompiles or JAX_EXPLAIN_CACHE_MISSES=1 prints the reason.",
+    .find = findCompiling,
+    .say = sayCompiling,
+    .evidence = lateGaps,
+    .part = StepPart::LaunchBound,
+};
+
+const Rule gilWaitsRule{
+    .id = "gil_waits",
+    .title = "Another thread has the GIL",
+    .finds =
+        "The launching thread waits for the GIL, which a thread that launches nothing has, for at least 10 % of the "
+        "step. Estimated by samples.",
+    .advice =
+        "Move the work of the other thread to another process (multiprocessing), or into code that releases the GIL "
+        "(NumPy, C extensions), or do it less often. Fewer launches do not help.",
+    .find = findGilWaits,
+    .say = sayGilWaits,
+    .evidence = lateGaps,
+    .part = StepPart::LaunchBound,
+};
+
+}  // namespace lanescope::explain
