@@ -21,6 +21,7 @@
 #include "model/analysis/hostThreads.h"
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/runConditions.h"
+#include "model/analysis/streamOrder.h"
 #include "model/analysis/useInSteps.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
@@ -407,6 +408,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     if (hasPhases) addPhases(timeline, windows, {events.startNs, std::max(events.endNs, untilNs)}, worker);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     addUse(run, sources, steps, windows, contributors, worker);
+    worker.streams = streamOrder(run.trace, timeline.work(), windows);
     worker.kernels = groupKernels(run, timeline.work(), steps, contributors, sources.purposes, places);
     worker.contributors = largestContributors(std::move(contributors));
     return worker;

@@ -188,6 +188,14 @@ struct AllocationTimes {
     bool operator==(const AllocationTimes&) const = default;
 };
 
+/// Operations on the default stream of CUDA between the work of other streams, which never overlaps: unless these
+/// streams are non-blocking, such an operation waits for all of them, and they for it.
+struct StreamOrder {
+    int64_t streams = 0;     ///< Other streams with at least a twentieth of the work each; 0 if nothing is so.
+    int64_t operations = 0;  ///< On the default stream, in the steps.
+    bool operator==(const StreamOrder&) const = default;
+};
+
 /// One process on one GPU, the unit of analysis.
 struct WorkerSummary {
     uint32_t pid = 0;
@@ -217,6 +225,7 @@ struct WorkerSummary {
     AllocationTimes allocations;
     /// In order; without empty ones. Empty for runs without steps.
     std::vector<PhaseSummary> phases;
+    StreamOrder streams;
     bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
     int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
     std::vector<KernelGroup>

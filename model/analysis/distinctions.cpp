@@ -13,11 +13,10 @@
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/RunContext.h"
 #include "model/analysis/RunSummary.h"
-#include "model/analysis/hostThreads.h"
 #include "model/analysis/rangePattern.h"
+#include "model/analysis/startedProcesses.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/text/knownRangeName.h"
-#include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
@@ -25,6 +24,8 @@ namespace lanescope::analysis {
 
 namespace {
 
+/// Maximum share of the other steps that have it, too: a sample between two lines is enough.
+constexpr double maxOtherShare = 0.05;
 /// Minimum share of the affected steps that have the cause.
 constexpr double minAffectedShare = 0.8;
 /// Minimum share of the excess of a step that the cause takes.
@@ -72,17 +73,11 @@ class StepsOnCpu {
 class MarkGatherer {
   public:
     MarkGatherer(const RunContext& run, const RunSummary& summary, const std::vector<const WorkerSteps*>& steps)
-        : trace_(run.trace),
-          pattern_(summary.pattern),
-          isLoader_(run.trace.processes.size()),
-          marks_(summary.workers.size()) {
-        const LoaderThreads loaders(trace_);
+        : trace_(run.trace), pattern_(summary.pattern), marks_(summary.workers.size()) {
         for (uint32_t worker = 0; worker < summary.workers.size(); ++worker) {
             steps_.emplace_back(*steps[worker]);
             // A process with several GPUs has the same ranges for all of them.
             workersOf_[steps[worker]->process].push_back(worker);
-            for (const uint32_t thread : loaders.of(steps[worker]->process))
-                isLoader_[trace_.threads[thread].process] = true;
         }
     }
 
@@ -90,7 +85,6 @@ class MarkGatherer {
         addRanges();
         addLines();
         addThreads();
-        addProcesses();
         return std::move(marks_);
     }
 
@@ -168,77 +162,54 @@ class MarkGatherer {
                 });
     }
 
-    /// Processes that a worker's process starts, directly. The time of their mark counts them.
-    void addProcesses() {
-        const std::vector<uint32_t> parents = parentProcesses(trace_);
-        for (uint32_t process = 0; process < trace_.processes.size(); ++process) {
-            const Process& each = trace_.processes[process];
-            const auto workers = parents[process] == noIndex ? workersOf_.end() : workersOf_.find(parents[process]);
-            if (workers == workersOf_.end() || each.range.isEmpty()) continue;
-            const std::string name = each.name.substr(each.name.find_last_of('/') + 1);
-            for (const uint32_t worker : workers->second) {
-                const std::optional<uint32_t> step = steps_[worker].at(each.range.startNs);
-                if (!step) continue;
-                Mark& mark = marks_[worker][{DistinctionKind::Process, name}];
-                // Not each was sampled while it loaded.
-                if (mark.kind != DistinctionKind::Loader)
-                    mark.kind = isLoader_[process] ? DistinctionKind::Loader : DistinctionKind::Process;
-                mark.names.insert(name);
-                ++mark.spentNs[*step];
-            }
-        }
-    }
-
     const Trace& trace_;
     const std::string& pattern_;
     std::vector<StepsOnCpu> steps_;
     std::unordered_map<uint32_t, std::vector<uint32_t>> workersOf_;
-    std::vector<bool> isLoader_;  ///< By process.
     std::vector<Marks> marks_;
 };
 
-bool isStart(DistinctionKind kind) { return kind == DistinctionKind::Process || kind == DistinctionKind::Loader; }
-
-Distinction distinction(DistinctionOf of, const std::string& key, const Mark& mark) {
-    const auto steps = static_cast<int64_t>(mark.spentNs.size());
-    if (isStart(mark.kind)) return {of, mark.kind, key, steps, 0, mark.totalNs()};
-    return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, mark.totalNs() / steps};
+/// `ns` is its time in `steps` steps, `others` the number of others that have it.
+Distinction distinction(DistinctionOf of, const std::string& key, const Mark& mark, int64_t ns, int64_t steps,
+                        int64_t others) {
+    return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, ns / steps, 0, others};
 }
 
-/// Returns the mark with most time that most affected steps have and no others. Processes that start there precede all
-/// others: the lines that run meanwhile start them.
+/// Returns the mark that most affected steps have and few others, if possible none: the one with most time.
 std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
                                    size_t stepCount, int64_t excessNs) {
     std::optional<Distinction> best;
-    int64_t mostNs = 0;
     if (affected.empty() || affected.size() >= stepCount || excessNs <= 0) return best;
     for (const auto& [key, mark] : marks) {
-        int64_t ns = 0;
-        size_t within = 0;
+        int64_t ns = 0, within = 0;
         for (const auto& [step, spentNs] : mark.spentNs) {
             if (!affected.contains(step)) continue;
             ++within;
             ns += spentNs;
         }
         const auto affectedCount = static_cast<double>(affected.size());
-        if (within < mark.spentNs.size() || static_cast<double>(within) < minAffectedShare * affectedCount) continue;
-        if (isStart(mark.kind)) return distinction(of, key.second, mark);
-        if (static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount || ns <= mostNs)
+        const auto others = static_cast<int64_t>(mark.spentNs.size()) - within;
+        if (within == 0 || static_cast<double>(within) < minAffectedShare * affectedCount ||
+            static_cast<double>(others) > maxOtherShare * static_cast<double>(stepCount - affected.size()))
             continue;
-        mostNs = ns;
-        best = distinction(of, key.second, mark);
+        const Distinction found = distinction(of, key.second, mark, ns, within, others);
+        if (static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount) continue;
+        const auto rank = [](const Distinction& each) { return std::pair(each.others == 0, each.ns * each.steps); };
+        if (!best || rank(found) > rank(*best)) best = found;
     }
     return best;
 }
 
-void addOfSteps(WorkerSummary& worker, const Marks& marks, size_t workerCount) {
-    const auto add = [&worker](std::optional<Distinction> found) {
+/// Processes that start precede all else: the lines that run meanwhile start them.
+void addOfSteps(WorkerSummary& worker, const Marks& marks, const ProcessStarts& starts, size_t workerCount) {
+    const auto add = [&](DistinctionOf of, const std::set<uint32_t>& affected, int64_t excessNs) {
+        std::optional<Distinction> found = startsIn(of, starts, worker.steps, affected);
+        if (!found) found = ofSteps(of, marks, affected, worker.steps.size(), excessNs);
         if (found) worker.distinctions.push_back(std::move(*found));
     };
     const std::optional<StepPattern> pattern = patternOf(worker.steps, workerCount);
     if (pattern && pattern->kind != PatternKind::Drift)
-        add(ofSteps(DistinctionOf::Pattern, marks, {pattern->affected.begin(), pattern->affected.end()},
-                    worker.steps.size(), pattern->excessNs));
+        add(DistinctionOf::Pattern, {pattern->affected.begin(), pattern->affected.end()}, pattern->excessNs);
     std::set<uint32_t> odd;
     int64_t excessNs = 0;
     for (uint32_t step = 0; step < worker.steps.size(); ++step)
@@ -247,9 +218,7 @@ void addOfSteps(WorkerSummary& worker, const Marks& marks, size_t workerCount) {
                 odd.insert(step);
                 excessNs += each.excessNs;
             }
-    if (!odd.empty())
-        add(ofSteps(DistinctionOf::Outliers, marks, odd, worker.steps.size(),
-                    excessNs / static_cast<int64_t>(odd.size())));
+    if (!odd.empty()) add(DistinctionOf::Outliers, odd, excessNs / static_cast<int64_t>(odd.size()));
 }
 
 /// Adds the mark with most time that only the worker has for which the others wait.
@@ -261,7 +230,7 @@ void addOfRank(RunSummary& summary, const std::vector<Marks>& marks) {
     int64_t mostNs = static_cast<int64_t>(minStepShare * static_cast<double>(worker.totalWallNs()));
     for (const auto& [key, mark] : marks[critical]) {
         const int64_t ns = mark.totalNs();
-        if (isStart(mark.kind) || ns <= mostNs) continue;
+        if (ns <= mostNs) continue;
         bool isOnlyHere = true;
         for (uint32_t other = 0; other < marks.size(); ++other) {
             if (other == critical || summary.workers[other].pid == worker.pid) continue;
@@ -269,7 +238,7 @@ void addOfRank(RunSummary& summary, const std::vector<Marks>& marks) {
         }
         if (!isOnlyHere) continue;
         mostNs = ns;
-        best = distinction(DistinctionOf::Rank, key.second, mark);
+        best = distinction(DistinctionOf::Rank, key.second, mark, ns, static_cast<int64_t>(mark.spentNs.size()), 0);
     }
     if (best) worker.distinctions.push_back(std::move(*best));
 }
@@ -293,8 +262,9 @@ void findDistinctions(const RunContext& run, RunSummary& summary, const std::vec
     });
     if (!hasPatterns && summary.workers.size() < 2) return;
     const std::vector<Marks> marks = MarkGatherer(run, summary, steps).gather();
+    const std::vector<ProcessStarts> starts = processStarts(run.trace);
     for (uint32_t worker = 0; worker < summary.workers.size(); ++worker)
-        addOfSteps(summary.workers[worker], marks[worker], summary.workers.size());
+        addOfSteps(summary.workers[worker], marks[worker], starts[steps[worker]->process], summary.workers.size());
     addOfRank(summary, marks);
 }
 

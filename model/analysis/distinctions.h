@@ -33,14 +33,16 @@ enum class DistinctionKind : uint8_t {
 /// For files and programs: "range", "line", "thread", "process", "loader".
 std::string_view identifier(DistinctionKind kind);
 
-/// Something in the program that only steps that take longer have, or only one rank: the likely cause.
+/// Something in the program that only steps that take longer have, but for a few others, or only one rank: the likely
+/// cause.
 struct Distinction {
     DistinctionOf of = DistinctionOf::Pattern;
     DistinctionKind kind = DistinctionKind::Range;
-    std::string name;   ///< "tokenizer hiccup", "train.py:88 in load", "thread reader", "python3.12".
-    int64_t steps = 0;  ///< Steps that have it.
-    int64_t ns = 0;     ///< Its mean time in one of them; 0 for processes, which go on.
-    int64_t count = 0;  ///< Processes that start in all of these steps.
+    std::string name;    ///< "tokenizer hiccup", "train.py:88 in load", "thread reader", "python3.12".
+    int64_t steps = 0;   ///< Steps that have it.
+    int64_t ns = 0;      ///< Its mean time in one of them; 0 for processes, which go on.
+    int64_t count = 0;   ///< Processes that start in all of these steps.
+    int64_t others = 0;  ///< Other steps that have it; few.
     bool operator==(const Distinction&) const = default;
 };
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -222,7 +221,7 @@ class RanAndWaited {
     RanAndWaited(const RunContext& run, const WorkerTimeline& timeline)
         : trace_(run.trace), states_(run.states), timeline_(timeline) {
         for (WorkList::Reader work(timeline.work()); !work.isAtEnd(); work.next())
-            if (work->call != noIndex) launching_.insert(trace_.apiCalls.thread[work->call]);
+            if (work->call != noIndex) ++launching_[trace_.apiCalls.thread[work->call]];
         for (const Contributor& each : timeline.contributors()) facts_.push_back(factsOf(each));
     }
 
@@ -329,12 +328,19 @@ class RanAndWaited {
         });
     }
 
+    /// A thread that copies a result now and then launches nothing that others wait for.
+    bool launchesMuch(uint32_t thread) const {
+        constexpr size_t minPercent = 5;
+        const auto found = launching_.find(thread);
+        return found != launching_.end() && 100 * found->second >= minPercent * timeline_.work().size();
+    }
+
     /// Returns the share of a row in which its thread waited for the GIL of a thread without launches.
     double gilShareOf(uint32_t row) const {
         const CpuStateTable& states = trace_.cpuStates;
         const uint32_t holder = states.holder[row];
         const int64_t wholeNs = states.endNs[row] - states.startNs[row];
-        if (states.state[row] != ThreadState::Gil || holder == noIndex || launching_.contains(holder) || wholeNs <= 0 ||
+        if (states.state[row] != ThreadState::Gil || holder == noIndex || launchesMuch(holder) || wholeNs <= 0 ||
             states_.tells(row, 1) == StatesOfThreads::StatePrecision::Nothing)
             return 0;
         const auto ranNs = static_cast<double>(states.cpuNs[row] + states.delayNs[row]);
@@ -400,7 +406,7 @@ class RanAndWaited {
         int64_t ranNs = states.cpuNs[row];
         if (states_.tells(row, 1) == StatesOfThreads::StatePrecision::Nothing) return std::nullopt;
         if (state != ThreadState::Lock && state != ThreadState::Gil) return ranNs;
-        for (const uint32_t other : launching_) {
+        for (const auto& [other, count] : launching_) {
             if (other == states.thread[row]) continue;
             if (states_.isEmpty(other)) return std::nullopt;
             const ThreadTimes times = states_.during(other, range);
@@ -412,8 +418,8 @@ class RanAndWaited {
     const Trace& trace_;
     const StatesOfThreads& states_;
     const WorkerTimeline& timeline_;
-    std::set<uint32_t> launching_;
-    std::vector<Facts> facts_;  ///< By contributor.
+    std::map<uint32_t, size_t> launching_;  ///< Work by the thread that launched it.
+    std::vector<Facts> facts_;              ///< By contributor.
     std::vector<WorkerTimeline::Piece> interval_;
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
     std::map<ContributorTable::Id, Seen> seenIn_;

@@ -125,7 +125,7 @@ bool areDistinctionsGood(const WorkerSummary& worker) {
     return std::ranges::adjacent_find(worker.distinctions, std::ranges::greater_equal(), kindOf) ==
                worker.distinctions.end() &&
            std::ranges::all_of(worker.distinctions, [steps](const Distinction& each) {
-               return each.steps > 0 && each.steps <= steps && isTime(each.ns) && each.count >= 0;
+               return each.steps > 0 && each.steps <= steps && isTime(each.ns) && each.count >= 0 && each.others >= 0;
            });
 }
 
@@ -175,7 +175,7 @@ bool areConditionsGood(const WorkerSummary& worker) {
            worker.rest.ns <= pauses.idleNs && pauses.count >= 0 && isTime(pauses.ns) && pauses.idleNs >= 0 &&
            pauses.idleNs <= pauses.ns && isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
            pauses.longestStartNs <= longestNs && worker.allocations.allocations >= 0 && worker.allocations.frees >= 0 &&
-           worker.drains >= 0;
+           worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0;
 }
 
 }  // namespace
@@ -320,6 +320,7 @@ bool readWorkers(const Database& database, StoredRun& summary) {
         worker.allocations = {rows.number(t.allocations), rows.number(t.frees), rows.text(t.freedAt)};
         worker.hasTensorFloat = rows.flag(t.hasTensorFloat);
         worker.drains = rows.number(t.drains);
+        worker.streams = {rows.number(t.orderedStreams), rows.number(t.defaultOperations)};
         worker.usedMemoryBytes = rows.number(t.usedMemoryBytes);
         worker.memoryBytes = rows.number(t.memoryBytes);
         worker.singleRate = rows.number(t.singleRate);
@@ -457,9 +458,9 @@ bool readDistinctions(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
-        worker->distinctions.push_back({rows.identified(t.of, DistinctionOf::Rank),
-                                        rows.identified(t.kind, DistinctionKind::Loader), rows.text(t.name),
-                                        rows.number(t.steps), rows.number(t.ns), rows.number(t.count)});
+        worker->distinctions.push_back(
+            {rows.identified(t.of, DistinctionOf::Rank), rows.identified(t.kind, DistinctionKind::Loader),
+             rows.text(t.name), rows.number(t.steps), rows.number(t.ns), rows.number(t.count), rows.number(t.others)});
     }
     return rows.isGood();
 }
@@ -626,7 +627,8 @@ void writeWorkers(const Database& database, const RunSummary& summary, CauseNumb
                     t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
                     t.allocations = worker.allocations.allocations, t.frees = worker.allocations.frees,
                     t.freedAt = worker.allocations.freedAt, t.hasTensorFloat = worker.hasTensorFloat,
-                    t.drains = worker.drains, t.usedMemoryBytes = worker.usedMemoryBytes,
+                    t.drains = worker.drains, t.orderedStreams = worker.streams.streams,
+                    t.defaultOperations = worker.streams.operations, t.usedMemoryBytes = worker.usedMemoryBytes,
                     t.memoryBytes = worker.memoryBytes, t.singleRate = worker.singleRate,
                     t.tensorFloatRate = worker.tensorFloatRate, t.restNs = worker.rest.ns,
                     t.restCause = causes.of(worker.rest.most));
@@ -707,7 +709,7 @@ void writeDistinctions(const Database& database, const RunSummary& summary, Firs
         for (const Distinction& each : summary.workers[worker].distinctions)
             rows.insert(t.worker = static_cast<int64_t>(worker), t.of = identifier(each.of),
                         t.kind = identifier(each.kind), t.name = each.name, t.steps = each.steps, t.ns = each.ns,
-                        t.count = each.count);
+                        t.count = each.count, t.others = each.others);
 }
 
 Result<void> writeTables(Database& database, const RunSummary& summary) {

@@ -105,12 +105,24 @@ const Distinction* distinctionOf(const WorkerSummary& worker, const Finding& fin
     return found == worker.distinctions.end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// Returns "8 data loaders" or "2 child processes "python3.12"".
+std::string startedText(const Distinction& found) {
+    const std::string count = countText(static_cast<double>(found.count) / static_cast<double>(found.steps));
+    if (found.kind == DistinctionKind::Loader) return count + " data loaders";
+    return fmt::format("{} child processes \"{}\"", count, printable(found.name));
+}
+
+}  // namespace
+
 std::string FindingText::onlyThere() const {
     const Distinction* const found = distinction();
     if (found == nullptr) return {};
     const bool isOfRank = found->of == DistinctionOf::Rank;
     const std::string name = shortContributorName(found->name, true);
-    const std::string where = isOfRank ? "Only this rank" : "Only these " + unit() + "s";
+    const std::string where =
+        isOfRank ? "Only this rank" : fmt::format("{} these {}s", found->others > 0 ? "Nearly only" : "Only", unit());
     const std::string time = timeText(static_cast<double>(found->ns));
     switch (found->kind) {
         case DistinctionKind::Range:
@@ -121,9 +133,8 @@ std::string FindingText::onlyThere() const {
                                found->steps, unit());
         case DistinctionKind::Process:
         case DistinctionKind::Loader:
-            return fmt::format(" {} start {}: {} processes \"{}\" in {} of them.", where,
-                               found->kind == DistinctionKind::Loader ? "data loaders" : "child processes",
-                               found->count, name, found->steps);
+            return fmt::format(" In each of {} {}s, or within a second after it, about {} start.", found->steps, unit(),
+                               startedText(*found));
         case DistinctionKind::Thread: break;
     }
     return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,

@@ -28,6 +28,7 @@ class FindingText {
     std::string unit() const;
     /// Returns " per step", or nothing for a run without steps.
     std::string per() const;
+    double stepCount() const { return static_cast<double>(worker().steps.size()); }
     /// Returns "3.100 ms of a step (4.2 %)", or "... of the run (4.2 %)" for a run without steps.
     std::string time() const;
     /// Returns the short name of the contributor.

@@ -38,6 +38,15 @@ std::string sayInputData(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
+/// Returns " First check ..." for a wait that may be no wait for data, but has a place.
+std::string checkedFirst(const FindingText& text) {
+    const std::string& seen = text.finding().launched;
+    if (seen.empty() || text.worker().loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return {};
+    return "Check the line first. If the thread waits there for requests or for a batch to fill, shorten that wait; if "
+           "it "
+           "loads data: ";
+}
+
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
 
 bool isInLoadingRange(const Contributor& each) { return each.name.idle.kind == CauseKind::LoadingRange; }
@@ -377,12 +386,12 @@ const Rule inputDataRule{
     .evidence = inputDataEvidence,
     .advise =
         [](const FindingText& text) {
-            return adviceFor(
-                text.run(),
-                {inputDataRule.advice,
-                 "Prepare batches in other processes, prefetch them, and call jax.device_put for the next one before "
-                 "this step ends; or cheaper preprocessing.",
-                 "Prepare batches on other threads, copy them from pinned memory, prefetch, or preprocess less."});
+            return checkedFirst(text) + adviceFor(text.run(), {inputDataRule.advice,
+                                                               "Prepare batches in other processes, prefetch them, and "
+                                                               "call jax.device_put for the next one before "
+                                                               "this step ends; or cheaper preprocessing.",
+                                                               "Prepare batches on other threads, copy them from "
+                                                               "pinned memory, prefetch, or preprocess less."});
         },
     .part = StepPart::DataLoading,
 };

@@ -86,7 +86,24 @@ std::string advisePageableCopies(const FindingText& text) {
                       "{prefix}MemcpyAsync."});
 }
 
+std::string sayExposedCopies(const FindingText& text) {
+    std::string said = text.taking("Copies without overlap take");
+    if (const StreamOrder& order = text.worker().streams; order.streams > 0)
+        said += fmt::format(
+            " Work of {} streams never overlaps. On the default stream are {} operations{}: each waits for all "
+            "streams, "
+            "and they for it, unless they are non-blocking.",
+            order.streams, countText(static_cast<double>(order.operations) / text.stepCount()), text.per());
+    return said;
+}
+
 std::string adviseExposedCopies(const FindingText& text) {
+    if (text.worker().streams.streams > 0)
+        return adviceFor(text.run(),
+                         {exposedCopiesRule.advice, exposedCopiesRule.advice,
+                          "Put the operations of the default stream on the streams of the work that needs them, make "
+                          "these streams non-blocking ({prefix}StreamCreateWithFlags), or compile with "
+                          "--default-stream per-thread."});
     if (isToHost(text))
         return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
     return std::string(exposedCopiesRule.advice);
@@ -218,7 +235,7 @@ const Rule exposedCopiesRule{
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
-    .say = [](const FindingText& text) { return text.taking("Copies without overlap take"); },
+    .say = sayExposedCopies,
     .evidence = copiesEvidence,
     .advise = adviseExposedCopies,
 };

@@ -67,6 +67,8 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Text<"freedAt"> freedAt{this, "the line of Python that made most of these; may be empty"};
     Integer<"hasTensorFloat"> hasTensorFloat{this, "1 if the GPU multiplies matrices as TF32"};
     Integer<"drains"> drains{this, "waits for the GPU in which it ran out of work"};
+    Integer<"orderedStreams"> orderedStreams{this, "streams of which work never overlaps, ordered by the default one"};
+    Integer<"defaultOperations"> defaultOperations{this, "operations on the default stream in the steps"};
     Integer<"usedMemoryBytes"> usedMemoryBytes{this, "maximum used memory of the GPU; 0 if unknown"};
     Integer<"memoryBytes"> memoryBytes{this, "memory of the GPU; 0 if unknown"};
     Integer<"singleRate"> singleRate{this, "measured operations per second of products of fp32; 0 if unknown"};
@@ -171,6 +173,7 @@ struct StoredDistinctions : TableOf<StoredDistinctions> {
     Integer<"steps"> steps{this, "number of steps that have it"};
     Integer<"ns"> ns{this, "mean time in one of them, ns; 0 for processes"};
     Integer<"count"> count{this, "number of processes that start in these steps"};
+    Integer<"others"> others{this, "number of other steps that have it"};
 };
 inline constexpr StoredDistinctions storedDistinctions;
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/startedProcesses.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "model/analysis/hostThreads.h"
+#include "model/trace/processes.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
+/// In two steps it may be chance.
+constexpr size_t minSteps = 3;
+
+}  // namespace
+
+std::vector<ProcessStarts> processStarts(const Trace& trace) {
+    // Most have no events, only states.
+    std::vector<int64_t> firstNs(trace.processes.size(), INT64_MAX);
+    for (uint32_t row = 0; row < trace.cpuStates.size(); ++row) {
+        int64_t& startNs = firstNs[trace.threads[trace.cpuStates.thread[row]].process];
+        startNs = std::min(startNs, trace.cpuStates.startNs[row]);
+    }
+    const std::vector<uint32_t> parents = parentProcesses(trace);
+    const LoaderThreads loaders(trace);
+    std::vector<ProcessStarts> all(trace.processes.size());
+    for (uint32_t process = 0; process < all.size(); ++process) {
+        if (parents[process] == noIndex || firstNs[process] == INT64_MAX) continue;
+        const std::string& name = trace.processes[process].name;
+        all[parents[process]].seenNs.push_back(firstNs[process]);
+        all[parents[process]].name = name.substr(name.find_last_of('/') + 1);
+    }
+    for (uint32_t process = 0; process < all.size(); ++process) {
+        ProcessStarts& starts = all[process];
+        std::ranges::sort(starts.seenNs);
+        std::set<uint32_t> seenLoading;
+        for (const uint32_t thread : loaders.of(process)) seenLoading.insert(trace.threads[thread].process);
+        seenLoading.erase(process);
+        starts.areLoaders = 2 * seenLoading.size() >= starts.seenNs.size();
+    }
+    return all;
+}
+
+std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& starts, std::span<const StepSummary> steps,
+                                    const std::set<uint32_t>& affected) {
+    if (affected.size() < minSteps || affected.size() >= steps.size()) return std::nullopt;
+    std::set<uint32_t> having;
+    int64_t count = 0, others = 0;
+    for (const int64_t ns : starts.seenNs) {
+        if (ns < steps.front().startNs + maxUnseenNs && ns < steps[*affected.begin()].startNs) continue;
+        const auto next = std::ranges::find_if(affected, [&](uint32_t place) { return steps[place].startNs > ns; });
+        const bool isAfter = next != affected.begin();
+        const StepSummary* last = isAfter ? &steps[*std::prev(next)] : nullptr;
+        if (last == nullptr || ns > last->startNs + last->wallNs + maxUnseenNs) {
+            ++others;
+            continue;
+        }
+        having.insert(*std::prev(next));
+        ++count;
+    }
+    // After the last of these steps a program may start nothing more.
+    const auto wanted = static_cast<double>(affected.size());
+    if (static_cast<double>(having.size()) < std::min(minAffectedShare * wanted, wanted - 1) ||
+        static_cast<double>(others) > maxOtherShare * static_cast<double>(count))
+        return std::nullopt;
+    return Distinction{of,          starts.areLoaders ? DistinctionKind::Loader : DistinctionKind::Process,
+                       starts.name, static_cast<int64_t>(having.size()),
+                       0,           count,
+                       others};
+}
+
+}  // namespace lanescope::analysis
