@@ -298,9 +298,10 @@ NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder)
 
 /// Without notes in the folder of the user, those next to the trace are the first.
 Result<NotesFile::Content> NotesFile::content() const {
-    Result<Content> found = isNextToTrace_ ? Content{} : contentOf(path_, {});
-    if (!found || found->state != Content::State::Missing) return found;
-    return contentOf(nextToTrace_, trace_);
+    if (path_ == nextToTrace_) return contentOf(path_, trace_);
+    Result<Content> own = contentOf(path_, {});
+    const bool isThere = !own || own->state == Content::State::Read || own->state == Content::State::Corrupt;
+    return isThere ? own : contentOf(nextToTrace_, trace_);
 }
 
 Result<FoundNotes> NotesFile::read() const {

@@ -240,7 +240,7 @@ class tst_Index : public QObject {
         for (const char* name :
              {"time range", "kernels", "API calls", "NVTX ranges", "NCCL calls", "tracks", "launch links"})
             QVERIFY2(std::ranges::count(parts, name) == 1, name);
-        for (const char* name : {"producer", "GPUs", "processes", "memory faults", "CPU states"})
+        for (const char* name : {"producer", "GPUs", "memory faults", "CPU states"})
             QVERIFY2(std::ranges::count(parts, name) == 0, name);
     }
 

@@ -182,7 +182,8 @@ class Files(SharedFolder):
             self.assertEqual(lanescope(*words, own, user=OWNER, timeout=30).returncode, 0)
             self.assertEqual(reader.communicate(timeout=30)[0], "one\n1\n")
         for place in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
-            done = lanescope(*words, place, user=OWNER, timeout=30)
+            # A pipe of that user.
+            done = run(["sh", "-c", '"$@" | cat', "sh", lanescope("--version").args[0], *words, place], user=OWNER, timeout=30)
             self.assertEqual((done.returncode, done.stdout), (0, "one\n1\n"), done.stderr)
 
     def test_caches_and_logs_are_private(self):
