@@ -426,6 +426,9 @@ class Findings(WithNoise):
         path.write_text("x\n1\n")
         with self.assertRaises(FleetError):
             joining.join(summaries, str(path))
+        os.truncate(path, 1 << 40)  # of zeros
+        with self.assertRaisesRegex(FleetError, "more than 16 MiB"):
+            joining.join(summaries, str(path))
 
     def test_two_jobs_differ_where_one_is_slower(self):
         a = joining.join(self.simulated(7).summaries())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import csv
+import io
 import os
 import tempfile
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ PARTS = ("compute", "copies", "loading", "launching")  # a rank's own time; the 
 # Operations that no rank ends before the last one has begun. Others have a root, or let some ranks finish first.
 TOGETHER = ("AllReduce", "AllGather", "ReduceScatter", "AllToAll", "AlltoAll")
 MESSAGES = ("Send", "Recv")
+MOST_ROLES = 16 << 20  # characters of a list of roles
 MEMORY = "1GB"
 MOST_TEMPORARY = "8GB"
 MOST_CELLS = 1 << 24  # of a matrix: 1,024 ranks with 16,384 steps or kernels
@@ -378,7 +380,10 @@ def _role(job: Job, row: int) -> str:
 def _roles_by_hand(path: str, ranks: list) -> None:
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            given = {int(line["rank"]): line["role"] for line in csv.DictReader(file)}
+            lines = io.StringIO(file.read(MOST_ROLES), newline="")
+            if file.read(1):
+                raise ValueError(f"it has more than {MOST_ROLES >> 20} MiB")
+        given = {int(line["rank"]): line["role"] for line in csv.DictReader(lines)}
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise FleetError(f"{path}: not a list of roles, it needs the columns rank and role ({error}).") from error
     for rank in ranks:
