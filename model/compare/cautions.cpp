@@ -10,6 +10,7 @@
 
 #include "model/format/TimeRange.h"
 #include "model/text/formatValue.h"
+#include "model/text/programOf.h"
 #include "model/trace/healthNotes.h"
 
 namespace lanescope::compare {
@@ -171,7 +172,8 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
         cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize, after.worldSize);
     cautions.addIfOther("Driver", before.driver, after.driver);
     cautions.addIfOther("CUDA of the driver", before.cuda, after.cuda);
-    cautions.addIfOther("Command", before.commandLine, after.commandLine);
+    // Arguments differ on purpose, or by run.
+    cautions.addIfOther("Program", programOf(before.commandLine), programOf(after.commandLine));
     cautions.addIfOther("Recorded with", before.recordOptions, after.recordOptions);
     const double kernelsBefore = kernelsPerStep(baseline), kernelsAfter = kernelsPerStep(candidate);
     if (std::abs(kernelsAfter - kernelsBefore) > alikeKernelCount * std::max(kernelsAfter, kernelsBefore))

@@ -34,7 +34,7 @@ std::string likePattern(std::string_view pattern) {
 }
 
 /// Returns a condition that `s.value` is a name. A trace keeps only the start of very long names,
-/// then "... (5050 bytes, 37bf3100821600e2)"; its file has all of it.
+/// then "... (5050 bytes, 37bf3100821600e2)"; its file has all of it, or the same if it was exported.
 std::string isCalled(std::string_view name, std::string_view column = "s.value") {
     // A query has a maximum length. Names of many bytes are equal if their length, start and last known bytes are.
     constexpr size_t longest = 400, longestEnd = 200;
@@ -50,9 +50,13 @@ std::string isCalled(std::string_view name, std::string_view column = "s.value")
         return fmt::format("substr(CAST({} AS BLOB), {}, {}) = CAST({} AS BLOB)", column, from + 1, until - from,
                            sqlText(name.substr(from, until - from)));
     };
-    std::string made =
-        fmt::format("length(CAST({} AS BLOB)) = {} AND {}", column, bytes, isPart(0, std::min(end, longest)));
+    const auto hasLength = [column](size_t length) {
+        return fmt::format("length(CAST({} AS BLOB)) = {}", column, length);
+    };
+    std::string made = hasLength(bytes);
     if (end > longest) made += fmt::format(" AND {}", isPart(std::max(longest, end - longestEnd), end));
+    if (end < name.size()) made += fmt::format(" OR {} AND {}", hasLength(name.size()), isPart(end, name.size()));
+    made = fmt::format("{} AND ({})", isPart(0, std::min(end, longest)), made);
     return fmt::format("({})", made);
 }
 

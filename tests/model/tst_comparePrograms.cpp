@@ -192,6 +192,7 @@ class tst_comparePrograms : public QObject {
         QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 100);
         const std::string& sentence = compared->comparison.answer.sentence;
         QVERIFY2(sentence.find("even a doubling could go unnoticed") != std::string::npos, sentence.c_str());
+        QVERIFY2(sentence.ends_with(". Record more runs."), sentence.c_str());
         QVERIFY2(sentence.find("would most likely") == std::string::npos, sentence.c_str());
     }
 
@@ -227,6 +228,16 @@ class tst_comparePrograms : public QObject {
             return all;
         };
         QVERIFY(cautions("python train.py --seed 2 --out b").find("of the baseline") == std::string::npos);
+        std::vector<RunSummary> before = steadyRuns({50}), after = steadyRuns({60});
+        before[0].facts.commandLine = "python train.py --seed 1";
+        const auto programs = [&](const char* command) {
+            after[0].facts.commandLine = command;
+            return std::ranges::count(comparePrograms(before, after)->comparison.answer.cautions,
+                                      std::string("Program: python train.py in the baseline, python eval.py in the "
+                                                  "candidate."));
+        };
+        QCOMPARE(programs("python train.py --seed 2"), 0);
+        QCOMPARE(programs("python eval.py"), 1);
         const std::string other = cautions("python eval.py --seed 1");
         QVERIFY2(
             other.find("The runs of the baseline are of different programs: python train.py and python eval.py.") !=
