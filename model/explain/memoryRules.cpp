@@ -19,6 +19,7 @@
 #include "model/explain/kernelKinds.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::explain {
@@ -65,14 +66,47 @@ std::string adviseAllocations(const FindingText& text) {
          "steps."});
 }
 
-/// Returns true if most of the copied time of a finding is of copies to the host.
-bool isToHost(const FindingText& text) {
-    const ContributorName& name = text.finding().contributor;
-    return name.work.starts_with("DtoH") || name.idle.call.find("DtoH") != std::string::npos;
+/// A free waits for the GPU, so that nothing can be launched ahead of it: late launches follow from it.
+void putAllocationsBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
+    const auto own = std::ranges::find(findings, &allocationsRule, &Finding::rule);
+    if (own == findings.end() || !isAllocatedAgain(run.workers[own->worker])) return;
+    const auto launches = std::find_if(findings.begin(), own, [&](const Finding& each) {
+        return each.worker == own->worker && (each.rule == &launchBoundRule || each.rule == &hostWaitsRule);
+    });
+    if (launches != own) std::rotate(launches, own, own + 1);
+}
+
+/// `calls`: "copies", "memsets".
+std::string waitingCalls(const FindingText& text, std::string_view calls) {
+    return fmt::format("The GPU is idle {} while the CPU is in {} that wait for it: mostly {}, {}.", text.time(), calls,
+                       text.main(), text.gaps());
+}
+
+/// The copies themselves and the idle time in their calls, which later rules ignore.
+void findPageableCopies(RunFindings& run) {
+    const int64_t idleNs = run.exposedNs(isInPageableCopy);
+    if (run.add(run.exposedNs(isPageable), minShare, run.greatest(isPageable)) == nullptr) return;
+    run.accounted.kinds.push_back(isInPageableCopy);
+    run.accounted.idleNs += idleNs;
+}
+
+bool isOtherCopy(const Contributor& each) {
+    return each.kind == ContributorKind::Copy && !isPageable(each) && each.part != StepPart::ExposedDtoD;
+}
+
+/// Returns true if most time of these copies is of copies to the host.
+bool areToHost(const WorkerSummary& worker, IsOf isOf) {
+    int64_t toHostNs = 0, othersNs = 0;
+    for (const Contributor& each : worker.contributors) {
+        if (each.kind != ContributorKind::Copy || !isOf(each)) continue;
+        int64_t& ns = each.part == StepPart::ExposedDtoH ? toHostNs : othersNs;
+        ns = saturatingSum(ns, each.totalNs);
+    }
+    return toHostNs > othersNs;
 }
 
 std::string advisePageableCopies(const FindingText& text) {
-    if (isToHost(text))
+    if (areToHost(text.worker(), isPageable))
         return adviceFor(text.run(),
                          {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), "
                           "copy_(..., non_blocking=True)), and read them a step later, or less often.",
@@ -104,37 +138,9 @@ std::string adviseExposedCopies(const FindingText& text) {
                           "Put the operations of the default stream on the streams of the work that needs them, make "
                           "these streams non-blocking ({prefix}StreamCreateWithFlags), or compile with "
                           "--default-stream per-thread."});
-    if (isToHost(text))
+    if (areToHost(text.worker(), isOtherCopy))
         return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
     return std::string(exposedCopiesRule.advice);
-}
-
-/// A free waits for the GPU, so that nothing can be launched ahead of it: late launches follow from it.
-void putAllocationsBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
-    const auto own = std::ranges::find(findings, &allocationsRule, &Finding::rule);
-    if (own == findings.end() || !isAllocatedAgain(run.workers[own->worker])) return;
-    const auto launches = std::find_if(findings.begin(), own, [&](const Finding& each) {
-        return each.worker == own->worker && (each.rule == &launchBoundRule || each.rule == &hostWaitsRule);
-    });
-    if (launches != own) std::rotate(launches, own, own + 1);
-}
-
-/// `calls`: "copies", "memsets".
-std::string waitingCalls(const FindingText& text, std::string_view calls) {
-    return fmt::format("The GPU is idle {} while the CPU is in {} that wait for it: mostly {}, {}.", text.time(), calls,
-                       text.main(), text.gaps());
-}
-
-/// The copies themselves and the idle time in their calls, which later rules ignore.
-void findPageableCopies(RunFindings& run) {
-    const int64_t idleNs = run.exposedNs(isInPageableCopy);
-    if (run.add(run.exposedNs(isPageable), minShare, run.greatest(isPageable)) == nullptr) return;
-    run.accounted.kinds.push_back(isInPageableCopy);
-    run.accounted.idleNs += idleNs;
-}
-
-bool isOtherCopy(const Contributor& each) {
-    return each.kind == ContributorKind::Copy && !isPageable(each) && each.part != StepPart::ExposedDtoD;
 }
 
 bool setsMemory(const Contributor& each) { return each.part == StepPart::Memset || isFill(each); }

@@ -389,7 +389,9 @@ class tst_RestOfRun : public QObject {
         const auto adviceOf = [](const char* copy, ContributorTrait trait) {
             MadeRun made;
             made.run().workers[0].contributors[0].name = "void at::native::reduce_kernel<4>(int)";
-            made.add(StepPart::ExposedDtoH, ContributorKind::Copy, copy, 30 * ms, trait);
+            const bool isToHost = std::string_view(copy).starts_with("DtoH");
+            made.add(isToHost ? StepPart::ExposedDtoH : StepPart::ExposedHtoD, ContributorKind::Copy, copy, 30 * ms,
+                     trait);
             return explain::explain(made.run()).findings.front().advice;
         };
         HAS(adviceOf("HtoD from pageable", ContributorTrait::Pageable), "DataLoader(pin_memory=True)");
