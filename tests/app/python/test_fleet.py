@@ -385,6 +385,14 @@ class Findings(WithNoise):
         with self.assertRaisesRegex(FleetError, "is in files of different programs, such as .* Name a folder with the files of one job"):
             joining.join(summaries)
 
+    def test_attempts_may_have_other_arguments(self):
+        summaries = []
+        for command in ("python train.py --attempt 1", "/usr/bin/python3.12 -u ./train.py --attempt 2"):
+            for each in self.simulated(3).summaries():
+                each.facts["commandLine"] = command
+                summaries.append(each)
+        self.assertEqual([rank.number for rank in joining.join(summaries).ranks], list(range(32)))
+
     def test_of_a_job_that_still_runs_those_that_ended_are_judged(self):
         simulated = self.simulated(15, "slow_gpu", 0.1)
         running_on = [rank for rank in (4, 9, 17) if rank != simulated.culprit]
