@@ -114,7 +114,7 @@ void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) cons
                   r.n = nullIfZero(roof.n), r.k = nullIfZero(roof.k), r.perSecond = roof.perSecond,
                   r.smClockHz = nullIfZero(roof.smClockMhz * 1'000'000),
                   r.powerMilliwatts = nullIfZero(roof.powerMilliwatts), r.temperature = nullIfZero(roof.temperature),
-                  r.library = nullIfEmpty(roof.library));
+                  r.software = nullIfEmpty(roof.software));
     }
 }
 

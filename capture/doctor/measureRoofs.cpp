@@ -320,7 +320,7 @@ std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& libr
             roof.m = shape.m;
             roof.n = shape.n;
             roof.k = shape.k;
-            roof.library = library.version();
+            roof.software = library.version();
             Batches(place, end).measure(roof, shape.flops(), [&] { return gemm->run(*algorithm, place.gpu.stream()); });
             if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         }

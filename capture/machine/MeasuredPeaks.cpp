@@ -66,7 +66,7 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
                 textIn(each, "kind"),          textIn(each, "gpuUuid"),      textIn(each, "operation"),
                 numberIn(each, "m"),           numberIn(each, "n"),          numberIn(each, "k"),
                 numberIn(each, "perSecond"),   numberIn(each, "smClockMhz"), numberIn(each, "powerMilliwatts"),
-                numberIn(each, "temperature"), textIn(each, "library")};
+                numberIn(each, "temperature"), textIn(each, "software")};
             // Faster than any GPU, so that the file is wrong.
             constexpr int64_t maxMhz = 1'000'000;
             roof.smClockMhz = std::clamp<int64_t>(roof.smClockMhz, 0, maxMhz);
@@ -97,7 +97,7 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
                          {"smClockMhz", roof.smClockMhz},
                          {"powerMilliwatts", roof.powerMilliwatts},
                          {"temperature", roof.temperature},
-                         {"library", roof.library}});
+                         {"software", roof.software}});
     const Json all{{"version", version},
                    {"measuredAtUtcNs", measuredAtUtcNs},
                    {"peaks", std::move(list)},

@@ -287,7 +287,7 @@ void TraceFileWriter::links() {
         add(r, r.kind = each.kind == RoofKind::Gemm ? "gemm" : "dram", r.gpuId = each.gpu, r.operation = each.operation,
             r.m = nullIfZero(each.m), r.n = nullIfZero(each.n), r.k = nullIfZero(each.k), r.perSecond = each.perSecond,
             r.smClockHz = nullIfZero(each.smClockHz), r.powerMilliwatts = nullIfZero(each.powerMilliwatts),
-            r.temperature = nullIfZero(each.temperature), r.library = nullIfEmpty(each.library));
+            r.temperature = nullIfZero(each.temperature), r.software = nullIfEmpty(each.software));
 }
 
 void TraceFileWriter::readings() {

@@ -129,4 +129,6 @@
     /* Loader and importers: launches and their work */                \
     X(GpuClockInconsistent, "gpu-clock-inconsistent", Other, None)     \
     X(GpuWorkMissing, "gpu-work-missing", Other, None)                 \
-    X(OperationsMissing, "operations-missing", Other, None)
+    X(OperationsMissing, "operations-missing", Other, None)            \
+    /* Merged traces */                                                \
+    X(ProgramsDiffer, "programs-differ", Other, None)

@@ -149,7 +149,7 @@ void forEachField(S& s, V&& visit) {
 template <Of<Roof> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.kind, s.gpu, s.operation, s.m, s.n, s.k, s.perSecond, s.smClockHz, s.powerMilliwatts,
-              s.temperature, s.library);
+              s.temperature, s.software);
 }
 template <Of<GpuConnection> S, class V>
 void forEachField(S& s, V&& visit) {

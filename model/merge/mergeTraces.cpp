@@ -50,7 +50,7 @@ class Descriptions {
         for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
         if (std::string other = differentPrograms(traces_); !other.empty())
-            builder_.note({Severity::Warning, HealthCode::ClocksNotAligned, std::move(other)});
+            builder_.note({Severity::Warning, HealthCode::ProgramsDiffer, std::move(other)});
         if (excerpt_.steps && excerpt_.steps->first > 0)
             builder_.note({Severity::Info, HealthCode::Windows,
                            fmt::format("Only {0} of the run: steps are renumbered from 0. Step 0 "

@@ -65,7 +65,7 @@ struct Roof {
     int64_t smClockHz = 0;        ///< 0 if unknown, also below.
     int64_t powerMilliwatts = 0;
     int64_t temperature = 0;  ///< Degrees Celsius.
-    std::string library;
+    std::string software;
     bool operator==(const Roof&) const = default;
 };
 

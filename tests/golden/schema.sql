@@ -518,7 +518,7 @@ CREATE TABLE LANESCOPE_ROOFS (
     "smClockHz" INTEGER,
     "powerMilliwatts" INTEGER,
     "temperature" INTEGER,
-    "library" TEXT
+    "software" TEXT
 );
 CREATE TABLE LANESCOPE_COUNTERS (
     "counterId" INTEGER NOT NULL PRIMARY KEY,

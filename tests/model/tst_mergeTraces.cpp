@@ -721,6 +721,7 @@ class tst_mergeTraces : public QObject {
             "they belong together.";
         const std::vector<std::string> said = sentences("python serve.py");
         QCOMPARE(has(said, other), 1);
+        QVERIFY(hasNote(*merged({first, recorded("python serve.py", "b.sqlite")}), HealthCode::ProgramsDiffer));
         QCOMPARE(has(sentences("python3 train.py --seed 2"), other), 0);
         // A fact of one file has its name, that of all files is reported once.
         QCOMPARE(has(said, "a.sqlite: Only in a.sqlite"), 1);

@@ -165,7 +165,7 @@ struct Roofs : TableOf<Roofs> {
     OptionalInteger<"smClockHz"> smClockHz{this, "clock of the SMs meanwhile"};
     OptionalInteger<"powerMilliwatts"> powerMilliwatts{this, "power of the GPU meanwhile"};
     OptionalInteger<"temperature"> temperature{this, "of the GPU, degrees Celsius"};
-    OptionalText<"library"> library{this, "that computed the product"};
+    OptionalText<"software"> software{this, "library that computed the product"};
 };
 inline constexpr Roofs roofs;
 

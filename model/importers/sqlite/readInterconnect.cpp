@@ -190,7 +190,7 @@ void readRoofs(LoadContext& context) {
     std::vector<Roof>& roofs = context.description().interconnect.roofs;
     TableReader reader(context, t,
                        {t.kind, t.gpuId, t.operation, t.m, t.n, t.k, t.perSecond, t.smClockHz, t.powerMilliwatts,
-                        t.temperature, t.library},
+                        t.temperature, t.software},
                        "description");
     while (reader.next()) {
         Roof roof;
@@ -211,7 +211,7 @@ void readRoofs(LoadContext& context) {
         roof.smClockHz = atLeastZero(t.smClockHz);
         roof.powerMilliwatts = atLeastZero(t.powerMilliwatts);
         roof.temperature = atLeastZero(t.temperature);
-        roof.library = reader.text(t.library);
+        roof.software = reader.text(t.software);
         roofs.push_back(std::move(roof));
     }
 }
