@@ -35,52 +35,28 @@ def _(run):
     return run.steps(step, step_range="train_step")
 
 
-@clean("clean-large")
-def _(run):
-    net = Net(run, width=8192, depth=6, rows=16384)
-    return run.steps(lambda i: net.step(i), step_range="iteration {}", limit=60)
-
-
-def images(run, count, side):
-    torch = run.torch
-    shape = (run.size(count), 3, run.size(side) if run.cuda else 16, run.size(side) if run.cuda else 16)
-    return torch.randn(shape, device=run.device).to(torch.bfloat16, memory_format=torch.channels_last)
-
-
-def convolutions(run, channels=128, depth=6):
-    torch, nn = run.torch, run.torch.nn
-    torch.backends.cudnn.benchmark = True
-    layers = [nn.Conv2d(3, run.size(channels), 3, padding=1)]
-    for _ in range(depth):
-        layers += [nn.Conv2d(run.size(channels), run.size(channels), 3, padding=1), nn.ReLU()]
-    model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(run.size(channels), 10))
-    return model.to(run.device, torch.bfloat16, memory_format=torch.channels_last)
-
-
 def optimizer(run, model):
     return run.torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True if run.cuda else None)
 
 
-def convolved(run, count, side, channels, step_range):
-    model, data = convolutions(run, channels), images(run, count, side)
+@clean("clean-conv")
+def _(run):
+    torch, nn, channels, side = run.torch, run.torch.nn, run.size(128), 128 if run.cuda else 16
+    torch.backends.cudnn.benchmark = True
+    layers = [nn.Conv2d(3, channels, 3, padding=1)]
+    for _ in range(6):
+        layers += [nn.Conv2d(channels, channels, 3, padding=1), nn.ReLU()]
+    model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10))
+    model = model.to(run.device, torch.bfloat16, memory_format=torch.channels_last)
+    images = torch.randn(run.size(64), 3, side, side, device=run.device).to(torch.bfloat16, memory_format=torch.channels_last)
     optimize = optimizer(run, model)
 
     def step(number):
-        model(data).float().square().mean().backward()
+        model(images).float().square().mean().backward()
         optimize.step()
         optimize.zero_grad()
 
-    return run.steps(step, step_range=step_range)
-
-
-@clean("clean-conv")
-def _(run):
-    return convolved(run, 64, 128, 128, "step {}")
-
-
-@clean("clean-conv-wide")
-def _(run):
-    return convolved(run, 32, 64, 512, "")
+    return run.steps(step, step_range="step {}")
 
 
 @clean("clean-amp")
@@ -97,36 +73,21 @@ def _(run):
     return run.steps(step, step_range="step {}")
 
 
-def transformer(run, width, layers):
-    nn = run.torch.nn
-    width = run.size(width) // 4 * 4 * 4
+@clean("clean-transformer")
+def _(run):
+    torch, nn, width = run.torch, run.torch.nn, run.size(256) // 4 * 4 * 4
     blocks = [nn.TransformerEncoderLayer(width, max(width // 128, 4), 4 * width, batch_first=True, dropout=0.0, activation="gelu")
-              for _ in range(layers)]
-    return nn.Sequential(nn.Embedding(1000, width), *blocks, nn.Linear(width, 1000)).to(run.device, run.torch.bfloat16)
-
-
-def attended(run, width, layers, shape, step_range):
-    torch = run.torch
-    model = transformer(run, width, layers)
+              for _ in range(6)]
+    model = nn.Sequential(nn.Embedding(1000, width), *blocks, nn.Linear(width, 1000)).to(run.device, torch.bfloat16)
     optimize = optimizer(run, model)
-    tokens = torch.randint(0, 1000, tuple(run.size(each) for each in shape), device=run.device)
+    tokens = torch.randint(0, 1000, (run.size(64), run.size(512)), device=run.device)
 
     def step(number):
         torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten()).backward()
         optimize.step()
         optimize.zero_grad()
 
-    return run.steps(step, step_range=step_range)
-
-
-@clean("clean-transformer")
-def _(run):
-    return attended(run, 256, 6, (64, 512), "step {}")
-
-
-@clean("clean-transformer-wide")
-def _(run):
-    return attended(run, 768, 4, (16, 512), "")
+    return run.steps(step, step_range="step {}")
 
 
 @clean("clean-loader")
@@ -134,13 +95,6 @@ def _(run):
     net = Net(run)
     batches = iter(loader_of(run, net, 1, 4))
     return run.steps(lambda i: net.step(i, shaped(run, net, next(batches))))
-
-
-@clean("clean-loader-8")
-def _(run):
-    net = Net(run, depth=12)
-    batches = iter(loader_of(run, net, 4, 8))
-    return run.steps(lambda i: net.step(i, shaped(run, net, next(batches))), step_range="train step {}")
 
 
 @clean("clean-graph-training")
