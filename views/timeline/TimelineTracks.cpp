@@ -2,6 +2,7 @@
 #include "views/timeline/TimelineTracks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -112,9 +113,16 @@ std::vector<TimelineTracks::RowPlace> TimelineTracks::fixedPlaces() const {
     std::vector<RowPlace> places;
     const LayoutRow* fixed = fixedRow();
     if (!fixed || fixed->isPinned) return places;
+    const int fixedY = scroll_.toScreenY(fixed->top);
+    std::vector<const LayoutRow*> rows{fixed};
+    for (const LayoutRow& row :
+         layout_.rowsBetween(scroll_.y() + scroll_.pinnedHeight(), scroll_.y() + scroll_.viewportHeight()))
+        rows.push_back(&row);
+    // If the row itself vanishes, its nearest neighbour stays.
+    std::ranges::stable_sort(rows, {},
+                             [&](const LayoutRow* row) { return std::abs(scroll_.toScreenY(row->top) - fixedY); });
     const std::vector<std::string> paths = trackPaths(tracks_);
-    for (const LayoutRow* row = fixed; row != layout_.rows().data() + layout_.rows().size(); ++row)
-        places.push_back({paths[row->track], scroll_.toScreenY(row->top)});
+    for (const LayoutRow* row : rows) places.push_back({paths[row->track], scroll_.toScreenY(row->top)});
     return places;
 }
 
@@ -167,7 +175,15 @@ void TimelineTracks::setFilterText(const QString& text) {
     std::vector<bool> matches;
     if (!isEmpty) matches = matchTracks(tracks_, text);
     filterText_ = text;
-    arrangeInPlace([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
+    const std::vector<std::string> paths = trackPaths(tracks_);
+    const std::vector<RowPlace> places = fixedPlaces();
+    arrange([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
+    keepPlaces(places);
+    // What is found is not in view.
+    if (std::ranges::none_of(places, [&](const RowPlace& place) {
+            return layout_.rowOf(static_cast<uint32_t>(std::ranges::find(paths, place.path) - paths.begin()));
+        }))
+        scroll_.setY(0);
 }
 
 void TimelineTracks::setArrangement(const TrackArrangement& arrangement) {

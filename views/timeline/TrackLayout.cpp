@@ -450,6 +450,18 @@ QStringList wordsOf(const QString& text) {
     return words;
 }
 
+/// Returns true if any track has the key of "rank 2" with some number.
+bool isKeyOf(std::span<const Track> tracks, const QString& word) {
+    const QString key = word.section(' ', 0, 0) + ' ';
+    return std::ranges::any_of(tracks, [&](const Track& track) {
+        const QString name = toQString(track.title) + '\n' + toQString(track.subtitle);
+        for (qsizetype at = name.indexOf(key, 0, Qt::CaseInsensitive); at >= 0;
+             at = name.indexOf(key, at + 1, Qt::CaseInsensitive))
+            if (at + key.size() < name.size() && name[at + key.size()].isDigit()) return true;
+        return false;
+    });
+}
+
 std::vector<bool> matchWords(std::span<const Track> tracks, const QStringList& words) {
     std::vector<bool> matches(tracks.size(), false);
     for (size_t i = 0; i < tracks.size(); ++i) {
@@ -463,9 +475,13 @@ std::vector<bool> matchWords(std::span<const Track> tracks, const QStringList& w
 }  // namespace
 
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
-    std::vector<bool> matches = matchWords(tracks, wordsOf(text));
+    const QStringList words = wordsOf(text);
+    std::vector<bool> matches = matchWords(tracks, words);
     if (std::ranges::find(matches, true) != matches.end()) return matches;
-    return matchWords(tracks, text.split(' ', Qt::SkipEmptyParts));
+    // A word that no number follows in any name is no key.
+    QStringList apart;
+    for (const QString& word : words) isKeyOf(tracks, word) ? apart << word : apart << word.split(' ');
+    return apart == words ? matches : matchWords(tracks, apart);
 }
 
 }  // namespace lanescope::views

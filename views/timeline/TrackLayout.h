@@ -172,8 +172,8 @@ class TrackLayout {
 };
 
 /// Returns which tracks contain all words of `text` in title and subtitle, ignoring case. A word before a number is a
-/// key: "rank 2" matches this rank, not rank 20 nor stream 2 of another rank. If no track has it, word and number match
-/// apart. O(length of all titles).
+/// key: "rank 2" matches this rank, not rank 20 nor stream 2 of another rank. A word that no number
+/// follows in any title is no key: "h200 132" matches "NVIDIA H200, 132 SMs". O(length of all titles).
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text);
 
 }  // namespace lanescope::views
