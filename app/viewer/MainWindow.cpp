@@ -61,21 +61,29 @@ QStringList localFiles(const QMimeData& data) {
 
 }  // namespace
 
-/// The right end of the menu bar, as wide as its owner says.
+/// Room at the right end of the menu bar for the tools, which lie over it. A child of the menu bar would get the keys
+/// of its commands, such as Escape.
 class MenuCorner : public QWidget {
   public:
-    explicit MenuCorner(QWidget* parent) : QWidget(parent) {
-        constexpr int gapPx = 12;
-        auto* row = new QHBoxLayout(this);
-        row->setContentsMargins(gapPx, 0, 0, 0);
-    }
+    static constexpr int gapPx = 8;  ///< After the menus.
+    MenuCorner(QWidget* parent, QWidget& tools) : QWidget(parent), tools_(tools) {}
     void setRoom(int widthPx) {
         widthPx_ = widthPx;
         updateGeometry();
     }
-    QSize sizeHint() const override { return {widthPx_, widthPx_ > 0 ? layout()->sizeHint().height() : 0}; }
+    QSize sizeHint() const override { return {widthPx_, widthPx_ > 0 ? tools_.sizeHint().height() : 0}; }
+
+  protected:
+    void resizeEvent(QResizeEvent*) override { place(); }
+    void moveEvent(QMoveEvent*) override { place(); }
 
   private:
+    void place() {
+        if (widthPx_ > 0)
+            tools_.setGeometry(QRect(mapTo(tools_.parentWidget(), QPoint(gapPx, 0)), size() - QSize(gapPx, 0)));
+    }
+
+    QWidget& tools_;
     int widthPx_ = 0;
 };
 
@@ -143,25 +151,20 @@ void MainWindow::buildTools() {
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     tools_->addWidget(space);
     tools_->addWidget(searchBar_);
-    corner_ = new MenuCorner(menuBar());
+    corner_ = new MenuCorner(menuBar(), *tools_);
     menuBar()->setCornerWidget(corner_);
 }
 
 /// One row instead of two: in a low window each line counts.
 void MainWindow::placeTools() {
     const int room = width() - (menuBar()->sizeHint().width() - corner_->sizeHint().width());
-    const QSize search = searchBar_->minimumSizeHint();
-    const int needed = tools_->sizeHint().width() - searchBar_->sizeHint().width() + search.width() +
-                       searchBar_->edit().maximumWidth() - searchBar_->edit().minimumWidth();
-    const bool isInCorner = room >= needed;
+    const bool isInCorner = room >= tools_->sizeHint().width() + MenuCorner::gapPx;
+    const bool wasInCorner = toolBarArea(tools_) == Qt::NoToolBarArea;
+    if (isInCorner != wasInCorner) isInCorner ? removeToolBar(tools_) : addToolBar(tools_);
     corner_->setRoom(isInCorner ? room : 0);
-    if (isInCorner == (tools_->parentWidget() == corner_)) return;
-    if (isInCorner) {
-        removeToolBar(tools_);
-        corner_->layout()->addWidget(tools_);
-    } else {
-        addToolBar(tools_);
-    }
+    corner_->setVisible(isInCorner);
+    menuBar()->setCornerWidget(corner_);  // lays out again
+    tools_->raise();
     tools_->show();
 }
 

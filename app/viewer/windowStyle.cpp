@@ -59,10 +59,9 @@ namespace {
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
 QMenuBar { border: none; padding: 2px 4px; }
-QMenuBar QToolBar { border: none; padding: 0; }
-QMenuBar::item { padding: 7px 9px; border-radius: 4px; background: transparent; }
+QMenuBar::item { padding: 7px 8px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {raised}; color: {text}; }
-QToolBar { border: none; border-bottom: 1px solid {separator}; padding: 3px 6px; spacing: 2px; }
+QToolBar { border: none; padding: 2px 6px; spacing: 2px; }
 QToolBar::separator { width: 1px; background: {separator}; margin: 5px 6px; }
 QToolBar QToolButton { border: none; border-radius: 5px; padding: 5px; }
 QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; }
@@ -113,7 +112,8 @@ QTabBar::close-button { image: url(:/icons/close.svg); subcontrol-position: righ
 QTabBar::close-button:hover { image: url(:/icons/close-hover.svg); }
 QTabBar::scroller { width: 2.8em; }
 QTabBar QAbstractButton { min-width: 1em; min-height: 1em; }
-QTabBar QToolButton { background: {window}; border: none; border-radius: 5px; }
+QTabBar QToolButton, QTabBar QToolButton[autoRaise="false"] { background: {window}; border: none;
+                                                               border-radius: 5px; padding: 0; }
 QTabBar QToolButton:hover { background: {raised}; }
 QTabBar QToolButton::left-arrow { image: url(:/icons/left.svg); width: 1em; height: 1em; }
 QTabBar QToolButton::right-arrow { image: url(:/icons/right.svg); width: 1em; height: 1em; }
