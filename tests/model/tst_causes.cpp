@@ -163,7 +163,7 @@ class tst_causes : public QObject {
         QVERIFY2(comparison.answer.causes.at(0).lostNs > 0, qPrintable(sentence));
         SAYS(sentence, "longer: +30.3");
         SAYS(sentence, "+90.0");
-        SAYS(sentence, "; offset by -");
+        SAYS(sentence, "; offset by \u2212");
         SAYS_NO(sentence, "in the place of");
         // A change of kind with the sign of the change stays first.
         QVERIFY(comparison.answer.causes.at(0).isChangeOfKind);

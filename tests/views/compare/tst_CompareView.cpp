@@ -543,14 +543,16 @@ class tst_CompareView : public QObject {
                                  numberedSteps({1'200'000, 1'195'000, 900'000, 1'700'000, 1'210'000, 1'100'000}));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Steps");
-        compared.view.tables().setCurrentWidget(table.parentWidget());
-        QApplication::processEvents();
+        compared.view.tables().setCurrentWidget(compared.view.tables().findTab("Steps"));
+        QTRY_VERIFY(table.table().isVisible() && table.table().horizontalHeader()->height() > 0);
         auto& model = static_cast<DifferenceModel&>(table.model());
         int column = 0;
         while (model.headerData(column, Qt::Horizontal).toString() != "Lost") ++column;
         QHeaderView& header = *table.table().horizontalHeader();
+        table.table().scrollTo(table.filter().index(0, column));
         const QPoint heading(header.sectionViewportPosition(column) + header.sectionSize(column) / 2,
                              header.height() / 2);
+        QVERIFY(header.viewport()->rect().contains(heading));
         for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
             for (int click = 0; click < 3; ++click)
                 if (header.sortIndicatorSection() != column || header.sortIndicatorOrder() != order)
