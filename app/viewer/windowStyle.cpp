@@ -59,9 +59,9 @@ namespace {
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
 QMenuBar { border: none; padding: 2px 4px; }
-QMenuBar::item { padding: 7px 8px; border-radius: 4px; background: transparent; }
+QMenuBar::item { padding: 8px 8px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {raised}; color: {text}; }
-QToolBar { border: none; padding: 2px 6px; spacing: 2px; }
+QToolBar { border: none; padding: 2px; spacing: 2px; }
 QToolBar::separator { width: 1px; background: {separator}; margin: 5px 6px; }
 QToolBar QToolButton { border: none; border-radius: 5px; padding: 5px; }
 QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; }
