@@ -41,6 +41,8 @@ std::optional<uint32_t> WorkPlaces::keyOf(const PythonPlace& place) const {
     return frames_[place.stack] | (place.isLent ? lentBit : 0) | (place.isCaptured ? capturedBit : 0);
 }
 
+bool WorkPlaces::isOfCaller(uint32_t key) { return (key & lentBit) != 0; }
+
 std::string WorkPlaces::textOf(uint32_t key) const {
     const bool isLent = (key & lentBit) != 0;
     const std::string_view relation = (key & capturedBit) != 0 ? (isLent ? "captured by a call from " : "captured at ")

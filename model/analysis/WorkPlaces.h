@@ -29,6 +29,8 @@ class WorkPlaces {
     std::optional<uint32_t> keyOf(const PythonPlace& place) const;
     /// Returns "launched at train.py:212 in GPT.forward".
     std::string textOf(uint32_t key) const;
+    /// Returns true if the line is that of the caller of another thread, such as of a backward pass.
+    static bool isOfCaller(uint32_t key);
     /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 

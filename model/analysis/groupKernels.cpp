@@ -103,6 +103,11 @@ struct Launch {
     double exposedNs = 0;
 };
 
+template <class Times>
+auto largestOf(const Times& times) {
+    return std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
+}
+
 class Grouper {
   public:
     Grouper(const RunContext& run, uint32_t gpu, const WorkPlaces& places)
@@ -137,36 +142,35 @@ class Grouper {
     std::vector<KernelGroup> finish() {
         for (auto& [stream, of] : streams_) resolve(of, false);
         using Key = std::tuple<KernelFamily, KernelPrecision, KernelTrait, LaunchPurpose, KernelSequence, bool>;
-        struct Sum {
-            double exposedNs = 0;
-            int64_t count = 0, sequences = 0;
-            std::map<StringIndex, double> ofName;
-            std::map<uint32_t, double> ofPlace;
-        };
-        std::map<Key, Sum> sums;
-        for (const auto& [use, counted] : uses_) {
-            const ConfigClass& known = classOf(use.config);
-            Sum& sum = sums[{known.is.family, known.is.precision, known.is.trait, use.purpose, use.sequence,
-                             known.isSmallGrid}];
-            sum.exposedNs += counted.exposedNs;
-            sum.count += counted.count;
-            sum.sequences += counted.sequences;
-            sum.ofName[trace_.launchConfigs[use.config].demangledName] += counted.exposedNs;
-            if (use.place) sum.ofPlace[*use.place] += counted.exposedNs;
+        std::map<Key, std::vector<const std::pair<const Use, Counted>*>> usesOf;
+        for (const auto& use : uses_) {
+            const ConfigClass& known = classOf(use.first.config);
+            usesOf[{known.is.family, known.is.precision, known.is.trait, use.first.purpose, use.first.sequence,
+                    known.isSmallGrid}]
+                .push_back(&use);
         }
-        const auto largestOf = [](const auto& times) {
-            return std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
-        };
         std::vector<KernelGroup> groups;
-        for (const auto& [key, sum] : sums) {
+        for (const auto& [key, uses] : usesOf) {
             const auto& [family, precision, trait, purpose, sequence, isSmallGrid] = key;
             KernelGroup& group =
-                groups.emplace_back(KernelGroup{family, precision, trait, purpose, sequence, isSmallGrid, sum.count,
-                                                static_cast<int64_t>(sum.exposedNs), sum.sequences});
-            group.name = trace_.strings.at(largestOf(sum.ofName)->first);
-            const auto place = largestOf(sum.ofPlace);
-            if (place != sum.ofPlace.end() && place->second >= minLineShare * sum.exposedNs)
-                group.launched = places_.textOf(place->first);
+                groups.emplace_back(KernelGroup{family, precision, trait, purpose, sequence, isSmallGrid});
+            double exposedNs = 0;
+            std::map<uint32_t, double> ofPlace;
+            for (const auto* each : uses) {
+                const auto& [use, counted] = *each;
+                exposedNs += counted.exposedNs;
+                group.count += counted.count;
+                group.sequences += counted.sequences;
+                if (use.place) ofPlace[*use.place] += counted.exposedNs;
+            }
+            group.exposedNs = static_cast<int64_t>(exposedNs);
+            const std::optional<uint32_t> place = mainPlace(ofPlace, exposedNs, sequence != KernelSequence::None);
+            if (place) group.launched = places_.textOf(*place);
+            std::map<StringIndex, double> ofName;
+            for (const auto* each : uses)
+                if (!place || each->first.place == place)
+                    ofName[trace_.launchConfigs[each->first.config].demangledName] += each->second.exposedNs;
+            group.name = trace_.strings.at(largestOf(ofName)->first);
         }
         std::ranges::stable_sort(groups, std::ranges::greater(), &KernelGroup::exposedNs);
         return groups;
@@ -198,6 +202,19 @@ class Grouper {
         int64_t count = 0, sequences = 0;
         double exposedNs = 0;
     };
+
+    /// Returns the line with most time, if it has a fifth of all. A sequence is written in the forward pass, so its
+    /// lines precede the call of the backward pass.
+    static std::optional<uint32_t> mainPlace(const std::map<uint32_t, double>& times, double allNs, bool isSequence) {
+        for (const bool ownOnly : {true, false}) {
+            if (ownOnly && !isSequence) continue;
+            std::map<uint32_t, double> some = times;
+            std::erase_if(some, [&](const auto& each) { return ownOnly && WorkPlaces::isOfCaller(each.first); });
+            const auto most = largestOf(some);
+            if (most != some.end() && most->second >= minLineShare * allNs) return most->first;
+        }
+        return std::nullopt;
+    }
 
     const ConfigClass& classOf(uint32_t config) {
         std::optional<ConfigClass>& known = classes_[config];

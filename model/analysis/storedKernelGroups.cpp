@@ -62,7 +62,8 @@ bool readKernelGroups(const Database& database, RunSummary& summary) {
     auto statement = database.prepare(selectSql(t));
     if (!statement) return false;
     size_t left = maxGroups * summary.workers.size();
-    for (auto row = statement->step(); row && *row && left-- > 0; row = statement->step()) {
+    auto row = statement->step();
+    for (; row && *row && left-- > 0; row = statement->step()) {
         GroupRow cells(*statement);
         const int64_t worker = cells.number(t.worker);
         KernelGroup group{cells.identified(t.family, KernelFamily::Other),
@@ -79,7 +80,6 @@ bool readKernelGroups(const Database& database, RunSummary& summary) {
         if (!cells.isGood() || worker < 0 || static_cast<size_t>(worker) >= summary.workers.size()) return false;
         summary.workers[static_cast<size_t>(worker)].kernels.push_back(std::move(group));
     }
-    const auto row = statement->step();
     return row && !*row;
 }
 

@@ -195,7 +195,7 @@ class tst_KernelRules : public QObject {
         row(fusedAdam, "optimizer unknown none");
         row(foreachMul, "optimizer unknown foreach");
         row(sort, "sort unknown none");
-        row("void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>(int)", "sort unknown none");
+        row("void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>(int)", "index unknown none");
         row("void at::native::(anonymous namespace)::fused_dropout_kernel_vec<c10::BFloat16, float>(int)",
             "elementwise unknown none");
         row("void at::native::distribution_elementwise_grid_stride_kernel<float, 4>(long)", "random unknown none");

@@ -235,6 +235,9 @@ class TestStoredSummary : public QObject {
         add("shape of an unknown kind",
             "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 0, 'magic', 'mm', '', '', '', '', 0, "
             "0, 0, 0, 0, 0, 0, 0");
+        add("kernels longer than the steps", "UPDATE LANESCOPE_STORED_KERNEL_GROUPS SET exposedNs = 1000000000000000");
+        add("unknown family", "UPDATE LANESCOPE_STORED_KERNEL_GROUPS SET family = 'tea'");
+        add("kernels of no worker", "UPDATE LANESCOPE_STORED_KERNEL_GROUPS SET worker = 77");
         add("a table is missing", "DROP TABLE LANESCOPE_STORED_OUTLIERS");
         add("a column is missing", "ALTER TABLE LANESCOPE_STORED_STEPS DROP COLUMN name");
         add("a table is a view",
