@@ -16,12 +16,10 @@ constexpr double minOperationsPerStep = 0.5;
 
 /// Returns `noIndex` for work without a stream.
 uint32_t streamOf(const Trace& trace, EventRef event) {
-    switch (event.kind()) {
-        case EventKind::Kernel: return trace.kernels.stream[event.row()];
-        case EventKind::Memcpy: return trace.memcpys.stream[event.row()];
-        case EventKind::Memset: return trace.memsets.stream[event.row()];
-        default: return noIndex;
-    }
+    if (event.kind() == EventKind::Kernel) return trace.kernels.stream[event.row()];
+    if (event.kind() == EventKind::Memcpy) return trace.memcpys.stream[event.row()];
+    if (event.kind() == EventKind::Memset) return trace.memsets.stream[event.row()];
+    return noIndex;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "model/analysis/familySums.h"
@@ -24,7 +25,7 @@ namespace {
 
 // Thresholds are shares of the step. Healthy recordings have at most half of each; see README.md.
 constexpr double minDoubleShare = 0.10, minSingleShare = 0.15, minUnalignedShare = 0.10;
-constexpr double minAttentionShare = 0.08, minChainShare = 0.10, minLoopShare = 0.10, minOptimizerShare = 0.10;
+constexpr double minAttentionShare = 0.08, minChainShare = 0.25, minLoopShare = 0.10, minOptimizerShare = 0.10;
 constexpr double minChannelsFirstShare = 0.05, minRecomputedShare = 0.10, minEvaluationShare = 0.10;
 constexpr double minIrregularShare = 0.20, minConversionShare = 0.20, minMovementShare = 0.20, minSmallShare = 0.40;
 
@@ -90,11 +91,15 @@ bool isSingleProduct(const KernelGroup& each) {
 bool isOtherProduct(const KernelGroup& each) {
     return (isProductFamily(each.family) || each.family == KernelFamily::Attention) && !isDouble(each);
 }
-/// Share of products in lower precision, without which the whole program is meant for double precision.
-constexpr double minOtherShare = 0.05;
+/// Conversions are made because of both types.
+bool isOtherWork(const KernelGroup& each) { return !isDouble(each) && each.family != KernelFamily::Conversion; }
+/// Shares of work in lower precision, without which the whole program is meant for double precision.
+constexpr double minOtherShare = 0.05, minOtherWorkShare = 0.10;
 
 void findDoublePrecision(RunFindings& run) {
-    if (isShare(run, allNs(run, isOtherProduct), minOtherShare)) run.addKernels(isDouble, minDoubleShare);
+    if (isShare(run, allNs(run, isOtherProduct), minOtherShare) ||
+        isShare(run, allNs(run, isOtherWork), minOtherWorkShare))
+        run.addKernels(isDouble, minDoubleShare);
 }
 
 void findSinglePrecision(RunFindings& run) {
@@ -117,6 +122,18 @@ std::string saySinglePrecision(const FindingText& text) {
         "Matrix products and convolutions of fp32 take {} while the tensor cores of {} are idle: mostly {}, {}.{}",
         text.time(), text.worker().gpuName.empty() ? "the GPU" : printable(text.worker().gpuName), text.main(),
         text.times(), forecast);
+}
+
+/// Nearly each program that is not compiled has chains. Work that is not needed, or is wider than needed, precedes
+/// them.
+void putWasteBeforeChains(const RunSummary&, std::vector<Finding>& findings) {
+    static const std::array waste{&doublePrecisionRule, &singlePrecisionRule,  &writtenAttentionRule,
+                                  &recomputationRule,   &evaluationInStepRule, &unfusedOptimizerRule,
+                                  &kernelLoopRule,      &irregularWorkRule};
+    const auto chains = std::ranges::find(findings, &unfusedChainsRule, &Finding::rule);
+    if (chains == findings.end()) return;
+    std::stable_partition(chains, findings.end(),
+                          [](const Finding& each) { return std::ranges::find(waste, each.rule) != waste.end(); });
 }
 
 bool isUnaligned(const KernelGroup& each) { return each.trait == KernelTrait::Unaligned; }
@@ -288,16 +305,15 @@ bool isTuning(const KernelGroup& each) { return each.trait == KernelTrait::Tunin
 const Rule doublePrecisionRule{
     .id = "double_precision",
     .title = "Work in double precision",
-    .finds = "Kernels in double precision take at least 10 % of the step, next to products in lower precision.",
+    .finds = "Kernels in double precision take at least 10 % of the step, next to work in lower precision.",
     .advice =
         "If that is not intended, convert the first float64 value at its source (NumPy arrays are float64): every "
         "result computed with it is in double precision, too.",
     .find = findDoublePrecision,
     .say =
         [](const FindingText& text) {
-            return fmt::format(
-                "Kernels in double precision take {}, next to products in lower precision: mostly {}, {}.", text.time(),
-                text.main(), text.times());
+            return fmt::format("Kernels in double precision take {}, next to work in lower precision: mostly {}, {}.",
+                               text.time(), text.main(), text.times());
         },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isDouble); },
 };
@@ -363,7 +379,7 @@ const Rule unfusedChainsRule{
     .id = "unfused_chains",
     .title = "Chains of elementwise kernels",
     .finds =
-        "Four or more elementwise kernels in a row, each of which reads and writes memory, take at least 10 % of "
+        "Four or more elementwise kernels in a row, each of which reads and writes memory, take at least a quarter of "
         "the step.",
     .find = [](RunFindings& run) { run.addKernels(isChain, minChainShare); },
     .say = [](const FindingText& text) { return saySequences(text, isChain, "Chains of elementwise kernels"); },
@@ -376,6 +392,7 @@ const Rule unfusedChainsRule{
                 "jax.jit around the whole step makes one kernel of each chain.", "Compute each chain in one kernel."};
             return advice.in(text);
         },
+    .order = putWasteBeforeChains,
 };
 
 const Rule kernelLoopRule{

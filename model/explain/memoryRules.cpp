@@ -125,8 +125,7 @@ std::string sayExposedCopies(const FindingText& text) {
     if (const StreamOrder& order = text.worker().streams; order.streams > 0)
         said += fmt::format(
             " Work of {} streams never overlaps. On the default stream are {} operations{}: each waits for all "
-            "streams, "
-            "and they for it, unless they are non-blocking.",
+            "streams, and they for it, unless they are non-blocking.",
             order.streams, countText(static_cast<double>(order.operations) / text.stepCount()), text.per());
     return said;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QTest>
 
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedRanks.h"
@@ -19,21 +18,18 @@ Track track(int32_t parent, int laneCount, SliceCategory category = SliceCategor
     Track result;
     result.parent = parent;
     for (int i = 0; i < laneCount; ++i) {
-        Lane lane;
-        lane.startNs = {0};
+        Lane& lane = result.lanes.emplace_back();
+        lane.startNs = lane.busyNs = {0};
         lane.durationNs = {10};
         lane.name = {0};
         lane.event = {EventRef()};
         lane.category = {category};
-        lane.busyNs = {0};
-        result.lanes.push_back(lane);
     }
     return result;
 }
 
 std::vector<Track> machine() {
-    std::vector<Track> tracks;
-    tracks.push_back(track(-1, 1, SliceCategory::Busy));       // 0 GPU
+    std::vector<Track> tracks{track(-1, 1, SliceCategory::Busy)};  // 0 GPU
     tracks.push_back(track(0, 1));                             // 1 stream
     tracks.push_back(track(1, 3, SliceCategory::Projection));  // 2 its ranges
     tracks.push_back(track(0, 2));                             // 3 stream
