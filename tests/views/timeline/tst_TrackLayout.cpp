@@ -19,7 +19,8 @@ Track track(int32_t parent, int laneCount, SliceCategory category = SliceCategor
     result.parent = parent;
     for (int i = 0; i < laneCount; ++i) {
         Lane& lane = result.lanes.emplace_back();
-        lane.startNs = lane.busyNs = {0};
+        lane.startNs = {0};
+        lane.busyNs = {0};
         lane.durationNs = {10};
         lane.name = {0};
         lane.event = {EventRef()};
@@ -28,14 +29,11 @@ Track track(int32_t parent, int laneCount, SliceCategory category = SliceCategor
     return result;
 }
 
+/// A GPU (0) with a stream (1), its ranges (2) and another stream (3), and a process (4) with a thread (5).
 std::vector<Track> machine() {
-    std::vector<Track> tracks{track(-1, 1, SliceCategory::Busy)};  // 0 GPU
-    tracks.push_back(track(0, 1));                             // 1 stream
-    tracks.push_back(track(1, 3, SliceCategory::Projection));  // 2 its ranges
-    tracks.push_back(track(0, 2));                             // 3 stream
-    tracks.push_back(track(-1, 1, SliceCategory::Busy));       // 4 process
-    tracks.push_back(track(4, 1, SliceCategory::ApiLaunch));   // 5 thread
-    return tracks;
+    return {track(-1, 1, SliceCategory::Busy),      track(0, 1),
+            track(1, 3, SliceCategory::Projection), track(0, 2),
+            track(-1, 1, SliceCategory::Busy),      track(4, 1, SliceCategory::ApiLaunch)};
 }
 
 /// Ranks whose processes come in the opposite order.
