@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <sys/stat.h>
 #include <QApplication>
 #include <QByteArray>
 #include <QLibrary>
@@ -127,6 +128,8 @@ int main(int argc, char** argv) {
         return 1;
     }
     lanescope::system::separateLargeBlocks();
+    // Qt writes the settings, which name files of the user.
+    ::umask(0077);
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-viewer"));
     QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));

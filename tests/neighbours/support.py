@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 OWNER = "lanescope-alice"  # Works in the folder.
@@ -73,6 +74,14 @@ def run(words, user=None, cwd=None, env=None, timeout=120, **more):
 
 def lanescope(*words, **more):
     return run([installed() / "lanescope", *words], **more)
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("It did not happen.")
+        time.sleep(0.01)
 
 
 class SharedFolder(unittest.TestCase):

@@ -14,7 +14,7 @@ import unittest
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from support import NEIGHBOUR, OWNER, SharedFolder, lanescope, main, needs_users, run
+from support import BIN, NEIGHBOUR, OWNER, SharedFolder, lanescope, main, needs_users, run, wait_for
 
 ENDING = ".lanescope-index"
 HEADER, AT_SOURCE, AT_CHECKSUM = 88, (16, 40), 68
@@ -145,6 +145,18 @@ class Files(SharedFolder):
             os.mkfifo(pipe, 0o666)
         for command in ("info", "stats", "explain", "summarize", "check"):
             lanescope(command, partial, user=OWNER, timeout=30)
+
+    @unittest.skipUnless((BIN / "lanescope-viewer").exists(), "needs the viewer")
+    def test_settings_of_the_viewer_are_private(self):
+        with tempfile.TemporaryDirectory() as home:
+            place = dict(os.environ, HOME=home, XDG_CONFIG_HOME=f"{home}/config", XDG_RUNTIME_DIR=home, QT_QPA_PLATFORM="offscreen")
+            settings = pathlib.Path(home, "config/lanescope/viewer.conf")
+            words = ["sh", "-c", 'umask 000; exec "$@"', "sh", str(BIN / "lanescope-viewer"), str(self.trace)]
+            with subprocess.Popen(words, env=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as viewer:
+                wait_for(settings.exists)
+                viewer.terminate()
+            for path in (settings.parent, settings):
+                self.assertEqual(path.stat().st_mode & 0o077, 0, path)
 
     def test_measured_rates_replace_no_other_file(self):
         for name, content in (("notes.txt", "mine"), ("other.json", "{}"), ("run.sqlite", None)):

@@ -10,11 +10,10 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
-import time
 import unittest
 
 import support
-from support import NEIGHBOUR, OWNER
+from support import NEIGHBOUR, OWNER, wait_for
 
 PROGRAM = r"""
 #include <nvtx3/nvToolsExt.h>
@@ -54,14 +53,6 @@ def program():
 def ranges(trace):
     with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True)) as database:
         return database.execute("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59").fetchone()[0]
-
-
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("It did not happen.")
-        time.sleep(0.01)
 
 
 class Recording:
@@ -166,6 +157,16 @@ class SharedFolders(support.SharedFolder):
             self.assertIn("of another user", done.stderr)
             self.assertEqual(os.listdir(self.folder), [f"t.sqlite.partial{suffix}"])
             (self.folder / f"t.sqlite.partial{suffix}").unlink()
+
+    def test_file_of_another_user_in_a_sticky_folder_is_refused_before_the_program_runs(self):
+        (self.folder / "mine").touch()
+        for script in ("touch t.sqlite", "ln -s mine t.sqlite"):
+            self.as_neighbour(script)
+            done = support.lanescope("record", "--force", "-o", "t.sqlite", "--", "touch", "ran", user=OWNER, cwd=self.folder)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("t.sqlite: a file of another user, cannot be replaced", done.stderr)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["mine", "t.sqlite"])
+            (self.folder / "t.sqlite").unlink()
 
     def test_taken_names_do_not_stop_a_numbered_recording(self):
         self.as_neighbour("touch lanescope-ranges-1.sqlite.partial; mkdir .lanescope-ranges-2.sqlite.run;"
