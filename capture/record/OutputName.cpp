@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/record/OutputName.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,15 @@ namespace {
 std::filesystem::path folderOf(const std::filesystem::path& file) {
     const std::filesystem::path folder = file.parent_path();
     return folder.empty() ? "." : folder;
+}
+
+/// Returns true if only the owner of a file can replace it, as in /tmp, and that is another user.
+bool isKeptBySticky(const std::filesystem::path& folder, const std::filesystem::path& file) {
+    const uid_t user = ::geteuid();
+    struct stat place {
+    }, status{};
+    return user != 0 && ::stat(folder.c_str(), &place) == 0 && ::lstat(file.c_str(), &status) == 0 &&
+           (place.st_mode & S_ISVTX) != 0 && place.st_uid != user && status.st_uid != user;
 }
 
 struct Placeholder {
@@ -144,6 +154,8 @@ Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {
         return fail("{}: not a regular file, will not be overwritten. Choose another name with -o.", output.string());
     if (!overwrite)
         return fail("{}: the file exists. Choose another name with -o, or overwrite it with --force.", output.string());
+    if (isKeptBySticky(folder, output))
+        return fail("{}: a file of another user, cannot be replaced. Choose another name with -o.", output.string());
     return {};
 }
 
