@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <iterator>
+#include <map>
 #include <new>
 #include <set>
 #include <utility>
@@ -52,6 +53,11 @@ std::string nameOfProcess(const std::string& log) {
     const bool hasNumber = isNumber(name.extension().string()) && isNumber(before.extension().string()) &&
                            (rank == ".-" || isNumber(rank.string()));
     return (hasNumber ? before : name).string();
+}
+
+/// Returns the process of a log by its name and start, since process ids are reused.
+std::string processOf(const std::string& log, const LogImporter& importer) {
+    return fmt::format("{} {}", nameOfProcess(log), importer.property(facts::processStart));
 }
 
 std::string textOrEmptyIfZero(int64_t number) { return number != 0 ? std::to_string(number) : std::string(); }
@@ -195,15 +201,6 @@ void Collector::addLostLog(int pid, int error, std::string program) {
 
 void Collector::property(std::string_view name, std::string_view value) { properties_.emplace_back(name, value); }
 
-/// Returns true if the same process has begun another log since, as after an exec.
-bool Collector::hasLaterLog(const std::string& name, const LogImporter& log) const {
-    const std::string process = nameOfProcess(name);
-    return std::any_of(logs_.begin(), logs_.end(), [&](const auto& other) {
-        return other.second->begunRealtimeNs() > log.begunRealtimeNs() && nameOfProcess(other.first) == process &&
-               other.second->property(facts::processStart) == log.property(facts::processStart);
-    });
-}
-
 void Collector::finishSamplers(CollectedRun& run) {
     std::set<int64_t> logged;
     for (const auto& [path, log] : logs_)
@@ -297,11 +294,17 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
         if (mainProcess && mainProcess->pid == log->pid() &&
             (lastOfMain == nullptr || log->begunRealtimeNs() > lastOfMain->begunRealtimeNs()))
             lastOfMain = log.get();
+    // A process begins another log after an exec.
+    std::map<std::string, int64_t> lastBegunNs;
+    for (const auto& [name, log] : logs_) {
+        int64_t& begunNs = lastBegunNs[processOf(name, *log)];
+        begunNs = std::max(begunNs, log->begunRealtimeNs());
+    }
     for (auto& [name, log] : logs_) {
         std::optional<int> status;
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status, log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
-        known.hasExeced = hasLaterLog(name, *log);
+        known.hasExeced = lastBegunNs[processOf(name, *log)] > log->begunRealtimeNs();
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = truncationRealtimeNs_;
         log->finish(known);

@@ -120,7 +120,6 @@ class Collector {
     Result<CollectedRun> complete(std::optional<MainProcess> mainProcess, bool overwrite, const ClosingSteps& closing);
     void findLogs();
     void addLog(const std::string& name);
-    bool hasLaterLog(const std::string& name, const LogImporter& log) const;
     void finishSamplers(CollectedRun& run);
     void importPerfLogs(CollectedRun& run);
     uint32_t hostNumber(const std::string& logName);
