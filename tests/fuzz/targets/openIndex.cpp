@@ -5,6 +5,7 @@
 #include "model/export/traceFile.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
+#include "model/importers/loadTrace.h"
 #include "model/index/IndexFile.h"
 #include "model/index/checkTrace.h"
 #include "model/index/openTrace.h"
@@ -58,7 +59,10 @@ class CheckedTrace {
         write(trace_);
         const auto key = sourceKeyOf(path_);
         require(key.has_value(), "A trace has no key.");
-        index_ = indexOf(trace, scratch_, *key);
+        // Of the read trace, with which it is compared.
+        const Result<TracePtr> read = loadTrace(path_);
+        require(read.has_value(), "A trace cannot be read.");
+        index_ = indexOf(*read, scratch_, *key);
     }
 
     const std::string& index() const { return index_; }
