@@ -230,7 +230,7 @@ class tst_Index : public QObject {
         };
         QVERIFY(findingOfIndex().isGood);
         QVERIFY(findingOfIndex().sentence.ends_with("is unchanged and equals a new one."));
-        // Of another run, by a user who has the key.
+        // A user who has the key puts the index of another run there.
         const TracePtr other = simulatedTraining({.steps = 4, .layers = 6, .ncclPlugin = true});
         QVERIFY(writeIndex(*other, *sourceKeyOf(path_), index_).has_value());
         QVERIFY(!findingOfIndex().isGood);

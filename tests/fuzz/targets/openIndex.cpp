@@ -59,7 +59,7 @@ class CheckedTrace {
         write(trace_);
         const auto key = sourceKeyOf(path_);
         require(key.has_value(), "A trace has no key.");
-        // Of the read trace, with which it is compared.
+        // It is compared with the read trace.
         const Result<TracePtr> read = loadTrace(path_);
         require(read.has_value(), "A trace cannot be read.");
         index_ = indexOf(*read, scratch_, *key);
