@@ -20,20 +20,38 @@ constexpr Throughput throughputs[] = {
     {10, 0, 8192, 8192, 16384, 4096, 256, 128},
 };
 
-/// Dense bf16 (V100 and T4: fp16) throughput of a data sheet, in TFLOP/s.
+/// Dense bf16 (V100 and T4: fp16) throughput of a data sheet, in TFLOP/s, and its memory in GB/s.
 struct Datasheet {
     std::string_view name;  ///< Part of the GPU's name.
     int major;
-    double tera;
+    double tera, memory;
 };
 
 // The first match counts.
 constexpr Datasheet datasheets[] = {
-    {"H100 PCIe", 9, 756}, {"H100 NVL", 9, 835}, {"H200 NVL", 9, 835}, {"H100", 9, 989.4}, {"H200", 9, 989.4},
-    {"GH200", 9, 989.4},   {"H800", 9, 989.4},   {"H20", 9, 148},      {"A100", 8, 312},   {"A800", 8, 312},
-    {"A10G", 8, 70},       {"A10", 8, 125},      {"A30", 8, 165},      {"A40", 8, 149.7},  {"L40S", 8, 362},
-    {"L40", 8, 181},       {"L4", 8, 121},       {"GB200", 10, 2500},  {"B200", 10, 2250}, {"V100", 7, 125},
-    {"T4", 7, 65},
+    {"H100 PCIe", 9, 756, 2000},
+    {"H100 NVL", 9, 835, 3900},
+    {"H200 NVL", 9, 835, 4800},
+    {"H100", 9, 989.4, 3350},
+    {"H200", 9, 989.4, 4800},
+    {"GH200", 9, 989.4, 4000},
+    {"H800", 9, 989.4, 3350},
+    {"H20", 9, 148, 4000},
+    {"A100-SXM4-80GB", 8, 312, 2039},
+    {"A100 80GB PCIe", 8, 312, 1935},
+    {"A100", 8, 312, 1555},
+    {"A800", 8, 312, 1935},
+    {"A10G", 8, 70, 600},
+    {"A10", 8, 125, 600},
+    {"A30", 8, 165, 933},
+    {"A40", 8, 149.7, 696},
+    {"L40S", 8, 362, 864},
+    {"L40", 8, 181, 864},
+    {"L4", 8, 121, 300},
+    {"GB200", 10, 2500, 8000},
+    {"B200", 10, 2250, 8000},
+    {"V100", 7, 125, 900},
+    {"T4", 7, 65, 320},
 };
 
 const Datasheet* datasheetOf(std::string_view gpuName, int computeMajor) {
@@ -74,6 +92,11 @@ double datasheetFlopsPerSecond(std::string_view gpuName, int computeMajor, int c
                                std::string_view precision) {
     const double perClock = flopsPerClockOfSm(computeMajor, computeMinor, precision);
     return perClock * smCount * datasheetClockHz(gpuName, computeMajor, computeMinor, smCount);
+}
+
+double datasheetBytesPerSecond(std::string_view gpuName, int computeMajor) {
+    const Datasheet* const sheet = datasheetOf(gpuName, computeMajor);
+    return sheet == nullptr ? 0 : sheet->memory * 1e9;
 }
 
 }  // namespace lanescope

@@ -27,4 +27,7 @@ double datasheetClockHz(std::string_view gpuName, int computeMajor, int computeM
 double datasheetFlopsPerSecond(std::string_view gpuName, int computeMajor, int computeMinor, int smCount,
                                std::string_view precision);
 
+/// Returns the bytes per second of the GPU's memory by the data sheet; 0 if unknown. O(1).
+double datasheetBytesPerSecond(std::string_view gpuName, int computeMajor);
+
 }  // namespace lanescope

@@ -22,7 +22,7 @@ constexpr double minHfuDifference = 0.005;
 struct UseSum {
     double mfu = 0, hfu = 0, byCounters = 0, byShapes = 0;
     size_t workers = 0, withCounters = 0, withShapes = 0;
-    int64_t minSteps = INT64_MAX;
+    int64_t minSteps = INT64_MAX, countedSteps = 0;
     std::set<std::string> precisions;
     bool areMeasured = true, areCounted = true, isShared = false;
 
@@ -37,6 +37,7 @@ struct UseSum {
         isShared = isShared || use.isShared;
         if (const auto shapes = use.byShapes()) {
             byShapes += *shapes;
+            countedSteps = std::max(countedSteps, use.countedSteps);
             ++withShapes;
         }
         if (const auto counters = use.byCounters()) {
@@ -71,7 +72,8 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
         more += fmt::format("{}{} by tensor activity", more.empty() ? "" : ", ",
                             shareText(sum.mean(sum.byCounters, sum.withCounters)));
     if (!sum.areCounted && sum.withShapes > 0)
-        more = fmt::format("{} by counted operations", shareText(sum.mean(sum.byShapes, sum.withShapes)));
+        more = fmt::format("{} by operations counted in {} of them", shareText(sum.mean(sum.byShapes, sum.withShapes)),
+                           sum.countedSteps);
     if (!more.empty()) text += fmt::format(" ({})", more);
     const bool isOfRun = sum.minSteps == 0 || run.source == StepSource::WholeRun;
     text += isOfRun ? std::string(", over the run")
@@ -82,7 +84,7 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
 
 std::string useText(const ComputeUse& use) {
     const auto mfu = use.mfu();
-    if (!mfu) return {};
+    if (!mfu || *mfu < minReportedMfu) return {};
     const auto hfu = use.source() == MfuSource::Shapes ? use.hfu() : std::nullopt;
     return shareText(*mfu) + (hfu && *hfu - *mfu >= minHfuDifference ? ", HFU " + shareText(*hfu) : std::string());
 }

@@ -15,7 +15,7 @@ std::string useClause(const analysis::RunSummary& run, const std::vector<WorkerP
 /// A program that computes nothing on tensor cores has no use for a number.
 inline constexpr double minReportedMfu = 0.005;
 
-/// Returns "41.2 %", and with repeated operations "41.2 %, HFU 48.0 %"; empty if unknown.
+/// Returns "41.2 %", and with repeated operations "41.2 %, HFU 48.0 %"; empty if unknown or below `minReportedMfu`.
 std::string useText(const analysis::ComputeUse& use);
 
 }  // namespace lanescope::explain

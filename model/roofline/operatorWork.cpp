@@ -286,6 +286,8 @@ Counted countElements(const Counting& of, const Formula& formula, bool writesRes
     double bytes = 0, elements = 0;
     for (size_t argument = 0; argument < of.call.dims.size(); ++argument) {
         if (!of.call.isTensor(argument)) continue;
+        // The kernel does not show the sizes of all operands.
+        if (typeCalled(of.call.type(argument)) == nullptr) return std::nullopt;
         bytes += of.bytes(argument);
         const double here = productOf(of.dims(argument));
         if (here <= elements) continue;

@@ -22,7 +22,8 @@ struct OperatorWork {
     double flops = 0;
     /// Operations that a backward repeats of its forward, as attention does.
     double recomputed = 0;
-    /// Bytes of all operands and results, each once, of `bytesPerElement` for operands of unknown type.
+    /// Bytes of all operands and results, each once. Operands of unknown type have `bytesPerElement`, but not those of
+    /// elementwise operators, whose work is then unknown.
     double bytes = 0;
 
     /// Returns true if the operations count for MFU: products, convolutions and attention, as in the literature.

@@ -33,7 +33,8 @@ RoofRate memoryRoof(const Trace& trace, uint32_t gpu) {
     const Gpu& about = trace.gpus[gpu];
     const double measured = bestMeasured(trace, about.id, [](const Roof& roof) { return roof.kind == RoofKind::Dram; });
     if (measured > 0) return {measured, true};
-    return {static_cast<double>(about.memoryBandwidthBytesPerSecond), false};
+    const auto reported = static_cast<double>(about.memoryBandwidthBytesPerSecond);
+    return {reported > 0 ? reported : datasheetBytesPerSecond(about.name, about.computeMajor), false};
 }
 
 RoofTime roofTime(const OperatorWork& work, double flops, RoofRate compute, RoofRate memory) {

@@ -20,7 +20,8 @@ struct RoofRate {
 /// Returns the highest rate of matrix products in a precision, for example "bf16": the best measured one, else that of
 /// the data sheet. O(roofs).
 RoofRate computeRoof(const Trace& trace, uint32_t gpu, std::string_view precision);
-/// Returns the highest rate of the GPU's memory: the best measured one, else that reported by the driver. O(roofs).
+/// Returns the highest rate of the GPU's memory: the best measured one, else that reported by the driver, else of
+/// the data sheet. O(roofs).
 RoofRate memoryRoof(const Trace& trace, uint32_t gpu);
 
 /// Shortest time of some work on a GPU.

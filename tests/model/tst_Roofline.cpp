@@ -147,7 +147,7 @@ CounterSeries counter(const char* key, const char* source, CounterUnit unit, int
 
 /// Makes the GPU one with a known data sheet.
 void nameGpu(SimulatedTrace& builder) {
-    Gpu& gpu = builder.gpus().at(0);
+    Gpu& gpu = builder.gpus().front();
     gpu.name = "NVIDIA H200";
     gpu.computeMajor = 9;
 }
@@ -194,6 +194,8 @@ class tst_Roofline : public QObject {
     void bytesAreThoseOfOperandsAndResult() {
         QCOMPARE(worked("aten::mm", "[[5, 7], [7, 3]] [" + bf16 + ", " + bf16 + "]")->bytes, 2.0 * (35 + 21 + 15));
         QCOMPARE(worked("aten::mm", R"([[5, 7], [7, 3]] ["float", "float"])")->bytes, 4.0 * (35 + 21 + 15));
+        // Kernels show the precision of products only.
+        QVERIFY(!worked("aten::add", "[[4, 6], [6], []]"));
         // Results of fp8 products have 16 bits.
         QCOMPARE(worked("aten::_scaled_mm", R"([[5, 7], [7, 3]] ["c10::Float8_e4m3fn", "c10::Float8_e4m3fn"])")->bytes,
                  35.0 + 21 + 2 * 15);
@@ -528,7 +530,7 @@ class tst_Roofline : public QObject {
     void unknownRoofIsEmptyNotZero() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
-        builder.gpus().at(0) = Gpu{.name = "Unknown GPU"};
+        builder.gpus().front() = Gpu{.name = "Unknown GPU"};
         builder.addNvtx(thread, "aten::mm, op_id = 1, sizes = [[8, 16], [16, 4]]", 0, ms);
         builder.launch(thread, stream, "gemm", 1000, 2 * ms, 3 * ms);
         const auto table = makeReport(*builder.finish(), "roofline");

@@ -21,7 +21,7 @@ constexpr int64_t us = 1'000;
 TracePtr shapedTrace() {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
-    Gpu& gpu = builder.gpus().at(0);
+    Gpu& gpu = builder.gpus().front();
     gpu.name = "NVIDIA H200";
     gpu.computeMajor = 9;
     builder.description().interconnect.roofs.push_back(
@@ -37,7 +37,7 @@ TracePtr shapedTrace() {
         add("aten::mm, op_id = 2, sizes = [[64, 4096], [4096, 4096]]", "nvjet_tst_64x64", 60 * us);
         add("aten::mm, op_id = 3, sizes = [[4096, 1024], [1024, 1024]]", "nvjet_tst_128x128", 40 * us);
         add("aten::mm, op_id = 4, sizes = [[2048, 2048], [2048, 2048]]", "sm90_xmma_gemm_f32f32_tf32f32_f32", 90 * us);
-        add("aten::add, op_id = 5, sizes = [[4096, 4096], [4096, 4096], []]", "vectorized_add", 45 * us);
+        add("aten::bmm, op_id = 5, sizes = [[64, 512, 64], [64, 64, 512]]", "nvjet_tst_64x128", 45 * us);
     }
     return builder.finish();
 }
