@@ -759,7 +759,8 @@ CREATE TABLE LANESCOPE_STORED_STEPS (
     "name" TEXT,
     "startNs" INTEGER NOT NULL,
     "wallNs" INTEGER NOT NULL,
-    "onCpuNs" INTEGER
+    "onCpuNs" INTEGER,
+    "activePerSecond" INTEGER
 );
 CREATE TABLE LANESCOPE_STORED_PARTS (
     "worker" INTEGER NOT NULL,

@@ -349,15 +349,18 @@ class tst_Conditions : public QObject {
 
     void mfuIsComparedInPercent() {
         RunComparison comparison = smallComparison();
-        WorkerComparison& pair = comparison.workers.front();
-        pair.baselineMfu = 0.40;
-        pair.candidateMfu = 0.36;
+        const auto set = [&](std::optional<double> baseline, std::optional<double> candidate) {
+            comparison.workers.front().baselineMfu = baseline;
+            comparison.workers.front().candidateMfu = candidate;
+            comparison.exact = comparison.workers;
+        };
+        set(0.40, 0.36);
         const auto isMetBy = [&](const char* text) { return outcomeOf(text, comparison).state == ConditionState::Met; };
         QVERIFY(isMetBy("mfu < 37"));
         QVERIFY(!isMetBy("mfu.share < 35"));
         QVERIFY(isMetBy("mfu < -9%"));
         QVERIFY(isMetBy("mfu < -3"));
-        pair.baselineMfu = pair.candidateMfu = std::nullopt;
+        set(std::nullopt, std::nullopt);
         QVERIFY(outcomeOf("mfu < 37", comparison).state == ConditionState::NotComparable);
     }
 

@@ -147,7 +147,7 @@ class TestStoredSummary : public QObject {
         worker.steps.front().activePerSecond = 123;
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
         QVERIFY(stored.has_value());
-        QVERIFY(*stored == summary);
+        QVERIFY(stored->workers == summary.workers);
     }
 
     void emptySummaryRoundTrips() {
