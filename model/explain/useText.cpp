@@ -20,7 +20,7 @@ constexpr double minHfuDifference = 0.005;
 
 /// Sum over workers, for means.
 struct UseSum {
-    double mfu = 0, hfu = 0, byCounters = 0, byShapes = 0;
+    double mfu = 0, hfu = 0, byCounters = 0, byShapes = 0, repeated = 0;
     size_t workers = 0, withCounters = 0, withShapes = 0;
     int64_t minSteps = INT64_MAX, countedSteps = 0;
     std::set<std::string> precisions;
@@ -37,6 +37,7 @@ struct UseSum {
         isShared = isShared || use.isShared;
         if (const auto shapes = use.byShapes()) {
             byShapes += *shapes;
+            repeated += use.hfu().value_or(*shapes) - *shapes;
             countedSteps = std::max(countedSteps, use.countedSteps);
             ++withShapes;
         }
@@ -62,7 +63,10 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
     const std::string of =
         workers.size() > sum.workers ? fmt::format(" on {} of {} GPUs", sum.workers, workers.size()) : std::string();
     const std::string precision = sum.precisions.size() == 1 ? *sum.precisions.begin() + " " : std::string();
-    std::string text = fmt::format("MFU {}{} of {} {}peak {}", shareText(mfu), of,
+    // Counters include repeated operations, which some steps show.
+    const bool isHfu =
+        !sum.areCounted && sum.withShapes > 0 && sum.mean(sum.repeated, sum.withShapes) >= minHfuDifference;
+    std::string text = fmt::format("{} {}{} of {} {}peak {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
                                    sum.areMeasured ? "the measured" : "the data sheet's", precision,
                                    sum.areCounted ? "by counted operations" : "by tensor activity");
     std::string more;
@@ -72,12 +76,12 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
         more += fmt::format("{}{} by tensor activity", more.empty() ? "" : ", ",
                             shareText(sum.mean(sum.byCounters, sum.withCounters)));
     if (!sum.areCounted && sum.withShapes > 0)
-        more = fmt::format("{} by operations counted in {} of them", shareText(sum.mean(sum.byShapes, sum.withShapes)),
-                           sum.countedSteps);
-    if (!more.empty()) text += fmt::format(" ({})", more);
+        more = fmt::format("{}{} by operations counted in {} of them", isHfu ? "MFU " : "",
+                           shareText(sum.mean(sum.byShapes, sum.withShapes)), sum.countedSteps);
     const bool isOfRun = sum.minSteps == 0 || run.source == StepSource::WholeRun;
     text += isOfRun ? std::string(", over the run")
                     : fmt::format(", over {} {}{}", sum.minSteps, identifier(run.kind), sum.minSteps == 1 ? "" : "s");
+    if (!more.empty()) text += fmt::format(" ({})", more);
     if (sum.isShared && sum.withCounters > 0) text += ", other processes included";
     return text;
 }
