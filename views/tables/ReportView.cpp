@@ -24,9 +24,7 @@
 namespace lanescope::views {
 namespace {
 
-/// Returns the exact text, else the shown one, without the separators of cells and rows.
-QString copied(const QVariant& exact, const QVariant& shown) {
-    QString cell = (exact.isValid() ? exact : shown).toString();
+QString cleaned(QString cell) {
     for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')}) {
         cell.replace(breaking, QLatin1Char(' '));
     }
@@ -44,25 +42,28 @@ std::vector<int> rowNumbers(const QAbstractItemModel& model, const QModelIndexLi
     return numbers;
 }
 
-}  // namespace
-
-QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows) {
+/// Returns the rows as `tabSeparated` does, with the texts of a role.
+QString separated(const QAbstractItemModel& model, const QModelIndexList& rows, int role) {
     QStringList lines;
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column) {
-        cells << copied(model.headerData(column, Qt::Horizontal, ReportModel::CopyRole),
-                        model.headerData(column, Qt::Horizontal));
+        cells << cleaned(model.headerData(column, Qt::Horizontal, role).toString());
     }
     lines << cells.join(QLatin1Char('\t'));
     for (const int row : rowNumbers(model, rows)) {
         cells.clear();
         for (int column = 0; column < model.columnCount(); ++column) {
-            const QModelIndex index = model.index(row, column);
-            cells << copied(index.data(ReportModel::CopyRole), index.data());
+            cells << cleaned(model.index(row, column).data(role).toString());
         }
         lines << cells.join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+}  // namespace
+
+QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows) {
+    return separated(model, rows, Qt::DisplayRole);
 }
 
 ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
@@ -243,7 +244,8 @@ QString ReportView::remark() const { return remark_->text(); }
 void ReportView::addControl(QWidget* control) { top_->insertWidget(1, control); }
 
 void ReportView::copySelection() const {
-    QApplication::clipboard()->setText(tabSeparated(*filter_, table_->selectionModel()->selectedRows()));
+    QApplication::clipboard()->setText(
+        separated(*filter_, table_->selectionModel()->selectedRows(), ReportModel::CopyRole));
 }
 
 void ReportView::fitColumns() {
