@@ -165,7 +165,7 @@ class tst_CompareCommand : public QObject {
         const QStringList lines = QString::fromUtf8(outcome.output).split('\n');
         const qsizetype heading = lines.indexOf(QRegularExpression("^Mean step.*"));
         QVERIFY(heading >= 0);
-        const QRegularExpression number("[-+]?[0-9,]+\\.[0-9]{3}");
+        const QRegularExpression number("[\u2212+]?[0-9,]+\\.[0-9]{3}");
         std::array<qint64, 3> sums{};
         bool isChecked = false;
         for (qsizetype line = heading + 3; line < lines.size() && !isChecked; ++line) {
@@ -174,7 +174,7 @@ class tst_CompareCommand : public QObject {
             QRegularExpressionMatchIterator match = number.globalMatch(lines[line]);
             for (qint64& value : values) {
                 QVERIFY2(match.hasNext(), qPrintable(lines[line]));
-                value = match.next().captured().remove('.').remove(',').toLongLong();
+                value = match.next().captured().remove('.').remove(',').replace(QChar(0x2212), '-').toLongLong();
             }
             QCOMPARE(values[1] - values[0], values[2]);
             isChecked = lines[line].startsWith("step");

@@ -479,9 +479,9 @@ std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text
     std::vector<bool> matches = matchWords(tracks, words);
     if (std::ranges::find(matches, true) != matches.end()) return matches;
     // A word that no number follows in any name is no key.
-    QStringList apart;
-    for (const QString& word : words) isKeyOf(tracks, word) ? apart << word : apart << word.split(' ');
-    return apart == words ? matches : matchWords(tracks, apart);
+    QStringList separate;
+    for (const QString& word : words) isKeyOf(tracks, word) ? separate << word : separate << word.split(' ');
+    return separate == words ? matches : matchWords(tracks, separate);
 }
 
 }  // namespace lanescope::views
