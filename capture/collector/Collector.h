@@ -56,11 +56,11 @@ struct CollectedRun {
     int64_t closingNs = 0;
 };
 
-/// Hooks that run when all events are in the trace and before it gets its name. They must not fail
-/// the recording; each may be empty.
+/// Hooks of the end of a recording, when all events are in the trace: `add` and `settled` run before it gets its name,
+/// `skipped` afterwards. They must not fail the recording; each may be empty.
 struct ClosingSteps {
     /// Called when everything is committed and readable through other connections, if the file
-    /// system allows that. May add to `database`, in transactions of its own.
+    /// system allows that. May add to `database`, in transactions of its own. Called again if the trace is made again.
     std::function<void(Database& database)> add;
     /// Called when the trace is closed in `file` and final; `name` is its later path.
     std::function<void(const std::filesystem::path& file, const std::filesystem::path& name)> settled;

@@ -10,8 +10,8 @@
 namespace lanescope::capture {
 
 /// File next to the logs that takes up the disk space needed to finish the trace. If the disk or a quota fills, the
-/// logs stop first; the space is released for the trace then. Without that space, as on a disk that is full
-/// already, there is no reserve. One thread.
+/// logs stop first. The space is released when the trace is finished, which needs it. On a disk that is full already
+/// the reserve is smaller or missing. One thread.
 class DiskReserve {
   public:
     /// Name of the file in the run folder.

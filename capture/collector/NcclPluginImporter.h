@@ -31,9 +31,9 @@ struct NcclOperation {
     std::optional<NcclInterval> launch;  ///< From NCCL 2.28 on; may be shared by operations.
 };
 
-/// Assembler of the events of one process. A task names its call; the launch is the last of its
-/// thread and communicator, until a first task of that launch has ended. No database, no clock. Its
-/// memory is bounded, even for a corrupt log.
+/// Assembler of the events of one process. A task contains the id of its call. Its launch is the
+/// latest one of its thread and communicator, unless a task of that launch has ended already. No database, no clock.
+/// Its memory is bounded, even for a corrupt log.
 class NcclAssembler {
   public:
     using Sink = std::function<void(const NcclOperation&)>;

@@ -134,7 +134,8 @@ Result<void> CublasLt::findAll(DynamicLibrary& library) {
     library.need(heuristics_, "cublasLtMatmulAlgoGetHeuristic");
     library.need(matmul_, "cublasLtMatmul");
     if (library.missing() != nullptr)
-        return fail("The cuBLASLt library is too old to measure with (no {}).", library.missing());
+        return fail("The cuBLASLt library is too old to measure with (no {}). Use a newer one with --cublas FILE.",
+                    library.missing());
     const size_t number = getVersion_();
     // 11 and 12 write 120803, 13 writes 130100.
     version_ = fmt::format("cuBLASLt {}.{}.{}", number / 10'000, number / 100 % 100, number % 100);

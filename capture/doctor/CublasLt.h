@@ -31,8 +31,8 @@ struct GemmShape {
 /// NVIDIA's library of matrix products, opened at run time as its documentation declares it. Stays loaded.
 class CublasLt {
   public:
-    /// Opens `file`, or if that is empty the first library found: that of the loader, of CUDA_HOME, of the Python
-    /// packages of PyTorch and JAX below `sys.path` of `python3` on PATH. Fails with the places searched.
+    /// Opens `file`, or if that is empty the first library found: of the Python packages of PyTorch and JAX
+    /// below `sys.path` of `python3` on PATH, of the loader, of CUDA_HOME. Fails with the places searched.
     static Result<std::unique_ptr<CublasLt>> open(const std::string& file = {});
     CublasLt(const CublasLt&) = delete;
     CublasLt& operator=(const CublasLt&) = delete;

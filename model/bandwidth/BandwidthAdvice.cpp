@@ -77,8 +77,9 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
     const double share = 100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
     advice_.push_back(
         {AdviceKind::PageableMemory,
-         fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}. Pinning could save about {} of {}.", share,
-                     name(kind), rate(actual), reaches, formatDuration(gainNs), formatDuration(range_.durationNs())),
+         fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}. Pinning could save about {} of {} of the run.",
+                     share, name(kind), rate(actual), reaches, formatDuration(gainNs),
+                     formatDuration(range_.durationNs())),
          gainNs, tally.slowestPageable});
 }
 
@@ -121,7 +122,7 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
                        fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a "
                                    "separate stream{}, up to {} could be overlapped.",
                                    name(kind), formatDuration(sum.gpuBusyNs), overlapText,
-                                   isPageable ? ", and from pinned memory" : "", formatDuration(gainNs)),
+                                   isPageable ? ", and with pinned memory" : "", formatDuration(gainNs)),
                        gainNs, tallies_[slotOf(kind)].longest});
 }
 

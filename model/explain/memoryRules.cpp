@@ -60,8 +60,8 @@ std::string adviseAllocations(const FindingText& text) {
         text.run(),
         {"Allocate once, and keep the sizes of tensors, so that the caching allocator reuses its blocks; no "
          "{prefix}Malloc and {prefix}Free inside of steps.",
-         "Let XLA keep its memory (XLA_PYTHON_CLIENT_PREALLOCATE, XLA_PYTHON_CLIENT_ALLOCATOR are unset); "
-         "donate arguments (donate_argnums) instead of new results.",
+         "Let XLA keep its memory: unset XLA_PYTHON_CLIENT_PREALLOCATE and XLA_PYTHON_CLIENT_ALLOCATOR. Donate "
+         "arguments (donate_argnums), so that results reuse their memory.",
          "Allocate once, or through a caching allocator; no {prefix}Malloc and {prefix}Free inside of "
          "steps."});
 }

@@ -109,7 +109,8 @@ void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerStep
                 std::vector<StepKernels>& out);
 
 /// Writes the details next to the summary of `analysis::writeRunSummary` in the same file, in one transaction. Adds the
-/// kernel's current clock data if `isHere`: the trace was just recorded on this machine.
+/// error of the clock, as the operating system estimates it now, if `isHere`: the trace was just recorded on this
+/// machine.
 Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details, bool isHere);
 
 inline constexpr const char* summaryExtension = ".lanescope-summary";

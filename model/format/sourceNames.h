@@ -57,8 +57,8 @@ std::string fullSourcePath(std::string_view path, const SourceFolders& folders);
 /// stand for gigabytes.
 bool mayDemangleLong(std::string_view mangled);
 
-/// Returns the demangled name of a function, or the name itself if it is not mangled. Returns
-/// nullopt if the result may be too long.
+/// Returns the demangled name of a function, or the name itself if it is not mangled, malformed or longer than 32 KiB.
+/// Returns nullopt if `mayDemangleLong`.
 std::optional<std::string> demangledName(const std::string& mangled);
 
 }  // namespace lanescope

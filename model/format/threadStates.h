@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// State of a thread. The numbers are stored in logs, in `LANESCOPE_THREAD_STATES` and in index
-/// files. Other numbers of newer recorders become `Unknown`.
+/// State of a thread. The numbers are stored in logs, in the table `LANESCOPE_THREAD_STATES` and in index files.
+/// Numbers that only a newer recorder has become `Unknown`.
 enum class ThreadState : uint8_t {
     Unknown = 0,
     Running = 1,   ///< On a core, or about to be.

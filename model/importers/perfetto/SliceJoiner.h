@@ -8,9 +8,8 @@
 
 namespace lanescope {
 
-/// Matches starts of slices with their ends, which are separate packets: on one track the last
-/// begun slice ends first. Writers emit each slice with its end, or groups of starts before as many
-/// ends in the same order, as torch.profiler does.
+/// Matches starts of slices with their ends, which are separate packets. On one track the last begun slice ends first.
+/// Exception: a group of starts before as many ends in the same order, as torch.profiler writes them.
 class SliceJoiner {
   public:
     struct Place {
