@@ -46,8 +46,8 @@ constexpr std::array inTrace = std::to_array<const Table*>(
 
 constexpr std::array inStored = std::to_array<const Table*>(
     {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts, &storedContributors,
-     &storedOutliers, &storedDistinctions, &storedKernelGroups, &storedUses, &storedShapes, &storedCauses, &storedPlaces,
-     &storedClocks, &storedCommunicators, &storedCollectives, &storedKernels, &storedCounters});
+     &storedOutliers, &storedDistinctions, &storedKernelGroups, &storedUses, &storedShapes, &storedCauses,
+     &storedPlaces, &storedClocks, &storedCommunicators, &storedCollectives, &storedKernels, &storedCounters});
 
 }  // namespace
 
