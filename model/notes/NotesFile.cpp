@@ -260,11 +260,12 @@ struct NotesFile::Content {
 Result<NotesFile::Content> NotesFile::contentOf(const fs::path& path, const fs::path& trace) {
     using enum Content::State;
     const UniqueFd file = openTrustedFile(path, trace);
-    if (file < 0 && errno == ENOENT) return Content{};
-    if (file < 0 && errno == EPERM) return Content{Ignored};
+    const int problem = file < 0 ? errno : 0;
+    if (problem == EPERM) return Content{Ignored};
+    if (problem != 0 && !mayExist(path)) return Content{};
     std::string text;
-    if (file < 0 || !readToEnd(file, text, maxFileBytes))
-        return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    if (problem != 0 || !readToEnd(file, text, maxFileBytes))
+        return fail("Cannot read {}: {}.", path.string(), std::strerror(problem != 0 ? problem : errno));
     auto notes = text.size() > maxFileBytes ? tl::unexpected(NotesFault::Damaged) : parseNotes(text);
     if (notes) return Content{Read, std::move(*notes)};
     if (notes.error() == NotesFault::Newer)
