@@ -45,7 +45,7 @@ RoofTime roofTime(const OperatorWork& work, double flops, RoofRate compute, Roof
     const double computeNs = needsCompute ? flops / compute.perSecond * 1e9 : 0;
     time.ns = std::max(memoryNs, computeNs);
     time.isMemoryBound = memoryNs > computeNs;
-    time.isMeasured = memory.isMeasured && (!needsCompute || compute.isMeasured);
+    time.isMeasured = time.isMemoryBound ? memory.isMeasured : compute.isMeasured;
     return time;
 }
 

@@ -28,7 +28,7 @@ RoofRate memoryRoof(const Trace& trace, uint32_t gpu);
 struct RoofTime {
     double ns = 0;               ///< 0 if a needed roof is unknown.
     bool isMemoryBound = false;  ///< The memory roof binds.
-    bool isMeasured = false;     ///< Both roofs were measured; of elementwise work that of the memory.
+    bool isMeasured = false;     ///< The roof that binds was measured.
 };
 
 /// Returns the shortest time of operations and bytes. The operations of elementwise work need no tensor cores, so only

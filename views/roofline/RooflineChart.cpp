@@ -199,7 +199,7 @@ void RooflineChart::paintGrid(QPainter& painter) const {
         painter.setPen(theme_.mutedText);
         painter.drawText(area.left() - metrics.horizontalAdvance(text) - 5, y + metrics.ascent() / 2 - 1, text);
     }
-    painter.drawText(margin, margin + metrics.ascent() - 2, tr("FLOP/s over FLOP per byte"));
+    painter.drawText(area.left(), margin + metrics.ascent() - 2, tr("FLOP/s over FLOP per byte"));
 }
 
 void RooflineChart::paintRoofs(QPainter& painter) const {
@@ -220,8 +220,11 @@ void RooflineChart::paintRoofs(QPainter& painter) const {
     line(pointAt(leftmost, leftmost * memory), pointAt(highest / memory, highest), of->memory.isMeasured);
     painter.setPen(theme_.mutedText);
     const QFontMetrics metrics = fontMetrics();
-    const QPointF start = pointAt(leftmost, std::max(leftmost * memory, std::pow(10.0, bounds_.bottom)));
-    painter.drawText(start + QPointF(6, -6 - metrics.height()), nameOf(tr("memory"), of->memory, "B/s"));
+    // Right of the line, at a quarter of its height.
+    const double low = std::max(leftmost * memory, std::pow(10.0, bounds_.bottom));
+    const double there = low * std::pow(highest / low, 0.25);
+    painter.drawText(pointAt(there / memory, there) + QPointF(8, metrics.ascent() / 2.0),
+                     nameOf(tr("memory"), of->memory, "B/s"));
     double lowestY = -1e9;
     for (const analysis::GpuRoofs::Compute& each : of->compute) {
         const QPointF from = pointAt(each.rate.perSecond / memory, each.rate.perSecond);
