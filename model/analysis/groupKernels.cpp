@@ -220,9 +220,11 @@ class Grouper {
         std::optional<ConfigClass>& known = classes_[config];
         if (!known) {
             const LaunchConfig& launch = trace_.launchConfigs[config];
-            const std::string_view name = trace_.strings.at(launch.demangledName);
+            // Many configurations differ in their grid only.
+            const auto [named, isNew] = classOfName_.try_emplace(launch.demangledName);
+            if (isNew) named->second = kernelClass(trace_.strings.at(launch.demangledName));
             const double blocks = static_cast<double>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-            known = {kernelClass(name), blocks > 0 && blocks <= smallBlocks_};
+            known = {named->second, blocks > 0 && blocks <= smallBlocks_};
         }
         return *known;
     }
@@ -292,6 +294,7 @@ class Grouper {
     const WorkPlaces& places_;
     double smallBlocks_ = 0;
     std::vector<std::optional<ConfigClass>> classes_;  ///< By launch configuration.
+    std::unordered_map<StringIndex, KernelClass> classOfName_;
     std::map<uint32_t, Stream> streams_;
     std::unordered_map<Use, Counted, Hash> uses_;
 };

@@ -59,13 +59,14 @@ Evidence evidenceByName(const FindingText& text, IsOfGroup isOf) {
     return {query.exposed({query.kernelsNamed(names)}, {}), sumNs};
 }
 
-/// Returns the query for kernels that other launches of the same name resemble.
+/// Returns the query for kernels of which other launches may have the same names.
 Evidence evidenceOfGroups(const FindingText& text, IsOfGroup isOf) {
     std::vector<std::string> names;
     for (const KernelGroup& each : kernelsOf(text.worker()))
         if (isOf(each) && std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
     const EvidenceQuery query(text.run(), text.finding().worker);
-    return {query.exposed({query.kernelsNamed(names)}, {}), 0};
+    return {fmt::format("SELECT s AS start, e - s AS ns, name FROM ({}) ORDER BY ns DESC", query.kernelsNamed(names)),
+            0};
 }
 
 /// Advice in the words of a framework.
