@@ -176,10 +176,11 @@ void TimelineTracks::setFilterText(const QString& text) {
     if (!isEmpty) matches = matchTracks(tracks_, text);
     filterText_ = text;
     const std::vector<std::string> paths = trackPaths(tracks_);
-    const std::vector<RowPlace> places = fixedPlaces();
+    std::vector<RowPlace> places = fixedPlaces();
+    places.resize(std::min<size_t>(places.size(), 1));
     arrange([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
     keepPlaces(places);
-    // What is found is not in view.
+    // The row is gone, and the matches begin at the top.
     if (std::ranges::none_of(places, [&](const RowPlace& place) {
             return layout_.rowOf(static_cast<uint32_t>(std::ranges::find(paths, place.path) - paths.begin()));
         }))
@@ -245,7 +246,10 @@ LayoutMetrics TimelineTracks::fittingMetrics() const {
         LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
         metrics.previews = previews;
         trial.setMetrics(metrics);
-        if (trial.totalHeight() - metrics.bottomSpace <= scroll_.viewportHeight()) break;
+        // Names are worth a little scrolling.
+        const bool isLastWithNames = height == RowHeight::Compact && previews == Previews::Gpus;
+        const int room = scroll_.viewportHeight() * (isLastWithNames ? 11 : 10) / 10;
+        if (trial.totalHeight() - metrics.bottomSpace <= room) break;
     }
     return trial.metrics();
 }

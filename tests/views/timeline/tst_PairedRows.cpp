@@ -526,6 +526,26 @@ class tst_PairedRows : public QObject {
         }
     }
 
+    void rowUnderThePointerStaysWhenAFilterEnds() {
+        ShownTimeline shown(simulatedTraining({.steps = 2}));
+        QLineEdit& filter = *shown.view.findChild<QLineEdit*>();
+        const uint32_t second = trackOf(*shown.view.trace(), TrackKind::Gpu, "GPU 1");
+        const auto place = [&] { return shown.view.places().trackArea(second); };
+        filter.setFocus();
+        QTest::keyClicks(&filter, "gpu 1");
+        QVERIFY(!shown.view.state().tracks().layout().rowOf(trackOf(*shown.view.trace(), TrackKind::Gpu, "GPU 0")));
+        const QRect filtered = place();
+        ShownTimeline::send(shown.canvas(), {300, filtered.center().y() - shown.canvas()->y()}, Qt::NoButton);
+        filter.selectAll();
+        QTest::keyClick(&filter, Qt::Key_Delete);
+        QVERIFY(shown.view.state().tracks().layout().rowOf(trackOf(*shown.view.trace(), TrackKind::Gpu, "GPU 0")));
+        QCOMPARE(place().top(), filtered.top());
+        QVERIFY(shown.view.state().scroll().y() > 0);
+        // If the row goes, the matches begin at the top.
+        QTest::keyClicks(&filter, "gpu 0");
+        QCOMPARE(shown.view.state().scroll().y(), 0);
+    }
+
     void foldedRowStaysUnderThePointer() {
         ShownTimeline shown(simulatedTraining({.steps = 2}));
         shown.view.resize(900, 300);
