@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/storedKernelGroups.h"
 
-#include <optional>
-#include <utility>
-
+#include "model/analysis/StoredRows.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Stored.h"
@@ -17,32 +15,6 @@ constexpr const auto& t = tables::storedKernelGroups;
 
 /// Maximum per worker. Programs have some dozens.
 constexpr size_t maxGroups = 4096;
-
-/// Reads a row; nullopt if a cell is invalid.
-class GroupRow {
-  public:
-    explicit GroupRow(const Statement& statement) : statement_(statement) {}
-
-    int64_t number(tables::ColumnOf<tables::StoredKernelGroups> column) {
-        const auto place = static_cast<int>(column.number());
-        isGood_ = isGood_ && statement_.isInteger(place);
-        return isGood_ ? statement_.integer(place) : 0;
-    }
-    std::string text(tables::ColumnOf<tables::StoredKernelGroups> column) {
-        return std::string(statement_.text(static_cast<int>(column.number())));
-    }
-    template <class Enumeration>
-    Enumeration identified(tables::ColumnOf<tables::StoredKernelGroups> column, Enumeration last) {
-        const auto found = fromIdentifier(statement_.text(static_cast<int>(column.number())), last);
-        isGood_ = isGood_ && found.has_value();
-        return found.value_or(last);
-    }
-    bool isGood() const { return isGood_; }
-
-  private:
-    const Statement& statement_;
-    bool isGood_ = true;
-};
 
 }  // namespace
 
@@ -59,28 +31,17 @@ bool areKernelGroupsGood(const WorkerSummary& worker) {
 }
 
 bool readKernelGroups(const Database& database, RunSummary& summary) {
-    auto statement = database.prepare(selectSql(t));
-    if (!statement) return false;
-    size_t left = maxGroups * summary.workers.size();
-    auto row = statement->step();
-    for (; row && *row && left-- > 0; row = statement->step()) {
-        GroupRow cells(*statement);
-        const int64_t worker = cells.number(t.worker);
-        KernelGroup group{cells.identified(t.family, KernelFamily::Other),
-                          cells.identified(t.precision, KernelPrecision::Int8),
-                          cells.identified(t.trait, KernelTrait::Tuning),
-                          cells.identified(t.purpose, LaunchPurpose::Evaluation),
-                          cells.identified(t.sequence, KernelSequence::Attention),
-                          cells.number(t.isSmallGrid) != 0,
-                          cells.number(t.count),
-                          cells.number(t.exposedNs),
-                          cells.number(t.sequences),
-                          cells.text(t.name),
-                          cells.text(t.launched)};
-        if (!cells.isGood() || worker < 0 || static_cast<size_t>(worker) >= summary.workers.size()) return false;
-        summary.workers[static_cast<size_t>(worker)].kernels.push_back(std::move(group));
+    StoredRows rows(database, t, maxGroups * summary.workers.size());
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        worker->kernels.push_back(
+            {rows.identified(t.family, KernelFamily::Other), rows.identified(t.precision, KernelPrecision::Int8),
+             rows.identified(t.trait, KernelTrait::Tuning), rows.identified(t.purpose, LaunchPurpose::Evaluation),
+             rows.identified(t.sequence, KernelSequence::Attention), rows.flag(t.isSmallGrid), rows.number(t.count),
+             rows.number(t.exposedNs), rows.number(t.sequences), rows.text(t.name), rows.text(t.launched)});
     }
-    return row && !*row;
+    return rows.isGood();
 }
 
 void writeKernelGroups(const Database& database, const RunSummary& summary, FirstError& error) {

@@ -18,15 +18,6 @@ std::optional<KernelClass> classOf(const Contributor& each) {
     return kernelClass(each.name.work);
 }
 
-Framework frameworkOf(const WorkerSummary& worker) {
-    for (const Contributor& each : worker.contributors) {
-        const std::optional<KernelClass> is = classOf(each);
-        if (!is || is->origin == KernelOrigin::Unknown) continue;
-        return is->origin == KernelOrigin::Xla ? Framework::Jax : Framework::PyTorch;
-    }
-    return Framework::Unknown;
-}
-
 namespace {
 
 /// Share of the mean step, per launch.

@@ -10,11 +10,6 @@
 
 namespace lanescope::explain {
 
-/// Framework that launches the kernels of a worker, for its words of advice.
-enum class Framework : uint8_t { Unknown, PyTorch, Jax };
-/// Returns the framework by the names of kernels. O(contributors).
-Framework frameworkOf(const analysis::WorkerSummary& worker);
-
 /// Returns the class of a kernel, nullopt for other contributors.
 std::optional<KernelClass> classOf(const analysis::Contributor& each);
 

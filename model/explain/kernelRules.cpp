@@ -13,6 +13,7 @@
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/kernelKinds.h"
+#include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
@@ -69,18 +70,10 @@ Evidence evidenceOfGroups(const FindingText& text, IsOfGroup isOf) {
             0};
 }
 
-/// Advice in the words of a framework.
 struct Advice {
-    std::string_view torch, jax, other;
+    AdviceByFramework words;
 
-    std::string in(const FindingText& text) const {
-        switch (frameworkOf(text.worker())) {
-            case Framework::PyTorch: return std::string(torch);
-            case Framework::Jax: return std::string(jax);
-            case Framework::Unknown: break;
-        }
-        return std::string(other);
-    }
+    std::string in(const FindingText& text) const { return adviceFor(text.run(), words); }
 };
 
 // Precision.
@@ -239,7 +232,7 @@ bool isIrregular(const KernelGroup& each) {
 
 std::string adviseIrregular(const FindingText& text) {
     const KernelClass is = kernelClass(text.finding().contributor.work);
-    const bool isTorch = frameworkOf(text.worker()) == Framework::PyTorch;
+    const bool isTorch = programKindOf(text.run()).framework == ProgramKind::Framework::Torch;
     switch (is.family) {
         case KernelFamily::Random:
             return isTorch

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+
+#include "model/explain/kernelKinds.h"
 
 namespace lanescope::explain {
 
@@ -54,6 +57,8 @@ class KindFinder {
         see(each.name.work);
         see(each.path);
         see(each.launched);
+        if (const std::optional<KernelClass> kernel = classOf(each); kernel && kernel->origin != KernelOrigin::Unknown)
+            (kernel->origin == KernelOrigin::Xla ? isJax_ : isTorch_) = true;
         const IdleCause& cause = each.name.idle;
         see(cause.thread.name);
         isTorch_ = isTorch_ || isTorchWork(cause.activity.work);

@@ -187,5 +187,5 @@ class tst_ThreadCauses : public QObject {
     }
 };
 
-LANESCOPE_TEST(tst_ThreadCauses)
+LANESCOPE_TEST(tst_ThreadCauses, NoApplication)
 #include "tst_ThreadCauses.moc"
