@@ -77,7 +77,7 @@ struct ShapedWork {
     int64_t flops = 0, bytes = 0;  ///< Per call.
     int64_t roofNs = 0;            ///< Shortest time of one call by the roofs; 0 if unknown.
     bool isMemoryBound = false;    ///< The memory roof binds.
-    bool isMeasured = false;       ///< The roofs were measured.
+    bool isMeasured = false;       ///< The roof that binds was measured.
 
     /// Returns the summed time beyond the roof; 0 without one.
     int64_t aboveRoofNs() const;
