@@ -283,17 +283,27 @@ class RanAndWaited {
             sumNs += ns;
             any = frame;
         }
-        /// Returns the place of more than half of the time.
+        /// Returns the line of more than half of the time with a stack, or else such a function: "at serve.py:42 in
+        /// collect", "in collect (serve.py)". Empty if there is neither, or if stacks are known for less than a quarter
+        /// of the time.
         std::string most(const Trace& trace, const Places& places) const {
-            for (const auto& [place, spent] : places)
-                if (2 * spent.first > ns) return frameText(trace, spent.second);
+            int64_t knownNs = 0;
+            std::map<std::pair<StringIndex, StringIndex>, int64_t> functions;
+            for (const auto& [place, spent] : places) knownNs += spent.first;
+            if (4 * knownNs < ns) return {};
+            for (const auto& [place, spent] : places) {
+                if (2 * spent.first > knownNs) return "at " + frameText(trace, spent.second);
+                int64_t& sumNs = functions[{place.function, place.file}];
+                sumNs += spent.first;
+                const FrameRef frame = frameRef(trace, spent.second);
+                if (2 * sumNs > knownNs) return fmt::format("in {} ({})", frame.function, frame.file);
+            }
             return {};
         }
         std::string text(const Trace& trace) const {
             const std::string at = most(trace, own), holder = most(trace, holders);
-            std::string text = at.empty() ? "" : "seen mostly at " + at;
-            if (!holder.empty())
-                text += fmt::format("{}that other thread mostly at {}", at.empty() ? "" : ", ", holder);
+            std::string text = at.empty() ? "" : "seen mostly " + at;
+            if (!holder.empty()) text += fmt::format("{}that other thread mostly {}", at.empty() ? "" : ", ", holder);
             return text;
         }
     };
