@@ -72,6 +72,9 @@ void addCounters(const Trace& trace, const UseQuery& query, UseInSteps& made) {
     int64_t stepsNs = 0;
     for (const TimeRange& step : query.steps) stepsNs += step.durationNs();
     for (const TensorReading& reading : read.readings) {
+        // A part of a reading at either end is a mean of other times, too.
+        if (static_cast<double>(reading.range.durationNs()) < minWithinShare * static_cast<double>(reading.wholeNs))
+            continue;
         if (isWithin(whole.intersected(reading.range).durationNs(), reading.range)) ofRun.add(reading);
         if (!isWithin(timeInSteps(reading.range, query.steps, first), reading.range)) continue;
         ofSteps.add(reading);

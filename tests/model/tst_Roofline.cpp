@@ -129,7 +129,7 @@ TracePtr traceWith(const std::vector<std::vector<std::string>>& parts) {
 }
 
 CounterSeries counter(const char* key, const char* source, CounterUnit unit, int64_t everyNs,
-                      const std::vector<double>& list) {
+                      const std::vector<double>& list, int64_t startNs = 0) {
     CounterSeries series;
     series.key = series.name = key;
     series.source = source;
@@ -138,10 +138,10 @@ CounterSeries counter(const char* key, const char* source, CounterUnit unit, int
     LargeVector<int64_t> times;
     LargeVector<double> values;
     for (size_t index = 0; index < list.size(); ++index) {
-        times.push_back(static_cast<int64_t>(index) * everyNs);
+        times.push_back(startNs + static_cast<int64_t>(index) * everyNs);
         values.push_back(list[index]);
     }
-    series.set(times, values, static_cast<int64_t>(list.size()) * everyNs);
+    series.set(times, values, startNs + static_cast<int64_t>(list.size()) * everyNs);
     return series;
 }
 
@@ -469,10 +469,12 @@ class tst_Roofline : public QObject {
 
     void stepsShorterThanReadingsHaveNoMfuOfTheirOwn() {
         TrainingRun run(20);
-        run.builder.counter(counter("tensor.activity", "gpm", CounterUnit::Percent, 400 * ms, {50, 50, 50, 50, 50}));
+        run.builder.counter(
+            counter("tensor.activity", "gpm", CounterUnit::Percent, 400 * ms, {50, 50, 50, 50, 50}, -310 * ms));
         run.builder.counter(counter("clock.sm", "nvml", CounterUnit::Hertz, 400 * ms, std::vector<double>(5, 1.83e9)));
         const auto summary = summarizeRun(*run.builder.finish());
         const WorkerSummary& worker = summary->workers.front();
+        // The first reading ends within the first step, and began long before.
         QVERIFY(worker.use.byCounters());
         QVERIFY(worker.use.readSteps > 0);
         for (const StepSummary& step : worker.steps) QVERIFY(!worker.mfuOf(step));
