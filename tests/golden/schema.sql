@@ -738,6 +738,8 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "freedAt" TEXT NOT NULL,
     "hasTensorFloat" INTEGER NOT NULL,
     "drains" INTEGER NOT NULL,
+    "orderedStreams" INTEGER NOT NULL,
+    "defaultOperations" INTEGER NOT NULL,
     "usedMemoryBytes" INTEGER NOT NULL,
     "memoryBytes" INTEGER NOT NULL,
     "singleRate" INTEGER NOT NULL,
@@ -784,6 +786,7 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "firstPlace" INTEGER NOT NULL,
     "waitedNs" INTEGER NOT NULL,
     "workedNs" INTEGER NOT NULL,
+    "gilNs" INTEGER NOT NULL,
     "launched" TEXT NOT NULL,
     "phase" TEXT
 );
@@ -806,7 +809,9 @@ CREATE TABLE LANESCOPE_STORED_DISTINCTIONS (
     "kind" TEXT NOT NULL,
     "name" TEXT NOT NULL,
     "steps" INTEGER NOT NULL,
-    "ns" INTEGER NOT NULL
+    "ns" INTEGER NOT NULL,
+    "count" INTEGER NOT NULL,
+    "others" INTEGER NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_KERNEL_GROUPS (
     "worker" INTEGER NOT NULL,
@@ -821,6 +826,42 @@ CREATE TABLE LANESCOPE_STORED_KERNEL_GROUPS (
     "sequences" INTEGER NOT NULL,
     "name" TEXT NOT NULL,
     "launched" TEXT NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_USES (
+    "worker" INTEGER NOT NULL,
+    "precision" TEXT NOT NULL,
+    "sheetPerSecond" INTEGER NOT NULL,
+    "measuredPerSecond" INTEGER NOT NULL,
+    "sampler" TEXT NOT NULL,
+    "activePerSecond" INTEGER NOT NULL,
+    "readings" INTEGER NOT NULL,
+    "readingNs" INTEGER NOT NULL,
+    "knownNs" INTEGER NOT NULL,
+    "readSteps" INTEGER NOT NULL,
+    "isShared" INTEGER NOT NULL,
+    "countedSteps" INTEGER NOT NULL,
+    "countedNs" INTEGER NOT NULL,
+    "modelPerStep" INTEGER NOT NULL,
+    "repeatedPerStep" INTEGER NOT NULL,
+    "kernelNs" INTEGER NOT NULL,
+    "knownKernelNs" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_SHAPES (
+    "worker" INTEGER NOT NULL,
+    "kind" TEXT NOT NULL,
+    "operation" TEXT NOT NULL,
+    "shape" TEXT NOT NULL,
+    "precision" TEXT NOT NULL,
+    "place" TEXT NOT NULL,
+    "kernel" TEXT NOT NULL,
+    "isRecomputed" INTEGER NOT NULL,
+    "count" INTEGER NOT NULL,
+    "kernelNs" INTEGER NOT NULL,
+    "flops" INTEGER NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "roofNs" INTEGER NOT NULL,
+    "isMemoryBound" INTEGER NOT NULL,
+    "isMeasured" INTEGER NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_CAUSES (
     "cause" INTEGER NOT NULL,
