@@ -12,6 +12,8 @@ namespace lanescope::analysis {
 namespace {
 
 constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
+/// Between processes that start together. If some start at any time, those of a step are no reason.
+constexpr int64_t maxBurstNs = 300'000'000;
 /// In two steps it may be chance.
 constexpr size_t minSteps = 3;
 
@@ -48,7 +50,8 @@ std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& start
                                     const std::set<uint32_t>& affected) {
     if (affected.size() < minSteps || affected.size() >= steps.size()) return std::nullopt;
     std::set<uint32_t> having;
-    int64_t count = 0, others = 0;
+    int64_t count = 0, others = 0, lastNs = INT64_MIN / 2;
+    size_t bursts = 0;
     for (const int64_t ns : starts.seenNs) {
         if (ns < steps.front().startNs + maxUnseenNs && ns < steps[*affected.begin()].startNs) continue;
         const auto next = std::ranges::find_if(affected, [&](uint32_t place) { return steps[place].startNs > ns; });
@@ -59,12 +62,14 @@ std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& start
             continue;
         }
         having.insert(*std::prev(next));
+        bursts += ns - lastNs > maxBurstNs ? 1 : 0;
+        lastNs = ns;
         ++count;
     }
     // After the last of these steps a program may start nothing more.
     const auto wanted = static_cast<double>(affected.size());
     if (static_cast<double>(having.size()) < std::min(minAffectedShare * wanted, wanted - 1) ||
-        static_cast<double>(others) > maxOtherShare * static_cast<double>(count))
+        static_cast<double>(others) > maxOtherShare * static_cast<double>(count) || bursts > having.size())
         return std::nullopt;
     return Distinction{of,          starts.areLoaders ? DistinctionKind::Loader : DistinctionKind::Process,
                        starts.name, static_cast<int64_t>(having.size()),

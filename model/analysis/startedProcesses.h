@@ -24,8 +24,8 @@ inline constexpr int64_t maxUnseenNs = 1'000'000'000;
 /// Returns the starts by parent process. O(processes, threads, stacks and states of threads).
 std::vector<ProcessStarts> processStarts(const Trace& trace);
 
-/// Returns the processes that start in or soon after most of the affected steps, and hardly ever at another time after
-/// the start of the run. Nullopt if that is not so. O(starts * log steps).
+/// Returns the processes that start together in or soon after most of the affected steps, and hardly ever at another
+/// time after the start of the run. Nullopt if that is not so. O(starts * log steps).
 std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& starts, std::span<const StepSummary> steps,
                                     const std::set<uint32_t>& affected);
 

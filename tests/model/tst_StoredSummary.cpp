@@ -105,7 +105,7 @@ class TestStoredSummary : public QObject {
         summary.workers[1].rest.most = rest;
         summary.workers[1].launches = {7, 2'900};
         summary.workers[1].drains = 3;
-        summary.workers[1].distinctions = {{DistinctionOf::Pattern, DistinctionKind::Range, "hiccup", 2, 90}};
+        summary.workers[1].distinctions = {{DistinctionOf::Pattern, DistinctionKind::Range, "hiccup", 2, 90, 7, 1}};
         summary.units = {{StepSource::PythonLoop, "train.py:3 in epoch", 4}};
         // Every cause has a row.
         for (size_t kind = 1; kind <= static_cast<size_t>(lastCauseKind); ++kind) {
@@ -212,13 +212,14 @@ class TestStoredSummary : public QObject {
         add("unit of a negative count", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range -4 layer #')");
         add("unit of too many", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range 99999999999 layer #')");
         add("distinction of no step",
-            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'range', 'hiccup', 0, 5)");
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'range', 'hiccup', 0, 5, 0, 0)");
         add("distinction of more steps than there are",
-            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'range', 'hiccup', 500, 5)");
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'range', 'hiccup', 500, 5, 0, 0)");
+        add("distinction of a negative number",
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'pattern', 'loader', 'python', 1, 0, -1, 0)");
         add("distinction twice",
-            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'rank', 'range', 'a', 1, 5), (0, 'rank', 'line', "
-            "'b', "
-            "1, 5)");
+            "INSERT INTO LANESCOPE_STORED_DISTINCTIONS VALUES (0, 'rank', 'range', 'a', 1, 5, 0, 0), "
+            "(0, 'rank', 'line', 'b', 1, 5, 0, 0)");
         add("unknown cause", "UPDATE LANESCOPE_STORED_CAUSES SET kind = 'luck'");
         add("causes misnumbered", "UPDATE LANESCOPE_STORED_CAUSES SET cause = cause + 1");
         add("line that no file has", "UPDATE LANESCOPE_STORED_CAUSES SET line = -1");

@@ -109,7 +109,7 @@ class tst_ThreadCauses : public QObject {
         QTest::addColumn<ThreadState>("state");
         QTest::addColumn<double>("ranShare");
         QTest::newRow("running") << ThreadState::Running << 1.0;
-        QTest::newRow("waits") << ThreadState::Lock << 0.0;
+        QTest::newRow("waits") << ThreadState::Lock << 0.01;
         QTest::newRow("alternates") << ThreadState::Lock << 0.5;
     }
 
@@ -141,7 +141,7 @@ class tst_ThreadCauses : public QObject {
         starts.seenNs = {5 * ms, 6 * ms};
         for (const uint32_t step : {9, 19, 29})
             for (int loader = 0; loader < 4; ++loader)
-                starts.seenNs.push_back(steps[step].startNs + 500 * ms * loader + 900 * ms);
+                starts.seenNs.push_back(steps[step].startNs + 50 * ms * loader + 2'500 * ms);
         const std::optional<Distinction> found = startsIn(DistinctionOf::Pattern, starts, steps, longOnes);
         QVERIFY(found.has_value());
         QCOMPARE(*found, (Distinction{DistinctionOf::Pattern, DistinctionKind::Loader, "python3.12", 3, 0, 12, 0}));
