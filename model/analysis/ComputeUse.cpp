@@ -56,8 +56,9 @@ std::optional<double> ComputeUse::byCounters() const {
 
 int64_t ShapedWork::aboveRoofNs() const {
     if (roofNs <= 0) return 0;
-    return std::max<int64_t>(0, static_cast<int64_t>(static_cast<double>(kernelNs) -
-                                                     static_cast<double>(roofNs) * static_cast<double>(count)));
+    // Stored numbers may have any value.
+    const double ns = static_cast<double>(kernelNs) - static_cast<double>(roofNs) * static_cast<double>(count);
+    return static_cast<int64_t>(std::clamp(ns, 0.0, 1e18));
 }
 
 std::optional<double> ShapedWork::ofRoof() const {

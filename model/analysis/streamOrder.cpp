@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+
+#include "model/numbers/Statistics.h"
 
 namespace lanescope::analysis {
 
@@ -35,16 +36,17 @@ StreamOrder streamOrder(const Trace& trace, const WorkList& work, std::span<cons
         if (each->startNs < step->startNs || stream == noIndex) continue;
         const int64_t ns = each->endNs - each->startNs;
         if (trace.streams[stream].isNullStream) {
-            defaultNs += ns;
+            defaultNs = saturatingSum(defaultNs, ns);
             ++operations;
             continue;
         }
-        spentNs[stream] += ns;
-        otherNs += ns;
-        if (untilNs > each->startNs) overlapNs += std::min(untilNs, each->endNs) - each->startNs;
+        spentNs[stream] = saturatingSum(spentNs[stream], ns);
+        otherNs = saturatingSum(otherNs, ns);
+        if (untilNs > each->startNs)
+            overlapNs = saturatingSum(overlapNs, std::min(untilNs, each->endNs) - each->startNs);
         untilNs = std::max(untilNs, each->endNs);
     }
-    const auto allNs = static_cast<double>(otherNs + defaultNs);
+    const auto allNs = static_cast<double>(otherNs) + static_cast<double>(defaultNs);
     const auto streams = std::ranges::count_if(
         spentNs, [&](const auto& each) { return static_cast<double>(each.second) >= minStreamShare * allNs; });
     const bool isOrdered =

@@ -11,6 +11,7 @@
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/rules.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::explain {
@@ -48,7 +49,7 @@ void findFarFromRoof(RunFindings& run) {
     const std::vector<const ShapedWork*> far = farFromRoof(run);
     if (far.empty()) return;
     int64_t ns = 0;
-    for (const ShapedWork* each : far) ns += each->aboveRoofNs();
+    for (const ShapedWork* each : far) ns = saturatingSum(ns, each->aboveRoofNs());
     const std::string& kernel = far.front()->kernel;
     run.add(static_cast<int64_t>(perStepNs(run.worker(), ns)), minShare, run.greatest([&](const Contributor& each) {
         return each.kind == ContributorKind::Kernel && each.name.work == kernel;

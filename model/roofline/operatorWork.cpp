@@ -156,6 +156,9 @@ Counted countGroups(const Counting& of, const Formula& formula) {
     return std::nullopt;
 }
 
+/// Maximum stride, padding and dilation of a convolution; larger ones are no program's.
+constexpr int64_t maxSpacing = 1 << 20;
+
 /// Length of the result of a convolution in one dimension.
 int64_t resultLength(int64_t length, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
     const int64_t reach = dilation * (kernel - 1) + 1;
@@ -185,6 +188,12 @@ Counted countConvolution(const Counting& of, const Formula& formula) {
     const auto stride = call.list(3), padding = call.list(4), dilation = call.list(5), added = call.list(7);
     const std::optional<bool> isTransposed = call.flag(formula.flag);
     if (!stride || !padding || !dilation || !isTransposed || (*isTransposed && !added)) return std::nullopt;
+    // Sizes of a file may have any value up to 2^40.
+    const auto isUsual = [](const Dims& list) {
+        return std::ranges::all_of(list, [](int64_t each) { return each <= maxSpacing; });
+    };
+    if (!isUsual(*stride) || !isUsual(*padding) || !isUsual(*dilation) || (*isTransposed && !isUsual(*added)))
+        return std::nullopt;
     Dims result{input[0], weight[0]};
     if (*isTransposed) result[1] = weight[1];  // of a group; all groups have as many elements as the filters
     for (size_t place = 2; place < input.size(); ++place) {
