@@ -326,7 +326,18 @@ class RanAndWaited {
         seen.ns += piece.range.durationNs();
         states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
             Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
-            Seen::add(trace_, seen.holders, trace_.cpuStates.holderStack[row], within.durationNs());
+            addHolder(seen, row, within);
+        });
+    }
+
+    /// The stack of the holder is that of its own samples if that of the wait has none.
+    void addHolder(Seen& seen, uint32_t row, TimeRange within) {
+        const CpuStateTable& states = trace_.cpuStates;
+        if (states.holder[row] == noIndex) return;
+        if (states.holderStack[row] != noIndex)
+            return Seen::add(trace_, seen.holders, states.holderStack[row], within.durationNs());
+        states_.forEachIn(states.holder[row], within, [&](uint32_t held, TimeRange piece) {
+            Seen::add(trace_, seen.holders, states.stack[held], piece.durationNs());
         });
     }
 

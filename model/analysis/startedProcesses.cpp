@@ -12,6 +12,8 @@ namespace lanescope::analysis {
 namespace {
 
 constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
+/// Of the child processes that were seen loading data; some end before a sample shows it.
+constexpr double minLoaderShare = 0.8;
 /// Between processes that start together. If some start at any time, those of a step are no reason.
 constexpr int64_t maxBurstNs = 300'000'000;
 /// In two steps it may be chance.
@@ -32,16 +34,18 @@ std::vector<ProcessStarts> processStarts(const Trace& trace) {
     for (uint32_t process = 0; process < all.size(); ++process) {
         if (parents[process] == noIndex || firstNs[process] == INT64_MAX) continue;
         const std::string& name = trace.processes[process].name;
-        all[parents[process]].seenNs.push_back(firstNs[process]);
-        all[parents[process]].name = name.substr(name.find_last_of('/') + 1);
+        ProcessStarts& starts = all[parents[process]];
+        const std::string brief = name.substr(name.find_last_of('/') + 1);
+        starts.name = starts.seenNs.empty() || starts.name == brief ? brief : std::string();
+        starts.seenNs.push_back(firstNs[process]);
     }
     for (uint32_t process = 0; process < all.size(); ++process) {
         ProcessStarts& starts = all[process];
         std::ranges::sort(starts.seenNs);
         std::set<uint32_t> seenLoading;
-        for (const uint32_t thread : loaders.of(process)) seenLoading.insert(trace.threads[thread].process);
-        seenLoading.erase(process);
-        starts.areLoaders = 2 * seenLoading.size() >= starts.seenNs.size();
+        for (const uint32_t thread : loaders.of(process))
+            if (parents[trace.threads[thread].process] == process) seenLoading.insert(trace.threads[thread].process);
+        starts.areLoaders = minLoaderShare * static_cast<double>(starts.seenNs.size()) <= seenLoading.size();
     }
     return all;
 }

@@ -14,8 +14,8 @@ namespace lanescope::analysis {
 /// Child processes of one process, by the time at which a sampler first saw them.
 struct ProcessStarts {
     std::vector<int64_t> seenNs;  ///< Sorted.
-    bool areLoaders = false;      ///< At least half were seen loading data.
-    std::string name;             ///< Of the last: "python3.12".
+    bool areLoaders = false;      ///< Nearly all were seen loading data.
+    std::string name;             ///< "python3.12"; empty if they have several.
 };
 
 /// Samplers search for new processes once a second.

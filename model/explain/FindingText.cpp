@@ -111,7 +111,7 @@ namespace {
 std::string startedText(const Distinction& found) {
     const std::string count = countText(static_cast<double>(found.count) / static_cast<double>(found.steps));
     if (found.kind == DistinctionKind::Loader) return count + " data loaders";
-    return fmt::format("{} child processes \"{}\"", count, printable(found.name));
+    return count + " child processes" + (found.name.empty() ? "" : fmt::format(" \"{}\"", printable(found.name)));
 }
 
 }  // namespace
