@@ -473,6 +473,8 @@ namespace {
 
 /// Share of the median step: a shorter range on the CPU means that it runs ahead.
 constexpr double aheadShare = 0.9;
+/// Share of the steps in which the GPU waits for launches, above which the CPU does not run ahead.
+constexpr double maxLateShare = 0.10;
 constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
 
 /// Returns the best measured rate of products on a GPU; 0 if there is none.
@@ -610,7 +612,10 @@ std::optional<int64_t> WorkerSummary::meanOnCpuNs() const {
 std::optional<int64_t> WorkerSummary::aheadNs() const {
     const std::optional<int64_t> onCpuNs = meanOnCpuNs();
     const double meanNs = static_cast<double>(totalWallNs()) / static_cast<double>(std::max<size_t>(steps.size(), 1));
-    return onCpuNs && static_cast<double>(*onCpuNs) < aheadShare * meanNs ? onCpuNs : std::nullopt;
+    // Ranges around parts of a step are shorter than it, though the GPU waits for launches.
+    const double launchNs = static_cast<double>(totalParts()[StepPart::LaunchBound]);
+    const bool isLate = launchNs > maxLateShare * static_cast<double>(totalWallNs());
+    return onCpuNs && !isLate && static_cast<double>(*onCpuNs) < aheadShare * meanNs ? onCpuNs : std::nullopt;
 }
 
 bool RunSummary::isEmpty() const {

@@ -22,7 +22,7 @@ constexpr double minHfuDifference = 0.005;
 struct UseSum {
     double mfu = 0, hfu = 0, byCounters = 0, byShapes = 0, repeated = 0;
     size_t workers = 0, withCounters = 0, withShapes = 0;
-    int64_t minSteps = INT64_MAX, countedSteps = 0;
+    int64_t minSteps = INT64_MAX, countedSteps = 0, knownNs = 0;
     std::set<std::string> precisions;
     bool areMeasured = true, areCounted = true, isShared = false;
 
@@ -31,6 +31,7 @@ struct UseSum {
         hfu += use.source() == MfuSource::Shapes ? use.hfu().value_or(share) : share;
         ++workers;
         minSteps = std::min(minSteps, use.steps());
+        knownNs = std::max(knownNs, use.knownNs);
         precisions.insert(use.precision);
         areMeasured = areMeasured && use.measuredPerSecond > 0;
         areCounted = areCounted && use.source() == MfuSource::Shapes;
@@ -76,10 +77,10 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
         more += fmt::format("{}{} by tensor activity", more.empty() ? "" : ", ",
                             shareText(sum.mean(sum.byCounters, sum.withCounters)));
     if (!sum.areCounted && sum.withShapes > 0)
-        more = fmt::format("{}{} by operations counted in {} of them", isHfu ? "MFU " : "",
+        more = fmt::format("{}{} by operations counted in {} steps", isHfu ? "MFU " : "",
                            shareText(sum.mean(sum.byShapes, sum.withShapes)), sum.countedSteps);
     const bool isOfRun = sum.minSteps == 0 || run.source == StepSource::WholeRun;
-    text += isOfRun ? std::string(", over the run")
+    text += isOfRun ? fmt::format(", over {} of readings", timeText(static_cast<double>(sum.knownNs)))
                     : fmt::format(", over {} {}{}", sum.minSteps, identifier(run.kind), sum.minSteps == 1 ? "" : "s");
     if (!more.empty()) text += fmt::format(" ({})", more);
     if (sum.isShared && sum.withCounters > 0) text += ", other processes included";
