@@ -58,8 +58,10 @@ int64_t distanceOf(const std::vector<OutlierStep>& odd) {
     int64_t common = 0;
     for (size_t index = 1; index < numbers.size(); ++index)
         common = std::gcd(common, numbers[index] - numbers[index - 1]);
-    const bool isEach = numbers.back() - numbers.front() == common * static_cast<int64_t>(numbers.size() - 1);
-    return isEach || odd.size() == maxOutliers ? common : 0;
+    if (common <= 0) return 0;
+    const int64_t known = static_cast<int64_t>(numbers.size()) - 1;
+    const int64_t possible = (numbers.back() - numbers.front()) / common;
+    return possible == known || (odd.size() == maxOutliers && possible <= 2 * known) ? common : 0;
 }
 
 std::string sayOddSteps(const FindingText& text) {
