@@ -71,9 +71,12 @@ void RunFindings::addKind(bool (*isOf)(const Contributor&)) {
 int64_t RunFindings::kernelNs(IsOfGroup isOf) const {
     int64_t sumNs = 0;
     for (const KernelGroup& each : kernels_)
-        if (isOf(each) && std::ranges::none_of(accounted.work, [&](IsOfGroup known) { return known(each); }))
-            sumNs = saturatingSum(sumNs, each.exposedNs);
+        if (isOf(each) && !isReportedWork(each)) sumNs = saturatingSum(sumNs, each.exposedNs);
     return perStep(sumNs);
+}
+
+bool RunFindings::isReportedWork(const KernelGroup& group) const {
+    return std::ranges::any_of(accounted.work, [&](IsOfGroup known) { return known(group); });
 }
 
 Finding* RunFindings::addKernels(IsOfGroup isOf, double least) {
@@ -81,7 +84,7 @@ Finding* RunFindings::addKernels(IsOfGroup isOf, double least) {
     const KernelGroup* most = nullptr;
     int64_t count = 0;
     for (const KernelGroup& each : kernels_) {
-        if (!isOf(each)) continue;
+        if (!isOf(each) || isReportedWork(each)) continue;
         count = saturatingSum(count, each.count);
         if (most == nullptr || each.exposedNs > most->exposedNs) most = &each;
     }
@@ -104,7 +107,7 @@ bool RunFindings::isReportedWork(const Contributor& each) const {
     group.family = is.family;
     group.precision = is.precision;
     group.trait = is.trait;
-    return std::ranges::any_of(accounted.work, [&](IsOfGroup known) { return known(group); });
+    return isReportedWork(group);
 }
 
 void RunFindings::setContributor(Finding& finding, const Contributor& main) const {

@@ -105,6 +105,7 @@ class RunFindings {
     Finding* addKernels(IsOfGroup isOf, double least);
     /// Returns true if an earlier rule accounts for a kernel, as far as its name shows.
     bool isReportedWork(const analysis::Contributor& each) const;
+    bool isReportedWork(const analysis::KernelGroup& group) const;
 
     /// Adds a finding of the evaluated rule about the critical worker if it takes at least `least`
     /// of the mean step. Returns null if it does not, or if the rule is muted. Valid until the next

@@ -24,7 +24,7 @@ using namespace analysis;
 
 namespace {
 
-// Thresholds are shares of the step. Healthy recordings have at most half of each; see README.md.
+// Thresholds are shares of the step; README.md has their reasons.
 constexpr double minDoubleShare = 0.10, minSingleShare = 0.15, minUnalignedShare = 0.10;
 constexpr double minAttentionShare = 0.08, minChainShare = 0.25, minLoopShare = 0.10, minOptimizerShare = 0.10;
 constexpr double minChannelsFirstShare = 0.05, minRecomputedShare = 0.10, minEvaluationShare = 0.10;
@@ -85,8 +85,10 @@ bool isSingleProduct(const KernelGroup& each) {
 bool isOtherProduct(const KernelGroup& each) {
     return (isProductFamily(each.family) || each.family == KernelFamily::Attention) && !isDouble(each);
 }
-/// Conversions are made because of both types.
-bool isOtherWork(const KernelGroup& each) { return !isDouble(each) && each.family != KernelFamily::Conversion; }
+/// Conversions are made because of both types. Most kernels do not show their type.
+bool isOtherWork(const KernelGroup& each) {
+    return !isDouble(each) && each.family != KernelFamily::Conversion && hasLowerFloat(each.name);
+}
 /// Shares of work in lower precision, without which the whole program is meant for double precision.
 constexpr double minOtherShare = 0.05, minOtherWorkShare = 0.10;
 
@@ -109,7 +111,7 @@ void findSinglePrecision(RunFindings& run) {
 std::string saySinglePrecision(const FindingText& text) {
     const int64_t forecastNs = text.finding().forecastNs;
     const std::string forecast = forecastNs > 0
-                                     ? fmt::format(" By the measured rates of this GPU, TF32 saves about {}.",
+                                     ? fmt::format(" By the measured rates of this GPU, TF32 saves at most about {}.",
                                                    timeText(static_cast<double>(forecastNs)))
                                      : std::string();
     return fmt::format(
@@ -168,7 +170,7 @@ std::string saySequences(const FindingText& text, IsOfGroup isOf, std::string_vi
 // Optimizers.
 
 bool isUnfusedOptimizer(const KernelGroup& each) {
-    if (each.trait == KernelTrait::Foreach) return each.purpose != LaunchPurpose::GradientNorm;
+    if (each.trait == KernelTrait::Foreach) return each.purpose == LaunchPurpose::Optimizer;
     const bool isSimple = each.family == KernelFamily::Elementwise || each.family == KernelFamily::Reduction ||
                           each.family == KernelFamily::Conversion || each.family == KernelFamily::Fill;
     return each.purpose == LaunchPurpose::Optimizer && isSimple && !kernelClass(each.name).isCompiled();

@@ -122,11 +122,14 @@ std::string advisePageableCopies(const FindingText& text) {
 
 std::string sayExposedCopies(const FindingText& text) {
     std::string said = text.taking("Copies without overlap take");
-    if (const StreamOrder& order = text.worker().streams; order.streams > 0)
+    if (const StreamOrder& order = text.worker().streams; order.streams > 0) {
+        const std::string count = countText(static_cast<double>(order.operations) / text.stepCount());
         said += fmt::format(
-            " Work of {} streams never overlaps. On the default stream are {} operations{}: each waits for all "
-            "streams, and they for it, unless they are non-blocking.",
-            order.streams, countText(static_cast<double>(order.operations) / text.stepCount()), text.per());
+            " Work of {} streams hardly overlaps. {} operation{}{} on the default stream wait{} for all of them, and "
+            "they "
+            "for it, unless they are non-blocking.",
+            order.streams, count, count == "1" ? "" : "s", text.per(), count == "1" ? "s" : "");
+    }
     return said;
 }
 

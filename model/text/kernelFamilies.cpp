@@ -270,6 +270,16 @@ bool isOfDouble(std::string_view name) {
     return includes(name, "lambda(double)");
 }
 
+}  // namespace
+
+bool hasLowerFloat(std::string_view name) {
+    static constexpr std::array<std::string_view, 6> types{"<float,",       "<float>", "c10::Half",
+                                                           "c10::BFloat16", "<__half", "<__nv_bfloat16"};
+    return std::ranges::any_of(types, [name](std::string_view type) { return includes(name, type); });
+}
+
+namespace {
+
 /// `name` is in lower case and has no parameters.
 KernelPrecision productPrecision(std::string_view name) {
     using enum KernelPrecision;
@@ -363,7 +373,9 @@ KernelTrait traitOf(std::string_view name, KernelFamily family, KernelPrecision 
 
 KernelOrigin originOf(const FamilyPattern* pattern, std::string_view name) {
     if (pattern != nullptr && pattern->source == tritonSource) return KernelOrigin::Inductor;
-    if (pattern != nullptr && pattern->source == xlaSource) return KernelOrigin::Xla;
+    // Kernels of any program may be called so.
+    const bool isCommon = pattern != nullptr && (pattern->begin == "sort" || pattern->begin == "fusion");
+    if (pattern != nullptr && pattern->source == xlaSource && !isCommon) return KernelOrigin::Xla;
     return includes(name, "at::native") || includes(name, "pytorch") || includes(name, "at_cuda_detail")
                ? KernelOrigin::PyTorch
                : KernelOrigin::Unknown;

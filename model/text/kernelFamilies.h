@@ -82,6 +82,9 @@ struct FamilyPattern {
 /// Returns the table, the only place that decides about families. The first match counts.
 std::span<const FamilyPattern> familyPatterns();
 
+/// Returns true if the demangled name of a kernel has a floating-point type of at most 32 bits. O(length); any thread.
+bool hasLowerFloat(std::string_view name);
+
 /// Returns the class of a kernel by its demangled name. O(patterns * length); any thread.
 KernelClass kernelClass(std::string_view name);
 

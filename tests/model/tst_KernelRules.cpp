@@ -99,7 +99,7 @@ RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) 
         atNs += stepNs;
     }
     Result<RunSummary> summary = summarizeRun(*made.finish());
-    if (!summary) return {};
+    if (!summary) qFatal("The run cannot be summarized.");
     for (WorkerSummary& worker : summary->workers) {
         worker.hasTensorFloat = true;
         worker.usedMemoryBytes = usedMemory;
