@@ -10,6 +10,7 @@
 #include "model/index/openTrace.h"
 #include "model/reports/reports.h"
 #include "model/reports/reportsAsked.h"
+#include "model/roofline/ShapedCalls.h"
 #include "model/text/formatTable.h"
 
 namespace lanescope::cli {
@@ -61,6 +62,9 @@ std::string whyNone(const Trace& trace, std::string_view report) {
                   {"gpu_activity", trace.counters.size(), "counters"},
                   {"nvlink", trace.counters.size(), "counters"},
                   {"energy", trace.counters.size(), "counters"},
+                  {"mfu", trace.counters.size(), "counters"},
+                  {"roofline", shapedCalls(trace).calls.size(),
+                   "operators with shapes, as those of emit_nvtx(record_shapes=True)"},
                   {"memcpy", trace.memcpys.size(), "memcpys"},
                   {"cuda_gpu_mem", trace.memcpys.size() + trace.memsets.size(), "memcpys or memsets"},
                   {"", work, "GPU work"}};

@@ -320,6 +320,9 @@ class TestCommandLine : public QObject {
         const Outcome none = run({"stats", fast_, "-r", "nccl_sum", "--range", "0:1"});
         QCOMPARE(none.exitCode, 0);
         QVERIFY(none.output.contains("No such events:"));
+        const Outcome roofline = run({"stats", fast_, "-r", "roofline"});
+        QVERIFY2(roofline.output.contains("No such events: the trace has no operators with shapes"),
+                 roofline.output.constData());
     }
 
     void statsOfUnknownRangeNamesFailsAndListsExistingOnes() {
