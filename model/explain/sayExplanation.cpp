@@ -81,7 +81,7 @@ constexpr size_t maxReportedUnits = 2;
 constexpr double severalFactor = 1.5;
 
 std::string unitText(const StepUnit& unit) {
-    if (unit.source == StepSource::KernelPattern) return "from " + shortContributorName(unit.pattern) + " on";
+    if (unit.source == StepSource::KernelPattern) return fmt::format("\"{}\"", shortContributorName(unit.pattern));
     const std::string known = knownRangeName(unit.pattern);
     return printable(fmt::format("\"{}\"", known.empty() ? unit.pattern : known));
 }
