@@ -141,6 +141,13 @@ std::string FindingText::onlyThere() const {
                        found->steps, unit());
 }
 
+namespace {
+
+/// Share of a finding below which its cause is only a part of it.
+constexpr double maxPartShare = 0.75;
+
+}  // namespace
+
 std::string FindingText::adviseCause(std::string_view otherwise) const {
     const Distinction* const found = distinction();
     if (found != nullptr && found->kind == DistinctionKind::Loader)
@@ -148,11 +155,16 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
                "starts Python, opens the data and fills its queue while the GPU waits.";
     if (found != nullptr && found->kind == DistinctionKind::Process)
         return "Start these processes once, before the steps, and keep them.";
-    if (found != nullptr)
+    if (found != nullptr) {
+        // It may be a part of the time only.
+        const double ownNs = static_cast<double>(found->ns) * static_cast<double>(found->steps) / stepCount();
+        const bool isPart = ownNs < maxPartShare * static_cast<double>(finding_.maxGainNs);
         return fmt::format(
-            "Look at {} first: do less there, do it on another thread or process, or do it before the GPU needs it.",
+            "Look at {} first{}: do less there, do it on another thread or process, or do it before the GPU needs it.",
             found->kind == DistinctionKind::Range ? fmt::format("\"{}\"", printable(found->name))
-                                                  : printable(found->name));
+                                                  : printable(found->name),
+            isPart ? fmt::format(", {} of this", timeText(ownNs)) : "");
+    }
     if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
         return fmt::format("The cause is that of {}, which these {}s have more of: start with it.", other->rule->id,
                            unit());

@@ -316,6 +316,10 @@ class tst_explain : public QObject {
         for (const char* part : {"rank 1", "every third step", "data loading", "in host code",
                                  "Only these steps have the range \"tokenizer hiccup\", 8.000 ms in each of 10 steps."})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
+        // The range takes less than the steps are longer.
+        QVERIFY2(found->advice.starts_with("Look at \"tokenizer hiccup\" first, ") &&
+                     found->advice.find(" ms of this: ") != std::string::npos,
+                 found->advice.c_str());
         for (const Finding& finding : lengthened(3, ms / 10).findings) QVERIFY(finding.rule != &stepPatternRule);
     }
 
