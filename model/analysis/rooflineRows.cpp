@@ -42,9 +42,11 @@ class RowMaker {
         if (steps_.source != StepSource::WholeRun)
             for (const WorkerSteps& each : steps_.workers) shaped_[{each.process, each.gpu}].steps = &each;
         for (const ShapedCall& call : calls_.calls) take(call);
-        int64_t steps = 0;
-        for (const auto& each : shaped_) steps += static_cast<int64_t>(each.second.seen.size());
+        // A row is of one GPU.
+        std::map<uint32_t, int64_t> stepsOf;
+        for (const auto& [worker, shaped] : shaped_) stepsOf[worker.second] += static_cast<int64_t>(shaped.seen.size());
         for (auto& [key, sum] : sums_) {
+            const int64_t steps = stepsOf[sum.row.gpu];
             if (steps > 0 && sum.row.work.roofNs > 0) {
                 ShapedWork inSteps = sum.row.work;
                 inSteps.count = sum.inSteps;

@@ -155,8 +155,15 @@ void nameGpu(SimulatedTrace& builder) {
 /// Steps of 100 ms with one product each, on a GPU with a known data sheet.
 struct TrainingRun {
     explicit TrainingRun(int steps) {
-        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
+        addRank(builder.defaultThread(), builder.defaultStream(), steps);
         nameGpu(builder);
+    }
+    /// Adds another process with a GPU of its own.
+    void addRank(uint32_t pid, int steps) {
+        const uint32_t process = builder.addProcess(pid, "python3"), gpu = builder.addGpu();
+        addRank(builder.addThread(process, pid), builder.addStream(process, gpu, 7, true), steps);
+    }
+    void addRank(uint32_t thread, uint32_t stream, int steps) {
         for (int step = 0; step < steps; ++step) {
             const int64_t at = step * 100 * ms;
             builder.addNvtx(thread, "step " + std::to_string(step), at, at + 90 * ms);
@@ -520,7 +527,13 @@ class tst_Roofline : public QObject {
         QCOMPARE(roofline.rows.size(), size_t{1});
         QCOMPARE(roofline.rows[0].work.count, int64_t{12});
         QCOMPARE(roofline.rows[0].work.isMeasured, false);
-        QVERIFY(roofline.rows[0].aboveRoofPerStepNs);
+        // The kernel of a step takes 90 ms. A row is of one GPU.
+        TrainingRun both(12);
+        both.addRank(4711, 12);
+        for (const Roofline& made : {roofline, rooflineOf(*both.builder.finish())}) {
+            QVERIFY(made.rows[0].aboveRoofPerStepNs);
+            QCOMPARE(*made.rows[0].aboveRoofPerStepNs, 90 * ms - made.rows[0].work.roofNs);
+        }
         QCOMPARE(roofline.kernelNs, roofline.knownKernelNs);
         const auto table = makeReport(*trace, "roofline");
         QVERIFY(table);
