@@ -120,7 +120,6 @@ std::optional<TensorUse> tensorUseOf(const Trace& trace, uint32_t gpu, TimeRange
         cycles += here;
         activeCycles += here * each.activity;
         use.knownNs += each.knownNs;
-        use.longestReadingNs = std::max(use.longestReadingNs, each.wholeNs);
     }
     if (use.knownNs <= 0 || cycles <= 0) return std::nullopt;
     use.activity = activeCycles / cycles;

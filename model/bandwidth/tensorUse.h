@@ -20,7 +20,6 @@ struct TensorUse {
     double ofMeasured = 0;         ///< MFU against the best measured bf16 (else fp16) product; 0 without one.
     int64_t knownNs = 0;           ///< Time in which both counters are known.
     int64_t wholeNs = 0;           ///< Length of the range.
-    int64_t longestReadingNs = 0;  ///< Longest interval of a reading that counted.
 };
 
 /// A reading of tensor activity, with the SM clock meanwhile.

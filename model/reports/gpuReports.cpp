@@ -96,23 +96,31 @@ ReportTable gpuActivity(const ReportQuery& query) {
     return table;
 }
 
+/// Returns the usual time from one reading of tensor activity to the next; 0 if unknown.
+int64_t tensorReadingNs(const Trace& trace, uint32_t gpu) {
+    const auto series = std::ranges::find_if(
+        trace.counters, [gpu](const CounterSeries& each) { return each.gpu == gpu && each.key == "tensor.activity"; });
+    return series == trace.counters.end() ? 0 : medianReadingNs(*series);
+}
+
 ReportTable tensorUses(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"GPU", Unit::Identifier},           {"Tensor Activity", Unit::Percent},
                      {"SM Clock (MHz)", Unit::Count},     {"MFU", Unit::Percent},
                      {"Of Measured GEMM", Unit::Percent}, {"Known", Unit::Percent},
                      {"Read Every", Unit::Nanoseconds}};
-    const TimeRange range = sampledRange(query.trace, query.range);
+    // Samplers begin before the program and end after it.
+    const TimeRange range = query.range ? *query.range : query.trace.range;
     const auto percent = [](double share) { return share > 0 ? Cell(100 * share) : Cell(); };
     for (uint32_t gpu = 0; gpu < query.trace.gpus.size(); ++gpu) {
         const std::optional<TensorUse> use = tensorUseOf(query.trace, gpu, range);
         if (!use) continue;
+        const int64_t everyNs = tensorReadingNs(query.trace, gpu);
         table.rows.push_back({query.trace.gpus[gpu].id, 100 * use->activity, use->clockHz / 1e6,
                               percent(use->ofDataSheet), percent(use->ofMeasured),
-                              knownPercent(use->knownNs, use->wholeNs), use->longestReadingNs});
+                              knownPercent(use->knownNs, use->wholeNs), everyNs > 0 ? Cell(everyNs) : Cell()});
     }
     if (!table.rows.empty()) {
-        table.notes = spanNotes(query.trace, query.range);
         table.notes.push_back(
             "MFU: tensor activity times SM clock, against the data sheet. It counts all processes on "
             "the GPU and recomputed operations.");
