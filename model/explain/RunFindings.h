@@ -113,6 +113,21 @@ class RunFindings {
     Finding* add(int64_t gainNs, double least, const analysis::Contributor* main);
     /// Adds a finding of which all time is idle time of the steps.
     Finding* addIdleTime(int64_t gainNs, double least, const analysis::Contributor* main);
+    /// Adds one about a part of the idle time of each contributor, `nsOf` of it over all steps, that no kind of idle
+    /// time with a finding contains.
+    template <class NsOf>
+    Finding* addIdleTimeOf(NsOf nsOf, double least) {
+        const auto ownNs = [&](const analysis::Contributor& each) {
+            return isReported(each) ? int64_t{0} : nsOf(each);
+        };
+        int64_t sumNs = 0;
+        for (const analysis::Contributor& each : worker().contributors) sumNs += ownNs(each);
+        const analysis::Contributor* main = largestBy(worker(), [&](const analysis::Contributor& each) {
+            const int64_t ns = ownNs(each);
+            return ns > 0 ? ns : -1;
+        });
+        return addIdleTime(perStep(sumNs), least, main);
+    }
     /// Adds a finding about the time of a part that no earlier rule accounts for, less
     /// `overheadNs`, which may be profiler overhead.
     void addPart(analysis::StepPart part, double least, int64_t overheadNs = 0);

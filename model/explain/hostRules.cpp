@@ -157,18 +157,12 @@ Evidence idleEvidence(const FindingText& text) {
 
 /// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have run.
 void findHostWaits(RunFindings& run) {
-    int64_t sumNs = 0;
     const auto waitNs = [&run](const Contributor& each) {
-        if (run.isReported(each) || each.part != StepPart::LaunchBound) return int64_t{0};
+        if (each.part != StepPart::LaunchBound) return int64_t{0};
         const int64_t ns = isHostWaiting(each) ? each.exposedNs : provedWaitNs(each);
         return std::max<int64_t>(0, ns - (run.accounted.hasGilWaits ? gilWaitNs(each) : 0));
     };
-    for (const Contributor& each : run.worker().contributors) sumNs += waitNs(each);
-    const Contributor* main = RunFindings::largestBy(run.worker(), [&](const Contributor& each) {
-        const int64_t ns = waitNs(each);
-        return ns > 0 ? ns : -1;
-    });
-    if (run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr) run.accounted.kinds.push_back(isHostWaiting);
+    if (run.addIdleTimeOf(waitNs, minShare) != nullptr) run.accounted.kinds.push_back(isHostWaiting);
 }
 
 /// Returns the thread's activity instead of launching, in short; the contributor has the details.
@@ -236,14 +230,8 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::str
 }
 
 void findHostWork(RunFindings& run) {
-    int64_t sumNs = 0;
-    const auto workNs = [&run](const Contributor& each) { return run.isReported(each) ? 0 : each.workedNs; };
-    for (const Contributor& each : run.worker().contributors) sumNs += workNs(each);
-    const Contributor* main = RunFindings::largestBy(run.worker(), [&](const Contributor& each) {
-        const int64_t ns = workNs(each);
-        return ns > 0 ? ns : -1;
-    });
-    run.accounted.hasHostWork = run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr;
+    run.accounted.hasHostWork =
+        run.addIdleTimeOf([](const Contributor& each) { return each.workedNs; }, minShare) != nullptr;
 }
 
 std::string sayHostWork(const FindingText& text) {

@@ -28,14 +28,7 @@ std::string sayCompiling(const FindingText& text) {
 constexpr double minGilShare = 0.10;
 
 void findGilWaits(RunFindings& run) {
-    int64_t sumNs = 0;
-    const auto nsOf = [&run](const Contributor& each) { return run.isReported(each) ? 0 : gilWaitNs(each); };
-    for (const Contributor& each : run.worker().contributors) sumNs += nsOf(each);
-    const Contributor* main = RunFindings::largestBy(run.worker(), [&](const Contributor& each) {
-        const int64_t ns = nsOf(each);
-        return ns > 0 ? ns : -1;
-    });
-    run.accounted.hasGilWaits = run.addIdleTime(run.perStep(sumNs), minGilShare, main) != nullptr;
+    run.accounted.hasGilWaits = run.addIdleTimeOf(gilWaitNs, minGilShare) != nullptr;
 }
 
 std::string sayGilWaits(const FindingText& text) {
