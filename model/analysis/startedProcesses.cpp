@@ -12,7 +12,7 @@ namespace lanescope::analysis {
 namespace {
 
 constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
-/// Of the child processes that were seen loading data; some end before a sample shows it.
+/// Minimum share of the child processes that samples show loading data. Some end before the first sample.
 constexpr double minLoaderShare = 0.8;
 /// Between processes that start together. If some start at any time, those of a step are no reason.
 constexpr int64_t maxBurstNs = 300'000'000;

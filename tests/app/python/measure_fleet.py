@@ -4,8 +4,8 @@
 
 usage: PYTHONPATH=STAGE measure_fleet.py [--only clean|faults|scale] [--jobs 1000] [--results FILE] [--minutes N]
 
-Prints, by fault and its size, how many of so many simulated jobs list it first and how many name somebody else at all, and how
-many of as many jobs without a fault accuse anybody; then the time and memory of a report on so many ranks.
+Prints for each fault and size the number of simulated jobs that list it first and of those that name another rank. Prints the
+number of jobs without a fault that name a rank, and the time and memory of a report on a thousand ranks.
 With --results each judged job is a line in FILE, and those that are there are not judged again; --minutes ends early.
 Ends with 1 where a fault of the size that is asked is listed first in less than 99 of 100 jobs, or more than one of 1000
 jobs without a fault accuses anybody.

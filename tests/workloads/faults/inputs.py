@@ -221,7 +221,7 @@ def _(run):
     return run.steps(step, lambda i: net.step(i), "step {}", limit=60)
 
 
-@program("epoch-workers", "epochs of 15 batches start four loader workers anew each time, so that the GPU waits at each start",
+@program("epoch-workers", "each epoch of 15 batches starts four new loader workers, and the GPU waits for their start",
          "every 15th step: next() of a new DataLoader iterator starts processes and waits for their first batch")
 def _(run):
 
