@@ -14,12 +14,12 @@ namespace lanescope {
 /// Use of the tensor cores of a GPU, as its counters show it: the product of tensor activity and SM clock. It includes
 /// the work of all processes on the GPU.
 struct TensorUse {
-    double activity = 0;           ///< Share of the time in which tensor cores worked, weighted by the clock; 0 to 1.
-    double clockHz = 0;            ///< Mean SM clock.
-    double ofDataSheet = 0;        ///< MFU against the data sheet's throughput; 0 if the GPU is not in the list.
-    double ofMeasured = 0;         ///< MFU against the best measured bf16 (else fp16) product; 0 without one.
-    int64_t knownNs = 0;           ///< Time in which both counters are known.
-    int64_t wholeNs = 0;           ///< Length of the range.
+    double activity = 0;     ///< Share of the time in which tensor cores worked, weighted by the clock; 0 to 1.
+    double clockHz = 0;      ///< Mean SM clock.
+    double ofDataSheet = 0;  ///< MFU against the data sheet's throughput; 0 if the GPU is not in the list.
+    double ofMeasured = 0;   ///< MFU against the best measured bf16 (else fp16) product; 0 without one.
+    int64_t knownNs = 0;     ///< Time in which both counters are known.
+    int64_t wholeNs = 0;     ///< Length of the range.
 };
 
 /// A reading of tensor activity, with the SM clock meanwhile.
