@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::explain {
@@ -57,12 +58,15 @@ std::string what(const RunSummary& run, const Finding& finding) {
     return std::string(finding.rule->title.empty() ? finding.rule->id : finding.rule->title);
 }
 
-/// Returns the innermost range, the line and the name of the main contributor, as far as known.
-std::vector<std::string> causes(const Finding& finding) {
+/// Returns the range, line or processes that only these steps or this rank have, then the innermost range, the line and
+/// the name of the main contributor, as far as known.
+std::vector<std::string> causes(const WorkerSummary& worker, const Finding& finding) {
     std::vector<std::string> causes;
     const auto add = [&](const std::string& text) {
         if (!text.empty()) causes.push_back(elideMiddle(printable(text), maxNameColumns));
     };
+    if (const Distinction* only = distinctionOf(worker, finding); only != nullptr)
+        add(only->kind == DistinctionKind::Loader ? "data loaders start" : only->name);
     if (!finding.contributor.isIdle() && !finding.contributor.empty()) add(shortName(finding.contributor));
     if (!finding.path.empty()) add(finding.path.substr(finding.path.rfind('/') + 1));
     if (finding.contributor.isIdle()) {
@@ -88,7 +92,7 @@ std::string briefFinding(const RunSummary& run, const Finding& finding) {
         text = (worker.rank ? fmt::format("rank {}: ", *worker.rank) : fmt::format("GPU {}: ", worker.gpuId)) + text;
     text = capitalized(std::move(text));
     bool isFirst = true;
-    for (const std::string& cause : causes(finding)) {
+    for (const std::string& cause : causes(worker, finding)) {
         const std::string longer = text + (isFirst ? ": " : ", ") + cause;
         if (wordsOf(longer) > maxBriefWords) continue;
         text = longer;

@@ -316,6 +316,9 @@ class tst_explain : public QObject {
         for (const char* part : {"rank 1", "every third step", "data loading", "in host code",
                                  "Only these steps have the range \"tokenizer hiccup\", 8.000 ms in each of 10 steps."})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
+        QVERIFY2(found->brief.ends_with(": tokenizer hiccup") ||
+                     found->brief.find(": tokenizer hiccup, ") != std::string::npos,
+                 found->brief.c_str());
         // The range takes less than the steps are longer.
         QVERIFY2(found->advice.starts_with("Look at \"tokenizer hiccup\" first, ") &&
                      found->advice.find(" ms of this: ") != std::string::npos,
