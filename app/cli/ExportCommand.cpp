@@ -121,17 +121,17 @@ std::string whyEmpty(const Trace& trace, const ExportOptions& options) {
     return isOfRange ? "no GPU work is in this range" : "no launch of its GPU work is known";
 }
 
-/// Returns false if there are no frames.
-bool writeFlame(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range,
-                const TextSink& sink) {
+FlameTree flameOf(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range) {
     const FlameBase base = baseOf(options);
-    const FlameTree tree = isOfThreads(options) ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
-    const std::string_view what = isOfThreads(options) ? "time of threads by stack" : describe(base);
+    return isOfThreads(options) ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
+}
+
+void writeFlame(const FlameTree& tree, const Trace& trace, const ExportOptions& options, const TextSink& sink) {
+    const std::string_view what = isOfThreads(options) ? "time of threads by stack" : describe(baseOf(options));
     if (options.format == folded)
         writeFolded(tree, 0, sink);
     else
         writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, what), sink);
-    return !tree.isEmpty();
 }
 
 /// Fails with a sentence if the options contradict each other.
@@ -164,6 +164,17 @@ Result<int> runExport(const ExportOptions& options) {
             options.format == "sqlite" ? runSqliteExport(**trace, options) : runKinetoExport(**trace, options);
         return written ? Result<int>(exitOk) : fail(written.error());
     }
+    std::optional<FlameTree> tree;
+    if (isFlame(options)) {
+        tree = flameOf(**trace, options, range);
+        if (tree->isEmpty()) {
+            if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
+            reportTraceWarnings(**trace);
+            printMessage(fmt::format("{}: the {} graph is empty: {}.", options.file, options.format,
+                                     whyEmpty(**trace, options)));
+            return static_cast<int>(exitNoAnswer);
+        }
+    }
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
@@ -173,17 +184,13 @@ Result<int> runExport(const ExportOptions& options) {
         output->write(text);
         return output->isWanted();
     };
-    bool hasContent = true;
-    if (isFlame(options))
-        hasContent = writeFlame(**trace, options, range, write);
+    if (tree)
+        writeFlame(*tree, **trace, options, write);
     else
         writePerfettoTrace(**trace, write);
     if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     reportTraceWarnings(**trace);
-    if (hasContent) return static_cast<int>(exitOk);
-    printMessage(
-        fmt::format("{}: the {} graph is empty: {}.", options.file, options.format, whyEmpty(**trace, options)));
-    return static_cast<int>(exitNoAnswer);
+    return static_cast<int>(exitOk);
 }
 
 }  // namespace
