@@ -90,10 +90,14 @@ std::string contributorText(const ContributorDifference& one) {
     return "in " + kindAndName(one);
 }
 
+/// Share of a change below which its offset is not mentioned.
+constexpr double minOffsetShare = 0.05;
+
 /// Returns the offset of a contributor that changed by more than its part: ", offset by +0.602 ms in cudaLaunchKernel".
 std::string offsetText(const Cause& cause, const WorkerComparison& pair) {
     const int64_t mainNs = cause.main->lostNs(), restNs = cause.lostNs - mainNs;
     if (std::abs(mainNs) <= std::abs(cause.lostNs) && (mainNs < 0) == (cause.lostNs < 0)) return {};
+    if (static_cast<double>(std::abs(restNs)) < minOffsetShare * static_cast<double>(std::abs(mainNs))) return {};
     if (const ContributorDifference* offset = mainOffset(pair, cause))
         return fmt::format(", offset by {} {}", pair.scale.differenceText(offset->lostNs()),
                            contributorText(*offset) + matchText(*offset));
