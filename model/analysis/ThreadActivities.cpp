@@ -67,6 +67,13 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     return text;
 }
 
+std::vector<std::string_view> compilerFiles() {
+    std::vector<std::string_view> files;
+    for (const auto& [ending, work] : knownFiles)
+        if (isCompiling(work)) files.push_back(ending);
+    return files;
+}
+
 Intervals ThreadActivities::notAwaitingData(uint32_t thread, TimeRange range) const {
     if (states_.isEmpty(thread)) return {};
     Intervals awaiting;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace lanescope::analysis {
 /// Returns "82 % waits for input, 11 % runs; at data.py:88 in load": the activity of a thread in
 /// `wholeNs`, longest first. Empty if nothing is known.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
+
+/// Returns the ends of the names of Python files in whose functions a thread compiles code.
+std::vector<std::string_view> compilerFiles();
 
 /// Activities of threads in host code while a GPU was idle, numbered. Refers to the trace and its states. One thread.
 class ThreadActivities {

@@ -243,6 +243,20 @@ void EvidenceQuery::addStates(std::string_view layer, const std::vector<ThreadSt
                                            ofProcess("c.globalTid"))));
 }
 
+void EvidenceQuery::addFunctionsOf(std::string_view layer, const std::vector<std::string_view>& fileEndings) {
+    std::vector<std::string> endings;
+    for (const std::string_view each : fileEndings)
+        endings.push_back(fmt::format("f.value LIKE {}", sqlText(fmt::format("%{}", each))));
+    layers_.emplace_back(
+        layer,
+        fmt::format("(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.globalTid IN "
+                    "(SELECT c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {1}) AND h.callchainId IN (WITH "
+                    "RECURSIVE inside(id) AS (SELECT k.id FROM LANESCOPE_STACKS k JOIN StringIds f ON f.id = k.fileId "
+                    "WHERE {2} UNION SELECT k.id FROM LANESCOPE_STACKS k JOIN inside ON k.parentId = inside.id) SELECT "
+                    "id FROM inside))",
+                    ofProcess("h.globalTid"), ofProcess("c.globalTid"), fmt::join(endings, " OR ")));
+}
+
 bool EvidenceQuery::hasWaits() const {
     return std::ranges::any_of(layers_, [](const auto& each) { return each.first == waitLayer; });
 }

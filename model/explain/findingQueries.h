@@ -28,6 +28,9 @@ class EvidenceQuery {
     /// Adds the times of at least `minNs` in which the launching threads of the worker's process were in one of these
     /// states, or only its main thread. The file must have been recorded by Lanescope.
     void addStates(std::string_view layer, const std::vector<ThreadState>& states, int64_t minNs, bool isOfMain);
+    /// Adds the times in which the launching threads of the worker's process were seen in functions of Python files
+    /// whose names end so. The file must have been recorded by Lanescope.
+    void addFunctionsOf(std::string_view layer, const std::vector<std::string_view>& fileEndings);
     /// Adds the ranges of these known names in the worker's process.
     void addRanges(std::string_view layer, const std::vector<std::string>& names);
 

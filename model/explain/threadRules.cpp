@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "model/analysis/IdleCause.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
@@ -38,7 +39,23 @@ std::string sayGilWaits(const FindingText& text) {
         text.time(), text.main());
 }
 
-Evidence lateGaps(const FindingText& text) { return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.late")}; }
+/// Returns the late launches at which the layer "seen" of the trace has samples. The time between samples counts to the
+/// finding too, so that the rows do not sum to it.
+template <class Add>
+Evidence lateGapsSeen(const FindingText& text, Add add) {
+    EvidenceQuery query(text.run(), text.finding().worker);
+    if (text.run().facts.producerKind != ProducerKind::Lanescope) return {query.gaps("g.late")};
+    add(query);
+    return {query.gaps("g.late AND p.seen > 0")};
+}
+
+Evidence compilingEvidence(const FindingText& text) {
+    return lateGapsSeen(text, [](EvidenceQuery& query) { query.addFunctionsOf("seen", compilerFiles()); });
+}
+
+Evidence gilEvidence(const FindingText& text) {
+    return lateGapsSeen(text, [](EvidenceQuery& query) { query.addStates("seen", {ThreadState::Gil}, 0, false); });
+}
 
 }  // namespace
 
@@ -53,7 +70,7 @@ const Rule compilingRule{
         "the steps. TORCH_LOGS=recompiles or JAX_EXPLAIN_CACHE_MISSES=1 prints the reason.",
     .find = findCompiling,
     .say = sayCompiling,
-    .evidence = lateGaps,
+    .evidence = compilingEvidence,
     .part = StepPart::LaunchBound,
 };
 
@@ -68,7 +85,7 @@ const Rule gilWaitsRule{
         "(NumPy, C extensions), or do it less often. Fewer launches do not help.",
     .find = findGilWaits,
     .say = sayGilWaits,
-    .evidence = lateGaps,
+    .evidence = gilEvidence,
     .part = StepPart::LaunchBound,
 };
 
