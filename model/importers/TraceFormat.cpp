@@ -59,10 +59,10 @@ Result<void> requireTables(TraceSource& source) {
         const Result<bool> isIt = format->isRecognized(source);
         if (!isIt || !*isIt) continue;
         if (format->read == nullptr) return fail(errorFor(*format, source));
-        return fail(
-            "{0}: {1}, and SQL needs the tables of a Lanescope trace. Convert the file: "
-            "\"lanescope import {0}\".",
-            source.path().string(), format->name);
+        // `import` refuses reports with events that only the tables of Nsight Systems have.
+        return fail("{0}: {1}, and SQL needs the tables of a trace. Convert the file: \"{2} {0}\".",
+                    source.path().string(), format->name,
+                    format == &nsightReportFormat ? "nsys export --type sqlite" : "lanescope import");
     }
     return checkGzipName(source);
 }
