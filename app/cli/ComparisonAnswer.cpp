@@ -22,6 +22,7 @@ std::string_view conditionsHelp() {
   copy KIND            the same; HtoD, DtoH, DtoD, PtoP or "HtoD from pinned"
   memset               time (default), exposed, count, bytes
   range NAME           time of a step inside the NVTX range
+  mfu                  share of the peak matrix rate that the steps use
   slower, faster       result of the comparison of the programs; has no threshold and needs
                        several runs per side, or --spread. "slower in PART", "slower in range
                        NAME" (idle time there) and "slower in any" select parts of the step
