@@ -38,7 +38,7 @@ constexpr const char* pagePaths[] = {
     "qrc:/resources/manual/explain.md",  "qrc:/resources/manual/compare.md",  "qrc:/resources/manual/fleet.md",
     "qrc:/resources/manual/reports.md",  "qrc:/resources/manual/python.md",   "qrc:/resources/manual/format.md",
     "qrc:/model/format/FORMAT.md",       "qrc:/model/format/TABLES.md",       "qrc:/resources/manual/limits.md",
-    "qrc:/resources/manual/security.md", "qrc:/resources/manual/promises.md", "qrc:/resources/manual/changelog.md",
+    "qrc:/resources/manual/security.md", "qrc:/resources/manual/changelog.md",
 };
 
 constexpr int lettersOfCode = 116;
