@@ -10,6 +10,7 @@
 #include "model/importers/loadTrace.h"
 #include "model/numbers/Statistics.h"
 #include "model/query/TraceQuery.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -151,6 +152,47 @@ class tst_FindingEvidence : public QObject {
                                correlation);
         }
         verifyEvidence(made, graphGapsRule);
+    }
+
+    /// Of two late launches in each step, the query returns the one before which the thread was seen to compile.
+    void samplesSelectTheEvidenceOfCompiling() {
+        SimulatedTrace made;
+        const uint32_t main = made.addThread(0, 4242, "python3"), stream = made.defaultStream();
+        const uint32_t compiler =
+            made.stack(noIndex, made.intern("compile"), made.intern("/x/torch/_dynamo/convert_frame.py"), 7);
+        const uint32_t inner = made.stack(compiler, made.intern("visit"), made.intern("/x/ast.py"), 3);
+        const uint32_t other = made.stack(noIndex, made.intern("prepare"), made.intern("/srv/own.py"), 3);
+        constexpr int64_t busyNs = 8 * ms, gpuNs = 2 * ms;
+        int64_t at = ms;
+        for (int step = 0; step < 20; ++step) {
+            const int64_t startNs = at;
+            for (const uint32_t stack : {inner, other}) {
+                made.launch(main, stream, "gemm", at, at + ms / 100, at + ms / 100 + gpuNs);
+                kinds::CpuState::Row row;
+                row.startNs = at + ms / 50;
+                row.endNs = at + busyNs;
+                row.thread = main;
+                row.state = ThreadState::Running;
+                row.stack = stack;
+                row.cpuNs = busyNs;
+                made.add<kinds::CpuState>(row);
+                at += busyNs;
+            }
+            made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+        }
+        const std::filesystem::path path = folder_ / "compiling.sqlite";
+        QVERIFY(writeTraceFile(*made.finish(), path));
+        const auto trace = loadTrace(path);
+        QVERIFY(trace);
+        const Explanation explanation = explain::explain(*summarizeRun(**trace));
+        const auto finding = std::ranges::find(explanation.findings, &compilingRule, &Finding::rule);
+        QVERIFY2(finding != explanation.findings.end(), explanation.sentence.c_str());
+        const auto query = TraceQuery::open(path.string());
+        QVERIFY(query);
+        const auto result = query->run(finding->sql, {});
+        QVERIFY2(result, result ? "" : result.error().sentence.c_str());
+        QCOMPARE(result->table.rows.size(), size_t{20});
+        QVERIFY(isAbout(sumOf(valuesOf(result->table, "ns")), 20.0 * (busyNs - gpuNs), tolerance));
     }
 
     void rowsAddUpToTheFinding_data() {
