@@ -250,12 +250,15 @@ class Words {
         return fmt::format("after the last {}", unit());
     }
 
-    /// Returns "waiting for rank 2" if the rank is known.
+    /// Returns "waiting for rank 2" if the rank is known and hardly waits for others itself.
     std::string partText(StepPart part) const {
-        if (part == StepPart::WaitingForRanks)
-            for (const Finding& finding : made_.findings)
-                if (finding.rule->isOfLateRank && worker(finding.worker).rank)
-                    return fmt::format("waiting for rank {}", *worker(finding.worker).rank);
+        if (part != StepPart::WaitingForRanks) return std::string(name(part));
+        for (const Finding& finding : made_.findings) {
+            const WorkerSummary& late = worker(finding.worker);
+            if (finding.rule->isOfLateRank && late.rank &&
+                shareOf(late.totalParts()[part], late.totalWallNs()) < minReportedShare)
+                return fmt::format("waiting for rank {}", *late.rank);
+        }
         return std::string(name(part));
     }
 
