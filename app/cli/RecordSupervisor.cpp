@@ -166,7 +166,7 @@ RunEnd RecordSupervisor::workInChild(Shared& shared, const std::filesystem::path
 
 RunEnd RecordSupervisor::runInChild(const std::filesystem::path& output, const std::function<RunEnd()>& work) {
     const SharedMemory shared;
-    if (!shared.isThere()) return {exitFailed, false, "Not enough memory to start a process."};
+    if (!shared.isThere()) return {exitFailed, false, "Not enough memory to start the program."};
     return workInChild(*shared, output, work);
 }
 

@@ -68,7 +68,7 @@ class AppSettings {
     bool isPanelVisible(const QString& name) const;
     void setPanelVisible(const QString& name, bool isVisible);
     /// Returns the arrangement of a document's tracks as JSON (see `TrackArrangement`); empty if there is none. A
-    /// document is identified by the paths of its traces. Stored only for the documents opened last.
+    /// document is identified by the paths of its traces. Stored for the 100 documents arranged last.
     QByteArray trackArrangement(const QString& document) const;
     void setTrackArrangement(const QString& document, const QByteArray& json);
 

@@ -25,31 +25,19 @@ namespace lanescope::analysis {
 /// ended less than `launchLatencyNs` before the GPU ran out of work, or later. If the launch was in time, the CPU is
 /// not the cause: other idle. Else the first that fits:
 ///
-/// - Data loading: a thread that launches work of this worker, or the step thread, is in an NVTX
-///   range
-///   named like data loading (`isDataLoadingName`). Or the launch is late and the awaited thread
-///   has
-///   such a name. Or all of this holds: the launch is late; the next work is the copy of a batch;
-///   none
-///   of these threads is in a CUDA call; every NVTX range around the awaited thread also contains
-///   the
-///   call for the copy (not the end of the previous step, nor a checkpoint). If its states are
-///   known,
-///   it was seen to wait for a possible source of data, and not for a thread that launches
-///   meanwhile.
-///   The copy of a batch is the first HtoD copy of a step with at least half the bytes of its
+/// - Data loading: a thread that launches work of this worker, or the step thread, is in an NVTX range named like data
+///   loading (`isDataLoadingName`). Or the launch is late and the awaited thread has such a name. Or all of this holds:
+///   the launch is late; the next work is the copy of a batch; none of these threads is in a CUDA call; every NVTX
+///   range around the awaited thread also contains the call for the copy (not the end of the previous step, nor a
+///   checkpoint). If its states are known, it was seen to wait for a possible source of data, and not for a thread that
+///   launches meanwhile. The copy of a batch is the first HtoD copy of a step with at least half the bytes of its
 ///   largest.
-/// - Synchronization: one of these threads is in a CUDA call whose name contains "Synchronize". Or
-///   the
-///   launch is late and the awaited thread was in such a call when the GPU ran out of work. This
-///   covers
-///   the time from the end of the call on, as long as the thread waited in such calls of the step
-///   before
-///   (less the part used by earlier gaps), since it would be earlier by that. It covers all of a
-///   gap
-///   that is no longer than the time from a wait to the next launch. Excluded are allocations,
-///   calls of
-///   pageable memory, and times at which the thread was seen to wait for something else.
+/// - Synchronization: one of these threads is in a CUDA call whose name contains "Synchronize". Or the launch is late
+///   and the awaited thread was in such a call when the GPU ran out of work. This covers the time from the end of the
+///   call on, as long as the thread waited in such calls of the step before (less the part used by earlier gaps), since
+///   it would be earlier by that. It covers all of a gap that is no longer than the time from a wait to the next
+///   launch. Excluded are allocations, calls of pageable memory, and times at which the thread was seen to wait for
+///   something else.
 /// - Launch-bound: the launch is late.
 /// - Other idle: the launching call is not recorded, or no work follows.
 class WorkerTimeline {

@@ -21,9 +21,8 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern);
 /// Marks steps as requests of a server if samples between them show that:
 ///
 /// - nothing is trained (`isTraining`), and they are not called steps, iterations or batches,
-/// - the launching thread waited for input or to be woken for most of the time between the last
-///   work of
-///   one and the first of the next, and for at least a tenth of all time, not in a data loader,
+/// - the launching thread waited for input or to be woken for most of the time between the last work of one and the
+///   first of the next, and for at least a tenth of all time, not in a data loader,
 /// - meanwhile the rest of the program also waited, and did not prepare the next,
 /// - they come irregularly, as events from outside do.
 ///

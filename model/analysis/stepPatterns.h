@@ -37,25 +37,18 @@ struct StepPattern {
     bool operator==(const StepPattern&) const = default;
 };
 
-/// Returns the pattern of a series of steps of one run, in order, or nullopt. At least 2 % of the
-/// median, and the first of:
+/// Returns the pattern of a series of steps of one run, in order, or nullopt. A pattern costs at least 2 % of the median
+/// step. Tested in this order:
 ///
-/// - a period of 2 to 32 steps that the series has five times or more: the same place in it has the
-///   longest step at least four times in five, more than chance would give (binomial, p below 0.01
-///   over
-///   all tested periods and places, and over `series` series). A multiple of a period wins if its
-///   place
-///   has the longest step at least every second time, more than chance would give, and if the steps
-///   are
-///   clearly closer to its medians;
-/// - two modes, with at least 15 % and five of the steps in each, six of their spreads apart
-///   (Ashman,
-///   Bird and Zepf, "Detecting bimodality in astronomical datasets", 1994, who call two clean) with
-///   a
-///   gap between them; a level if each is on its own side of a step;
-/// - a drift: the medians of the six sixths of a series of 24 or more steps rise each time, or
-///   fall, by
-///   more than the spread of the steps about them.
+/// - Period: 2 to 32 steps, at least five times. One place in the period has the longest step at least four times in
+///   five, more than by chance (binomial, p below 0.01 over all tested periods and places and over `series` series). A
+///   multiple of a period is preferred if its place has the longest step at least every second time, more than by
+///   chance, and if the steps are clearly closer to its medians.
+/// - Two modes: at least 15 % and five of the steps in each, a gap between them, and means six spreads apart (Ashman,
+///   Bird and Zepf, "Detecting bimodality in astronomical datasets", 1994, require two). The pattern is a level if one
+///   mode is entirely before the other.
+/// - Drift: the medians of the six sixths of at least 24 steps all rise, or all fall, by more than the spread of the
+///   steps around them.
 ///
 /// O(n log n).
 std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t series = 1);

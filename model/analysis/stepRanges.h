@@ -67,10 +67,8 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
 /// - most of them launch work for its GPUs before the next begins;
 /// - no word of the name means compiling or tuning;
 /// - no library made them (`rangeAuthor`); executions of a compiled program count if they launch nearly all work;
-/// - they come evenly: most of the later half begin about as long after the one before. This is not
-///   required if they are called steps, batches or requests, or if they contain nearly all launches
-///   from
-///   their first on.
+/// - they come evenly: most of the later half begin about as long after the one before. This is not required if they
+///   are called steps, batches or requests, or if they contain nearly all launches from their first on.
 ///
 /// Steps of torch.profiler come first. Patterns that go on until half of all work has been launched come before those
 /// that do not. Then only patterns count that launch at least half as much work, by its time on the GPU, as any other.

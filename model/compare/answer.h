@@ -22,9 +22,7 @@ const ContributorDifference* mainOffset(const WorkerComparison& pair, const Caus
 bool isOffset(const WorkerComparison& pair, const Cause& cause);
 
 /// Returns the causes of the candidate's longer, or shorter, steps, without words:
-/// - at most three parts that changed in that direction, largest first, each with at least a sixth
-///   of
-///   all such change;
+/// - at most three parts that changed in that direction, largest first, each with at least a sixth of all such change;
 /// - at most two parts that offset as much;
 /// - certain changes (`QuantityClaim`) not among them;
 /// - further changes of kind.

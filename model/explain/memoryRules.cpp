@@ -211,13 +211,13 @@ const Rule syncMemsetsRule{
     .id = "sync_memsets",
     .title = "GPU waits for blocking memsets",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
-    .advice = "cudaMemsetAsync on the stream that uses the memory.",
+    .advice = "Call cudaMemsetAsync on the stream that uses the memory.",
     .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
     .say = [](const FindingText& text) { return waitingCalls(text, "memsets"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousMemset); },
     .advise =
         [](const FindingText& text) {
-            constexpr std::string_view all = "{prefix}MemsetAsync on the stream that uses the memory.";
+            constexpr std::string_view all = "Call {prefix}MemsetAsync on the stream that uses the memory.";
             return adviceFor(text.run(), {all, all, all});
         },
 };

@@ -136,7 +136,7 @@ Evidence exchangeEvidence(const FindingText& text) {
 const Rule lateRankRule{
     .id = "late_rank",
     .title = "Other ranks wait for this one",
-    .finds = "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
+    .finds = "One rank is last: each other rank waits and exchanges data for at least 3 % of the step longer.",
     .advice = "Check what that rank does more than the others: its share of the data, its GPU, its host.",
     .find = findLateRank,
     .say = sayLateRank,

@@ -335,8 +335,8 @@ void TraceFileWriter::stacks() {
     }
 }
 
-/// Samples of threads, with data of the scheduler: it is equivalent that a thread had a core or
-/// wanted one during a whole row. Library calls have no table of ours.
+/// Writes the states of threads from samples and from the scheduler. A row of the scheduler is complete as a state: the
+/// thread was running or runnable for its whole length. Library calls are skipped; traces have no table for them.
 void TraceFileWriter::threadStates() {
     constexpr const auto& t = tables::threadStates;
     const CpuStateTable& table = trace_.cpuStates;
