@@ -138,7 +138,8 @@ void addFleet(CLI::App& app, int& exitStatus) {
         for (const std::string& folder : {options->folder, options->other}) {
             std::error_code ignored;
             if (folder.empty() || std::filesystem::is_directory(folder, ignored)) continue;
-            exitStatus = reportFailure({fmt::format("{}: not a folder. Name the folder with the summaries or traces of the ranks.", folder)});
+            exitStatus = reportFailure(
+                {fmt::format("{}: not a folder. Name the folder with the summaries or traces of the ranks.", folder)});
             return;
         }
         exitStatus = reportFailure(becomePython(options->words()));

@@ -76,9 +76,11 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     if (const Result<void> place = checkPlaceForTrace(output, inputs); !place) return fail(place.error());
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
-    if (isOfSqlite(**trace)) return fail("{0}: contains events that only its own SQLite tables can hold. Copy it, or its \"nsys export "
-                    "--type sqlite\" if it is a report.",
-                    file.string());
+    if (isOfSqlite(**trace))
+        return fail(
+            "{0}: contains events that only its own SQLite tables can hold. Copy it, or its \"nsys export "
+            "--type sqlite\" if it is a report.",
+            file.string());
     if (const Result<void> written = writeSealedTraceFile(**trace, output); !written) return fail(written.error());
     if (const Result<void> sound = checkIndex(**trace); !sound) {
         static_cast<void>(removeFile(output));

@@ -115,8 +115,8 @@ struct IdleCause {
     bool isObserved() const { return activity.observation != Observation::None; }
     /// Returns true if the thread alternately ran and waited.
     bool runsAndWaits() const { return activity.observation == Observation::Alternating; }
-    /// Returns true if the thread both ran and waited, except for waits for another thread, which may have launched work
-    /// meanwhile, as that of autograd does. The state while the GPU was idle is then unknown.
+    /// Returns true if the thread both ran and waited, except for waits for another thread, which may have launched
+    /// work meanwhile, as that of autograd does. The state while the GPU was idle is then unknown.
     bool runsAndWaitsAlternately() const { return runsAndWaits() && activity.state != ThreadState::Lock; }
     /// Returns true if the thread was runnable without a core most of the time, but also ran.
     bool isMostlyWithoutCore() const { return activity.observation == Observation::WithoutCore; }

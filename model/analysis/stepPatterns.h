@@ -37,8 +37,8 @@ struct StepPattern {
     bool operator==(const StepPattern&) const = default;
 };
 
-/// Returns the pattern of a series of steps of one run, in order, or nullopt. A pattern costs at least 2 % of the median
-/// step. Tested in this order:
+/// Returns the pattern of a series of steps of one run, in order, or nullopt. A pattern costs at least 2 % of the
+/// median step. Tested in this order:
 ///
 /// - Period: 2 to 32 steps, at least five times. One place in the period has the longest step at least four times in
 ///   five, more than by chance (binomial, p below 0.01 over all tested periods and places and over `series` series). A
