@@ -5,6 +5,7 @@
     python3 roofs_known.py pure KIND [SECONDS]       one operation for a time: square, ragged, skinny, causal, conv
     python3 roofs_known.py train KIND [SECONDS]      a training: bf16, fp16, checkpoint
     python3 roofs_known.py profile KIND FILE         five steps of that training, or `gemms`, under torch.profiler
+    python3 roofs_known.py bytes                     20 operations on tensors larger than caches, once each, in ranges "bytes N"
 
 The last line of the output is a JSON object with the operations, counted by their formulas and by PyTorch, and the times.
 """
@@ -228,6 +229,59 @@ def run_training(kind, seconds):
     return truth
 
 
+def moving():
+    """20 operations on tensors of 0.5 to 2 GiB, by the name that reports have of them."""
+    half = torch.bfloat16
+    rows, columns = 65536, 8192
+    a, b, c = (torch.randn(rows, columns, device=DEVICE, dtype=half) for _ in range(3))
+    single = torch.randn(16384, 16384, device=DEVICE)
+    square = torch.randn(32768, 32768, device=DEVICE, dtype=half)
+    vector = torch.randn(32768, device=DEVICE, dtype=half)
+    thin = torch.randn(32768, 16, device=DEVICE, dtype=half)
+    weight, bias = (torch.randn(columns, device=DEVICE, dtype=half) for _ in range(2))
+    batches = [torch.randn(64, *sizes, device=DEVICE, dtype=half) for sizes in ((4096, 4096), (4096, 32))]
+    with torch.no_grad():
+        return {
+            "add": lambda: torch.add(a, b),
+            "mul": lambda: torch.mul(a, b),
+            "sub": lambda: torch.sub(a, c),
+            "div": lambda: torch.div(a, b),
+            "add in place": lambda: a.add_(b),
+            "relu": lambda: torch.relu(a),
+            "sigmoid": lambda: torch.sigmoid(a),
+            "tanh": lambda: torch.tanh(a),
+            "gelu": lambda: functional.gelu(a),
+            "silu": lambda: functional.silu(a),
+            "exp of fp32": lambda: torch.exp(single),
+            "sqrt of fp32": lambda: torch.sqrt(single),
+            "softmax": lambda: torch.softmax(a, -1),
+            "layer_norm": lambda: functional.layer_norm(a, (columns,), weight, bias),
+            "sum": lambda: torch.sum(a),
+            "copy": lambda: b.copy_(a),
+            "fill": lambda: c.fill_(1.0),
+            "mv": lambda: torch.mv(square, vector),
+            "skinny mm": lambda: torch.mm(square, thin),
+            "skinny bmm": lambda: torch.bmm(*batches),
+        }
+
+
+def run_bytes():
+    """A kernel `spin_kernel` precedes each operation, so that a profiler without ranges separates them, too."""
+    calls = moving()
+    for call in calls.values():
+        call()
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    with torch.autograd.profiler.emit_nvtx(record_shapes=True):
+        for number, call in enumerate(calls.values()):
+            torch.cuda._sleep(10_000)
+            with nvtx.range(f"bytes {number}"):
+                call()
+            torch.cuda.synchronize()
+    torch.cuda.profiler.stop()
+    return {"operations": list(calls)}
+
+
 def run_profile(kind, path):
     truth = {} if kind == "gemms" else counted(kind)
     training = None if kind == "gemms" else Training(kind)
@@ -255,6 +309,8 @@ def main():
         result = run_pure(kind, float(more[0] if more else 6))
     elif what == "train":
         result = run_training(kind, float(more[0] if more else 22))
+    elif what == "bytes":
+        result = run_bytes()
     elif what == "profile":
         result = run_profile(kind, more[0])
     else:
