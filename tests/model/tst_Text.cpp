@@ -122,7 +122,7 @@ std::string listOfTables() {
         // All tables that explain numbers share one text.
         if (!text.empty()) text += '\n';
         text += wrapped(fmt::format("**`{}`**, {}: {}", table->tableName(), table->rowMeaning(),
-                                    columns == before ? fmt::format("columns as of `{}`.", nameBefore) : columns));
+                                    columns == before ? fmt::format("same columns as `{}`.", nameBefore) : columns));
         if (columns != before) nameBefore = table->tableName();
         before = columns;
     }
