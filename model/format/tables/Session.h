@@ -8,228 +8,226 @@ namespace lanescope::tables {
 struct Strings : TableOf<Strings> {
     constexpr Strings() : TableOf("StringIds", "a string") {}
 
-    Key<"id"> id{this, "the number that other tables call it by; 0 is a number like any other"};
-    Text<"value"> value{this, "the string, UTF-8"};
+    Key<"id"> id{this, "string number used by other tables; 0 is valid"};
+    Text<"value"> value{this, "string, UTF-8"};
 };
 inline constexpr Strings strings;
 
 struct ThreadNames : TableOf<ThreadNames> {
-    constexpr ThreadNames() : TableOf("ThreadNames", "a name of a thread") {}
+    constexpr ThreadNames() : TableOf("ThreadNames", "a thread name") {}
 
-    Integer<"nameId"> nameId{this, "the name, in StringIds"};
-    OptionalInteger<"priority"> priority{this, "of several names that with the greatest counts"};
-    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+    Integer<"nameId"> nameId{this, "name, in StringIds"};
+    OptionalInteger<"priority"> priority{this, "priority; the name with the highest priority applies"};
+    OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
 };
 inline constexpr ThreadNames threadNames;
-/// Priority of a substitute name, which is not the thread's own and is stored only because readers expect a name.
+/// Priority of a substitute name, stored for a thread without a name because readers expect names.
 inline constexpr int64_t substitutePriority = -2;
 
 struct Processes : TableOf<Processes> {
     constexpr Processes() : TableOf("PROCESSES", "a process") {}
 
-    OptionalInteger<"globalPid"> globalPid{this, "the process"};
-    OptionalInteger<"pid"> pid{this, "its plain PID"};
-    OptionalText<"name"> name{this, "as on its command line"};
+    OptionalInteger<"globalPid"> globalPid{this, "packed process id"};
+    OptionalInteger<"pid"> pid{this, "PID"};
+    OptionalText<"name"> name{this, "program, as on the command line"};
 };
 inline constexpr Processes processes;
 
 struct SessionStart : TableOf<SessionStart> {
-    constexpr SessionStart() : TableOf("TARGET_INFO_SESSION_START_TIME", "time 0") {}
+    constexpr SessionStart() : TableOf("TARGET_INFO_SESSION_START_TIME", "the start of the session, which is time 0") {}
 
-    OptionalInteger<"utcEpochNs"> utcEpochNs{this, "since 1970, ns"};
-    OptionalText<"utcTime"> utcTime{this, "\"2026-01-31T12:00:00\""};
-    OptionalText<"localTime"> localTime{this, "the same in the machine's zone"};
-    OptionalInteger<"systemClockNs"> systemClockNs{this, "the system's monotonic clock at that time, ns"};
+    OptionalInteger<"utcEpochNs"> utcEpochNs{this, "UTC time since 1970, ns"};
+    OptionalText<"utcTime"> utcTime{this, "UTC time, for example \"2026-01-31T12:00:00\""};
+    OptionalText<"localTime"> localTime{this, "local time of the machine, in the same format"};
+    OptionalInteger<"systemClockNs"> systemClockNs{this, "monotonic system clock at time 0, ns"};
 };
 inline constexpr SessionStart sessionStart;
 
 struct SystemEnvironment : TableOf<SystemEnvironment> {
     constexpr SystemEnvironment()
-        : TableOf("TARGET_INFO_SYSTEM_ENV", "a fact of the machine, never the environment of the process; not filled") {
-    }
+        : TableOf("TARGET_INFO_SYSTEM_ENV",
+                  "a machine property, never an environment variable of the process; no rows in Lanescope traces") {}
 
-    OptionalInteger<"globalVid"> globalVid{this, "the machine"};
-    Text<"devStateName"> devStateName{this, "group of facts"};
-    Text<"name"> name{this, "the fact"};
-    Integer<"nameEnum"> nameEnum{this, "Nsight's number of the fact"};
-    Text<"value"> value{this, "what it is"};
+    OptionalInteger<"globalVid"> globalVid{this, "packed id of host and virtual machine"};
+    Text<"devStateName"> devStateName{this, "group of properties"};
+    Text<"name"> name{this, "property name"};
+    Integer<"nameEnum"> nameEnum{this, "Nsight's number of the property"};
+    Text<"value"> value{this, "property value"};
 };
 inline constexpr SystemEnvironment systemEnvironment;
 
-/// Shared columns of two tables.
+/// Columns of the metadata tables.
 struct MetaData : TableOf<MetaData> {
     constexpr explicit MetaData(const char* tableName = "", const char* rowMeaning = "")
         : TableOf(tableName, rowMeaning) {}
 
-    Text<"name"> name{this, "the property"};
-    OptionalText<"value"> value{this, "what it is"};
+    Text<"name"> name{this, "property name"};
+    OptionalText<"value"> value{this, "property value"};
 };
-inline constexpr MetaData captureMetaData{"META_DATA_CAPTURE", "how it was recorded"};
-inline constexpr MetaData exportMetaData{"META_DATA_EXPORT", "which schema this is"};
-/// Row with the recorder of the trace, such as "Lanescope 1.2.3"; exports have none.
+inline constexpr MetaData captureMetaData{"META_DATA_CAPTURE", "a property of the recording"};
+inline constexpr MetaData exportMetaData{"META_DATA_EXPORT", "a property of the schema"};
+/// Name of the row with the producer of the trace, such as "Lanescope 1.2.3"; missing in exports of Nsight Systems.
 inline constexpr const char* producerName = "LANESCOPE_PRODUCER";
 
 struct AnalysisDetails : TableOf<AnalysisDetails> {
     constexpr AnalysisDetails() : TableOf("ANALYSIS_DETAILS", "the session") {}
 
-    Integer<"globalVid"> globalVid{this, "the machine"};
-    Integer<"duration"> duration{this, "ns"};
-    Integer<"startTime"> startTime{this, "ns"};
-    Integer<"stopTime"> stopTime{this, "ns"};
+    Integer<"globalVid"> globalVid{this, "packed id of host and virtual machine"};
+    Integer<"duration"> duration{this, "duration, ns"};
+    Integer<"startTime"> startTime{this, "start time, ns"};
+    Integer<"stopTime"> stopTime{this, "end time, ns"};
 };
 inline constexpr AnalysisDetails analysisDetails;
 
 struct Diagnostics : TableOf<Diagnostics> {
-    constexpr Diagnostics() : TableOf("DIAGNOSTIC_EVENT", "a message of the profiler; not filled") {}
+    constexpr Diagnostics() : TableOf("DIAGNOSTIC_EVENT", "a message of the profiler; no rows in Lanescope traces") {}
 
-    Integer<"timestamp"> timestamp{this, "when, ns"};
-    Integer<"timestampType"> timestampType{this, "as ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE"};
-    Integer<"source"> source{this, "as ENUM_DIAGNOSTIC_SOURCE_TYPE"};
-    Integer<"severity"> severity{this, "as ENUM_DIAGNOSTIC_SEVERITY_LEVEL"};
-    Text<"text"> text{this, "the message"};
-    OptionalInteger<"globalPid"> globalPid{this, "the process it is about"};
+    Integer<"timestamp"> timestamp{this, "time, ns"};
+    Integer<"timestampType"> timestampType{this, "clock of the timestamp, as in ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE"};
+    Integer<"source"> source{this, "source of the message, as in ENUM_DIAGNOSTIC_SOURCE_TYPE"};
+    Integer<"severity"> severity{this, "severity, as in ENUM_DIAGNOSTIC_SEVERITY_LEVEL"};
+    Text<"text"> text{this, "message text"};
+    OptionalInteger<"globalPid"> globalPid{this, "packed id of the affected process"};
 };
 inline constexpr Diagnostics diagnostics;
 
 struct Health : TableOf<Health> {
     constexpr Health() : TableOf("LANESCOPE_HEALTH", "a loss or another warning") {}
 
-    Integer<"severity"> severity{this, "0 information, 1 warning, 2 error"};
-    Text<"code"> code{this, "a code for programs: \"events-dropped\", \"log-damaged\""};
-    OptionalInteger<"globalPid"> globalPid{this, "the process it is about; NULL for the whole run"};
-    OptionalInteger<"timestamp"> timestamp{this, "when, ns; NULL if it has no time"};
-    OptionalInteger<"count"> count{this, "how many; NULL if not countable"};
-    Text<"sentence"> sentence{this, "for the user: what happened and what to do"};
+    Integer<"severity"> severity{this, "0: information, 1: warning, 2: error"};
+    Text<"code"> code{this, "code for programs, for example \"events-dropped\" or \"log-full\""};
+    OptionalInteger<"globalPid"> globalPid{this, "packed id of the affected process; NULL for the whole run"};
+    OptionalInteger<"timestamp"> timestamp{this, "time, ns; NULL without a time"};
+    OptionalInteger<"count"> count{this, "number of reported items; NULL if not countable"};
+    Text<"sentence"> sentence{this, "message for the user: event and remedy"};
 };
 inline constexpr Health health;
 
 struct Properties : TableOf<Properties> {
-    constexpr Properties() : TableOf("LANESCOPE_PROPERTIES", "a fact of the run or of a process") {}
+    constexpr Properties() : TableOf("LANESCOPE_PROPERTIES", "a property of the run or of a process") {}
 
-    OptionalInteger<"globalPid"> globalPid{this, "the process; NULL for the whole run"};
-    Text<"name"> name{this, "the fact"};
-    OptionalText<"value"> value{this, "what it is"};
+    OptionalInteger<"globalPid"> globalPid{this, "packed process id; NULL for the whole run"};
+    Text<"name"> name{this, "property name"};
+    OptionalText<"value"> value{this, "property value"};
 };
 inline constexpr Properties properties;
 
 struct ProcessStates : TableOf<ProcessStates> {
     constexpr ProcessStates() : TableOf("LANESCOPE_PROCESSES", "a recorded process") {}
 
-    Integer<"globalPid"> globalPid{this, "the process"};
-    OptionalInteger<"rank"> rank{this, "of a distributed job; NULL outside one"};
-    OptionalInteger<"startNs"> startNs{this, "its first sign of life, ns"};
-    OptionalInteger<"endNs"> endNs{
-        this,
-        "its last sign of life, ns; NVTX ranges that it left open (end is NULL) are shown up to "
-        "it, without it up to the last event of the process, or of the trace if the process did "
-        "nothing more"};
-    OptionalInteger<"endedNormally"> endedNormally{
-        this,
-        "0: killed, crashed, or its log was truncated; the last events may be missing. NULL if not "
-        "known"};
-    OptionalInteger<"exitStatus"> exitStatus{this, "as wait gives it; NULL if not known"};
+    Integer<"globalPid"> globalPid{this, "packed process id"};
+    OptionalInteger<"rank"> rank{this, "rank in the distributed job; NULL without a job"};
+    OptionalInteger<"startNs"> startNs{this, "first sign of life, ns"};
+    OptionalInteger<"endNs"> endNs{this,
+                                   "last sign of life, ns; drawn end of open NVTX ranges (if NULL: last event of the "
+                                   "process, or else of the trace)"};
+    OptionalInteger<"endedNormally"> endedNormally{this,
+                                                   "0: killed, crashed or log truncated, so that the last events may "
+                                                   "be missing; 1: ended normally; NULL if unknown"};
+    OptionalInteger<"exitStatus"> exitStatus{this, "exit status in the encoding of wait(); NULL if unknown"};
     OptionalText<"logFile"> logFile{
-        this, "name of the log it was read from, without folder; never opened by a reader of the trace"};
-    OptionalInteger<"localRank"> localRank{this,
-                                           "rank among the processes of its host; NULL outside a distributed job"};
-    OptionalInteger<"worldSize"> worldSize{this, "how many ranks the job has; NULL outside one"};
+        this, "name of the source log, without folder; for information only, since readers never open the log"};
+    OptionalInteger<"localRank"> localRank{this, "rank within the host; NULL without a distributed job"};
+    OptionalInteger<"worldSize"> worldSize{this, "number of ranks of the job; NULL without a distributed job"};
 };
 inline constexpr ProcessStates processStates;
 
 struct Windows : TableOf<Windows> {
     constexpr Windows()
         : TableOf("LANESCOPE_WINDOWS",
-                  "an interval in which a process recorded; a process without rows here recorded "
-                  "from its start to its end") {}
+                  "a recording window of a process; a process without rows was recorded from start to end") {}
 
-    Integer<"globalPid"> globalPid{this, "the process"};
-    Integer<"index"> index{this, "number of the window, from 0; a word of SQL, so write \"index\""};
-    Integer<"startNs"> startNs{this, "when it began, ns"};
-    OptionalInteger<"endNs"> endNs{this, "when it ended, ns; NULL: it was open when the process ended"};
+    Integer<"globalPid"> globalPid{this, "packed process id"};
+    Integer<"index"> index{this, "window number, from 0; an SQL keyword, to be written as \"index\""};
+    Integer<"startNs"> startNs{this, "start time, ns"};
+    OptionalInteger<"endNs"> endNs{this, "end time, ns; NULL if the window was open at the end of the process"};
 };
 inline constexpr Windows windows;
 
 struct Gaps : TableOf<Gaps> {
-    constexpr Gaps() : TableOf("LANESCOPE_GAPS", "an interval in which a process lost records") {}
+    constexpr Gaps() : TableOf("LANESCOPE_GAPS", "an interval in which records of a process were lost") {}
 
-    Integer<"globalPid"> globalPid{this, "the process"};
-    Integer<"what"> what{this, "the number of a kind of loss"};
-    Integer<"startNs"> startNs{this, "the last sign of that kind before the loss, ns"};
-    Integer<"endNs"> endNs{this, "when the loss was noticed, ns"};
-    OptionalInteger<"count"> count{this, "how many were lost"};
+    Integer<"globalPid"> globalPid{this, "packed process id"};
+    Integer<"what"> what{
+        this, "1 nvtx-calls, 2 cuda-activity, 3 log-blocks, 5 nccl-events, 7 nested-calls, 8 calls-without-memory"};
+    Integer<"startNs"> startNs{this, "time of the last record of the same kind before the loss, ns"};
+    Integer<"endNs"> endNs{this, "detection time of the loss, ns"};
+    OptionalInteger<"count"> count{this, "number of lost records"};
 };
 inline constexpr Gaps gaps;
 
 struct Untimed : TableOf<Untimed> {
     constexpr Untimed()
-        : TableOf("LANESCOPE_UNTIMED", "an activity of which CUPTI gave no time, instead of a row in its own table") {}
+        : TableOf("LANESCOPE_UNTIMED",
+                  "an activity without a time from CUPTI, stored here instead of in the table of its kind") {}
 
-    Text<"tableName"> inTable{this, "the table in which it would have a row"};
-    Integer<"globalPid"> globalPid{this, "the process"};
-    OptionalInteger<"globalTid"> globalTid{this, "the thread, of what threads do"};
+    Text<"tableName"> inTable{this, "table of timed activities of the same kind"};
+    Integer<"globalPid"> globalPid{this, "packed process id"};
+    OptionalInteger<"globalTid"> globalTid{this, "packed thread id; NULL for activities without a thread"};
     OptionalInteger<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
-    OptionalInteger<"contextId"> contextId{this, "CUPTI's number of the context"};
-    OptionalInteger<"streamId"> streamId{this, "CUPTI's number of the stream"};
+    OptionalInteger<"contextId"> contextId{this, "CUPTI context id"};
+    OptionalInteger<"streamId"> streamId{this, "CUPTI stream id"};
     OptionalInteger<"correlationId"> correlationId{this,
-                                                   "joins it with the API call of the same process that launched it"};
-    OptionalInteger<"nameId"> nameId{this, "what it is called, in StringIds, if it has a name"};
-    OptionalInteger<"copyKind"> copyKind{this, "of a migration, as in the table of memcpys"};
+                                                   "correlation id of the launching API call in the same process"};
+    OptionalInteger<"nameId"> nameId{this, "name, in StringIds; NULL without a name"};
+    OptionalInteger<"copyKind"> copyKind{this,
+                                         "migration kind, as in ENUM_CUDA_MEMCPY_OPER; NULL for other activities"};
 };
 inline constexpr Untimed untimed;
 
 struct Clocks : TableOf<Clocks> {
-    constexpr Clocks() : TableOf("LANESCOPE_CLOCKS", "the same time on three clocks; several rows per process") {}
+    constexpr Clocks() : TableOf("LANESCOPE_CLOCKS", "one time on three clocks; several rows per process") {}
 
-    OptionalInteger<"globalPid"> globalPid{this, "the process"};
-    OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
-    OptionalInteger<"monotonicNs"> monotonicNs{this, "the system's monotonic clock, ns"};
-    OptionalInteger<"cuptiNs"> cuptiNs{this, "CUPTI's clock, ns"};
+    OptionalInteger<"globalPid"> globalPid{this, "packed process id"};
+    OptionalInteger<"realtimeNs"> realtimeNs{this, "UTC time since 1970, ns"};
+    OptionalInteger<"monotonicNs"> monotonicNs{this, "monotonic system clock, ns"};
+    OptionalInteger<"cuptiNs"> cuptiNs{this, "CUPTI clock, ns"};
 };
 inline constexpr Clocks clocks;
 
-// Tables of older exports of Nsight Systems, or of older Lanescope traces. They are read, never written.
+// Tables of older exports of Nsight Systems or of older Lanescope traces, which are only read.
 
 struct OldestGpus : TableOf<OldestGpus> {
-    constexpr OldestGpus() : TableOf("TARGET_INFO_GPU", "a GPU, as the first exports have it") {}
+    constexpr OldestGpus() : TableOf("TARGET_INFO_GPU", "a GPU, in the oldest exports") {}
 
-    OptionalInteger<"deviceId"> id{this, "the number that is shown"};
-    OptionalText<"name"> name{this, "as the driver calls it"};
-    OptionalText<"uuid"> uuid{this, "\"GPU-...\""};
+    OptionalInteger<"deviceId"> id{this, "GPU number shown to users"};
+    OptionalText<"name"> name{this, "GPU name reported by the driver"};
+    OptionalText<"uuid"> uuid{this, "UUID, \"GPU-...\""};
     OptionalText<"busLocation"> busLocation{this, "PCI address"};
-    OptionalInteger<"totalMemory"> totalMemory{this, "bytes"};
-    OptionalInteger<"memoryBandwidth"> memoryBandwidth{this, "bytes a second"};
-    OptionalInteger<"smCount"> smCount{this, "streaming multiprocessors"};
+    OptionalInteger<"totalMemory"> totalMemory{this, "memory size, bytes"};
+    OptionalInteger<"memoryBandwidth"> memoryBandwidth{this, "memory bandwidth, bytes per second"};
+    OptionalInteger<"smCount"> smCount{this, "number of streaming multiprocessors"};
     OptionalInteger<"computeMajor"> computeMajor{this, "major compute capability"};
     OptionalInteger<"computeMinor"> computeMinor{this, "minor compute capability"};
 };
 inline constexpr OldestGpus oldestGpus;
 
 struct CudaGpus : TableOf<CudaGpus> {
-    constexpr CudaGpus() : TableOf("TARGET_INFO_CUDA_GPU", "a GPU that CUDA knows") {}
+    constexpr CudaGpus() : TableOf("TARGET_INFO_CUDA_GPU", "a GPU with a CUDA device") {}
 
-    OptionalInteger<"deviceId"> deviceId{this, "the number that is shown"};
-    OptionalText<"name"> name{this, "as the driver calls it"};
+    OptionalInteger<"deviceId"> deviceId{this, "GPU number shown to users"};
+    OptionalText<"name"> name{this, "GPU name reported by the driver"};
     OptionalText<"pciBusId"> pciBusId{this, "PCI address"};
-    OptionalInteger<"globalMemorySize"> globalMemorySize{this, "bytes"};
-    OptionalInteger<"globalMemoryBandwidth"> globalMemoryBandwidth{this, "bytes a second"};
-    OptionalInteger<"numMultiprocessors"> numMultiprocessors{this, "streaming multiprocessors"};
-    OptionalInteger<"computeCapabilityMajor"> computeCapabilityMajor{this, "before the point"};
-    OptionalInteger<"computeCapabilityMinor"> computeCapabilityMinor{this, "after the point"};
+    OptionalInteger<"globalMemorySize"> globalMemorySize{this, "memory size, bytes"};
+    OptionalInteger<"globalMemoryBandwidth"> globalMemoryBandwidth{this, "memory bandwidth, bytes per second"};
+    OptionalInteger<"numMultiprocessors"> numMultiprocessors{this, "number of streaming multiprocessors"};
+    OptionalInteger<"computeCapabilityMajor"> computeCapabilityMajor{this, "major compute capability"};
+    OptionalInteger<"computeCapabilityMinor"> computeCapabilityMinor{this, "minor compute capability"};
 };
 inline constexpr CudaGpus cudaGpus;
 
-/// Table of Lanescope itself, up to schema version 6.
+/// Lanescope table up to schema version 6.
 struct OldGraphNodes : TableOf<OldGraphNodes> {
     constexpr OldGraphNodes() : TableOf("LANESCOPE_GRAPH_NODES", "a node of a CUDA graph") {}
 
-    Integer<"globalTid"> globalTid{this, "the thread that made it"};
-    Integer<"timestamp"> timestamp{this, "when, ns"};
-    Integer<"graphNodeId"> graphNodeId{this, "its number in its process"};
-    OptionalInteger<"originalNodeId"> originalNodeId{this, "the node of which it is a copy"};
-    OptionalInteger<"callchainId"> callchainId{this, "the Python stack at its capture"};
+    Integer<"globalTid"> globalTid{this, "packed id of the creating thread"};
+    Integer<"timestamp"> timestamp{this, "time, ns"};
+    Integer<"graphNodeId"> graphNodeId{this, "node id within the process"};
+    OptionalInteger<"originalNodeId"> originalNodeId{this, "id of the copied node; NULL if not a copy"};
+    OptionalInteger<"callchainId"> callchainId{this, "Python stack at the capture, in LANESCOPE_STACKS"};
 };
 inline constexpr OldGraphNodes oldGraphNodes;
 
-inline constexpr MetaData oldExportMetaData{"EXPORT_META_DATA", "which schema it is"};
+inline constexpr MetaData oldExportMetaData{"EXPORT_META_DATA", "a property of the schema"};
 
 }  // namespace lanescope::tables
