@@ -7,84 +7,84 @@ namespace lanescope::tables {
 
 struct ThreadStates : TableOf<ThreadStates> {
     constexpr ThreadStates()
-        : TableOf("LANESCOPE_THREAD_STATES", "state of a CPU thread for a while, from samples", Content::Events) {}
+        : TableOf("LANESCOPE_THREAD_STATES", "an interval with one state of a CPU thread, from samples",
+                  Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "from when on, ns"};
-    OptionalInteger<"end"> end{this, "until when, ns"};
-    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+    OptionalInteger<"start"> start{this, "start of the interval, ns"};
+    OptionalInteger<"end"> end{this, "end of the interval, ns"};
+    OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
     Integer<"state"> state{this,
-                           "0 unknown, 1 running, 2 runnable; waiting: 3 for Python's GIL, 4 for "
-                           "another lock or thread, 5 for input, 6 for a disk, 7 for a time, 8 in "
-                           "a driver, 9 for a process, 10 for what is not known"};
-    OptionalInteger<"callchainId"> callchainId{
-        this, "its Python stack, in LANESCOPE_STACKS; NULL if it has none, or was not read"};
-    Integer<"cpuNs"> cpuNs{this, "for how long it had a core, as the kernel counts, ns"};
-    Integer<"delayNs"> delayNs{this, "for how long it was runnable, ns"};
-    OptionalInteger<"callId"> callId{this, "the system call it waits in, in StringIds"};
-    OptionalInteger<"holderTid"> holderTid{this, "the thread that has the GIL it waits for"};
-    OptionalInteger<"holderCallchainId"> holderCallchainId{this, "the Python stack of that, in LANESCOPE_STACKS"};
+                           "0 unknown, 1 running, 2 runnable; waits: 3 GIL, 4 lock or thread, 5 input, 6 disk, 7 "
+                           "timer, 8 driver, 9 process, 10 unknown"};
+    OptionalInteger<"callchainId"> callchainId{this, "Python stack, in LANESCOPE_STACKS; NULL if absent or not read"};
+    Integer<"cpuNs"> cpuNs{this, "running time as counted by the kernel, ns"};
+    Integer<"delayNs"> delayNs{this, "runnable time (waiting for a core) as counted by the kernel, ns"};
+    OptionalInteger<"callId"> callId{this, "system call of a waiting thread, in StringIds"};
+    OptionalInteger<"holderTid"> holderTid{this, "packed id of the thread with the awaited GIL"};
+    OptionalInteger<"holderCallchainId"> holderCallchainId{this, "Python stack of holderTid, in LANESCOPE_STACKS"};
 };
 inline constexpr ThreadStates threadStates;
 
-// As in Nsight Systems.
+// Tables of exports of Nsight Systems.
 
 struct ScheduleEvents : TableOf<ScheduleEvents> {
-    constexpr ScheduleEvents() : TableOf("SCHED_EVENTS", "a thread got a core or lost it", Content::Events) {}
+    constexpr ScheduleEvents() : TableOf("SCHED_EVENTS", "a context switch of a CPU thread", Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when, ns"};
-    OptionalInteger<"cpu"> cpu{this, "which core"};
-    OptionalInteger<"isSchedIn"> isSchedIn{this, "1: it got it, 0: it lost it"};
-    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+    OptionalInteger<"start"> start{this, "time, ns"};
+    OptionalInteger<"cpu"> cpu{this, "CPU core"};
+    OptionalInteger<"isSchedIn"> isSchedIn{this, "1: scheduled in, 0: scheduled out"};
+    OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
     OptionalInteger<"isPreempted"> isPreempted{
-        this, "1: it lost it though it could have gone on; not in Nsight Systems exports"};
+        this, "1: preempted (scheduled out while runnable); not in Nsight Systems exports"};
 };
 inline constexpr ScheduleEvents scheduleEvents;
 
-// Only Nsight Systems writes this table.
+// Table written only by Nsight Systems.
 
 struct SystemCalls : TableOf<SystemCalls> {
-    constexpr SystemCalls() : TableOf("OSRT_API", "a call of the operating system's libraries") {}
+    constexpr SystemCalls() : TableOf("OSRT_API", "a call of an operating system library") {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns"};
-    OptionalInteger<"end"> end{this, "when it returned, ns"};
-    OptionalInteger<"globalTid"> globalTid{this, "the calling thread"};
-    OptionalInteger<"nameId"> nameId{this, "the function, in StringIds"};
-    OptionalInteger<"callchainId"> callchainId{this, "its stack, in OSRT_CALLCHAINS"};
+    OptionalInteger<"start"> start{this, "start time, ns"};
+    OptionalInteger<"end"> end{this, "time of return, ns"};
+    OptionalInteger<"globalTid"> globalTid{this, "packed id of the calling thread"};
+    OptionalInteger<"nameId"> nameId{this, "function name, in StringIds"};
+    OptionalInteger<"callchainId"> callchainId{this, "call stack, in OSRT_CALLCHAINS"};
 };
 inline constexpr SystemCalls systemCalls;
 
 struct SampleEvents : TableOf<SampleEvents> {
-    constexpr SampleEvents() : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core", Content::Events) {}
+    constexpr SampleEvents() : TableOf("COMPOSITE_EVENTS", "a sample of a running CPU thread", Content::Events) {}
 
-    OptionalInteger<"id"> id{this, "its stack, in SAMPLING_CALLCHAINS; of several samples the same, where we made it"};
-    OptionalInteger<"start"> start{this, "when, ns"};
-    OptionalInteger<"cpu"> cpu{this, "on which core"};
-    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+    OptionalInteger<"id"> id{
+        this, "call stack, in SAMPLING_CALLCHAINS; in Lanescope traces shared by samples with equal stacks"};
+    OptionalInteger<"start"> start{this, "time, ns"};
+    OptionalInteger<"cpu"> cpu{this, "CPU core"};
+    OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
 };
 inline constexpr SampleEvents sampleEvents;
 
 struct Callchains : TableOf<Callchains> {
-    constexpr explicit Callchains(const char* table = "SAMPLING_CALLCHAINS") : TableOf(table, "a frame of a stack") {}
+    constexpr explicit Callchains(const char* table = "SAMPLING_CALLCHAINS")
+        : TableOf(table, "a frame of a call stack") {}
 
-    OptionalInteger<"id"> id{this, "the stack"};
-    OptionalInteger<"symbol"> symbol{this, "the function, in StringIds"};
-    OptionalInteger<"module"> module{this, "the library, in StringIds; of a function of Python its file"};
-    OptionalInteger<"stackDepth"> stackDepth{this, "from 0, the innermost"};
-    OptionalInteger<"line"> line{this, "of a function of Python its line; not in Nsight Systems exports"};
+    OptionalInteger<"id"> id{this, "stack number"};
+    OptionalInteger<"symbol"> symbol{this, "function name, in StringIds"};
+    OptionalInteger<"module"> module{this, "library, or file of a Python function; in StringIds"};
+    OptionalInteger<"stackDepth"> stackDepth{this, "frame number, from 0 (innermost)"};
+    OptionalInteger<"line"> line{this, "line of a Python function; not in Nsight Systems exports"};
 };
 inline constexpr Callchains samplingCallchains;
 inline constexpr Callchains systemCallchains{"OSRT_CALLCHAINS"};
 
 struct Stacks : TableOf<Stacks> {
-    constexpr Stacks() : TableOf("LANESCOPE_STACKS", "a Python stack, by its innermost frame") {}
+    constexpr Stacks() : TableOf("LANESCOPE_STACKS", "a Python stack, stored as innermost frame and parent stack") {}
 
-    Key<"id"> id{this, "the number that calls name it by, in callchainId; from 1"};
+    Key<"id"> id{this, "stack number for callchainId, from 1"};
     OptionalInteger<"parentId"> parentId{
-        this, "the stack without its innermost frame; a lower number; NULL if there is no other"};
-    Integer<"functionId"> functionId{
-        this, "the function of the innermost frame, qualified where Python says so; in StringIds"};
-    OptionalInteger<"fileId"> fileId{this, "its file, in StringIds; NULL if it has none"};
-    OptionalInteger<"line"> line{this, "the line in it, from 1; NULL if unknown"};
+        this, "number of the stack without the innermost frame, always lower than id; NULL for a stack of one frame"};
+    Integer<"functionId"> functionId{this, "function of the innermost frame, qualified if possible, in StringIds"};
+    OptionalInteger<"fileId"> fileId{this, "file of the function, in StringIds; NULL without a file"};
+    OptionalInteger<"line"> line{this, "line in the file, from 1; NULL if unknown"};
 };
 inline constexpr Stacks stacks;
 
