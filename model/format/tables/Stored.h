@@ -5,347 +5,365 @@
 
 namespace lanescope::tables {
 
-// Results that are computed from the events when a recording is finished, so that later commands need not read the
-// events. All share one version, `storedVersion`. `model/compare` writes and reads the tables of a comparison,
-// `model/fleet` writes the additional ones of a fleet report. A rank's summary is a file with the same tables.
+// Results computed from the events at the end of a recording, so that later commands need not read the events. All
+// tables share one version, `storedVersion`. `model/analysis` writes and reads the summary of the run, `model/fleet`
+// writes the additional tables of a fleet report. The summary file of a rank contains the same tables.
 
 struct StoredFacts : TableOf<StoredFacts> {
-    constexpr StoredFacts() : TableOf("LANESCOPE_STORED", "a fact of what is stored or of the run") {}
+    constexpr StoredFacts() : TableOf("LANESCOPE_STORED", "a property of the run or of the stored results") {}
 
-    Text<"name"> name{this, "the fact; gpuName may come several times"};
-    OptionalAny<"value"> value{this, "a number or a text"};
+    Text<"name"> name{this, "property name; gpuName may occur several times"};
+    OptionalAny<"value"> value{this, "integer or text"};
 };
 inline constexpr StoredFacts storedFacts;
 
 struct StoredHealth : TableOf<StoredHealth> {
-    constexpr StoredHealth() : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run, most severe first") {}
+    constexpr StoredHealth() : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run; most severe first") {}
 
-    Integer<"severity"> severity{this, "as in LANESCOPE_HEALTH"};
-    Text<"code"> code{this, "as in LANESCOPE_HEALTH; it may be one of a reader"};
-    OptionalInteger<"globalPid"> globalPid{this, "the process it is about; NULL for the whole run"};
-    OptionalInteger<"count"> count{this, "how many; NULL if not countable"};
-    Text<"sentence"> sentence{this, "for the user"};
+    Integer<"severity"> severity{this, "severity, as in LANESCOPE_HEALTH"};
+    Text<"code"> code{this, "code, as in LANESCOPE_HEALTH, or a code of a reader"};
+    OptionalInteger<"globalPid"> globalPid{this, "packed id of the affected process; NULL for the whole run"};
+    OptionalInteger<"count"> count{this, "number of reported items; NULL if not countable"};
+    Text<"sentence"> sentence{this, "message for the user"};
 };
 inline constexpr StoredHealth storedHealth;
 
 struct StoredWorkers : TableOf<StoredWorkers> {
-    constexpr StoredWorkers() : TableOf("LANESCOPE_STORED_WORKERS", "a worker: one process on one GPU") {}
+    constexpr StoredWorkers() : TableOf("LANESCOPE_STORED_WORKERS", "a worker (one process on one GPU)") {}
 
-    Integer<"worker"> worker{this, "its number, from 0"};
-    Integer<"pid"> pid{this, "a plain PID"};
-    OptionalInteger<"rank"> rank{this, "of a distributed job; NULL outside one"};
-    OptionalText<"processName"> processName{this, "as on its command line"};
-    Integer<"gpuId"> gpuId{this, "the GPU"};
-    OptionalText<"gpuName"> gpuName{this, "as the driver calls it"};
-    Integer<"endedAbnormally"> endedAbnormally{this, "1: the last of its events may be missing"};
-    Integer<"foundSteps"> foundSteps{this, "how many steps were found"};
-    Integer<"warmUpSteps"> warmUpSteps{this, "how many were skipped at the start"};
-    Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was incomplete and skipped"};
-    Integer<"workNs"> workNs{this, "from the start of its first work on the GPU to the end of its last, ns"};
-    Integer<"pauses"> pauses{this, "how often the next step did not follow at once"};
-    Integer<"pauseNs"> pauseNs{this, "how long all of these take, ns"};
-    Integer<"pauseIdleNs"> pauseIdleNs{this, "between steps, without GPU work, ns"};
-    Integer<"longestPauseStartNs"> longestPauseStartNs{this, "when the pause with most of that began, ns"};
-    Integer<"longestPauseNs"> longestPauseNs{this, "how long that took, ns"};
-    Integer<"highestSmClockHz"> highestSmClockHz{this, "of its GPU in the whole run, Hz; 0 if unknown"};
+    Integer<"worker"> worker{this, "worker number, from 0"};
+    Integer<"pid"> pid{this, "PID (not packed)"};
+    OptionalInteger<"rank"> rank{this, "rank in the distributed job; NULL without a job"};
+    OptionalText<"processName"> processName{this, "program, as on the command line"};
+    Integer<"gpuId"> gpuId{this, "GPU number"};
+    OptionalText<"gpuName"> gpuName{this, "GPU name reported by the driver"};
+    Integer<"endedAbnormally"> endedAbnormally{this, "1: the last events of the process may be missing"};
+    Integer<"foundSteps"> foundSteps{this, "number of steps found"};
+    Integer<"warmUpSteps"> warmUpSteps{this, "number of steps skipped at the start"};
+    Integer<"isLastLeftOut"> isLastLeftOut{this, "1: last step incomplete and skipped"};
+    Integer<"workNs"> workNs{this, "time from the start of the first GPU work to the end of the last, ns"};
+    Integer<"pauses"> pauses{this, "number of pauses between consecutive steps"};
+    Integer<"pauseNs"> pauseNs{this, "total duration of the pauses, ns"};
+    Integer<"pauseIdleNs"> pauseIdleNs{this, "time without GPU work in the pauses, ns"};
+    Integer<"longestPauseStartNs"> longestPauseStartNs{this, "start time of the pause with the most idle time, ns"};
+    Integer<"longestPauseNs"> longestPauseNs{this, "duration of the pause with the most idle time, ns"};
+    Integer<"highestSmClockHz"> highestSmClockHz{this,
+                                                 "maximum SM clock of the GPU in the whole run, Hz; 0 if unknown"};
     OptionalInteger<"heldBackNs"> heldBackNs{this,
-                                             "processor time that a limit held back in the steps, ns; NULL if unknown"};
-    Integer<"loaderThreads"> loaderThreads{this, "how many of its data loader threads were sampled in the steps"};
-    Integer<"loaderKnownNs"> loaderKnownNs{this, "for how long, summed over them, ns"};
-    Integer<"loaderRanNs"> loaderRanNs{this, "of that, in which they ran, ns"};
-    Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "in which they were runnable, ns"};
-    Integer<"loaderInputNs"> loaderInputNs{this, "in which they waited for input or a disk, ns"};
+                                             "CPU time withheld in the steps by a CPU limit, ns; NULL if unknown"};
+    Integer<"loaderThreads"> loaderThreads{this, "number of data loader threads sampled in the steps"};
+    Integer<"loaderKnownNs"> loaderKnownNs{this, "sampled time of the data loader threads, summed, ns"};
+    Integer<"loaderRanNs"> loaderRanNs{this, "part of loaderKnownNs spent running, ns"};
+    Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "part of loaderKnownNs spent runnable (waiting for a core), ns"};
+    Integer<"loaderInputNs"> loaderInputNs{this, "part of loaderKnownNs spent waiting for input or a disk, ns"};
     OptionalInteger<"noCoreThreads"> noCoreThreads{
-        this, "how many threads of its process lacked a core in the steps; NULL if unknown"};
-    OptionalInteger<"noCoreNs"> noCoreNs{this, "for how long, summed over them, ns"};
-    Integer<"launches"> launches{this, "how many calls launched the kernels of the steps"};
-    Integer<"launchNs"> launchNs{this, "their median time, ns; 0 without any"};
-    Text<"launchPlace"> launchPlace{this, "the line that made most of them; may be empty"};
-    Integer<"launchesThere"> launchesThere{this, "how many that line made"};
-    Integer<"allocations"> allocations{this, "calls in the steps that allocate memory"};
-    Integer<"frees"> frees{this, "calls in the steps that free memory"};
-    Text<"freedAt"> freedAt{this, "the line of Python that made most of these; may be empty"};
-    Integer<"hasTensorFloat"> hasTensorFloat{this, "1 if the GPU multiplies matrices as TF32"};
-    Integer<"drains"> drains{this, "waits for the GPU in which it ran out of work"};
-    Integer<"orderedStreams"> orderedStreams{this, "streams of which work never overlaps, ordered by the default one"};
-    Integer<"defaultOperations"> defaultOperations{this, "operations on the default stream in the steps"};
-    Integer<"usedMemoryBytes"> usedMemoryBytes{this, "maximum used memory of the GPU; 0 if unknown"};
-    Integer<"memoryBytes"> memoryBytes{this, "memory of the GPU; 0 if unknown"};
-    Integer<"singleRate"> singleRate{this, "measured operations per second of products of fp32; 0 if unknown"};
-    Integer<"tensorFloatRate"> tensorFloatRate{this, "the same of TF32"};
-    Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
-    OptionalInteger<"restCause"> restCause{this, "number of the cause that tells where it did, and for what"};
+        this, "number of threads of the process that were runnable (waiting for a core) in the steps; NULL if unknown"};
+    OptionalInteger<"noCoreNs"> noCoreNs{
+        this, "runnable time (waiting for a core) of noCoreThreads, summed, ns; NULL if unknown"};
+    Integer<"launches"> launches{this, "number of calls that launched kernels of the steps"};
+    Integer<"launchNs"> launchNs{this, "median duration of the launching calls, ns; 0 without calls"};
+    Text<"launchPlace"> launchPlace{this, "Python line with the most launching calls; may be empty"};
+    Integer<"launchesThere"> launchesThere{this, "number of launching calls at launchPlace"};
+    Integer<"allocations"> allocations{this, "number of allocating calls in the steps"};
+    Integer<"frees"> frees{this, "number of deallocating calls in the steps"};
+    Text<"freedAt"> freedAt{this, "Python line with the most deallocating calls; may be empty"};
+    Integer<"hasTensorFloat"> hasTensorFloat{this, "1: the GPU supports matrix products in TF32"};
+    Integer<"drains"> drains{this, "number of synchronizations in which the GPU ran out of work"};
+    Integer<"orderedStreams"> orderedStreams{
+        this, "number of streams without overlap, because the default stream serializes them"};
+    Integer<"defaultOperations"> defaultOperations{this, "number of operations on the default stream in the steps"};
+    Integer<"usedMemoryBytes"> usedMemoryBytes{this, "maximum used GPU memory, bytes; 0 if unknown"};
+    Integer<"memoryBytes"> memoryBytes{this, "GPU memory size, bytes; 0 if unknown"};
+    Integer<"singleRate"> singleRate{this, "measured rate of fp32 products, operations per second; 0 if unknown"};
+    Integer<"tensorFloatRate"> tensorFloatRate{this,
+                                               "measured rate of TF32 products, operations per second; 0 if unknown"};
+    Integer<"restNs"> restNs{this, "observed waiting time of the launching thread for the next request, ns"};
+    OptionalInteger<"restCause"> restCause{this,
+                                           "number in LANESCOPE_STORED_CAUSES of the thread and place of the longest "
+                                           "wait for requests; NULL without a wait"};
 };
 inline constexpr StoredWorkers storedWorkers;
 
 struct StoredGpuClocks : TableOf<StoredGpuClocks> {
     constexpr StoredGpuClocks()
         : TableOf("LANESCOPE_STORED_GPU_CLOCKS",
-                  "how fast a GPU ran in the steps while the same reasons held its clocks down") {}
+                  "the SM clock in the steps of a worker under one set of throttle reasons") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Integer<"reasons"> reasons{this, "bits as of NVML that slow down; 0 for none"};
-    Integer<"ns"> ns{this, "how long in the steps, ns"};
-    Integer<"smClockHz"> smClockHz{this, "mean clock of the SMs meanwhile, Hz; 0 if unknown"};
-    Integer<"longestStartNs"> longestStartNs{this,
-                                             "of the longest time of it in which they ran no faster than that, ns"};
-    Integer<"longestNs"> longestNs{this, "how long that was, ns; 0 if unknown, or without reasons"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Integer<"reasons"> reasons{this, "throttle reasons that reduce the clock, as NVML bits; 0 without reasons"};
+    Integer<"ns"> ns{this, "time in the steps, ns"};
+    Integer<"smClockHz"> smClockHz{this, "mean SM clock, Hz; 0 if unknown"};
+    Integer<"longestStartNs"> longestStartNs{
+        this, "start time of the longest interval with an SM clock of at most smClockHz, ns"};
+    Integer<"longestNs"> longestNs{this, "duration of the longest interval, ns; 0 if unknown or without reasons"};
 };
 inline constexpr StoredGpuClocks storedGpuClocks;
 
 struct StoredSteps : TableOf<StoredSteps> {
-    constexpr StoredSteps() : TableOf("LANESCOPE_STORED_STEPS", "a step; its parts sum to wallNs") {}
+    constexpr StoredSteps()
+        : TableOf("LANESCOPE_STORED_STEPS", "a step of a worker; the parts of a step sum to wallNs") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Integer<"number"> number{this, "of the step, from 0, warm-up included"};
-    OptionalText<"name"> name{this, "of the step"};
-    Integer<"startNs"> startNs{this, "when it began, ns"};
-    Integer<"wallNs"> wallNs{this, "how long it took on the GPU, ns"};
-    OptionalInteger<"onCpuNs"> onCpuNs{this, "how long its NVTX range took on the CPU, ns"};
-    OptionalInteger<"activePerSecond"> activePerSecond{this, "as in LANESCOPE_STORED_USES; NULL if unknown"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Integer<"number"> number{this, "step number, from 0, including warm-up"};
+    OptionalText<"name"> name{this, "step name"};
+    Integer<"startNs"> startNs{this, "start time, ns"};
+    Integer<"wallNs"> wallNs{this, "duration on the GPU, ns"};
+    OptionalInteger<"onCpuNs"> onCpuNs{this, "duration of the NVTX range on the CPU, ns; NULL without a range"};
+    OptionalInteger<"activePerSecond"> activePerSecond{this, "rate, as in LANESCOPE_STORED_USES; NULL if unknown"};
 };
 inline constexpr StoredSteps storedSteps;
 
 struct StoredParts : TableOf<StoredParts> {
-    constexpr StoredParts() : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; parts without time are omitted") {}
+    constexpr StoredParts() : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; parts of 0 ns are omitted") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Integer<"step"> step{this, "place of the step among those of its worker, from 0"};
-    Text<"part"> part{this, "the part, by its identifier"};
-    Integer<"ns"> ns{this, "how much of the step, ns"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Integer<"step"> step{this, "step index among the steps of the worker, from 0"};
+    Text<"part"> part{this, "part, for example \"compute\""};
+    Integer<"ns"> ns{this, "time in the step, ns"};
 };
 inline constexpr StoredParts storedParts;
 
 struct StoredContributors : TableOf<StoredContributors> {
     constexpr StoredContributors()
-        : TableOf("LANESCOPE_STORED_CONTRIBUTORS", "what a part is made of, over all steps") {}
+        : TableOf("LANESCOPE_STORED_CONTRIBUTORS", "a contributor to a part, summed over all steps") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Text<"part"> part{this, "the part, by its identifier"};
-    Text<"kind"> kind{this, "what contributes, by its identifier"};
-    Text<"trait"> trait{this, "what else is known of it, by its identifier"};
-    Text<"name"> name{this, "name of the work; empty for idle time"};
-    OptionalInteger<"cause"> cause{this, "number of the cause of idle time; NULL for work"};
-    Text<"path"> path{this, "NVTX ranges around it"};
-    Integer<"count"> count{this, "how many there were"};
-    Integer<"exposedNs"> exposedNs{this, "sums to the part over all steps, ns"};
-    Integer<"totalNs"> totalNs{this, "with overlapped time, ns"};
-    Integer<"bytes"> bytes{this, "bytes"};
-    Integer<"busBytes"> busBytes{this, "bytes that each link carried"};
-    Integer<"firstPlace"> firstPlace{this, "in the first step that has it"};
-    Integer<"waitedNs"> waitedNs{this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
-    Integer<"workedNs"> workedNs{this,
-                                 "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
-    Integer<"gilNs"> gilNs{this,
-                           "of exposedNs, in which it waited for the GIL of a thread without launches, by samples, ns"};
-    Text<"launched"> launched{this,
-                              "line of Python that launched most of it, or where the thread was seen; may be empty"};
-    OptionalText<"phase"> phase{this, "of the run, by its identifier, if it is time outside of the steps"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"part"> part{this, "part, for example \"compute\""};
+    Text<"kind"> kind{this, "\"kernel\", \"collective\", \"copy\", \"memset\", \"graph\", \"idle\" or \"others\""};
+    Text<"trait"> trait{this, "\"none\", \"pageable\", \"allocation\" or \"unknown\""};
+    Text<"name"> name{this, "name of the GPU work; empty for idle time"};
+    OptionalInteger<"cause"> cause{this,
+                                   "cause number, as in LANESCOPE_STORED_CAUSES, for idle time; NULL for GPU work"};
+    Text<"path"> path{this, "enclosing NVTX ranges, outermost first; may be empty"};
+    Integer<"count"> count{this, "number of kernels, copies or other work, or of idle intervals"};
+    Integer<"exposedNs"> exposedNs{this, "exposed time; sums to the part over all steps, ns"};
+    Integer<"totalNs"> totalNs{this, "total time including overlapped time, ns"};
+    Integer<"bytes"> bytes{this, "size, bytes; 0 if unknown"};
+    Integer<"busBytes"> busBytes{this, "bytes per link, for collectives"};
+    Integer<"firstPlace"> firstPlace{this, "position of the first launch in the first step with the contributor"};
+    Integer<"waitedNs"> waitedNs{
+        this, "part of exposedNs in which the launching thread cannot have been running, ns; 0 if unknown"};
+    Integer<"workedNs"> workedNs{
+        this, "part of exposedNs in which the launching thread ran other code for a long time, ns; 0 if unknown"};
+    Integer<"gilNs"> gilNs{
+        this, "part of exposedNs spent waiting for the GIL of a thread without launches (estimated from samples), ns"};
+    Text<"launched"> launched{this, "Python line of most launches, or observed place of the idle thread; may be empty"};
+    OptionalText<"phase"> phase{
+        this, "phase outside the steps, \"start_up\", \"between\" or \"end\"; empty or NULL in the steps"};
 };
 inline constexpr StoredContributors storedContributors;
 
 struct StoredOutliers : TableOf<StoredOutliers> {
-    constexpr StoredOutliers() : TableOf("LANESCOPE_STORED_OUTLIERS", "a step that took much longer") {}
+    constexpr StoredOutliers() : TableOf("LANESCOPE_STORED_OUTLIERS", "a step much longer than the other steps") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Integer<"number"> number{this, "of the step"};
-    OptionalText<"name"> name{this, "of the step"};
-    Integer<"startNs"> startNs{this, "when it began, ns"};
-    Integer<"wallNs"> wallNs{this, "how long it took, ns"};
-    Integer<"excessNs"> excessNs{this, "over the median, ns"};
-    Text<"part"> part{this, "that grew most, by its identifier"};
-    Integer<"partExcessNs"> partExcessNs{this, "by how much, ns"};
-    Text<"contributor"> contributor{this, "work that grew most in it; empty for idle time"};
-    OptionalInteger<"cause"> cause{this, "number of the cause that grew most; NULL for work"};
-    Text<"path"> path{this, "NVTX ranges around that"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Integer<"number"> number{this, "step number"};
+    OptionalText<"name"> name{this, "step name"};
+    Integer<"startNs"> startNs{this, "start time, ns"};
+    Integer<"wallNs"> wallNs{this, "duration, ns"};
+    Integer<"excessNs"> excessNs{this, "excess over the median step, ns"};
+    Text<"part"> part{this, "part with the largest growth"};
+    Integer<"partExcessNs"> partExcessNs{this, "excess of the part over the median, ns"};
+    Text<"contributor"> contributor{this, "GPU work with the largest growth in the part; empty for idle time"};
+    OptionalInteger<"cause"> cause{
+        this, "number in LANESCOPE_STORED_CAUSES of the idle time with the largest growth; NULL for GPU work"};
+    Text<"path"> path{this, "enclosing NVTX ranges of the contributor"};
 };
 inline constexpr StoredOutliers storedOutliers;
 
 struct StoredDistinctions : TableOf<StoredDistinctions> {
     constexpr StoredDistinctions()
         : TableOf("LANESCOPE_STORED_DISTINCTIONS",
-                  "a range, line, thread or start of processes that only some steps or only one rank has") {}
+                  "a range, line, thread or process start found only in some steps or only in one rank") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Text<"of"> of{this, "\"pattern\" or \"outliers\" of its steps, or \"rank\""};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"of"> of{this, "\"pattern\" or \"outliers\" for some steps, \"rank\" for one rank"};
     Text<"kind"> kind{this, "\"range\", \"line\", \"thread\", \"process\" or \"loader\""};
-    Text<"name"> name{this, "its name"};
-    Integer<"steps"> steps{this, "number of steps that have it"};
-    Integer<"ns"> ns{this, "mean time in one of them, ns; 0 for processes"};
-    Integer<"count"> count{this, "number of processes that start in these steps"};
-    Integer<"others"> others{this, "number of other steps that have it"};
+    Text<"name"> name{this, "name of the range, line, thread or process"};
+    Integer<"steps"> steps{this, "number of steps with the range, line, thread or process"};
+    Integer<"ns"> ns{this, "mean time per step, ns; 0 for processes"};
+    Integer<"count"> count{this, "number of processes started in the steps"};
+    Integer<"others"> others{this, "number of other steps with the range, line, thread or process"};
 };
 inline constexpr StoredDistinctions storedDistinctions;
 
 struct StoredUses : TableOf<StoredUses> {
     constexpr StoredUses()
-        : TableOf("LANESCOPE_STORED_USES", "use of a worker's tensor cores; rates are operations a second") {}
+        : TableOf("LANESCOPE_STORED_USES", "tensor core use of a worker; rates in operations per second") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"precision"> precision{this, "number format of the rates and of most products"};
-    Integer<"sheetPerSecond"> sheetPerSecond{this, "peak of the data sheet; 0 if unknown"};
-    Integer<"measuredPerSecond"> measuredPerSecond{this, "best measured product; 0 if unknown"};
-    Text<"sampler"> sampler{this, "source of the readings; may be empty"};
-    Integer<"activePerSecond"> activePerSecond{this, "by tensor activity and clock; 0 without readings"};
+    Integer<"sheetPerSecond"> sheetPerSecond{this, "peak rate in the data sheet; 0 if unknown"};
+    Integer<"measuredPerSecond"> measuredPerSecond{this, "highest measured product rate; 0 if unknown"};
+    Text<"sampler"> sampler{this, "source of the readings, \"gpm\" or \"pm\"; empty without readings"};
+    Integer<"activePerSecond"> activePerSecond{this,
+                                               "rate computed from tensor activity and clock; 0 without readings"};
     Integer<"readings"> readings{this, "number of readings"};
-    Integer<"readingNs"> readingNs{this, "longest interval of a reading, ns"};
-    Integer<"knownNs"> knownNs{this, "time with readings, ns"};
-    Integer<"readSteps"> readSteps{this, "steps with readings; 0 if the readings are of the run"};
+    Integer<"readingNs"> readingNs{this, "longest reading interval, ns"};
+    Integer<"knownNs"> knownNs{this, "time covered by readings, ns"};
+    Integer<"readSteps"> readSteps{this, "number of steps with readings; 0 if the readings cover the run instead"};
     Integer<"isShared"> isShared{this, "1: other processes used the GPU"};
-    Integer<"countedSteps"> countedSteps{this, "steps with shapes"};
-    Integer<"countedNs"> countedNs{this, "their duration, ns"};
-    Integer<"modelPerStep"> modelPerStep{this, "operations of a step by shapes"};
-    Integer<"repeatedPerStep"> repeatedPerStep{this, "repeated operations of a step"};
-    Integer<"kernelNs"> kernelNs{this, "time of kernels in these steps, ns"};
-    Integer<"knownKernelNs"> knownKernelNs{this, "of that, with known shapes, ns"};
+    Integer<"countedSteps"> countedSteps{this, "number of steps with operator shapes"};
+    Integer<"countedNs"> countedNs{this, "duration of countedSteps, summed, ns"};
+    Integer<"modelPerStep"> modelPerStep{this, "operations per step by shapes, without repeated operations"};
+    Integer<"repeatedPerStep"> repeatedPerStep{this, "repeated operations per step"};
+    Integer<"kernelNs"> kernelNs{this, "kernel time in countedSteps, ns"};
+    Integer<"knownKernelNs"> knownKernelNs{this, "part of kernelNs in operators with shapes, ns"};
 };
 inline constexpr StoredUses storedUses;
 
 struct StoredShapes : TableOf<StoredShapes> {
-    constexpr StoredShapes() : TableOf("LANESCOPE_STORED_SHAPES", "operators of one shape in the steps of a worker") {}
+    constexpr StoredShapes()
+        : TableOf("LANESCOPE_STORED_SHAPES", "operators of equal shape in the steps of a worker") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Text<"kind"> kind{this, "kind of the operator, by its identifier"};
-    Text<"operation"> operation{this, "its name"};
-    Text<"shape"> shape{this, "its shape"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"kind"> kind{this, "\"product\", \"convolution\", \"attention\" or \"elementwise\""};
+    Text<"operation"> operation{this, "operator name"};
+    Text<"shape"> shape{this, "operator shape"};
     Text<"precision"> precision{this, "number format; may be empty"};
-    Text<"place"> place{this, "the line of Python; may be empty"};
-    Text<"kernel"> kernel{this, "its longest kernel"};
-    Integer<"isRecomputed"> isRecomputed{this, "1: a backward repeats it"};
-    Integer<"count"> count{this, "calls"};
-    Integer<"kernelNs"> kernelNs{this, "time of their kernels, ns"};
-    Integer<"flops"> flops{this, "operations of one call"};
-    Integer<"bytes"> bytes{this, "bytes of one call"};
-    Integer<"roofNs"> roofNs{this, "shortest time of one call by the roofs, ns; 0 if unknown"};
-    Integer<"isMemoryBound"> isMemoryBound{this, "1: the memory binds"};
-    Integer<"isMeasured"> isMeasured{this, "1: the roofs were measured"};
+    Text<"place"> place{this, "Python line; may be empty"};
+    Text<"kernel"> kernel{this, "name of the longest kernel"};
+    Integer<"isRecomputed"> isRecomputed{this, "1: repeated forward (recomputation)"};
+    Integer<"count"> count{this, "number of calls"};
+    Integer<"kernelNs"> kernelNs{this, "kernel time, summed, ns"};
+    Integer<"flops"> flops{this, "operations per call"};
+    Integer<"bytes"> bytes{this, "bytes per call"};
+    Integer<"roofNs"> roofNs{this, "shortest possible time per call by the roofs, ns; 0 if unknown"};
+    Integer<"isMemoryBound"> isMemoryBound{this, "1: limited by memory"};
+    Integer<"isMeasured"> isMeasured{this, "1: limiting roof was measured"};
 };
 inline constexpr StoredShapes storedShapes;
 struct StoredKernelGroups : TableOf<StoredKernelGroups> {
     constexpr StoredKernelGroups()
-        : TableOf("LANESCOPE_STORED_KERNEL_GROUPS", "compute kernels of the steps with the same properties") {}
+        : TableOf("LANESCOPE_STORED_KERNEL_GROUPS", "compute kernels of the steps with equal properties") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Text<"family"> family{this, "kind of computation: \"matrix_product\", \"elementwise\""};
-    Text<"precision"> precision{this, "number type of products: \"bf16\"; \"unknown\" for most others"};
-    Text<"trait"> trait{this, "property that its name shows, by its identifier"};
-    Text<"purpose"> purpose{this, "of its launches by their stacks, by its identifier"};
-    Text<"sequence"> sequence{this, "of kernels that a fused kernel would replace, by its identifier"};
-    Integer<"isSmallGrid"> isSmallGrid{this, "1: its blocks leave most of the GPU idle"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"family"> family{this, "kind of computation, for example \"matrix_product\" or \"elementwise\""};
+    Text<"precision"> precision{this,
+                                "number format of products, for example \"bf16\"; \"unknown\" for most other kernels"};
+    Text<"trait"> trait{this, "property in the kernel name, for example \"none\" or \"channels_first\""};
+    Text<"purpose"> purpose{this, "purpose of the launches by Python stack, for example \"none\" or \"optimizer\""};
+    Text<"sequence"> sequence{this,
+                              "sequence replaceable by a fused kernel, \"none\", \"chain\", \"loop\" or \"attention\""};
+    Integer<"isSmallGrid"> isSmallGrid{this, "1: too few blocks, so that most SMs are idle"};
     Integer<"count"> count{this, "number of launches"};
-    Integer<"exposedNs"> exposedNs{this, "part of the compute time of the steps, ns"};
-    Integer<"sequences"> sequences{this, "number of sequences of which it has the longest kernel"};
-    Text<"name"> name{this, "the kernel with most time"};
-    Text<"launched"> launched{this, "the line of Python with most time; may be empty"};
+    Integer<"exposedNs"> exposedNs{this, "exposed part of the compute time of the steps, ns"};
+    Integer<"sequences"> sequences{this, "number of sequences whose longest kernel belongs to the group"};
+    Text<"name"> name{this, "name of the kernel with the most time"};
+    Text<"launched"> launched{this, "Python line with the most time; may be empty"};
 };
 inline constexpr StoredKernelGroups storedKernelGroups;
 
 struct StoredCauses : TableOf<StoredCauses> {
-    constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}
+    constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time, by CPU activity") {}
 
-    Integer<"cause"> cause{this, "its number, from 0"};
-    Text<"kind"> kind{this, "kind of the cause, by its identifier"};
-    Text<"api"> api{this, "API of the GPU, by its identifier"};
-    Text<"call"> call{this, "the call that the thread was in or had returned from; may be empty"};
-    Text<"copy"> copy{this, "the copy that the call waited for; may be empty"};
-    Integer<"isPageable"> isPageable{this, "1: the call copies memory that is not pinned"};
-    Text<"thread"> thread{this, "role of the thread, by its identifier"};
-    Text<"threadName"> threadName{this, "its name, digits as '#'; may be empty"};
-    Text<"file"> file{this, "file of its frame without folders; may be empty"};
-    Integer<"line"> line{this, "line in that file; 0 if unknown"};
+    Integer<"cause"> cause{this, "cause number, from 0"};
+    Text<"kind"> kind{this, "kind of cause, for example \"in_call\" or \"outside_calls\""};
+    Text<"api"> api{this, "GPU API, \"cuda\" or \"hip\""};
+    Text<"call"> call{this, "current or previous call of the thread; may be empty"};
+    Text<"copy"> copy{this, "copy awaited by the call; may be empty"};
+    Integer<"isPageable"> isPageable{this, "1: the call copies pageable memory"};
+    Text<"thread"> thread{this, "role of the thread, \"none\", \"main\", \"named\" or \"other\""};
+    Text<"threadName"> threadName{this, "thread name, with digits as '#'; may be empty"};
+    Text<"file"> file{this, "file of the frame, without folders; may be empty"};
+    Integer<"line"> line{this, "line in the file; 0 if unknown"};
     Text<"function"> function{this, "function of the frame; may be empty"};
-    Text<"work"> work{this, "work of a running thread, by its identifier"};
-    Text<"observation"> observation{this, "extent to which its state is known, by its identifier"};
-    Integer<"state"> state{this, "as in LANESCOPE_THREAD_STATES"};
-    Text<"holder"> holder{this, "role of the thread that has the awaited lock, by its identifier"};
-    Text<"holderName"> holderName{this, "its name, digits as '#'; may be empty"};
-    Text<"holderFile"> holderFile{this, "file of its frame without folders; may be empty"};
-    Integer<"holderLine"> holderLine{this, "line in that file; 0 if unknown"};
-    Text<"holderFunction"> holderFunction{this, "function of the frame; may be empty"};
+    Text<"work"> work{this, "activity of a running thread, for example \"unknown\" or \"garbage_collection\""};
+    Text<"observation"> observation{this,
+                                    "evidence of the state, \"none\", \"state\", \"alternating\" or \"without_core\""};
+    Integer<"state"> state{this, "thread state, as in LANESCOPE_THREAD_STATES"};
+    Text<"holder"> holder{this, "role of the thread with the awaited lock, as in column thread"};
+    Text<"holderName"> holderName{this, "name of the thread with the lock, with digits as '#'; may be empty"};
+    Text<"holderFile"> holderFile{this, "file of the frame of the thread with the lock, without folders; may be empty"};
+    Integer<"holderLine"> holderLine{this, "line in holderFile; 0 if unknown"};
+    Text<"holderFunction"> holderFunction{this, "function of the frame of the thread with the lock; may be empty"};
 };
 inline constexpr StoredCauses storedCauses;
 
 struct StoredPlaces : TableOf<StoredPlaces> {
-    constexpr StoredPlaces() : TableOf("LANESCOPE_STORED_PLACES", "where a worker ran, and on which clock") {}
+    constexpr StoredPlaces() : TableOf("LANESCOPE_STORED_PLACES", "the machine, GPU and clock of a worker") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    OptionalText<"host"> host{this, "name of the machine; several may have one name"};
-    OptionalText<"bootId"> bootId{this, "of the machine's last boot, which identifies it"};
-    OptionalInteger<"localRank"> localRank{this, "rank among the processes of its host"};
-    OptionalInteger<"worldSize"> worldSize{this, "how many ranks the job has"};
-    OptionalText<"gpuUuid"> gpuUuid{this, "which GPU it is, wherever it is plugged in"};
-    Integer<"startNs"> startNs{this, "first event of its process, ns"};
-    Integer<"endNs"> endNs{this, "last event or end of its process, ns"};
-    OptionalInteger<"clockErrorNs"> clockErrorNs{this, "clock error by the kernel at the end of the recording, ns"};
-    OptionalInteger<"clockMostErrorNs"> clockMostErrorNs{this, "how far it may have been, ns"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    OptionalText<"host"> host{this, "machine name, not unique; NULL if unknown"};
+    OptionalText<"bootId"> bootId{this, "id of the last boot, which identifies the machine; NULL if unknown"};
+    OptionalInteger<"localRank"> localRank{this, "rank within the host"};
+    OptionalInteger<"worldSize"> worldSize{this, "number of ranks of the job"};
+    OptionalText<"gpuUuid"> gpuUuid{this, "UUID of the GPU, independent of the slot; NULL if unknown"};
+    Integer<"startNs"> startNs{this, "time of the first event of the process, ns"};
+    Integer<"endNs"> endNs{this, "time of the last event or end of the process, ns"};
+    OptionalInteger<"clockErrorNs"> clockErrorNs{
+        this, "kernel's estimate of the clock error at the end of the recording, ns; NULL if unknown"};
+    OptionalInteger<"clockMostErrorNs"> clockMostErrorNs{
+        this, "kernel's bound of the clock error at the end of the recording, ns; NULL if unknown"};
 };
 inline constexpr StoredPlaces storedPlaces;
 
 struct StoredClocks : TableOf<StoredClocks> {
-    constexpr StoredClocks() : TableOf("LANESCOPE_STORED_CLOCKS", "the same time on the clocks of a worker's host") {}
+    constexpr StoredClocks() : TableOf("LANESCOPE_STORED_CLOCKS", "one time on two clocks of a worker's host") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
-    OptionalInteger<"monotonicNs"> monotonicNs{this, "the system's monotonic clock, ns"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    OptionalInteger<"realtimeNs"> realtimeNs{this, "UTC time since 1970, ns"};
+    OptionalInteger<"monotonicNs"> monotonicNs{this, "monotonic system clock, ns"};
 };
 inline constexpr StoredClocks storedClocks;
 
 struct StoredCommunicators : TableOf<StoredCommunicators> {
-    constexpr StoredCommunicators()
-        : TableOf("LANESCOPE_STORED_COMMUNICATORS", "an NCCL communicator that a worker is in") {}
+    constexpr StoredCommunicators() : TableOf("LANESCOPE_STORED_COMMUNICATORS", "an NCCL communicator of a worker") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Integer<"communicator"> communicator{this, "NCCL's hash, the same in all of its ranks"};
-    OptionalText<"name"> name{this, "as the program calls it"};
-    OptionalInteger<"rank"> rank{this, "of the worker in it; NULL if NCCL did not report it"};
-    OptionalInteger<"ranks"> ranks{this, "how many it has; NULL if NCCL did not report it"};
-    Integer<"calls"> calls{this, "recorded, those that are not listed too"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Integer<"communicator"> communicator{this, "NCCL's hash of the communicator, equal in all ranks"};
+    OptionalText<"name"> name{this, "communicator name in the program"};
+    OptionalInteger<"rank"> rank{this, "rank of the worker in the communicator; NULL if not reported by NCCL"};
+    OptionalInteger<"ranks"> ranks{this, "number of ranks; NULL if not reported by NCCL"};
+    Integer<"calls"> calls{this, "number of recorded calls, including calls not listed"};
 };
 inline constexpr StoredCommunicators storedCommunicators;
 
 struct StoredCollectives : TableOf<StoredCollectives> {
-    constexpr StoredCollectives() : TableOf("LANESCOPE_STORED_COLLECTIVES", "an NCCL call of a worker, by start") {}
+    constexpr StoredCollectives()
+        : TableOf("LANESCOPE_STORED_COLLECTIVES", "an NCCL call of a worker; sorted by start") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Integer<"communicator"> communicator{this, "as in LANESCOPE_STORED_COMMUNICATORS"};
-    Text<"operation"> operation{this, "\"AllReduce\", \"Send\""};
-    Integer<"place"> place{this, "among the recorded calls of this communicator, from 0"};
-    Integer<"number"> number{this, "among those of its operation, from 0"};
-    Integer<"isNumbered"> isNumbered{this, "1: NCCL counted; 0: counted since recording began"};
-    OptionalInteger<"bytes"> bytes{this, "as the rank passed them"};
-    OptionalInteger<"step"> step{this, "place of the step that called it; NULL outside of steps"};
-    Integer<"callNs"> callNs{this, "when it was called, ns"};
-    Integer<"callEndNs"> callEndNs{this, "when the call came back, ns"};
-    OptionalInteger<"gpuNs"> gpuNs{this, "when its kernel began, ns; NULL if not known"};
-    OptionalInteger<"gpuEndNs"> gpuEndNs{this, "when its kernel ended, ns"};
-    Integer<"sharedBy"> sharedBy{this, "how many calls that kernel works for"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Integer<"communicator"> communicator{this, "communicator, as in LANESCOPE_STORED_COMMUNICATORS"};
+    Text<"operation"> operation{this, "operation, for example \"AllReduce\" or \"Send\""};
+    Integer<"place"> place{this, "call number among the recorded calls of the communicator, from 0"};
+    Integer<"number"> number{this, "call number among the calls of the operation in the communicator, from 0"};
+    Integer<"isNumbered"> isNumbered{this, "1: number counted by NCCL, 0: counted since the start of the recording"};
+    OptionalInteger<"bytes"> bytes{this, "size passed by the rank, bytes; NULL if unknown"};
+    OptionalInteger<"step"> step{this, "index of the calling step; NULL outside the steps"};
+    Integer<"callNs"> callNs{this, "start time of the call, ns"};
+    Integer<"callEndNs"> callEndNs{this, "time of return of the call, ns"};
+    OptionalInteger<"gpuNs"> gpuNs{this, "start time of the kernel, ns; NULL if unknown"};
+    OptionalInteger<"gpuEndNs"> gpuEndNs{this, "end time of the kernel, ns; NULL if unknown"};
+    Integer<"sharedBy"> sharedBy{this, "number of calls that share the kernel"};
 };
 inline constexpr StoredCollectives storedCollectives;
 
 struct StoredKernels : TableOf<StoredKernels> {
-    constexpr StoredKernels() : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of one name in a range of steps") {}
+    constexpr StoredKernels() : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of equal name in a range of steps") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Text<"name"> name{this, "short name; empty: all that are not listed"};
-    Integer<"step"> step{this, "place of the first step"};
-    Integer<"steps"> steps{this, "how many steps"};
-    Integer<"count"> count{this, "how many kernels"};
-    Integer<"totalNs"> totalNs{this, "their durations, ns"};
-    Integer<"mostNs"> maxNs{this, "the longest, ns"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"name"> name{this, "short kernel name; empty for all kernels not listed by name"};
+    Integer<"step"> step{this, "index of the first step"};
+    Integer<"steps"> steps{this, "number of steps"};
+    Integer<"count"> count{this, "number of kernels"};
+    Integer<"totalNs"> totalNs{this, "total duration, ns"};
+    Integer<"mostNs"> maxNs{this, "longest duration, ns"};
 };
 inline constexpr StoredKernels storedKernels;
 
 struct StoredCounters : TableOf<StoredCounters> {
-    constexpr StoredCounters() : TableOf("LANESCOPE_STORED_COUNTERS", "a counter from the first step to the last") {}
+    constexpr StoredCounters()
+        : TableOf("LANESCOPE_STORED_COUNTERS", "a counter summary from the first step to the last") {}
 
-    Text<"key"> key{this, "as in LANESCOPE_COUNTERS"};
-    OptionalInteger<"gpuId"> gpuId{this, "the GPU; NULL for the machine"};
-    OptionalText<"gpuUuid"> gpuUuid{this, "the same, by which another rank's is found"};
-    OptionalInteger<"link"> link{this, "number of the NVLink"};
+    Text<"key"> key{this, "counter, as name in LANESCOPE_COUNTERS"};
+    OptionalInteger<"gpuId"> gpuId{this, "GPU number; NULL for counters of the machine"};
+    OptionalText<"gpuUuid"> gpuUuid{this, "UUID of the GPU, for matching with other ranks"};
+    OptionalInteger<"link"> link{this, "NVLink number"};
     OptionalText<"device"> device{this, "disk or network interface"};
-    Real<"mean"> mean{this, "over time; of flags the share of time that any is set that slows"};
-    Real<"least"> least{this, "the least"};
-    Real<"greatest"> greatest{this, "the greatest; of flags all that were set"};
+    Real<"mean"> mean{this, "mean over time; for flags, share of the time with any throttling flag"};
+    Real<"least"> least{this, "minimum"};
+    Real<"greatest"> greatest{this, "maximum; for flags, all flags that were set"};
 };
 inline constexpr StoredCounters storedCounters;
 
