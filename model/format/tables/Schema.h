@@ -13,7 +13,7 @@ namespace lanescope::tables {
 std::span<const Table* const> traceTables();
 /// Returns the tables of `traceTables` that contain events.
 std::span<const Table* const> eventTables();
-/// Returns the tables of stored results; not every trace has them.
+/// Returns the tables of stored results, which not every trace has.
 std::span<const Table* const> storedTables();
 
 }  // namespace lanescope::tables
@@ -24,35 +24,34 @@ class Database;
 
 /// `PRAGMA application_id` of a Lanescope trace: "LNSC".
 inline constexpr int32_t traceApplicationId = 0x4c4e5343;
-/// `PRAGMA user_version`. Every version of the program opens files of all earlier versions, and the
-/// known parts of later ones (FORMAT.md).
+/// `PRAGMA user_version`. Each version of the program opens files of all earlier versions, and the supported parts of
+/// files of later versions (FORMAT.md).
 inline constexpr int traceSchemaVersion = 8;
 
-/// Protection of a trace whose writer is killed.
+/// Protection of a trace if the writer is killed.
 enum class TraceState : uint8_t {
-    Whole,       ///< A journal or a place that no other program knows; every committed state is a trace.
-    Unfinished,  ///< None: readers refuse the file until `markWhole`.
+    Whole,       ///< By a journal or a private path; every committed state is a trace.
+    Unfinished,  ///< No protection; readers refuse the file until `markWhole`.
 };
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
 /// `model/format/FORMAT.md` describes the tables and columns.
 Result<void> createTraceTables(Database& database, TraceState state = TraceState::Whole);
 
-/// Lets readers open a trace that was created as unfinished, in one write of one page. After the last commit without a
-/// journal.
+/// Lets readers open a trace that was created as unfinished, in one write of one page. Call after the last commit
+/// without a journal.
 Result<void> markWhole(Database& database);
 
-/// Drops empty tables that also exist in exports of Nsight Systems. Such exports omit empty tables,
-/// and programs that read them assume that an existing table has rows. Call after the last write.
-/// Lanescope's own tables and `ENUM_*` tables stay.
+/// Drops empty tables that also exist in exports of Nsight Systems. These exports omit empty tables, and their readers
+/// assume that an existing table has rows. Keeps Lanescope's own tables and `ENUM_*` tables. Call after the last write.
 Result<void> dropEmptyTables(Database& database);
 
-/// Stores in a trace that it will be sealed (`PageSeal.h`), to detect that another program overwrote the seal.
+/// Announces the seal (`PageSeal.h`) in a trace, so that readers detect a seal overwritten by another program.
 Result<void> announceSeal(Database& database);
 /// Returns true if `announceSeal` was called on the trace.
 bool wasSealed(const Database& database);
 
-/// Returns a number that changes if events are added to a trace file or the file is another recording. It covers the
+/// Returns a fingerprint of a trace file, which changes with added events and differs between recordings. Covers the
 /// last row of each event table and of the strings, and the start of the session. O(log n) per table.
 int64_t traceFingerprint(const Database& database);
 

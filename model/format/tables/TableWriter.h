@@ -11,7 +11,7 @@
 
 namespace lanescope {
 
-// Conversions of values that mean "none" to SQL NULL.
+// Conversions of absent values to SQL NULL.
 
 template <class T>
 std::optional<T> nullIfZero(T value) {
@@ -27,30 +27,30 @@ inline std::optional<std::string_view> nullIfEmpty(std::string_view text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-/// Time and place of work on a GPU: the columns that its tables share.
+/// Time and place of GPU work, the shared columns of the tables of GPU work.
 struct GpuWorkRow {
     int64_t startNs, endNs;
     int64_t globalPid, deviceId, contextId, streamId, correlationId;
 };
 
-/// A row of `LANESCOPE_STACKS`: a frame and the stack that called it. Ids are those of the table
-/// and of `StringIds`; 0 means none, except for `id` and `function`.
+/// A row of `LANESCOPE_STACKS`: a frame and the calling stack. Ids as in the table and in `StringIds`; 0: none, except
+/// for `id` and `function`.
 struct StackRow {
     int64_t id, parent, function, file, line;
 };
 
-/// A row of `CUDA_GRAPH_NODE_EVENTS` and the stack of its creation.
+/// A row of `CUDA_GRAPH_NODE_EVENTS` and the stack at the creation of the node.
 struct GraphNodeRow {
     int64_t timeNs, globalTid;
-    int64_t nameId;  ///< Of `GraphNodes::eventName`, in `StringIds`.
+    int64_t nameId;  ///< Id of `GraphNodes::eventName` in `StringIds`.
     uint64_t node;
     uint64_t original;  ///< 0: not a copy.
     std::optional<int64_t> stack;
 };
 
-/// Writer of the tables of a trace file, for recordings and exports alike. A row is `column = value` pairs as for an
-/// `Inserter`; rows that both sources have more in common than columns are structs. Prepares one statement per table
-/// with its first row. Writes nothing after the first error. One thread.
+/// Writer of the tables of a trace file, for recordings and exports. A row consists of `column = value` pairs, as for
+/// an `Inserter`, or of a struct if both sources share more than columns. Prepares one statement per table at the first
+/// row. Writes nothing after the first error. One thread.
 class TableWriter {
   public:
     /// `error` and the database must outlive the writer.
@@ -67,14 +67,14 @@ class TableWriter {
     }
     void add(const StackRow& row);
     void add(const GraphNodeRow& row);
-    /// Adds a row to `ThreadNames`; the name of highest priority counts.
+    /// Adds a row to `ThreadNames`; the name with the highest priority applies.
     void addThreadName(int64_t globalTid, int64_t nameId, int64_t priority);
-    /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
+    /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for users.
     void addHealth(Severity severity, std::string_view code, std::string_view sentence,
                    std::optional<int64_t> globalPid, std::optional<int64_t> timeNs, std::optional<int64_t> count);
-    /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
+    /// Adds a row to `LANESCOPE_PROPERTIES`, about the whole run if `globalPid` is nullopt.
     void addProperty(std::optional<int64_t> globalPid, std::string_view name, std::string_view value);
-    /// Adds the name of a domain or, with a category, of a category of ranges, as an event of its own.
+    /// Adds an event with the name of a domain or, if `category` is set, of a category of ranges.
     void addRangeName(int64_t timeNs, int64_t globalTid, int64_t domain, std::optional<int64_t> category,
                       std::string_view name, std::optional<int64_t> nameId = {});
 
