@@ -157,6 +157,7 @@ class tst_FindingEvidence : public QObject {
     /// Of two late launches in each step, the query returns the one before which the thread was seen to compile.
     void samplesSelectTheEvidenceOfCompiling() {
         SimulatedTrace made;
+        made.description().producer = "Lanescope 1.0";
         const uint32_t main = made.addThread(0, 4242, "python3"), stream = made.defaultStream();
         const uint32_t compiler =
             made.stack(noIndex, made.intern("compile"), made.intern("/x/torch/_dynamo/convert_frame.py"), 7);
