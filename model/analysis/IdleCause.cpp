@@ -46,6 +46,7 @@ std::string headText(const IdleCause& cause) {
         case CauseKind::LoadingThread: return cause.thread.text();
         case CauseKind::QueuedWork: return "between queued GPU operations";
         case CauseKind::WithinGraph: return fmt::format("between the operations of a {} graph", name(cause.api));
+        case CauseKind::CapturingGraph: return fmt::format("while a {} graph is captured", name(cause.api));
         case CauseKind::UnrecordedLaunch: return "launching call not recorded";
         case CauseKind::NoWorkAround: return "no work before or after";
         case CauseKind::OutsideNccl: return "outside NCCL's kernels";
@@ -74,7 +75,7 @@ std::string_view identifier(CauseKind kind) {
         "outside_calls",  "before_batch_copy", "loading_range",
         "loading_thread", "queued_work",       "unrecorded_launch",
         "no_work_around", "outside_nccl",      "clocks_inconsistent",
-        "within_graph"};
+        "within_graph",   "capturing_graph"};
     return all[static_cast<size_t>(kind)];
 }
 

@@ -32,8 +32,9 @@ enum class CauseKind : uint8_t {
     OutsideNccl,         ///< Only NCCL's kernels were recorded.
     ClocksInconsistent,  ///< The clocks of GPU and CPU do not agree.
     WithinGraph,         ///< The work before and after was launched by one call.
+    CapturingGraph,      ///< Work is captured as a graph, up to its instantiation.
 };
-inline constexpr CauseKind lastCauseKind = CauseKind::WithinGraph;
+inline constexpr CauseKind lastCauseKind = CauseKind::CapturingGraph;
 /// For files and programs: "in_call", "outside_calls".
 std::string_view identifier(CauseKind kind);
 

@@ -36,6 +36,7 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps, const Wo
     findThreads(work);
     findPageableCalls(work);
     findBatchCopies(steps, work);
+    findCaptures();
     for (const StepSpan& step : steps.steps) stepStartsNs_.push_back(step.range.startNs);
 }
 
@@ -113,6 +114,35 @@ void IdleCauses::findBatchCopies(const WorkerSteps& steps, const WorkList& work)
         const auto batch = std::find_if(copies.begin(), copies.end(),
                                         [largest](const Copy& copy) { return copy.bytes >= largest / 2; });
         if (batch != copies.end()) batchCopies_.insert(batch->number);
+    }
+}
+
+void IdleCauses::findCaptures() {
+    enum class Bound : uint8_t { None, Begin, End };
+    std::unordered_map<StringIndex, Bound> bounds;
+    const auto boundAt = [&](StringIndex call) {
+        const auto [known, isNew] = bounds.try_emplace(call, Bound::None);
+        if (!isNew) return known->second;
+        const std::string_view name = trace_.strings.at(call);
+        return known->second = beginsCapture(name)       ? Bound::Begin
+                               : instantiatesGraph(name) ? Bound::End
+                                                         : Bound::None;
+    };
+    for (const uint32_t thread : threads_) {
+        Intervals captures = noIntervals();
+        std::optional<LabelledInterval> begin;
+        for (Intervals::Reader call(run_.calls.callsOf[thread]); !call.isAtEnd(); call.next()) {
+            const Bound bound = boundAt(call->label);
+            if (bound == Bound::Begin) begin = *call;
+            if (!begin || bound != Bound::End) continue;
+            IdleCause cause{CauseKind::CapturingGraph, trace_.gpuApi};
+            cause.thread = threadRef(trace_, thread);
+            if (const uint32_t stack = stackOf(thread, *begin); stack != noIndex)
+                cause.activity.frame = frameRef(trace_, ownFrame(trace_, stack));
+            captures.push_back({begin->startNs, call->endNs, keyOf(cause)});
+            begin.reset();
+        }
+        if (!captures.empty()) captures_.emplace(thread, std::move(captures));
     }
 }
 
@@ -279,9 +309,16 @@ void IdleCauses::addLoading(uint32_t thread, TimeRange range, const IdleCause& c
     });
 }
 
-/// Adds the activity of `thread` in the gaps that waited for it: in a call, or in host code.
-void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims) {
+/// Adds the activity of `thread` in the gaps that waited for it: in a capture, in a call, or in host code.
+void IdleCauses::addLate(uint32_t thread, Intervals gaps, Detail detail, Intervals& claims) {
     const Intervals& calls = run_.calls.callsOf[thread];
+    Intervals pieces = noIntervals();
+    if (const auto captures = captures_.find(thread); captures != captures_.end()) {
+        forEachOverlap(gaps, captures->second, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t key) {
+            pieces.push_back({startNs, endNs, key});
+        });
+        gaps = without(gaps, captures->second);
+    }
     IdleCause cause{CauseKind::InCall};
     cause.thread = threadRef(trace_, thread);
     std::unordered_map<StringIndex, uint32_t> known;
@@ -291,7 +328,6 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
         cause.call = trace_.strings.at(call);
         return key->second = keyOf(cause);
     };
-    Intervals pieces = noIntervals();
     Intervals others = gaps;
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
         cause.isPageable = true;

@@ -73,6 +73,8 @@ class IdleCauses {
     /// Finds calls that should return at once, but block because the copied memory is not pinned.
     void findPageableCalls(const WorkList& work);
     void findBatchCopies(const WorkerSteps& steps, const WorkList& work);
+    /// Finds the times from the begin of a capture to the end of the instantiation of its graph, or of the capture.
+    void findCaptures();
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
     /// Returns the times in a gap at which the awaited thread is not getting the data of its copy:
@@ -105,7 +107,7 @@ class IdleCauses {
     Intervals launchBound();
     Intervals queued();
     enum class Detail : uint8_t { Calls, CallsAndStates };
-    void addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims);
+    void addLate(uint32_t thread, Intervals gaps, Detail detail, Intervals& claims);
     /// Adds the pieces of a time that `thread` spent outside calls as contributors of data loading,
     /// each with its activity.
     void addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path, Intervals& claims);
@@ -137,6 +139,7 @@ class IdleCauses {
     /// By call, thread, the work before and the frame.
     std::map<std::tuple<StringIndex, uint32_t, ContributorTable::Id, uint32_t>, uint32_t> waitKeys_;
     std::map<uint32_t, Intervals> pageableCalls_;  ///< By thread; labels are names of calls.
+    std::map<uint32_t, Intervals> captures_;       ///< By thread; labels are keys of causes.
 };
 
 }  // namespace lanescope::analysis

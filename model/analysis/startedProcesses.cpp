@@ -16,8 +16,8 @@ constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
 constexpr double minLoaderShare = 0.8;
 /// Between processes that start together. If some start at any time, those of a step are no reason.
 constexpr int64_t maxBurstNs = 300'000'000;
-/// In two steps it may be chance.
-constexpr size_t minSteps = 3;
+/// In two steps it may be chance, but not for loaders: a program starts them for a reason of its own.
+constexpr size_t minSteps = 3, minLoaderSteps = 2;
 
 }  // namespace
 
@@ -52,7 +52,8 @@ std::vector<ProcessStarts> processStarts(const Trace& trace) {
 
 std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& starts, std::span<const StepSummary> steps,
                                     const std::set<uint32_t>& affected) {
-    if (affected.size() < minSteps || affected.size() >= steps.size()) return std::nullopt;
+    if (affected.size() < (starts.areLoaders ? minLoaderSteps : minSteps) || affected.size() >= steps.size())
+        return std::nullopt;
     std::set<uint32_t> having;
     int64_t count = 0, others = 0, lastNs = INT64_MIN / 2;
     size_t bursts = 0;

@@ -88,8 +88,21 @@ std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
     return lossOf(run, worker, [](uint64_t reasons) { return reasons != 0 && reasons != powerCap; });
 }
 
+namespace {
+
+std::optional<ClockLoss> powerCapLoss(const RunSummary& run, uint32_t worker) {
+    return lossOf(run, worker, [](uint64_t reasons) { return reasons == powerCap; });
+}
+
+}  // namespace
+
+double powerCapShare(const RunSummary& run, uint32_t worker) {
+    const std::optional<ClockLoss> loss = powerCapLoss(run, worker);
+    return loss ? loss->lostShare : 0;
+}
+
 std::string powerCapSentence(const RunSummary& run, uint32_t worker) {
-    const std::optional<ClockLoss> loss = lossOf(run, worker, [](uint64_t reasons) { return reasons == powerCap; });
+    const std::optional<ClockLoss> loss = powerCapLoss(run, worker);
     if (!loss) return {};
     return fmt::format(
         "{} stands at its power cap for {} % of the time of the steps, at {} where {} is the "

@@ -45,6 +45,9 @@ std::string clockSentence(const analysis::RunSummary& run, uint32_t worker, cons
 /// empty if it is not there, or if the difference is below `minClockLoss`.
 std::string powerCapSentence(const analysis::RunSummary& run, uint32_t worker);
 
+/// Returns the share of the time of the steps that the power cap costs, estimated as in `ClockLoss`; 0 if unknown.
+double powerCapShare(const analysis::RunSummary& run, uint32_t worker);
+
 /// Returns " Meanwhile a limit of 2 cores held its processes back ...", and how threads lacked
 /// cores, with a leading space; empty if there was nothing, or if it was not recorded.
 std::string coresSentence(const analysis::RunSummary& run, uint32_t worker);

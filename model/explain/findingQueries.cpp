@@ -9,6 +9,8 @@
 
 #include "model/analysis/WorkerTimeline.h"
 #include "model/explain/FindingText.h"
+#include "model/explain/kernelKinds.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/collectiveKernels.h"
 #include "model/text/knownRangeName.h"
 
@@ -257,6 +259,16 @@ void EvidenceQuery::addFunctionsOf(std::string_view layer, const std::vector<std
                     ofProcess("h.globalTid"), ofProcess("c.globalTid"), fmt::join(endings, " OR ")));
 }
 
+void EvidenceQuery::addCaptures(std::string_view layer) {
+    layers_.emplace_back(
+        layer,
+        fmt::format("(SELECT b.s, b.e FROM (SELECT c.start AS s, q.value AS name, lead(c.\"end\") OVER (PARTITION BY "
+                    "c.globalTid ORDER BY c.start) AS e FROM CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds q ON q.id = "
+                    "c.nameId WHERE {} AND (q.value LIKE '%StreamBeginCapture%' OR q.value LIKE "
+                    "'%GraphInstantiate%')) b WHERE b.name LIKE '%StreamBeginCapture%' AND b.e IS NOT NULL)",
+                    ofProcess("c.globalTid")));
+}
+
 bool EvidenceQuery::hasWaits() const {
     return std::ranges::any_of(layers_, [](const auto& each) { return each.first == waitLayer; });
 }
@@ -432,6 +444,19 @@ Evidence gapsInCalls(const FindingText& text, IsOf isOf) {
     query.addCalls("calls", callsOf(text.worker(), isOf));
     query.addWaits();
     return {query.gaps("p.calls > 0 AND p.sync = 0"), sumNs(text.worker(), isOf)};
+}
+
+Evidence evidenceByName(const FindingText& text, bool (*isOf)(const KernelGroup&)) {
+    std::vector<std::string> names;
+    int64_t sumNs = 0;
+    for (const Contributor& each : text.worker().contributors) {
+        const std::optional<KernelClass> is = classOf(each);
+        if (!is || !isOf({.family = is->family, .precision = is->precision, .trait = is->trait})) continue;
+        if (std::ranges::find(names, each.name.work) == names.end()) names.push_back(each.name.work);
+        sumNs = saturatingSum(sumNs, each.exposedNs);
+    }
+    const EvidenceQuery query(text.run(), text.finding().worker);
+    return {query.exposed({query.kernelsNamed(names)}, {}), sumNs};
 }
 
 }  // namespace lanescope::explain

@@ -31,6 +31,8 @@ class EvidenceQuery {
     /// Adds the times in which the launching threads of the worker's process were seen in functions of Python files
     /// whose names end so. The file must have been recorded by Lanescope.
     void addFunctionsOf(std::string_view layer, const std::vector<std::string_view>& fileEndings);
+    /// Adds the times from the begin of a capture to the end of the instantiation of its graph.
+    void addCaptures(std::string_view layer);
     /// Adds the ranges of these known names in the worker's process.
     void addRanges(std::string_view layer, const std::vector<std::string>& names);
 
@@ -90,6 +92,9 @@ std::vector<std::string> callsOf(const analysis::WorkerSummary& worker, IsOf isO
 
 /// Returns the gaps in which the CPU was in the calls of idle time of a kind.
 Evidence gapsInCalls(const FindingText& text, IsOf isOf);
+
+/// Returns the query for kernels that their names alone identify.
+Evidence evidenceByName(const FindingText& text, bool (*isOf)(const analysis::KernelGroup&));
 
 /// Returns a text as an SQL literal.
 std::string sqlText(std::string_view text);

@@ -46,20 +46,6 @@ bool isShare(const RunFindings& run, int64_t ns, double least) {
     return static_cast<double>(ns) >= least * static_cast<double>(run.mean().meanNs);
 }
 
-/// Returns the query for kernels that their names alone identify.
-Evidence evidenceByName(const FindingText& text, IsOfGroup isOf) {
-    std::vector<std::string> names;
-    int64_t sumNs = 0;
-    for (const Contributor& each : text.worker().contributors) {
-        const std::optional<KernelClass> is = classOf(each);
-        if (!is || !isOf({.family = is->family, .precision = is->precision, .trait = is->trait})) continue;
-        if (std::ranges::find(names, each.name.work) == names.end()) names.push_back(each.name.work);
-        sumNs = saturatingSum(sumNs, each.exposedNs);
-    }
-    const EvidenceQuery query(text.run(), text.finding().worker);
-    return {query.exposed({query.kernelsNamed(names)}, {}), sumNs};
-}
-
 /// Returns the query for kernels of which other launches may have the same names.
 Evidence evidenceOfGroups(const FindingText& text, IsOfGroup isOf) {
     std::vector<std::string> names;

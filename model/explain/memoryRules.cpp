@@ -255,7 +255,10 @@ const Rule memsetsRule{
     .advice =
         "torch.empty for what is written before it is read, buffers that stay, "
         "zero_grad(set_to_none=True); fewer and larger ones.",
-    .find = [](RunFindings& run) { run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory)); },
+    .find =
+        [](RunFindings& run) {
+            if (!run.has(denseEmbeddingsRule)) run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory));
+        },
     .say = [](const FindingText& text) { return text.taking("Setting memory without overlap takes"); },
     .evidence = memsetsEvidence,
     .advise =

@@ -15,6 +15,7 @@
 #include "model/analysis/stepPatterns.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
+#include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/kernelKinds.h"
 #include "model/explain/programKind.h"
@@ -117,6 +118,15 @@ bool isOfLargerUnit(const RunSummary& run, const WorkerSummary& worker, const St
 
 /// Any rank: one that is late in a few steps waits for others in the rest, and is not the critical
 /// one. A pattern that all ranks have because one of them does is that rank's.
+/// A GPU at its power cap lowers its clocks as it warms up, and computes more slowly then.
+bool isOfPowerCap(const RunSummary& run, uint32_t worker, const StepPattern& pattern) {
+    if (pattern.part != StepPart::Compute) return false;
+    if (pattern.kind != PatternKind::Drift && pattern.kind != PatternKind::Level) return false;
+    const WorkerSummary& of = run.workers[worker];
+    const double meanNs = static_cast<double>(of.totalWallNs()) / static_cast<double>(of.steps.size());
+    return static_cast<double>(std::abs(pattern.excessNs)) <= powerCapShare(run, worker) * meanNs;
+}
+
 void findStepPattern(RunFindings& run) {
     const std::vector<WorkerSummary>& workers = run.run().workers;
     std::optional<StepPattern> worst;
@@ -125,7 +135,7 @@ void findStepPattern(RunFindings& run) {
         auto found = patternOf(workers[worker].steps, workers.size());
         if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0) continue;
         if (workers.size() == 1 && isOfBatchSize(*found, workers[worker])) continue;
-        if (isOfLargerUnit(run.run(), workers[worker], *found)) continue;
+        if (isOfLargerUnit(run.run(), workers[worker], *found) || isOfPowerCap(run.run(), worker, *found)) continue;
         if (worst && worst->costNs >= found->costNs) continue;
         worst = std::move(found);
         where = worker;

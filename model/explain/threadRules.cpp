@@ -57,7 +57,32 @@ Evidence gilEvidence(const FindingText& text) {
     return lateGapsSeen(text, [](EvidenceQuery& query) { query.addStates("seen", {ThreadState::Gil}, 0, false); });
 }
 
+bool isCapturing(const Contributor& each) { return each.name.idle.kind == CauseKind::CapturingGraph; }
+
+Evidence captureEvidence(const FindingText& text) {
+    EvidenceQuery query(text.run(), text.finding().worker);
+    query.addCaptures("captures");
+    return {query.gaps("g.late AND p.captures > 0"), sumNs(text.worker(), isCapturing)};
+}
+
 }  // namespace
+
+const Rule graphCapturesRule{
+    .id = "graph_captures",
+    .title = "CUDA graphs are captured in the steps",
+    .finds = "The GPU waits for at least 3 % of the step while the program captures CUDA graphs.",
+    .advice =
+        "Capture a graph once for each shape and keep it: pad lengths and batches to a few sizes, and copy the inputs into "
+        "buffers that stay. A graph that is used once costs more than its launches.",
+    .find = [](RunFindings& run) { run.addKind(isCapturing); },
+    .say =
+        [](const FindingText& text) {
+            return fmt::format("The GPU waits {} while CUDA graphs are captured and instantiated: mostly {}.", text.time(),
+                               text.main());
+        },
+    .evidence = captureEvidence,
+    .part = StepPart::LaunchBound,
+};
 
 const Rule compilingRule{
     .id = "compiling",

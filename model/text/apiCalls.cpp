@@ -30,4 +30,8 @@ CallClass callClassOf(std::string_view call) {
     return has("Launch") ? CallClass::Launch : CallClass::Other;
 }
 
+bool beginsCapture(std::string_view call) { return call.find("StreamBeginCapture") != std::string_view::npos; }
+
+bool instantiatesGraph(std::string_view call) { return call.find("GraphInstantiate") != std::string_view::npos; }
+
 }  // namespace lanescope
