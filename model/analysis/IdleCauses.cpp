@@ -124,9 +124,7 @@ void IdleCauses::findCaptures() {
         const auto [known, isNew] = bounds.try_emplace(call, Bound::None);
         if (!isNew) return known->second;
         const std::string_view name = trace_.strings.at(call);
-        return known->second = beginsCapture(name)       ? Bound::Begin
-                               : instantiatesGraph(name) ? Bound::End
-                                                         : Bound::None;
+        return known->second = beginsCapture(name) ? Bound::Begin : instantiatesGraph(name) ? Bound::End : Bound::None;
     };
     for (const uint32_t thread : threads_) {
         Intervals captures = noIntervals();

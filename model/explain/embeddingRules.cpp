@@ -20,8 +20,8 @@ namespace {
 
 /// Share of the step.
 constexpr double minUpdateShare = 0.25;
-/// A fill writes each row once, Adam reads and writes it seven times. A lower share of fills means that other parameters
-/// than embeddings are most of what the optimizer updates.
+/// A fill writes each row once, Adam reads and writes it seven times. A lower share of fills means that other
+/// parameters than embeddings are most of what the optimizer updates.
 constexpr double minFillShare = 0.05;
 
 bool isOptimizer(const KernelGroup& each) { return each.family == KernelFamily::Optimizer; }
@@ -42,7 +42,8 @@ const Rule denseEmbeddingsRule{
     .id = "dense_embeddings",
     .title = "All rows of embedding tables are updated",
     .finds =
-        "An optimizer and fills take at least 25 % of the step, next to gradients of embeddings, and fills take at least "
+        "An optimizer and fills take at least 25 % of the step, next to gradients of embeddings, and fills take at "
+        "least "
         "5 % of the optimizer's time: dense gradients of large tables.",
     .advice =
         "nn.Embedding(sparse=True) with torch.optim.SparseAdam or Adagrad updates only the rows of the batch. Keep the "
@@ -52,7 +53,8 @@ const Rule denseEmbeddingsRule{
     .say =
         [](const FindingText& text) {
             return fmt::format(
-                "The optimizer and fills of dense gradients write whole embedding tables, also rows that the batch does "
+                "The optimizer and fills of dense gradients write whole embedding tables, also rows that the batch "
+                "does "
                 "not use, for {}: mostly {}.",
                 text.time(), text.main());
         },

@@ -72,13 +72,14 @@ const Rule graphCapturesRule{
     .title = "CUDA graphs are captured in the steps",
     .finds = "The GPU waits for at least 3 % of the step while the program captures CUDA graphs.",
     .advice =
-        "Capture a graph once for each shape and keep it: pad lengths and batches to a few sizes, and copy the inputs into "
+        "Capture a graph once for each shape and keep it: pad lengths and batches to a few sizes, and copy the inputs "
+        "into "
         "buffers that stay. A graph that is used once costs more than its launches.",
     .find = [](RunFindings& run) { run.addKind(isCapturing); },
     .say =
         [](const FindingText& text) {
-            return fmt::format("The GPU waits {} while CUDA graphs are captured and instantiated: mostly {}.", text.time(),
-                               text.main());
+            return fmt::format("The GPU waits {} while CUDA graphs are captured and instantiated: mostly {}.",
+                               text.time(), text.main());
         },
     .evidence = captureEvidence,
     .part = StepPart::LaunchBound,
