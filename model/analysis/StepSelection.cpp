@@ -288,6 +288,19 @@ bool ranDeferred(const RunSteps& run) {
     return all > 0 && 2 * late >= all;
 }
 
+/// Share of the trace below which a unit without a name says nothing about the run.
+constexpr double minCoverage = 0.001;
+
+bool isNegligible(const Trace& trace, const RunSteps& run) {
+    int64_t longestNs = 0;
+    for (const WorkerSteps& worker : run.workers) {
+        int64_t sumNs = 0;
+        for (const StepSpan& step : worker.steps) sumNs += step.range.durationNs();
+        longestNs = std::max(longestNs, sumNs);
+    }
+    return static_cast<double>(longestNs) < minCoverage * static_cast<double>(trace.range.durationNs());
+}
+
 RunSteps stepsFoundIn(const Run& run) {
     const std::vector<StepCandidate> ranges = findStepPatterns(run.trace, run.launches);
     const bool areNamed = !ranges.empty() && ranges.front().naming >= StepNaming::Requests;
@@ -315,6 +328,7 @@ RunSteps stepsFoundIn(const Run& run) {
         }
         if (result.workers.empty()) result = wholeRun(run);
     }
+    if (result.source != StepSource::NvtxRange && isNegligible(run.trace, result)) result = wholeRun(run);
     for (const StepCandidate& each : ranges)
         result.units.push_back({StepSource::NvtxRange, each.name, static_cast<int64_t>(each.count)});
     for (const PythonLoop& each : python.loops)

@@ -37,7 +37,7 @@ bool readKernelGroups(const Database& database, RunSummary& summary) {
         if (!worker) return false;
         worker->kernels.push_back(
             {rows.identified(t.family, KernelFamily::Other), rows.identified(t.precision, KernelPrecision::Int8),
-             rows.identified(t.trait, KernelTrait::Tuning), rows.identified(t.purpose, LaunchPurpose::Evaluation),
+             rows.identified(t.trait, KernelTrait::Triangular), rows.identified(t.purpose, LaunchPurpose::Evaluation),
              rows.identified(t.sequence, KernelSequence::Attention), rows.flag(t.isSmallGrid), rows.number(t.count),
              rows.number(t.exposedNs), rows.number(t.sequences), rows.text(t.name), rows.text(t.launched)});
     }

@@ -42,9 +42,9 @@ std::string sayInputData(const FindingText& text) {
 std::string checkedFirst(const FindingText& text) {
     const std::string& seen = text.finding().launched;
     if (seen.empty() || text.worker().loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return {};
-    return "Check the line first. If the thread waits there for requests or for a batch to fill, shorten that wait; if "
-           "it "
-           "loads data: ";
+    return "Check the line first. A wait for requests is no loss. If a batch is to fill there, shorten that wait; if "
+           "the "
+           "thread loads data: ";
 }
 
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
@@ -499,13 +499,15 @@ const Rule queuedIdleRule{
     .evidence = queuedEvidence,
     .advise =
         [](const FindingText& text) {
-            constexpr std::string_view graphs =
-                "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, "
-                "or use {api} graphs.";
-            return adviceFor(text.run(), {graphs,
-                                          "Streams wait for each other, tiny kernels follow each other, or programs "
-                                          "have too little work: let jax.jit fuse more of the step.",
-                                          graphs});
+            const bool hasGraphs = text.has(graphGapsRule) || sumNs(text.worker(), isWithinGraph) > 0;
+            const std::string_view advice =
+                hasGraphs
+                    ? "No single cause stands out: try a larger batch, or fewer and larger kernels and copies."
+                    : "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} "
+                      "graphs.";
+            return adviceFor(
+                text.run(),
+                {advice, "No single cause stands out: try a larger batch, or more of it within jax.jit.", advice});
         },
 };
 

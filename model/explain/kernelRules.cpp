@@ -212,8 +212,9 @@ void findEvaluation(RunFindings& run) {
 bool isIrregular(const KernelGroup& each) {
     switch (each.family) {
         case KernelFamily::Sort:
-        case KernelFamily::Random:
-        case KernelFamily::Decomposition: return true;
+        case KernelFamily::Random: return true;
+        // Triangular matrices are solved and made at the rate of products.
+        case KernelFamily::Decomposition: return each.trait != KernelTrait::Triangular;
         default: return each.trait == KernelTrait::SortedGradient;
     }
 }
@@ -500,6 +501,16 @@ const Rule dataMovementRule{
     .find = findDataMovement,
     .say = sayDataMovement,
     .evidence = movementEvidence,
+    .advise =
+        [](const FindingText& text) {
+            return adviceFor(text.run(),
+                             {dataMovementRule.advice,
+                              "Donate arguments that a jitted function returns changed "
+                              "(jax.jit(donate_argnums=...)): without it, each call copies them. Update parts "
+                              "of arrays within one jitted function.",
+                              "Write results where they are wanted, into buffers that stay, and copy less "
+                              "within the GPU."});
+        },
 };
 
 const Rule idleSmsRule{

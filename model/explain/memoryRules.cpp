@@ -120,7 +120,22 @@ std::string advisePageableCopies(const FindingText& text) {
                       "{prefix}MemcpyAsync."});
 }
 
+/// Share of the steps in which copies run, from which on the link is the limit: no other order of work is faster.
+constexpr double minLinkShare = 0.9;
+
+/// Returns true if copies that wait for nothing take nearly all of the steps.
+bool isLimitedByLink(const WorkerSummary& worker) {
+    int64_t copiesNs = 0;
+    for (const Contributor& each : worker.contributors)
+        if (isOtherCopy(each)) copiesNs = saturatingSum(copiesNs, each.totalNs);
+    return static_cast<double>(copiesNs) >= minLinkShare * static_cast<double>(worker.totalWallNs());
+}
+
 std::string sayExposedCopies(const FindingText& text) {
+    if (text.worker().streams.streams == 0 && isLimitedByLink(text.worker()))
+        return fmt::format(
+            "The link is the limit: copies run during nearly all of the step, {} of it without other work: mostly {}.",
+            text.time(), text.main());
     std::string said = text.taking("Copies without overlap take");
     if (const StreamOrder& order = text.worker().streams; order.streams > 0) {
         const std::string count = countText(static_cast<double>(order.operations) / text.stepCount());
@@ -140,6 +155,10 @@ std::string adviseExposedCopies(const FindingText& text) {
                           "Put the operations of the default stream on the streams of the work that needs them, make "
                           "these streams non-blocking ({prefix}StreamCreateWithFlags), or compile with "
                           "--default-stream per-thread."});
+    if (isLimitedByLink(text.worker()))
+        return "Copy fewer bytes: smaller types, compressed data, or data that stays on the GPU. Another order of the "
+               "work "
+               "gains nothing.";
     if (areToHost(text.worker(), isOtherCopy))
         return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
     return std::string(exposedCopiesRule.advice);

@@ -351,6 +351,7 @@ KernelTrait traitOf(std::string_view name, KernelFamily family, KernelPrecision 
                                                                    "conv_depthwise2d"};
     static constexpr std::array<std::string_view, 4> sorted{"indexing_backward", "compute_grad_weight",
                                                             "embedding_backward", "sum_and_scatter"};
+    static constexpr std::array<std::string_view, 4> triangular{"trsm", "trsv", "getrf", "potrf"};
     if (name.starts_with("stream_executor::") || name.starts_with("void stream_executor::")) return Tuning;
     switch (family) {
         case MatrixProduct:
@@ -365,6 +366,7 @@ KernelTrait traitOf(std::string_view name, KernelFamily family, KernelPrecision 
                            !includes(name, "LAMB")
                        ? Foreach
                        : None;
+        case Decomposition: return includesAny(name, triangular) ? Triangular : None;
         case Index: return includesAny(name, sorted) ? SortedGradient : None;
         case Softmax: return isLogSoftmax(name) ? LogSoftmax : None;
         default: return None;
@@ -407,8 +409,8 @@ std::string_view identifier(KernelPrecision precision) {
 }
 
 std::string_view identifier(KernelTrait trait) {
-    static constexpr std::array<std::string_view, 7> all{
-        "none", "channels_first", "unaligned", "foreach", "sorted_gradient", "log_softmax", "tuning"};
+    static constexpr std::array<std::string_view, 8> all{
+        "none", "channels_first", "unaligned", "foreach", "sorted_gradient", "log_softmax", "tuning", "triangular"};
     return all[static_cast<size_t>(trait)];
 }
 

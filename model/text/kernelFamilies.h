@@ -49,7 +49,8 @@ enum class KernelTrait : uint8_t {
     Foreach,         ///< One operation of an optimizer on a list of tensors.
     SortedGradient,  ///< Gradient of an index operation or embedding, summed in sorted order.
     LogSoftmax,
-    Tuning,  ///< A compiler tries algorithms.
+    Tuning,      ///< A compiler tries algorithms.
+    Triangular,  ///< Solves with triangular matrices, or Cholesky and LU decompositions, which need few operations.
 };
 /// "none", "channels_first".
 std::string_view identifier(KernelTrait trait);
