@@ -10,10 +10,10 @@
 
 namespace lanescope::agent {
 
-/// Entry header, followed by the names of the function and the file.
+/// Entry header, followed by the names of the function and the file and the text of the module.
 struct CallStacks::CodeEntry {
     Entry entry;
-    uint32_t code, functionBytes, fileBytes;
+    uint32_t code, functionBytes, fileBytes, moduleBytes;
 };
 
 struct CallStacks::StackEntry {
@@ -26,14 +26,16 @@ class CallStacks::RingSink final : public python::StackSink {
   public:
     explicit RingSink(EventRing& ring) : ring_(ring) {}
 
-    bool addCode(uint32_t code, std::string_view function, std::string_view file) override {
-        void* const room = ring_.reserve(sizeof(CodeEntry) + function.size() + file.size());
+    bool addCode(uint32_t code, std::string_view function, std::string_view file, std::string_view module) override {
+        void* const room = ring_.reserve(sizeof(CodeEntry) + function.size() + file.size() + module.size());
         if (!room) return false;
-        auto* content = new (room)
-            CodeEntry{Entry::Code, code, static_cast<uint32_t>(function.size()), static_cast<uint32_t>(file.size())};
-        auto* const text = reinterpret_cast<char*>(content + 1);
-        std::memcpy(text, function.data(), function.size());
-        if (!file.empty()) std::memcpy(text + function.size(), file.data(), file.size());
+        const auto bytes = [](std::string_view text) { return static_cast<uint32_t>(text.size()); };
+        auto* content = new (room) CodeEntry{Entry::Code, code, bytes(function), bytes(file), bytes(module)};
+        auto* text = reinterpret_cast<char*>(content + 1);
+        for (const std::string_view each : {function, file, module}) {
+            if (!each.empty()) std::memcpy(text, each.data(), each.size());
+            text += each.size();
+        }
         ring_.commit();
         return true;
     }
@@ -81,8 +83,9 @@ void CallStacks::take(Entry entry, const void* content) {
         if (code.code > python::StackNumbers::maxCodes) return;
         if (codes_.size() <= code.code) codes_.resize(code.code + size_t{1});
         const auto* const text = reinterpret_cast<const char*>(&code + 1);
-        codes_[code.code] = {std::string(text, code.functionBytes),
-                             std::string(text + code.functionBytes, code.fileBytes)};
+        const char* const file = text + code.functionBytes;
+        codes_[code.code] = {std::string(text, code.functionBytes), std::string(file, code.fileBytes),
+                             std::string(file + code.fileBytes, code.moduleBytes)};
     } else if (entry == Entry::Stack) {
         const auto& stack = *static_cast<const StackEntry*>(content);
         if (stack.stack > python::StackNumbers::maxStacks) return;
@@ -109,6 +112,8 @@ uint32_t CallStacks::write(uint32_t stack, log::RecordWriter& writer) {
         record.parent = written.parent;
         record.function = writer.string(codes_[written.code].function);
         record.file = writer.string(codes_[written.code].file);
+        const std::string& module = codes_[written.code].module;
+        record.module = module.empty() ? 0 : writer.string(module);
         record.line = static_cast<uint32_t>(written.line);
         writer.write(record);
         written.writtenIn = here;

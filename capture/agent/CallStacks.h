@@ -55,7 +55,7 @@ class CallStacks {
     struct StackEntry;
     class RingSink;
     struct Code {
-        std::string function, file;
+        std::string function, file, module;
     };
     struct Stack {
         uint32_t parent = 0, code = 0;

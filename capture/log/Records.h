@@ -507,8 +507,8 @@ struct StackRecord {
     uint32_t stack;   ///< Number of the stack in this process, from 1.
     uint32_t parent;  ///< 0 if the frame is the only one.
     uint32_t function, file;
-    uint32_t line;  ///< 0 if unknown.
-    uint32_t reserved;
+    uint32_t line;    ///< 0 if unknown.
+    uint32_t module;  ///< Of a frame that calls a module of a model, as `tables::Stacks::moduleId`; 0 for others.
 };
 
 /// A node of a CUDA graph was created: captured, or copied from another.

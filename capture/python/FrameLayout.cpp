@@ -31,8 +31,9 @@ constexpr FrameLayout withFrameObjects() {
 
 constexpr FrameLayout of39() {
     FrameLayout layout = withFrameObjects();
-    layout.frameBytes = 112;
+    layout.frameBytes = 368;
     layout.instruction = 104;
+    layout.firstLocal = 360;
     layout.instructionKind = InstructionKind::ByteIndex;
     layout.lineTableKind = LineTableKind::Pairs;
     return layout;
@@ -40,8 +41,9 @@ constexpr FrameLayout of39() {
 
 constexpr FrameLayout of310() {
     FrameLayout layout = withFrameObjects();
-    layout.frameBytes = 104;
+    layout.frameBytes = 360;
     layout.instruction = 96;
+    layout.firstLocal = 352;
     layout.instructionKind = InstructionKind::UnitIndex;
     layout.lineTableKind = LineTableKind::Ranges;
     return layout;
@@ -62,6 +64,8 @@ constexpr FrameLayout of311() {
     layout.code = 32;
     layout.instruction = 56;
     layout.owner = 69;
+    layout.firstLocal = 72;
+    layout.dictValues = 0;
     layout.codeBytes = 184;
     layout.firstLine = 72;
     layout.file = 112;
@@ -98,7 +102,7 @@ constexpr FrameLayout of312() {
 struct RuntimeOffsets {
     uint16_t interpreters, threads, garbage, pointerToGil, nextThread;
     uint16_t currentFrame, threadId, kernelThread;
-    uint16_t frameBytes, previous, code, instruction, owner, bytecodeIndex;
+    uint16_t frameBytes, previous, code, instruction, firstLocal, owner, bytecodeIndex;
     uint16_t codeBytes, file, name, lineTable, firstLine, bytecode, bytecodeCopies;
     uint16_t type;
     uint16_t bytesLength, bytesData;
@@ -131,6 +135,7 @@ constexpr RuntimeOffsets runtimeOffsetsOf(bool is314) {
             .previous = at(frame + 1),
             .code = at(frame + 2),
             .instruction = at(frame + 3),
+            .firstLocal = at(frame + 4),
             .owner = at(frame + 5),
             .bytecodeIndex = at(is314 ? frame + 7 : 0),
             .codeBytes = at(code),
@@ -202,6 +207,7 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     layout.previous = offset(runtimeOffsets.previous);
     layout.code = offset(runtimeOffsets.code);
     layout.instruction = offset(runtimeOffsets.instruction);
+    layout.firstLocal = offset(runtimeOffsets.firstLocal);
     layout.owner = offset(runtimeOffsets.owner);
     layout.codeBytes = offset(runtimeOffsets.bytecode);
     layout.firstLine = offset(runtimeOffsets.firstLine);
@@ -219,6 +225,7 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     layout.otherText = static_cast<uint16_t>(layout.asciiText + 16);
     // Five more ints are between the two in every self-described version.
     layout.version = static_cast<uint16_t>(layout.firstLine + 24);
+    if (!isFreeThreaded) layout.dictValues = 8;
     if (isFreeThreaded && is314) {
         layout.bytecodeIndex = offset(runtimeOffsets.bytecodeIndex);
         layout.bytecodeCopies = offset(runtimeOffsets.bytecodeCopies);
@@ -228,6 +235,7 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     lies(layout.previous, layout.frameBytes);
     lies(layout.code, layout.frameBytes);
     lies(layout.instruction, layout.frameBytes);
+    lies(layout.firstLocal, layout.frameBytes);
     isGood &= layout.owner < layout.frameBytes;
     for (const uint16_t at : {layout.file, layout.name, layout.lineTable}) lies(at, layout.codeBytes);
     lies(static_cast<uint16_t>(layout.version - 4), layout.codeBytes);

@@ -42,6 +42,7 @@ struct FrameLayout {
     uint16_t previous = 0, code = 0, instruction = 0;
     uint16_t owner = none;          ///< One byte; see `isInternalFrame`.
     uint16_t bytecodeIndex = none;  ///< Index of its copy of the code (free-threaded, from 3.14 on).
+    uint16_t firstLocal = 0;        ///< The first argument, such as `self`; from 3.14 on with tags in its lowest bits.
     InstructionKind instructionKind = InstructionKind::Pointer;
     // In a code object.
     uint16_t codeBytes = 0;
@@ -55,6 +56,7 @@ struct FrameLayout {
     uint16_t textLength = 16, textState = 32;
     uint16_t asciiText = 0, otherText = 0;  ///< Start of the characters.
     uint16_t bytesLength = 16, bytesData = 32;
+    uint16_t dictValues = none;  ///< In the values of a dictionary with shared keys; `none`: attributes are unreadable.
 
     /// Returns true if a frame with that owner is not the program's: the interpreter inserts such frames.
     static bool isInternalFrame(uint8_t owner) { return owner >= 3; }

@@ -14,16 +14,17 @@ namespace lanescope::agent::python {
 
 namespace {
 
-/// Returns the hash of a frame at `depth` frames from the counted end. The sum over a stack is its
-/// key; two different stacks have equal keys with a probability of 2^-63.
-uint64_t share(const Frame& frame, uint64_t depth) {
+/// Returns the hash of a frame at `depth` frames from the counted end, which calls `module` or none. The sum over a
+/// stack is its key; two different stacks have equal keys with a probability of 2^-63.
+uint64_t share(const Frame& frame, uint64_t depth, uint64_t module) {
     __extension__ using Product = unsigned __int128;
     const uint64_t where = frame.code ^ (depth + 1) * 0x9e3779b97f4a7c15;
-    const uint64_t which = frame.instruction ^ frame.identity * 0xd6e8feb86659fd93;
+    const uint64_t which = frame.instruction ^ (frame.identity ^ module << 16) * 0xd6e8feb86659fd93;
     const Product product = Product{where} * which;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
+constexpr uint64_t noModuleCall = 1;
 constexpr uint64_t seed = 0x2545f4914f6cdd1d, truncationSeed = 0x9fb21c651e98df25;
 
 /// Returns a reserved unused number, else a new one.
@@ -70,10 +71,12 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     if (!isProven_) [[unlikely]] {
         if (!prove(interpreter, state)) return 0;
     }
+    if (!numbers.distinguishModules()) moduleCall_ = noModuleCall;
     // Counts frames from the innermost one, since their number is known only at the end.
     const FrameLayout& layout = interpreter.layout();
     uint64_t key = 0, depth = 0;
-    const auto take = [&](const Frame& frame) { key += share(frame, depth++); };
+    const uint64_t moduleCall = moduleCall_;
+    const auto take = [&](const Frame& frame) { key += share(frame, depth++, moduleOf(layout, frame)); };
     const Walked walked = visitFrames(PlainMemory(), layout, state, maxFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
     key |= 1;
@@ -81,6 +84,8 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
         return known->number;
     if (numbers.isFull()) return 0;
     const uint32_t number = addFrames(interpreter, numbers, sink, walkFrames(PlainMemory(), layout, state, frames_));
+    // The first call of a module: its stack has another key.
+    if (moduleCall_ != moduleCall) return this->number(interpreter, numbers, sink);
     if (number != 0) known_.insert(key, number);
     return number;
 }
@@ -108,8 +113,10 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
 /// Adds the new part of the stack in `frames_`, from the outermost frame inwards.
 uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked) {
     uint64_t key = walked.isCut ? truncationSeed : seed;
+    const FrameLayout& layout = interpreter.layout();
     for (uint32_t depth = 0; depth < walked.count; ++depth) {
-        key += share(frames_[walked.count - 1 - depth], depth);
+        const Frame& frame = frames_[walked.count - 1 - depth];
+        key += share(frame, depth, moduleOf(layout, frame));
         keys_[depth] = key | 1;
     }
     uint32_t number = 0;
@@ -122,15 +129,21 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
         --depth;
     }
     if (depth == 0 && walked.isCut && !addTruncated(numbers, sink, number)) return 0;
-    for (; depth < walked.count; ++depth) {
-        if (!addFrame(interpreter, numbers, sink, frames_[walked.count - 1 - depth], keys_[depth], number)) return 0;
+    ModuleCall module;
+    for (uint32_t at = 0; at < walked.count; ++at) {
+        const Frame& frame = frames_[walked.count - 1 - at];
+        if (const uint64_t called = moduleOf(layout, frame); called != 0)
+            module = {called, module.module, true};
+        else
+            module.isCall = false;
+        if (at >= depth && !addFrame(interpreter, numbers, sink, frame, module, keys_[at], number)) return 0;
     }
     return number;
 }
 
 /// Replaces the number of a stack by that of the stack with one more frame.
 bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
-                          uint64_t key, uint32_t& number) {
+                          ModuleCall module, uint64_t key, uint32_t& number) {
     constexpr uint32_t maxUnreadable = 64;
     CodeFacts facts;
     if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false, facts)) {
@@ -139,7 +152,7 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
         stacks_.insert(key, number);
         return true;
     }
-    const uint32_t code = codeNumber(interpreter, numbers, sink, frame);
+    const uint32_t code = codeNumber(interpreter, numbers, sink, frame, module);
     if (code == 0) return false;
     const uint32_t stack = take(spareStack_, numbers.stacks);
     if (!sink.addStack(stack, number, code, lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
@@ -150,16 +163,32 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     return true;
 }
 
-uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame) {
-    const uint64_t key = share({frame.code, 0, frame.identity, 0}, 0) | 1;
+uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
+                                ModuleCall module) {
+    if (!module.isCall) module = {};
+    const uint64_t key = share({0, frame.code, module.outer, frame.identity, 0}, 0, module.module) | 1;
     if (const Entry* known = codes_.find(key)) return known->number;
     CodeFacts facts;
-    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, true, facts)) return 0;
+    const FrameLayout& layout = interpreter.layout();
+    if (!readCode(CarefulMemory(), layout, interpreter.types(), frame.code, true, facts)) return 0;
+    if (moduleCall_ == 0 && isModuleCall(facts)) moduleCall_ = frame.code;
+    ModuleText text;
+    if (module.isCall) readModule(CarefulMemory(), layout, interpreter.types(), module, attribute_, text);
     const uint32_t number = take(spareCode_, numbers.codes);
-    if (!sink.addCode(number, {facts.function, facts.functionBytes}, {facts.file, facts.fileBytes})) return 0;
+    if (!sink.addCode(number, {facts.function, facts.functionBytes}, {facts.file, facts.fileBytes}, text.text()))
+        return 0;
+    if (module.isCall) numbers.modules.fetch_add(1, std::memory_order_relaxed);
     spareCode_ = 0;
     codes_.insert(key, number);
     return number;
+}
+
+uint64_t StackTable::moduleOf(const FrameLayout& layout, const Frame& frame) const {
+    if (frame.code != moduleCall_) [[likely]]
+        return 0;
+    uint64_t self = 0;
+    PlainMemory::get(frame.at + layout.firstLocal, self);
+    return self & ~uint64_t{7};
 }
 
 /// Adds the entry that stands for the omitted frames.
@@ -169,7 +198,7 @@ bool StackTable::addTruncated(StackNumbers& numbers, StackSink& sink, uint32_t& 
         return true;
     }
     const uint32_t code = take(spareCode_, numbers.codes);
-    if (!sink.addCode(code, truncatedFrame, {})) return false;
+    if (!sink.addCode(code, truncatedFrame, {}, {})) return false;
     spareCode_ = 0;
     const uint32_t stack = take(spareStack_, numbers.stacks);
     if (!sink.addStack(stack, 0, code, 0)) return false;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "capture/python/Interpreter.h"
+#include "capture/python/moduleFacts.h"
 #include "capture/python/frameWalk.h"
 
 namespace lanescope::agent::python {
@@ -14,8 +15,9 @@ namespace lanescope::agent::python {
 /// Receiver of a thread's new functions and stacks.
 class StackSink {
   public:
-    /// Receives a function. Returns false if it cannot be stored now.
-    virtual bool addCode(uint32_t code, std::string_view function, std::string_view file) = 0;
+    /// Receives a function; for the call of a module of a model its `readModule`. Returns false if it cannot be stored
+    /// now.
+    virtual bool addCode(uint32_t code, std::string_view function, std::string_view file, std::string_view module) = 0;
     /// Receives a stack: its innermost frame, and the stack without that frame, 0 for none. `line`
     /// 0: unknown. Returns false if it cannot be stored now.
     virtual bool addStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) = 0;
@@ -26,9 +28,11 @@ class StackSink {
 
 /// Number counters of all threads of a process, from 1. The maxima bound the memory for stacks.
 struct StackNumbers {
-    static constexpr uint32_t maxStacks = 1u << 20, maxCodes = 1u << 16;
-    std::atomic<uint32_t> stacks{0}, codes{0};
+    static constexpr uint32_t maxStacks = 1u << 20, maxCodes = 1u << 16, maxModules = 1u << 14;
+    std::atomic<uint32_t> stacks{0}, codes{0}, modules{0};
 
+    /// Returns false for a program that makes modules all the time.
+    bool distinguishModules() const { return modules.load(std::memory_order_relaxed) < maxModules; }
     bool isFull() const {
         return stacks.load(std::memory_order_relaxed) >= maxStacks || codes.load(std::memory_order_relaxed) >= maxCodes;
     }
@@ -69,19 +73,24 @@ class StackTable {
 
     bool prove(Interpreter& interpreter, uint64_t threadState);
     uint32_t addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked);
-    bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame, uint64_t key,
-                  uint32_t& number);
-    uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame);
+    bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
+                  ModuleCall module, uint64_t key, uint32_t& number);
+    uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
+                        ModuleCall module);
+    /// Returns the module that a frame calls; 0 for most frames.
+    uint64_t moduleOf(const FrameLayout& layout, const Frame& frame) const;
     bool addTruncated(StackNumbers& numbers, StackSink& sink, uint32_t& number);
 
     // All zeros is an empty map.
-    Map<size_t{1} << 14> known_;   // whole stacks
-    Map<size_t{1} << 15> stacks_;  // stacks and their outer parts
-    Map<size_t{1} << 12> codes_;
+    Map<size_t{1} << 16> known_;   // whole stacks
+    Map<size_t{1} << 17> stacks_;  // stacks and their outer parts
+    Map<size_t{1} << 14> codes_;
     Frame frames_[maxFrames];
     uint64_t keys_[maxFrames];
     uint32_t spareStack_, spareCode_;  // numbers that could not be stored yet
     uint32_t unreadable_;
+    uint64_t moduleCall_;  // code object of the function that calls modules; 0 if unknown, 1 if not to be distinguished
+    uint64_t attribute_;   // as in `readModule`
     bool isProven_;
 };
 

@@ -199,8 +199,8 @@ size_t putUtf8(uint32_t character, char* into) {
     return 4;
 }
 
-/// Reads a text, or the beginning or end of one that is too long. Sets the number of UTF-8 bytes.
-/// Returns false if there is no text at `address`.
+}  // namespace
+
 bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool keepsEnd,
               char* into, size_t room, size_t& bytes) {
     bytes = 0;
@@ -234,6 +234,8 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     }
     return true;
 }
+
+namespace {
 
 /// Returns the address of a frame's first instruction; 0 if it cannot be read.
 uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {

@@ -11,6 +11,7 @@
 namespace lanescope::agent::python {
 
 struct Frame {
+    uint64_t at = 0;           ///< Address of the frame.
     uint64_t code = 0;         ///< Address of the code object.
     uint64_t instruction = 0;  ///< As `FrameLayout::instructionKind` defines.
     uint64_t identity = 0;     ///< Distinguishes the code object from an earlier one at its address.
@@ -108,6 +109,7 @@ Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32
                 walked.isCut = walked.isWhole = true;
                 return walked;
             }
+            frame.at = at;
             if (!memory.get(at + layout.code, frame.code)) return walked;
             frame.code &= ~uint64_t{7};  // from 3.14 on the lowest bits are reference-count tags
             if (!isPlausible(frame.code)) return walked;

@@ -17,6 +17,8 @@ const QString walker = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libstac
 const QString launcher = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libpython-launches.so");
 const QString stacksScript = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/checkStacks.py");
 
+const QString modulesScript = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/callModules.py");
+
 /// Interpreters to read: those in LANESCOPE_TEST_PYTHONS, separated by colons, else those in PATH.
 QStringList interpreters() {
     const QString named = qEnvironmentVariable("LANESCOPE_TEST_PYTHONS");
@@ -185,6 +187,33 @@ class tst_PythonStacks : public QObject {
         QVERIFY(said["compared"].toInt() > 1'000);
         const QByteArray first = QJsonDocument(said["first"].toArray()).toJson();
         QVERIFY2(said["different"].toInt() == 0, first.constData());
+    }
+
+    void readsTheModulesOfModels_data() { readsEveryStack_data(); }
+    void readsTheModulesOfModels() {
+        QFETCH(QString, python);
+        QProcess process;
+        process.start(python, {modulesScript, walker, folder_.path()});
+        QVERIFY(process.waitForFinished(60'000));
+        const QByteArray errors = process.readAllStandardError();
+        QVERIFY2(process.exitCode() == 0, errors.constData());
+        const QJsonObject said = lastLine(process.readAllStandardOutput());
+        const bool hasPaths = said["paths"].toBool();
+        const auto module = [&](const char* type, const char* path) {
+            return hasPaths && path[0] != 0 ? QStringLiteral("%1 %2").arg(type, path) : QString(type);
+        };
+        QList<QStringList> wanted;
+        for (const char* block : {"layers.0", "layers.1", "layers.2"})
+            for (const QString& leaf : {module("Leaf", "first"), module("Twin", "second"), module("Leaf", "largé")})
+                wanted << QStringList{leaf, module("Block", block), "Model"};
+        wanted << QStringList{module("Leaf", "module39"), module("Many", "many"), "Model"} << QStringList{"Leaf", "Model"};
+        const QJsonArray told = said["told"].toArray();
+        QCOMPARE(told.size(), 7 * wanted.size());
+        for (qsizetype i = 0; i < told.size(); ++i) {
+            QStringList modules;
+            for (const QJsonValue& each : told[i].toArray()) modules << each.toString();
+            QCOMPARE(modules, wanted[i % wanted.size()]);
+        }
     }
 
     void recordsTheStackOfEachLaunch_data() { readsEveryStack_data(); }

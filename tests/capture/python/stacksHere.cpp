@@ -20,9 +20,9 @@ namespace {
 /// Stack sink that stores everything, like the agent's writer.
 class Kept final : public StackSink {
   public:
-    bool addCode(uint32_t code, std::string_view function, std::string_view file) override {
+    bool addCode(uint32_t code, std::string_view function, std::string_view file, std::string_view module) override {
         const std::lock_guard lock(mutex_);
-        codes_[code] = std::string(file) + "\t" + std::string(function);
+        codes_[code] = std::string(file) + "\t" + std::string(module.empty() ? function : module);
         return true;
     }
     bool addStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
@@ -30,7 +30,7 @@ class Kept final : public StackSink {
         stacks_[stack] = {parent, code, line};
         return true;
     }
-    /// Returns a line for each frame, the innermost first: file, function, line.
+    /// Returns a line for each frame, the innermost first: file, function or called module, line.
     std::string text(uint32_t stack) {
         const std::lock_guard lock(mutex_);
         std::string text;
