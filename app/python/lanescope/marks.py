@@ -13,6 +13,8 @@ __all__ = ["is_recorded", "mark", "range", "step"]
 
 # Set by the recording tool before the process starts.
 _RECORDER = "NVTX_INJECTION64_PATH"
+# Far from the numbers that programs choose for categories of their own.
+_FIRST_CATEGORY = 0x4c530000
 
 
 class _NoRange:
@@ -82,17 +84,43 @@ def _load():
     from lanescope import _library as libraries
 
     try:
-        library = libraries.load("marks", "lanescopeMarksAbi", 1)
+        library = libraries.load("marks", "lanescopeMarksAbi", 2)
     except (OSError, AttributeError, ImportError, libraries.Error) as error:
         print(f"lanescope: ranges are not recorded: {error}", file=sys.stderr)
         return None
     for name in ("lanescopePush", "lanescopeStart", "lanescopeMark"):
         getattr(library, name).argtypes = [ctypes.c_char_p]
+    for name in ("lanescopeCategory", "lanescopePushIn", "lanescopeStartIn"):
+        getattr(library, name).argtypes = [ctypes.c_uint32, ctypes.c_char_p]
+        getattr(library, name).restype = None
+    library.lanescopeStartIn.restype = ctypes.c_uint64
     library.lanescopeEnd.argtypes = [ctypes.c_uint64]
     library.lanescopeStart.restype = ctypes.c_uint64
     for name in ("lanescopePush", "lanescopePop", "lanescopeMark", "lanescopeEnd"):
         getattr(library, name).restype = None
     return library
+
+
+class Module(_Range):
+    """A range of a module of a model, of a category that names its class."""
+
+    __slots__ = ("_category",)
+    _categories = {}
+
+    def __init__(self, name, kind):
+        super().__init__(_encoded(name))
+        if kind not in Module._categories:
+            Module._categories[kind] = len(Module._categories) + _FIRST_CATEGORY
+            _library.lanescopeCategory(Module._categories[kind], _encoded(f"nn.Module: {kind}"))
+        self._category = Module._categories[kind]
+
+    def __enter__(self):
+        _library.lanescopePushIn(self._category, self._name)
+        return self
+
+    def start(self):
+        """Begins the backward, which may end on another thread; pass the result to `end`."""
+        return _library.lanescopeStartIn(self._category, self._name + b" backward")
 
 
 _library = _load()
@@ -131,12 +159,7 @@ else:
         _library.lanescopeMark(_encoded(text))
 
 
-def start(name):
-    """Begins a range that may end on another thread or overlap others; pass the result to `end`."""
-    return None if _library is None else _library.lanescopeStart(_encoded(name))
-
-
 def end(started):
-    """Ends a range of `start`."""
+    """Ends a range of `Module.start`."""
     if started is not None:
         _library.lanescopeEnd(started)

@@ -16,8 +16,8 @@ def _tensors(values):
 class _Backward:
     """The backward of one call of a module: from the first gradient of its results to the last of its inputs."""
 
-    def __init__(self, name, gave, took):
-        self._name, self._range, self._left = name, None, len(took)
+    def __init__(self, module, gave, took):
+        self._module, self._range, self._left = module, None, len(took)
         for tensor in gave:
             tensor.register_hook(self._begin)
         for tensor in took:
@@ -25,7 +25,7 @@ class _Backward:
 
     def _begin(self, _):
         if self._range is None:
-            self._range = marks.start(self._name)
+            self._range = self._module.start()
             # Inputs that need no gradient, as of the first layer: ends with the whole backward.
             torch.autograd.Variable._execution_engine.queue_callback(self._end)
 
@@ -42,8 +42,8 @@ class _Backward:
 class _Annotation:
     """The hooks of one module."""
 
-    def __init__(self, name):
-        self._range, self._backward = marks.range(name), f"{name} backward"
+    def __init__(self, name, kind):
+        self._range = marks.Module(name, kind)
         self._took = []
 
     def before(self, module, arguments, named):
@@ -61,7 +61,7 @@ class _Annotation:
         if torch.is_grad_enabled():
             gave = _tensors(result)
             if gave:
-                _Backward(self._backward, gave, took)
+                _Backward(self._range, gave, took)
 
 
 def annotate(model, name=None):
@@ -75,7 +75,7 @@ def annotate(model, name=None):
     if not marks.is_recorded():
         return model
     for path, module in model.named_modules():
-        annotation = _Annotation(path or name or type(model).__name__)
+        annotation = _Annotation(path or name or type(model).__name__, type(module).__name__)
         module.register_forward_pre_hook(annotation.before, with_kwargs=True)
         module.register_forward_hook(annotation.after, with_kwargs=True, always_call=True)
     return model

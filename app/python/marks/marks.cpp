@@ -8,13 +8,38 @@
 
 #include <cstdint>
 
+namespace {
+
+nvtxEventAttributes_t attributesOf(uint32_t category, const char* name) {
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.category = category;
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = name;
+    return attributes;
+}
+
+}  // namespace
+
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// Increase it whenever a function below changes.
-LANESCOPE_EXPORT int lanescopeMarksAbi() { return 1; }
+LANESCOPE_EXPORT int lanescopeMarksAbi() { return 2; }
 
 /// Begins a range on this thread, within the ranges open there. Names are UTF-8.
 LANESCOPE_EXPORT void lanescopePush(const char* name) { nvtxRangePushA(name); }
+/// Names a category of ranges, by a number from 1.
+LANESCOPE_EXPORT void lanescopeCategory(uint32_t category, const char* name) { nvtxNameCategoryA(category, name); }
+/// Begin ranges of a category.
+LANESCOPE_EXPORT void lanescopePushIn(uint32_t category, const char* name) {
+    const nvtxEventAttributes_t range = attributesOf(category, name);
+    nvtxRangePushEx(&range);
+}
+LANESCOPE_EXPORT uint64_t lanescopeStartIn(uint32_t category, const char* name) {
+    const nvtxEventAttributes_t range = attributesOf(category, name);
+    return nvtxRangeStartEx(&range);
+}
 /// Ends the range that this thread began last.
 LANESCOPE_EXPORT void lanescopePop() { nvtxRangePop(); }
 /// Begins a range that any thread may end, independent of other ranges.

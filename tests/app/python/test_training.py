@@ -61,6 +61,22 @@ for one, other in zip(gradients(True), gradients(False)):
     assert torch.equal(one, other)
 """
 
+# PyTorch's ranges of operators need a build with CUDA, but no GPU, except for these two functions.
+SHAPES = MODEL + """
+with lanescope.torch.shapes():
+    Net()(torch.ones(4, 8))
+assert torch.version.cuda is None or not torch.cuda.is_available()
+if torch.version.cuda is None:
+    lanescope.mark("no CUDA")
+torch.cuda.is_available = lambda: torch.version.cuda is not None
+torch.cuda.synchronize = lambda *_: None
+net = Net()
+for number in range(2):
+    with lanescope.torch.shapes():
+        net(torch.ones(4, 8)).sum().backward()
+net(torch.ones(4, 8))
+"""
+
 LIGHTNING = MODEL + """
 import lightning, lanescope.lightning
 
@@ -156,6 +172,23 @@ class Training(unittest.TestCase):
         failed = next(row for row in rows if row["text"] == "failed")
         self.assertTrue(all(row["end_ns"] <= failed["start_ns"] for row in rows
                             if row["start_ns"] < failed["start_ns"]))
+
+    def test_torch_modules_have_their_class(self):
+        categories = {row["text"]: row["category"] for row in recorded(TORCH)}
+        self.assertEqual(categories["Net"], "nn.Module: Net")
+        self.assertEqual(categories["blocks.1"], "nn.Module: Block")
+        self.assertEqual(categories["blocks.1.act backward"], "nn.Module: ReLU")
+        self.assertFalse(categories["step 0"])
+
+    def test_torch_shapes(self):
+        texts = [row["text"] for row in recorded(SHAPES)]
+        if texts == ["no CUDA"]:
+            self.skipTest("This PyTorch has no NVTX.")
+        linear = [text for text in texts if text.startswith("aten::addmm, ")]
+        self.assertEqual(len(linear), 2 * 5)
+        self.assertTrue(all(", sizes = [[8], [4, 8], [8, 8], " in text or ", sizes = [[2], [4, 8], [8, 2], " in text
+                            for text in linear), linear)
+        self.assertTrue(any(text.startswith("AddmmBackward0, seq = ") for text in texts))
 
     def test_lightning(self):
         rows = recorded(LIGHTNING)
