@@ -103,6 +103,7 @@ bool isFlame(const ExportOptions& options) {
 
 FlameBase baseOf(const ExportOptions& options) {
     if (options.format == flameOfNvtx || options.over == "ranges") return FlameBase::Ranges;
+    if (options.over == "modules") return FlameBase::Modules;
     return options.over == "functions" ? FlameBase::Functions : FlameBase::Lines;
 }
 
@@ -208,9 +209,9 @@ void addExport(CLI::App& app, int& exitStatus) {
         {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
     help::acceptOneOf(command->add_option("--over", options->over,
-                                          "Flame graph (folded, flame) of GPU time by Python line, function or "
-                                          "NVTX range; or threads: CPU time by thread and stack"),
-                      {"lines", "functions", "ranges", threads})
+                                          "Flame graph (folded, flame) of GPU time by Python line, function, "
+                                          "NVTX range or PyTorch module; or threads: CPU time by thread and stack"),
+                      {"lines", "functions", "ranges", "modules", threads})
         ->capture_default_str();
     command->add_option("--range", options->range, "Only this time range (folded, flame): 6.1s:6.2s, in timeline time")
         ->type_name("START:END")

@@ -45,7 +45,8 @@ void LogStacks::add(const log::StackRecord& record, LogStrings& strings) {
     ids_[record.stack] = trace_.intern({.parent = traceId(record.parent).value_or(0),
                                         .function = strings.traceId(record.function),
                                         .file = file.empty() ? 0 : trace_.internSource(file),
-                                        .line = record.line});
+                                        .line = record.line,
+                                        .module = record.module == 0 ? 0 : strings.traceId(record.module)});
 }
 
 std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {

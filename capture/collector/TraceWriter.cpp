@@ -24,14 +24,14 @@ int64_t StackTableWriter::intern(const TraceStack& stack) {
     const auto id = static_cast<int64_t>(ids_.size()) + 1;
     const auto [known, isNew] = ids_.try_emplace(stack, id);
     if (!isNew) return known->second;
-    rows_.add(StackRow{id, stack.parent, stack.function, stack.file, stack.line});
+    rows_.add(StackRow{id, stack.parent, stack.function, stack.file, stack.line, stack.module});
     return id;
 }
 
 size_t StackTableWriter::Hash::operator()(const TraceStack& stack) const {
     uint64_t mixed = 0;
     for (const uint64_t part : {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function),
-                                static_cast<uint64_t>(stack.file), uint64_t{stack.line}}) {
+                                static_cast<uint64_t>(stack.file), uint64_t{stack.line}, static_cast<uint64_t>(stack.module)}) {
         mixed = (mixed ^ part) * 0x9e3779b97f4a7c15;
         mixed ^= mixed >> 29;
     }

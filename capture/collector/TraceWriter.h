@@ -45,6 +45,7 @@ struct TraceStack {
     int64_t parent = 0;              ///< 0 if there is none.
     int64_t function = 0, file = 0;  ///< Strings of the trace; `file` 0: none.
     uint32_t line = 0;
+    int64_t module = 0;  ///< As `tables::Stacks::moduleId`.
     bool operator==(const TraceStack&) const = default;
 };
 
@@ -94,6 +95,8 @@ class TraceWriter {
     int64_t internSource(std::string_view path);
     /// Sets the folders for shortening paths; before the first path.
     void setSourceFolders(SourceFolders folders) { sourceFolders_ = std::move(folders); }
+    /// Returns the ids of all paths of `internSource`.
+    const std::unordered_map<std::string, int64_t>& sources() const { return sources_; }
     int64_t intern(const TraceStack& stack) { return stacks_.intern(stack); }
     /// Adds a row to `ThreadNames`; the name of highest priority counts.
     void nameThread(int64_t globalTid, int64_t nameId, int64_t priority);

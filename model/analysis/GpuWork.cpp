@@ -12,6 +12,7 @@
 #include "model/text/kernelNames.h"
 #include "model/trace/ColumnReader.h"
 #include "model/trace/Track.h"
+#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope::analysis {
 
@@ -128,6 +129,14 @@ class Gatherer {
     void addPath(GpuWork& work) {
         if (work.call != noIndex)
             work.path = paths_.pathAt(callThread_[work.call], worker_.stepThread, callNs_[work.call]);
+        if (work.path != 0 || !run_.paths.hasModules()) return;
+        const auto pathOf = [&](const auto& table, uint32_t row) {
+            return table.isStackLent[row] != 0 ? RangePaths::Id{0} : run_.paths.ofStack(table.stack[row]);
+        };
+        if (const uint32_t node = graphNodeOf(trace_, work.event); node != noIndex)
+            work.path = pathOf(trace_.graphNodes, node);
+        else if (work.call != noIndex)
+            work.path = pathOf(trace_.apiCalls, work.call);
     }
 
     GpuWork kernel(GpuWork work) {

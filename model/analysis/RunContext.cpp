@@ -9,6 +9,7 @@
 #include "model/analysis/runConditions.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/ColumnReader.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope::analysis {
@@ -71,6 +72,7 @@ RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
     };
     const RowsByOwner rows(trace.nvtx.thread, trace.threads.size(), trace.memory.get(), {}, isUsed);
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) addThread(trace, thread, rows.of(thread));
+    addModules(trace);
     nameExactly();
 }
 
@@ -95,18 +97,34 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
     if (!stepPattern_.empty() && rangePattern(whole) == stepPattern_) return known->second = 0;
     std::string name = knownRangeName(whole);
     if (name.empty()) name = whole;
+    return known->second = childNamed(parent, std::move(name), true);
+}
+
+void RangePaths::addModules(const Trace& trace) {
+    const WorkModules modules(trace);
+    std::vector<Id> pathOf;
+    for (const Module& each : modules.modules())
+        pathOf.push_back(childNamed(each.outer == noIndex ? Id{0} : pathOf[each.outer], each.name, false));
+    if (!modules.areRecorded()) return;
+    for (uint32_t stack = 0; stack < trace.stacks.size(); ++stack) {
+        const uint32_t module = modules.ofStack(stack);
+        ofStack_.push_back(module == noIndex ? Id{0} : pathOf[module]);
+    }
+}
+
+RangePaths::Id RangePaths::childNamed(Id parent, std::string name, bool mayLoadData) {
     std::string pattern = rangePattern(name);
     if (pattern.size() > maxNameBytes) pattern.resize(maxNameBytes);
     if (name.size() > maxNameBytes) name.resize(maxNameBytes);
     if (paths_.size() >= maxPaths) return parent;
-    const bool isData = paths_[parent].isDataLoading || isDataLoadingName(pattern);
+    const bool isData = paths_[parent].isDataLoading || (mayLoadData && isDataLoadingName(pattern));
     std::string path = parent == 0 ? pattern : paths_[parent].text + "/" + pattern;
     // "step 1" and "step 2" are the same path, by different texts.
     const auto [named, isNewText] = byText_.try_emplace(path, static_cast<Id>(paths_.size()));
     if (isNewText) paths_.push_back({std::move(path), isData, parent, name, false});
     Path& one = paths_[named->second];
     one.hasSeveralNames = one.hasSeveralNames || one.name != name;
-    return known->second = named->second;
+    return named->second;
 }
 
 void RangePaths::addThread(const Trace& trace, uint32_t thread, std::span<const uint32_t> rows) {

@@ -45,6 +45,10 @@ class RangePaths {
     /// Returns the intervals of `of(thread)` that overlap `range`, not clipped. O(log n + their number).
     Intervals during(uint32_t thread, TimeRange range) const;
     const std::string& text(Id path) const { return paths_[path].text; }
+    /// Returns the path of the modules of a PyTorch model on a row of `Trace::stacks`, for work outside of all ranges;
+    /// 0 without any.
+    Id ofStack(uint32_t stack) const { return stack < ofStack_.size() ? ofStack_[stack] : Id{0}; }
+    bool hasModules() const { return !ofStack_.empty(); }
     /// Returns true if `inner` is `outer` or is inside it. Every path is inside the empty path.
     bool isWithin(Id inner, Id outer) const;
     /// Returns true if the name of one of its ranges means data loading (`isDataLoadingName`).
@@ -62,12 +66,15 @@ class RangePaths {
     void nameExactly();
     void addThread(const Trace& trace, uint32_t thread, std::span<const uint32_t> rows);
     Id child(Id parent, StringIndex text, const Trace& trace);
+    Id childNamed(Id parent, std::string name, bool mayLoadData);
+    void addModules(const Trace& trace);
 
     std::string stepPattern_;
     std::vector<Path> paths_;
     std::map<std::pair<Id, StringIndex>, Id> children_;
     std::map<std::string, Id, std::less<>> byText_;
     std::vector<Intervals> intervals_;  ///< By thread.
+    std::vector<Id> ofStack_;
 };
 
 /// Returns true if the name of a range or thread means getting the next batch: one of its words is data, dataloader,

@@ -13,6 +13,7 @@
 #include "model/numbers/Statistics.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/rangeDomains.h"
+#include "model/trace/moduleNames.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope {
@@ -47,8 +48,6 @@ constexpr std::array moduleCalls{
     ModuleCall{"keras/src/layers/layer.py", "__call__"},
     ModuleCall{"keras/engine/base_layer.py", "__call__"},
 };
-/// torch.profiler's name of a module's call in its Python functions.
-constexpr std::string_view profiledModule = "nn.Module: ";
 
 /// Modules that call others from one line, so that their calls and those of the others look alike.
 constexpr ModuleCall container{"torch/nn/modules/container.py", "forward"};
@@ -223,7 +222,7 @@ class LaunchesOfThreads {
             Known& function = known[text];
             if (function.edge == 0) {
                 const std::string_view name = trace_.strings.at(text);
-                const bool isProfiledModule = name.starts_with(profiledModule);
+                const bool isProfiledModule = name.starts_with(moduleRangePrefix);
                 function.isModule = isProfiledModule || isModuleCall(name, name);
                 function.isContainer = isContainer(name, name);
                 // Instances of a class are numbered.

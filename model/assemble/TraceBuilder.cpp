@@ -220,16 +220,19 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
     return found->second;
 }
 
-uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line) {
+uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line, StringIndex module,
+                             StringIndex operators) {
     StackTable& stacks = trace_->stacks;
     const auto isText = [this](StringIndex text) { return text < trace_->strings.size(); };
     if (stacks.size() >= maxStacks || (parent != noIndex && parent >= stacks.size()) || !isText(function) ||
-        !isText(file))
+        !isText(file) || !isText(module) || !isText(operators))
         return noIndex;
     stacks.parent.push_back(parent);
     stacks.function.push_back(function);
     stacks.file.push_back(file);
     stacks.line.push_back(line);
+    stacks.module.push_back(module);
+    stacks.operators.push_back(operators);
     return stacks.size() - 1;
 }
 

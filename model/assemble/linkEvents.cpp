@@ -234,18 +234,13 @@ void sortNodes(Trace& trace, const std::stop_token& stop) {
 /// Assigns to copied nodes the capture place of the original.
 void resolveCopies(Trace& trace, const std::stop_token& stop) {
     GraphNodeTable& nodes = trace.graphNodes;
-    constexpr int maxCopyChain = 64;  // of copies; a limit for crafted files
     Column<uint32_t> stacks(nodes.stack.memory());
     Column<uint8_t> areLent(nodes.isStackLent.memory());
     for (uint32_t row = 0; row < nodes.size(); ++row) {
         if (isStopped(stop, row)) return;
-        const uint32_t process = trace.threads[nodes.thread[row]].process;
-        uint32_t at = graphNodeRow(trace, process, nodes.node[row]);
-        for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < maxCopyChain; ++copies)
-            at = graphNodeRow(trace, process, nodes.original[at]);
-        const bool isKnown = at != noIndex && nodes.original[at] == 0;
-        stacks.push_back(isKnown ? nodes.stack[at] : noIndex);
-        areLent.push_back(isKnown ? nodes.isStackLent[at] : uint8_t{0});
+        const uint32_t at = capturedNode(trace, row);
+        stacks.push_back(at == noIndex ? noIndex : nodes.stack[at]);
+        areLent.push_back(at == noIndex ? uint8_t{0} : nodes.isStackLent[at]);
     }
     nodes.stack = std::move(stacks);
     nodes.isStackLent = std::move(areLent);

@@ -321,7 +321,9 @@ void TraceFileWriter::stacks() {
                      .parent = table.parent[row] == noIndex ? 0 : int64_t{table.parent[row]} + 1,
                      .function = table.function[row],
                      .file = table.file[row],
-                     .line = table.line[row]});
+                     .line = table.line[row],
+                     .module = table.module[row],
+                     .operators = table.operators[row]});
     const GraphNodeTable& made = trace_.graphNodes;
     for (uint32_t row = 0; row < made.size(); ++row) {
         // Borrowed stacks are derived again.

@@ -19,57 +19,6 @@ namespace lanescope {
 
 namespace {
 
-/// A track has the ranges of one domain.
-bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
-    for (const Lane& lane : track.lanes)
-        if (lane.size() > 0 && lane.event.front().kind() == EventKind::Nvtx)
-            return isFunctionDomain(trace.strings.at(trace.nvtx.domain[lane.event.front().row()]));
-    return false;
-}
-
-}  // namespace
-
-OpenRanges::OpenRanges(const Trace& trace, bool hasPythonFunctions)
-    : tracksOf_(trace.threads.size()), leaderOf_(trace.processes.size(), noIndex) {
-    std::vector<size_t> maxRanges(trace.processes.size(), 0);
-    std::vector<size_t> count(trace.threads.size(), 0);
-    for (const Track& track : trace.tracks) {
-        if (track.kind != TrackKind::ThreadNvtx) continue;
-        if (!hasPythonFunctions && hasPythonFunctionsOnly(trace, track)) continue;
-        tracksOf_[track.subject].push_back(&track);
-        for (const Lane& lane : track.lanes) count[track.subject] += lane.size();
-        const uint32_t process = trace.threads[track.subject].process;
-        if (count[track.subject] <= maxRanges[process]) continue;
-        maxRanges[process] = count[track.subject];
-        leaderOf_[process] = track.subject;
-    }
-}
-
-std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
-    struct Open {
-        int64_t startNs, durationNs;
-        uint32_t row;
-    };
-    std::vector<Open> open;
-    for (const Track* track : tracksOf_[thread]) {
-        for (const Lane& lane : track->lanes) {
-            const uint32_t slice = lane.firstEndingAt(timeNs + 1);
-            if (slice >= lane.size() || lane.startNs[slice] > timeNs) continue;
-            const EventRef range = lane.event[slice];
-            if (range.kind() != EventKind::Nvtx) continue;
-            open.push_back({lane.startNs[slice], lane.durationNs[slice], range.row()});
-        }
-    }
-    std::stable_sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
-        return a.startNs != b.startNs ? a.startNs < b.startNs : a.durationNs > b.durationNs;
-    });
-    std::vector<uint32_t> rows;
-    for (const Open& each : open) rows.push_back(each.row);
-    return rows;
-}
-
-namespace {
-
 /// Work with equal keys has the same name.
 uint64_t keyOf(const Trace& trace, kinds::Kernel, uint32_t row) { return trace.kernels.config[row]; }
 uint64_t keyOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
@@ -261,6 +210,11 @@ class TreeMaker {
         uint32_t place = step != nullptr && !hasRanges() ? withinStep(*step) : 0;
         if (work.call != noIndex)
             for (const uint32_t range : rangesOf(work.call)) place = withinRange(place, range);
+        if (work.node != noIndex) {
+            const GraphNodeTable& nodes = trace_.graphNodes;
+            for (const uint32_t range : open_.at(nodes.thread[work.node], nodes.timeNs[work.node]))
+                place = withinRange(place, range);
+        }
         if (place == 0) place = within(0, made_.tree.nameNumber(noRange), {.kind = FrameKind::Unknown});
         const uint32_t node = within(place, works_.numberOf(work.work), works_.frameOf(work.work));
         if (node == place)

@@ -15,6 +15,7 @@
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/agentThreads.h"
 #include "model/trace/kinds/CpuState.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
 
@@ -47,6 +48,33 @@ FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRa
     return tree;
 }
 
+FlameTree flameOfModules(const Trace& trace, std::optional<TimeRange> range) {
+    FlameTree tree;
+    WorkNames works(trace, tree);
+    WorkModules modules(trace);
+    std::vector<uint32_t> nodeOf;  // by module
+    forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
+        const int64_t ns = countedNs(work, range);
+        if (ns <= 0) return;
+        uint32_t place = 0;
+        if (const uint32_t module = modules.of(work); module == noIndex) {
+            place = tree.child(0, tree.nameNumber("(no module)"), {.kind = FrameKind::Unknown});
+        } else {
+            // Outer modules precede inner ones.
+            for (auto next = static_cast<uint32_t>(nodeOf.size()); next < modules.modules().size(); ++next) {
+                const Module& each = modules.modules()[next];
+                const std::string name =
+                    each.type.empty() || each.type == each.name ? each.name : fmt::format("{} ({})", each.name, each.type);
+                nodeOf.push_back(tree.child(each.outer == noIndex ? 0 : nodeOf[each.outer], tree.nameNumber(name), {}));
+            }
+            place = nodeOf[module];
+        }
+        tree.addTime(tree.child(place, works.numberOf(work.work), works.frameOf(work.work)), ns);
+    });
+    tree.arrange();
+    return tree;
+}
+
 /// Appends a name for folded text, where semicolons separate frames and line ends separate paths.
 void append(std::string& line, std::string_view name) {
     if (!line.empty()) line += ';';
@@ -61,16 +89,19 @@ std::string_view describe(FlameBase base) {
     switch (base) {
         case FlameBase::Lines: return "GPU time by Python line";
         case FlameBase::Functions: return "GPU time by Python function";
+        case FlameBase::Modules: return "GPU time by module";
         case FlameBase::Ranges: break;
     }
     return "GPU time by range";
 }
 
 bool hasBase(const Trace& trace, FlameBase base) {
+    if (base == FlameBase::Modules) return !WorkModules(trace).isEmpty();
     return base == FlameBase::Ranges ? trace.nvtx.size() > 0 : trace.stacks.size() > 0;
 }
 
 FlameTree makeFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
+    if (base == FlameBase::Modules) return flameOfModules(trace, range);
     return base == FlameBase::Ranges ? makeRangeTree(trace, {.range = range}).tree : flameOfStacks(trace, base, range);
 }
 

@@ -20,6 +20,7 @@ enum class FlameBase : uint8_t {
     Lines,      ///< Launching Python stacks, separate by line.
     Functions,  ///< Launching Python stacks, merged by function.
     Ranges,     ///< Launching steps, NVTX ranges and operators (`RangeTree`).
+    Modules,    ///< Modules of a PyTorch model (`WorkModules`).
 };
 
 /// Returns "time on GPUs over Python lines".

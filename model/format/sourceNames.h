@@ -41,6 +41,13 @@ inline bool isPythonFile(std::string_view file) { return file.ends_with(".py"); 
 /// Returns true if the file is part of PyTorch's data loader.
 inline bool isTorchDataFile(std::string_view file) { return file.find("/torch/utils/data/") != std::string_view::npos; }
 
+/// Returns true for functions of torch.utils.checkpoint that repeat a forward within a backward.
+inline bool isRecomputation(std::string_view file, std::string_view function) {
+    const auto has = [function](std::string_view part) { return function.find(part) != std::string_view::npos; };
+    return file.find("utils/checkpoint.py") != std::string_view::npos &&
+           (has("recompute_fn") || has("unpack_hook") || has("CheckpointFunction.backward") || function == "backward");
+}
+
 /// Returns true if a file belongs to Python's library or to an installed package. Any thread, also
 /// for the functions below.
 bool isLibraryFile(std::string_view file);

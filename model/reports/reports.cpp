@@ -37,6 +37,7 @@ constexpr std::array reports{
     &backwardByOperatorReport,
     &rooflineReport,
     &kernelsByLineReport,
+    &kernelsByModuleReport,
     &idleByLineReport,
     &launchesByLineReport,
     &threadStatesReport,

@@ -32,6 +32,7 @@ extern const Report kernelBaseNameSummaryReport;
 extern const Report kernelFamilySummaryReport;
 extern const Report kernelSummaryReport;
 extern const Report kernelsByLineReport;
+extern const Report kernelsByModuleReport;
 extern const Report launchesByLineReport;
 extern const Report memcpyAdviceReport;
 extern const Report memcpyBandwidthByDeviceReport;

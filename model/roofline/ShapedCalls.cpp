@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/format/sourceNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/roofline/OperatorCall.h"
 #include "model/trace/rangeDomains.h"
@@ -33,12 +34,6 @@ enum class RangeMeaning : uint8_t {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Returns true for functions of torch.utils.checkpoint that repeat a forward.
-bool isRepeating(std::string_view file, std::string_view function) {
-    return has(file, "utils/checkpoint.py") && (has(function, "recompute_fn") || has(function, "unpack_hook") ||
-                                                function == "backward" || has(function, "CheckpointFunction.backward"));
-}
-
 /// Returns true for operators that may multiply matrices without a formula, such as recurrent layers.
 bool mayMultiply(std::string_view name) {
     static constexpr std::array parts{"mm",   "mv",  "conv",   "attention", "linear", "matmul", "linalg", "rnn",
@@ -48,8 +43,7 @@ bool mayMultiply(std::string_view name) {
 
 RangeMeaning meaningOf(std::string_view text, std::string_view payload, std::string_view domain) {
     if (domain == pythonDomain)
-        return has(text, "utils/checkpoint.py") &&
-                       isRepeating(text, text.substr(std::min(text.size(), text.rfind(' ') + 1)))
+        return isRecomputation(text, text.substr(std::min(text.size(), text.rfind(' ') + 1)))
                    ? RangeMeaning::Checkpoint
                    : RangeMeaning::None;
     if (has(text, "CheckpointFunctionBackward")) return RangeMeaning::Checkpoint;
@@ -156,7 +150,7 @@ class RepeatedStacks {
         for (const uint32_t frame : framesOf(trace_, stack)) {
             const std::string_view function = trace_.strings.at(trace_.stacks.function[frame]);
             const std::string_view file = trace_.strings.at(trace_.stacks.file[frame]);
-            if (isRepeating(file, function)) return true;
+            if (isRecomputation(file, function)) return true;
             // Within a repeated forward the engine is further out.
             if (has(function, "_engine_run_backward")) return false;
         }
@@ -208,7 +202,7 @@ class Collector {
         if (work.work.kind() != EventKind::Kernel || work.thread >= trace_.threads.size() || work.call == noIndex ||
             trace_.launchConfigs[trace_.kernels.config[work.work.row()]].isCollective())
             return;
-        const uint32_t node = graphNodeOf(trace_, work.work);
+        const uint32_t node = work.node;
         const int64_t launchedNs = trace_.apiCalls.startNs[work.call];
         bool isRepeated = false;
         const MeaningfulRanges::Entry* range =

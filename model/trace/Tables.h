@@ -216,12 +216,15 @@ struct StackTable {
     Column<StringIndex> function;  ///< "GPT.forward".
     Column<StringIndex> file;      ///< With its folders; 0 if none.
     Column<uint32_t> line;         ///< 0 if unknown.
+    Column<StringIndex> module;     ///< As `tables::Stacks::moduleId`; 0 for other frames.
+    Column<StringIndex> operators;  ///< As `tables::Stacks::operatorsId`; 0 for other frames.
     uint32_t size() const { return static_cast<uint32_t>(parent.size()); }
 };
 template <Of<StackTable> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, rowOrNone(RowsOf::Stacks, s.parent), rowOf(RowsOf::Strings, s.function),
-              rowOf(RowsOf::Strings, s.file), number(s.line));
+              rowOf(RowsOf::Strings, s.file), number(s.line), rowOf(RowsOf::Strings, s.module),
+              rowOf(RowsOf::Strings, s.operators));
 }
 
 /// Nodes of CUDA graphs, with the stack of their capture. Sorted by the process of their thread, then by node.

@@ -67,6 +67,16 @@ uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {
     return first < nodes.size() && keyOf(first) == std::pair(process, node) ? first : noIndex;
 }
 
+uint32_t capturedNode(const Trace& trace, uint32_t row) {
+    const GraphNodeTable& nodes = trace.graphNodes;
+    constexpr int maxCopyChain = 64;  // of copies; a limit for crafted files
+    const uint32_t process = trace.threads[nodes.thread[row]].process;
+    uint32_t at = graphNodeRow(trace, process, nodes.node[row]);
+    for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < maxCopyChain; ++copies)
+        at = graphNodeRow(trace, process, nodes.original[at]);
+    return at != noIndex && nodes.original[at] == 0 ? at : noIndex;
+}
+
 std::string sourceFile(const Trace& trace, uint32_t frame) {
     return fullSourcePath(trace.strings.at(trace.stacks.file[frame]),
                           {trace.facts.workingDirectory, trace.facts.homeDirectory});

@@ -48,6 +48,10 @@ std::string placeText(const Trace& trace, uint32_t frame);
 /// Returns the row of `Trace::graphNodes` of a node of a process; `noIndex` if none. O(log n).
 uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node);
 
+/// Returns the row of the captured node of which a row of `Trace::graphNodes` is a copy, or itself; `noIndex` if
+/// unknown. O(copies * log n).
+uint32_t capturedNode(const Trace& trace, uint32_t row);
+
 /// Key of a source position: equal for equal places in `Trace::stacks`.
 struct FramePlace {
     StringIndex function = 0, file = 0;

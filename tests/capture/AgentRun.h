@@ -51,7 +51,7 @@ struct ProcessLog {
     /// A Python stack by its innermost frame.
     struct Stack {
         uint32_t parent, line;
-        std::string function, file;
+        std::string function, file, module;
     };
     std::map<uint32_t, Stack> stacks;
     int repeatedStacks = 0;
@@ -89,8 +89,9 @@ struct ProcessLog {
     void operator()(const log::MemsetRecord& r) { memsets.push_back(r); }
     void operator()(const log::ApiRecord& r) { text(r.name), calls.push_back(r); }
     void operator()(const log::StackRecord& r) {
-        const bool isNew =
-            stacks.insert_or_assign(r.stack, Stack{r.parent, r.line, text(r.function), text(r.file)}).second;
+        Stack stack{r.parent, r.line, text(r.function), text(r.file), {}};
+        if (r.module != 0) stack.module = text(r.module);
+        const bool isNew = stacks.insert_or_assign(r.stack, std::move(stack)).second;
         repeatedStacks += isNew ? 0 : 1;
     }
     void operator()(const log::SyncRecord& r) { syncs.push_back(r); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
+#include "capture/python/moduleFacts.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
@@ -53,6 +54,19 @@ QStringList framesOf(const QJsonArray& noted) {
     for (const QJsonValue& frame : noted)
         frames << frame[0].toString() + "|" + frame[1].toString() + "|" + QString::number(frame[2].toInt());
     return frames;
+}
+
+/// Modules around each leaf of the model of `modulesScript`, the innermost first.
+QList<QStringList> modulesOfLeaves(bool hasPaths) {
+    const auto module = [&](const char* type, const char* path) {
+        return QString::fromUtf8(type) + (hasPaths ? " " + QString::fromUtf8(path) : QString());
+    };
+    QList<QStringList> all;
+    for (const char* block : {"layers.0", "layers.1", "layers.2"})
+        for (const QString& leaf : {module("Leaf", "first"), module("Twin", "second"), module("Leaf", "largé")})
+            all << QStringList{leaf, module("Block", block), "Model"};
+    return all << QStringList{module("Leaf", "module39"), module("Many", "many"), "Model"}
+               << QStringList{"Leaf", "Model"};
 }
 
 /// Differences between a run's notes and its log, and the number of notes.
@@ -199,14 +213,7 @@ class tst_PythonStacks : public QObject {
         QVERIFY2(process.exitCode() == 0, errors.constData());
         const QJsonObject said = lastLine(process.readAllStandardOutput());
         const bool hasPaths = said["paths"].toBool();
-        const auto module = [&](const char* type, const char* path) {
-            return hasPaths && path[0] != 0 ? QStringLiteral("%1 %2").arg(type, path) : QString(type);
-        };
-        QList<QStringList> wanted;
-        for (const char* block : {"layers.0", "layers.1", "layers.2"})
-            for (const QString& leaf : {module("Leaf", "first"), module("Twin", "second"), module("Leaf", "largé")})
-                wanted << QStringList{leaf, module("Block", block), "Model"};
-        wanted << QStringList{module("Leaf", "module39"), module("Many", "many"), "Model"} << QStringList{"Leaf", "Model"};
+        const QList<QStringList> wanted = modulesOfLeaves(hasPaths);
         const QJsonArray told = said["told"].toArray();
         QCOMPARE(told.size(), 7 * wanted.size());
         for (qsizetype i = 0; i < told.size(); ++i) {
@@ -214,6 +221,34 @@ class tst_PythonStacks : public QObject {
             for (const QJsonValue& each : told[i].toArray()) modules << each.toString();
             QCOMPARE(modules, wanted[i % wanted.size()]);
         }
+    }
+
+    /// Each kernel of each replay leads to the modules of its capture, by the copied node.
+    void nodesOfGraphsHaveTheirModules() {
+        AgentRun run;
+        run.program = "python3";
+        run.arguments = {modulesScript, launcher, folder_.path(), test::agentLibrary(), test::standinCupti()};
+        QVERIFY(run.run());
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const ProcessLog& log = run.log();
+        std::map<uint64_t, const log::GraphNodeRecord*> nodes;
+        for (const log::GraphNodeRecord& node : log.graphNodes) nodes[node.node] = &node;
+        const auto modulesOf = [&](uint32_t stack) {
+            QStringList modules;
+            for (auto at = log.stacks.find(stack); at != log.stacks.end(); at = log.stacks.find(at->second.parent))
+                if (!at->second.module.empty()) modules << QString::fromStdString(at->second.module);
+            return modules;
+        };
+        bool hasPaths = false;
+        for (const auto& [number, stack] : log.stacks) hasPaths = hasPaths || stack.module.find(' ') != std::string::npos;
+        const QList<QStringList> wanted = modulesOfLeaves(hasPaths);
+        QCOMPARE(log.kernels.size(), 2 * size_t(wanted.size()));
+        for (size_t i = 0; i < log.kernels.size(); ++i) {
+            const log::GraphNodeRecord* const copy = nodes[log.kernels[i].graphNodeId];
+            QVERIFY(copy != nullptr && nodes.contains(copy->original));
+            QCOMPARE(modulesOf(nodes[copy->original]->stack), wanted[qsizetype(i) % wanted.size()]);
+        }
+        for (const log::ApiRecord& call : log.calls) QVERIFY(modulesOf(call.stack).isEmpty());
     }
 
     void recordsTheStackOfEachLaunch_data() { readsEveryStack_data(); }
@@ -461,6 +496,11 @@ for pid in children:
                     QVERIFY(facts.functionBytes <= CodeFacts::maxFunctionBytes);
                     QVERIFY(facts.fileBytes <= CodeFacts::maxFileBytes);
                     QVERIFY(lineOfFrame(CarefulMemory(), layout, facts, frames[i]) >= 0);
+                    ModuleText text;
+                    uint64_t attribute = random() % 2 == 0 ? 0 : image[random() % words];
+                    readModule(CarefulMemory(), layout, types, {frames[i].code, image[random() % words], true},
+                               attribute, text);
+                    QVERIFY(text.bytes <= ModuleText::maxBytes);
                 }
             }
         }

@@ -217,7 +217,7 @@ QWidget* FlamePanel::makeControls() {
     baseChoice_->setObjectName("base");
     baseChoice_->setAccessibleName(tr("Grouping of the time"));
     baseChoice_->setToolTip(tr("Group GPU work by"));
-    baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("Steps and ranges")});
+    baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("Steps and ranges"), tr("Modules")});
     scopeChoice_ = new ScopeChoice(controls);
     searchEdit_ = new QLineEdit(controls);
     searchEdit_->setPlaceholderText(tr("Find frames"));
@@ -342,6 +342,10 @@ void FlamePanel::showWhyEmpty() {
                "with lanescope.range in Python.");
         if (hasBase(*trace_, FlameBase::Lines))
             text += QLatin1Char(' ') + tr("Python stacks are there: choose them above.");
+    } else if (base() == FlameBase::Modules) {
+        text =
+            tr("No modules of a PyTorch model in this trace. Record the program with “lanescope record”, or mark the "
+               "modules with lanescope.torch.annotate.");
     } else {
         text =
             tr("No Python stacks in this trace: recorded with --no-python, of a program without "

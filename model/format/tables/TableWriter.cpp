@@ -11,7 +11,8 @@ namespace lanescope {
 void TableWriter::add(const StackRow& row) {
     constexpr const auto& t = tables::stacks;
     add(t, t.id = row.id, t.parentId = nullIfZero(row.parent), t.functionId = row.function,
-        t.fileId = nullIfZero(row.file), t.line = nullIfZero(row.line));
+        t.fileId = nullIfZero(row.file), t.line = nullIfZero(row.line), t.moduleId = nullIfZero(row.module),
+        t.operatorsId = nullIfZero(row.operators));
 }
 
 void TableWriter::add(const GraphNodeRow& row) {

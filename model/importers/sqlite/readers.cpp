@@ -65,7 +65,9 @@ MemoryKind MemoryKinds::memoryKind(int64_t number) const {
 
 void readStacks(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::stacks;
-    TableReader reader(context, t, {t.id, t.parentId, t.functionId, t.fileId, t.line}, "Python stacks");
+    TableReader reader(context, t, {t.id, t.parentId, t.functionId, t.fileId, t.line, t.moduleId, t.operatorsId},
+                       "Python stacks");
+    const auto text = [&](const auto& column) { return reader.string(column, directory.strings).value_or(0); };
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.id);
         const std::optional<int64_t> parent = reader.integer(t.parentId);
@@ -74,9 +76,9 @@ void readStacks(LoadContext& context, FileDirectory& directory) {
             reader.skipRow();
             continue;
         }
-        const uint32_t stack = context.builder().stack(
-            parent ? outer->second : noIndex, reader.string(t.functionId, directory.strings).value_or(0),
-            reader.string(t.fileId, directory.strings).value_or(0), reader.unsigned32(t.line));
+        const uint32_t stack =
+            context.builder().stack(parent ? outer->second : noIndex, text(t.functionId), text(t.fileId),
+                                    reader.unsigned32(t.line), text(t.moduleId), text(t.operatorsId));
         if (stack == noIndex)
             reader.skipRow();
         else

@@ -8,8 +8,10 @@
 
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
+#include "model/trace/kinds/OpenRanges.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/kinds/rangeDetails.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
@@ -99,6 +101,24 @@ void Details::addLaunch() {
     const PythonPlace launch = pythonPlace(trace_, call);
     if (place.isCaptured) addFrames("Graph launched at", {}, launch.stack);
     addPlace(place);
+    addModule();
+}
+
+void Details::addModule() {
+    WorkModules modules(trace_);
+    const uint32_t index = modules.of(event_);
+    if (index != noIndex) {
+        const Module& module = modules.modules()[index];
+        add("Module", module.type.empty() ? module.path : fmt::format("{} ({})", module.path, module.type));
+    }
+    add("Compiled from", compiledOperators(trace_, event_));
+    const uint32_t node = launchedWork(trace_, event_).node;
+    if (node == noIndex) return;
+    std::string ranges;
+    for (const uint32_t range :
+         OpenRanges(trace_, false).at(trace_.graphNodes.thread[node], trace_.graphNodes.timeNs[node]))
+        ranges += (ranges.empty() ? "" : " / ") + trace_.nameOf({EventKind::Nvtx, range});
+    add("Ranges at capture", std::move(ranges));
 }
 
 void Details::addPlace(const PythonPlace& place) {

@@ -36,6 +36,9 @@ class Details {
     void addStream(uint32_t stream);
     /// Adds the launching call, the code around it, and the time between launch and start.
     void addLaunch();
+    /// Adds the module of a model whose call launched the work, what torch.compile replaced by it, and the ranges that
+    /// were open when its CUDA graph was captured.
+    void addModule();
     /// Adds the Python stack of a call, unless `noIndex`. `isLent`: the stack of the thread that the call was made for.
     void addStack(uint32_t stack, bool isLent);
     void addPlace(const PythonPlace& place);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/kinds/workStacks.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
@@ -9,6 +10,7 @@
 
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope {
@@ -58,6 +60,33 @@ std::string pythonLine(const Trace& trace, EventRef event) {
     return place.isLent ? "called from " + text : text;
 }
 
+namespace {
+
+/// Sets place, thread and node of work with a known call.
+void setPlace(const Trace& trace, LaunchedWork& work) {
+    if (work.call != noIndex) {
+        work.place = placeIn(trace, trace.apiCalls, work.call);
+        work.thread = trace.apiCalls.thread[work.call];
+    }
+    const uint32_t node = graphNodeOf(trace, work.work);
+    work.node = node == noIndex ? noIndex : capturedNode(trace, node);
+    if (const PythonPlace captured = placeOfNode(trace, work.node); captured.stack != noIndex) {
+        work.place = captured;
+        work.thread = trace.graphNodes.thread[work.node];
+    }
+}
+
+}  // namespace
+
+LaunchedWork launchedWork(const Trace& trace, EventRef work) {
+    const EventRef call = work.kind() == EventKind::Api ? work : trace.launchingCall(work);
+    LaunchedWork made{.work = work, .times = trace.rangeOf(work)};
+    if (call.kind() == EventKind::Api) made.call = call.row();
+    setPlace(trace, made);
+    if (made.call == noIndex) made.place = pythonPlace(trace, work);
+    return made;
+}
+
 void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit) {
     std::array<std::vector<uint32_t>, EventRef::kindLimit> callOf;
     forEachKind([&](auto each) {
@@ -73,15 +102,7 @@ void forEachLaunchedWork(const Trace& trace, const std::function<void(const Laun
             for (uint32_t row = 0; row < calls.size(); ++row) {
                 LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row), each.gpuOf(trace, row),
                                   calls[row]};
-                if (work.call != noIndex) {
-                    work.place = placeIn(trace, trace.apiCalls, work.call);
-                    work.thread = trace.apiCalls.thread[work.call];
-                }
-                const uint32_t node = graphNodeOf(trace, work.work);
-                if (const PythonPlace captured = placeOfNode(trace, node); captured.stack != noIndex) {
-                    work.place = captured;
-                    work.thread = trace.graphNodes.thread[node];
-                }
+                setPlace(trace, work);
                 visit(work);
             }
         }
@@ -113,8 +134,10 @@ std::vector<uint32_t> ownPlaces(const Trace& trace) {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 3> prefixes{
-    {{"line:", StackTerm::Part::Line}, {"file:", StackTerm::Part::File}, {"function:", StackTerm::Part::Function}}};
+constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 4> prefixes{{{"line:", StackTerm::Part::Line},
+                                                                                {"file:", StackTerm::Part::File},
+                                                                                {"function:", StackTerm::Part::Function},
+                                                                                {"module:", StackTerm::Part::Module}}};
 
 bool isBlank(char letter) { return letter == ' ' || letter == '\t'; }
 
@@ -209,6 +232,12 @@ StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms
     const uint32_t count = trace.stacks.size();
     holds_.assign(count, true);
     for (const StackTerm& term : terms) {
+        if (term.part == StackTerm::Part::Module) {
+            modules_.push_back(term.text);
+            if (!modulesOf_) modulesOf_ = std::make_unique<WorkModules>(trace);
+            continue;
+        }
+        isAnyStack_ = false;
         // Many frames share a place, and callers precede their callees.
         std::map<FramePlace, bool> known;
         std::vector<bool> hasFrame(count, false);
@@ -222,6 +251,20 @@ StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms
     }
 }
 
-bool StackFilter::holds(EventRef event) const { return isAny_ || holds(pythonPlace(trace_, event).stack); }
+StackFilter::~StackFilter() = default;
+
+bool StackFilter::holds(EventRef event) const {
+    if (!isAnyStack_) {
+        const uint32_t stack = pythonPlace(trace_, event).stack;
+        if (stack >= holds_.size() || !holds_[stack]) return false;
+    }
+    if (modules_.empty()) return true;
+    const uint32_t index = modulesOf_->of(event);
+    if (index == noIndex) return false;
+    const Module& module = modulesOf_->modules()[index];
+    const std::string text = lowerCase(module.path + " " + module.type);
+    return std::ranges::all_of(modules_,
+                               [&](const std::string& asked) { return text.find(asked) != std::string::npos; });
+}
 
 }  // namespace lanescope

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,11 @@ struct LaunchedWork {
     uint32_t call = noIndex;  ///< Row of `Trace::apiCalls`; `noIndex` if unknown.
     PythonPlace place = {};
     uint32_t thread = noIndex;  ///< Calling thread: that of the call, or that of the capture.
+    uint32_t node = noIndex;    ///< Row of `Trace::graphNodes`: the captured node of a kernel in a graph.
 };
+
+/// Returns a piece of work with the call that launched it; of a call or a range its own place. O(log n).
+LaunchedWork launchedWork(const Trace& trace, EventRef work);
 
 /// Visits all work, by kind and start. O(calls and work).
 void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit);
@@ -47,13 +52,16 @@ void forEachLaunchedWork(const Trace& trace, const std::function<void(const Laun
 /// the same for all stacks with the same line. O(stacks log stacks).
 std::vector<uint32_t> ownPlaces(const Trace& trace);
 
+class WorkModules;
+
 /// Search term for the Python stacks of events, as typed: "line:train.py:212", "file:data.py",
-/// "function:forward". Case-insensitive.
+/// "function:forward", "module:layers.3". Case-insensitive.
 struct StackTerm {
     enum class Part : uint8_t {
         Line,      ///< Line of a file: the end of its path, the number, or both.
         File,      ///< Part of the path of a file.
         Function,  ///< Part of the name of a function.
+        Module,    ///< Part of the path of a module, or its class (`WorkModules`).
     };
     Part part = Part::Function;
     std::string text;   ///< Lower case; for a line the path, which may be empty.
@@ -71,22 +79,24 @@ struct TypedTerms {
 /// only resemble a term ("function::call", "file:") stay in the rest. O(length).
 TypedTerms splitTerms(std::string_view typed);
 
-/// Stacks of a trace that have a matching frame for each term. Any thread.
+/// Stacks of a trace that have a matching frame, and events with a matching module, for each term. One thread.
 class StackFilter {
   public:
     /// `trace` must outlive the filter. O(stacks * terms).
     StackFilter(const Trace& trace, const std::vector<StackTerm>& terms);
+    ~StackFilter();
 
-    /// Returns true if a stack passes: any stack if there are no terms, else never `noIndex`.
-    bool holds(uint32_t stack) const { return isAny_ || (stack < holds_.size() && holds_[stack]); }
-    /// Returns true if the stack of an event (`pythonPlace`) passes. O(log n).
+    /// Returns true if the stack of an event (`pythonPlace`) and its module pass; without a stack only without such
+    /// terms. O(log n).
     bool holds(EventRef event) const;
     bool isAny() const { return isAny_; }
 
   private:
     const Trace& trace_;
-    bool isAny_;
+    bool isAny_, isAnyStack_ = true;
     std::vector<bool> holds_;
+    std::vector<std::string> modules_;  ///< Lower case.
+    std::unique_ptr<WorkModules> modulesOf_;
 };
 
 }  // namespace lanescope

@@ -2,9 +2,11 @@
 """Has its stacks read within modules of a model, and prints the modules of each as a line of JSON.
 
 usage: callModules.py LIBRARY FOLDER
+       callModules.py LIBRARY FOLDER AGENT CUPTI
 
 FOLDER gets a stand-in of PyTorch's torch/nn/modules/module.py. With "torch" as FOLDER the real PyTorch is used, if this
-Python has it.
+Python has it. The second has the agent record a node of a CUDA graph in each place, in the order of the stacks, and then a
+launch of a graph with copies of all of them.
 """
 import collections
 import ctypes
@@ -14,8 +16,16 @@ import os
 import sys
 
 library = ctypes.CDLL(sys.argv[1])
-library.stacksHere.restype = ctypes.c_size_t
-library.stacksHere.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+launches = len(sys.argv) > 3
+if launches:
+    library.beginCuda.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+    library.captureHere.argtypes = library.launchGraphHere.argtypes = [ctypes.c_uint64]
+    library.copyNode.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
+    if library.beginCuda(*(argument.encode() for argument in sys.argv[3:5])) != 0:
+        sys.exit("no simulated GPU")
+else:
+    library.stacksHere.restype = ctypes.c_size_t
+    library.stacksHere.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 STANDIN = '''
 class Module:
@@ -84,7 +94,11 @@ def modules(room=ctypes.create_string_buffer(1 << 18)):
 
 class Leaf(nn.Module):
     def forward(self, seen):
-        seen.append(modules())
+        if launches:
+            seen.append(None)
+            library.captureHere(len(seen))
+        else:
+            seen.append(modules())
 
 
 class Twin(Leaf):
@@ -133,8 +147,15 @@ class Model(nn.Module):
 
 
 model, told = Model(), []
-for _ in range(3):
+for _ in range(1 if launches else 3):
     model(told)
+if launches:
+    for node in range(1, len(told) + 1):
+        library.copyNode(1000 + node, node)
+    for _ in range(2):
+        for node in range(1, len(told) + 1):
+            library.launchGraphHere(1000 + node)
+    sys.exit()
 others = [Model() for _ in range(4)]
 for other in others:
     other(told)
