@@ -16,6 +16,7 @@
 
 #include "capture/collector/LogImporter.h"
 #include "capture/collector/PerfImporter.h"
+#include "capture/collector/compiledCode.h"
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/trimToWindows.h"
 #include "capture/log/clocks.h"
@@ -317,6 +318,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     }
     finishSamplers(run);
     importPerfLogs(run);
+    if (auto written = writeCompiledLines(*trace_); !written) return fail(written.error());
     for (auto& [path, log] : logs_)
         if (log->hasContent()) log->nameOtherThreads();
     run.logsNotAllRead += unreadable_.size();

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "capture/collector/compiledCode.h"
 #include "model/importers/loadTrace.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
@@ -566,6 +569,67 @@ class tst_CollectMemory : public QObject {
         QCOMPARE((*trace)->kernels.size(), uint32_t(wanted.size()));
         for (uint32_t row = 0; row < wanted.size(); ++row)
             QCOMPARE(pythonLine(**trace, EventRef(EventKind::Kernel, row)), wanted[row]);
+    }
+
+    /// The comments of code that torch.compile generated; excerpt of PyTorch 2.15's output.
+    void compiledCodeSaysWhatItReplaces() {
+        const std::string code =
+            "# AOT ID: ['0_inference']\n"
+            "from torch._inductor.utils import maybe_profile\n"
+            "# kernel path: /tmp/torchinductor_ada/5a/c5au.py\n"
+            "# Topologically Sorted Source Nodes: [y, x], Original ATen: [aten.gelu, aten.add]\n"
+            "# Graph fragment:\n"
+            "#   %addmm : Tensor = PlaceHolder[target=addmm]\n"
+            "triton_poi_fused_add_gelu_0 = async_compile.triton('triton_poi_fused_add_gelu_0', '')\n"
+            "\n"
+            "    def call(self, args):\n"
+            "        arg0_1, arg1_1 = args\n"
+            "        # Topologically Sorted Source Nodes: [linear], Original ATen: [aten.t, aten.addmm]\n"
+            "        # File: /home/ada/model.py:12 in forward, code: y = self.fc(x)\n"
+            "        extern_kernels.addmm(arg0_1, arg1_1, out=buf0)\n"
+            "        del arg0_1\n"
+            "        other()\n"
+            "        # Unsorted Source Nodes: [y, x], Original ATen: [aten.gelu, aten.add]\n"
+            "        stream0 = get_raw_stream(0)\n"
+            "        triton_poi_fused_add_gelu_0.run(buf0, 128, stream=stream0)\n"
+            "        # Topologically Sorted Source Nodes: [<b>], Original ATen: [';DROP]\n"
+            "        third()\n"
+            "        return (buf0, )\n";
+        const std::map<uint32_t, std::string> lines = compiledLines(code);
+        const auto at = [&](uint32_t line) { return lines.contains(line) ? lines.at(line) : std::string(); };
+        QCOMPARE(at(13), std::string("aten.t, aten.addmm of linear at model.py:12"));
+        QCOMPARE(at(15), std::string());
+        QCOMPARE(at(17), std::string("aten.gelu, aten.add of y, x"));
+        QCOMPARE(at(18), std::string("aten.gelu, aten.add of y, x"));
+        QCOMPARE(at(20), std::string());
+        QVERIFY(compiledLines("# Source Nodes: [x], Original ATen: [aten.add]\ncall()\n").empty());
+        QVERIFY(compiledLines("").empty());
+
+        const std::string hash = "cjyuzevy66jynwpcsh63szmantvfncfcjw7hupswjnacnjygx4bn";
+        QVERIFY(isCompiledFile("/tmp/x/jy/" + hash + ".py"));
+        for (const std::string& other :
+             {"/tmp/x/ab/" + hash + ".py", "jy/" + hash + ".py", "/tmp/x/jy/" + hash + ".txt",
+              "/jy/../etc/" + hash + ".py", std::string("/tmp/x/jy/cjy.py"), std::string("/.py"), std::string()})
+            QVERIFY2(!isCompiledFile(other), other.c_str());
+
+        const std::filesystem::path folder = fixture_->in("cache/jy");
+        std::filesystem::create_directories(folder);
+        const std::string path = folder / (hash + ".py"), large = folder / ("cjya" + hash.substr(4) + ".py");
+        std::ofstream(path) << code;
+        std::ofstream(large) << code << std::string(1 << 20, '\n');
+        StackLog log;
+        log.stack(1, 0, "<module>", "/home/ada/train.py", 3);
+        log.stack(2, 1, "Runner.call", path, 18);
+        log.stack(3, 1, "Runner.call", path, 15);
+        log.stack(4, 1, "Runner.call", large, 18);
+        for (const uint32_t correlation : {1u, 2u, 3u}) log.call(correlation, correlation + 1);
+        log.end(startNs + 1'000);
+        log.flush();
+        log.writeTo(fixture_->logPath("box.0.4242.log"));
+        fixture_->collect();
+        QCOMPARE(fixture_->rows("SELECT t.line, o.value FROM LANESCOPE_STACKS t"
+                                " LEFT JOIN StringIds o ON o.id = operatorsId ORDER BY t.id"),
+                 "3|NULL, 18|aten.gelu, aten.add of y, x, 15|NULL, 18|NULL");
     }
 
     void survivesDanglingNodes() {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/collector/compiledCode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/format/files.h"
+#include "model/format/tables/Threads.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr size_t none = std::string_view::npos;
+/// Limits for crafted files.
+constexpr uint64_t maxFileBytes = uint64_t{1} << 20;
+constexpr size_t maxFiles = 4'096, maxTextBytes = 2'048, maxSources = 16;
+
+std::string_view trimmed(std::string_view text) {
+    const size_t begin = text.find_first_not_of(" \t\r");
+    return begin == none ? std::string_view() : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// Returns the names in the brackets after `heading`; empty for another text.
+std::string_view listAfter(std::string_view comment, std::string_view heading) {
+    const size_t found = comment.find(heading);
+    if (found == none) return {};
+    const std::string_view list = comment.substr(found + heading.size());
+    const std::string_view names = list.substr(0, list.find(']'));
+    const bool areNames = std::ranges::all_of(names, [](char letter) {
+        return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+               (letter >= 'A' && letter <= 'Z') || std::string_view("_.:, ").find(letter) != none;
+    });
+    return areNames && list.find(']') != none ? names : std::string_view();
+}
+
+/// Comments in front of a statement.
+struct Comments {
+    std::string operators, nodes;
+    std::vector<std::string> sources;
+
+    /// Reads "Topologically Sorted Source Nodes: [y, linear], Original ATen: [aten.relu, aten.addmm]", of which older
+    /// versions write less, and "File: /home/ada/model.py:12 in forward, code: y = x".
+    void read(std::string_view comment) {
+        constexpr std::string_view file = "# File: ";
+        if (comment.find("Source Nodes: [") != none) {
+            nodes = listAfter(comment, "Source Nodes: [");
+            operators = listAfter(comment, "Original ATen: [");
+        } else if (comment.starts_with(file) && sources.size() < maxSources) {
+            const std::string_view place = comment.substr(file.size(), comment.find(" in ") - file.size());
+            const std::string name(place.substr(place.rfind('/') + 1));
+            if (std::ranges::find(sources, name) == sources.end()) sources.push_back(name);
+        }
+    }
+    std::string text() const {
+        if (operators.empty() && nodes.empty() && sources.empty()) return {};
+        std::string made = operators;
+        if (!nodes.empty()) made += fmt::format("{}of {}", made.empty() ? "" : " ", nodes);
+        for (const std::string& each : sources) made += fmt::format("{}{}", &each == &sources.front() ? " at " : ", ", each);
+        return made.size() <= maxTextBytes ? made : made.substr(0, maxTextBytes);
+    }
+};
+
+}  // namespace
+
+bool isCompiledFile(std::string_view path) {
+    constexpr std::string_view ending = ".py";
+    constexpr size_t hashBytes = 52;
+    const size_t folder = path.rfind('/');
+    if (!path.starts_with('/') || folder < 3 || !path.ends_with(ending)) return false;
+    std::string_view name = path.substr(folder + 1);
+    name.remove_suffix(ending.size());
+    return name.size() == hashBytes && name.starts_with('c') && path.substr(folder - 3, 3) == fmt::format("/{}", name.substr(1, 2)) &&
+           std::ranges::all_of(name, [](char letter) {
+               return (letter >= 'a' && letter <= 'z') || (letter >= '2' && letter <= '7');
+           });
+}
+
+std::map<uint32_t, std::string> compiledLines(std::string_view code) {
+    std::map<uint32_t, std::string> lines;
+    if (code.substr(0, 4'096).find("torch._inductor") == none) return lines;
+    Comments comments;
+    bool isComment = false;
+    for (uint32_t number = 1; !code.empty(); ++number) {
+        const size_t end = code.find('\n');
+        const std::string_view line = trimmed(code.substr(0, end));
+        code.remove_prefix(end == none ? code.size() : end + 1);
+        if (line.starts_with('#')) {
+            if (!std::exchange(isComment, true)) comments = {};
+            comments.read(line);
+            continue;
+        }
+        isComment = false;
+        // A launch follows, after the choice of a stream, and then the end of its arguments.
+        if (line.empty() || line.starts_with("del ") || line.starts_with("return")) comments = {};
+        if (std::string text = comments.text(); !text.empty()) lines.emplace(number, std::move(text));
+    }
+    return lines;
+}
+
+Result<void> writeCompiledLines(TraceWriter& trace) {
+    std::map<std::pair<int64_t, int64_t>, std::string> texts;  // by file and line
+    size_t files = 0;
+    for (const auto& [path, id] : trace.sources()) {
+        if (!isCompiledFile(path) || ++files > maxFiles) continue;
+        const Result<std::string> code = readRegularFile(path, maxFileBytes);
+        if (!code) continue;
+        for (auto& [line, text] : compiledLines(*code)) texts.emplace(std::pair(id, int64_t{line}), std::move(text));
+    }
+    if (texts.empty()) return {};
+    if (auto written = trace.commit(); !written) return written;
+    constexpr const auto& t = tables::stacks;
+    std::vector<std::pair<int64_t, const std::string*>> named;
+    auto stacks = trace.database().prepare(
+        fmt::format("SELECT {}, {}, {} FROM {}", t.id.name, t.fileId.name, t.line.name, t.tableName()));
+    if (!stacks) return fail(stacks.error());
+    for (;;) {
+        const Result<bool> row = stacks->step();
+        if (!row) return fail(row.error());
+        if (!*row) break;
+        const auto found = texts.find({stacks->integer(1), stacks->integer(2)});
+        if (found != texts.end()) named.emplace_back(stacks->integer(0), &found->second);
+    }
+    stacks->reset();
+    auto update = trace.database().prepare(
+        fmt::format("UPDATE {} SET {} = ?1 WHERE {} = ?2", t.tableName(), t.operatorsId.name, t.id.name));
+    if (!update) return fail(update.error());
+    for (const auto& [stack, text] : named) {
+        update->bind(1, trace.intern(*text));
+        update->bind(2, stack);
+        if (auto done = update->run(); !done) return done;
+    }
+    return {};
+}
+
+}  // namespace lanescope::capture
