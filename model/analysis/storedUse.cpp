@@ -40,7 +40,7 @@ void writeUse(const Database& database, const std::vector<WorkerSummary>& worker
                         u.knownNs = use.knownNs, u.readSteps = use.readSteps, u.isShared = use.isShared,
                         u.countedSteps = use.countedSteps, u.countedNs = use.countedNs,
                         u.modelPerStep = use.modelPerStep, u.repeatedPerStep = use.repeatedPerStep,
-                        u.kernelNs = use.kernelNs, u.knownKernelNs = use.knownKernelNs);
+                        u.kernelNs = use.kernelNs, u.knownKernelNs = use.knownKernelNs, u.mfu = use.mfu());
         for (const ShapedWork& work : worker.shaped)
             shapes.insert(s.worker = index, s.kind = identifier(work.kind), s.operation = work.operation,
                           s.shape = work.shape, s.precision = work.precision, s.place = work.place,

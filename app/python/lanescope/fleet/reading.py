@@ -53,7 +53,7 @@ class Column(NamedTuple):
     kind: str  # i integer, r real number, t text
     least: int = 0
     most: int = 0
-    unknown: int | str | None = None
+    unknown: int | float | str | None = None
 
 
 def _count(source: str, unknown: int | None = None, least: int = 0, most: int = (1 << 31) - 1) -> Column:
@@ -73,7 +73,6 @@ def _rate(source: str) -> Column:
 
 
 _WORKER = {"worker": _count("worker")}
-LEAST_COUNTED = 0.9  # of the kernels' time, as `minCountedShare` of the program
 _IDENTITY = {"communicator": Column("communicator", "i", NONE, (1 << 63) - 1)}
 # By part of a summary: its table, the most rows, and its columns.
 TABLES = {
@@ -84,10 +83,7 @@ TABLES = {
         **_WORKER, "host": _text("host", ""), "boot": _text("bootId", ""), "local_rank": _count("localRank", NONE, least=-1),
         "world_size": _count("worldSize", NONE, least=-1), "gpu_uuid": _text("gpuUuid", ""), "start_ns": _time("startNs", 0), "end_ns": _time("endNs", 0),
         "clock_error_ns": _time("clockErrorNs", NONE), "clock_most_error_ns": _time("clockMostErrorNs", NONE)}),
-    "uses": ("_USES", 4096, {
-        **_WORKER, "sheet": _rate("sheetPerSecond"), "measured": _rate("measuredPerSecond"), "active": _rate("activePerSecond"),
-        "readings": _rate("readings"), "read_steps": _rate("readSteps"), "counted_steps": _rate("countedSteps"), "counted_ns": _time("countedNs"), "model": _rate("modelPerStep"),
-        "kernel_ns": _time("kernelNs"), "known_ns": _time("knownKernelNs")}),
+    "uses": ("_USES", 4096, {**_WORKER, "mfu": Column("mfu", "r", unknown=-1.0)}),
     "steps": ("_STEPS", 4_000_000, {**_WORKER, "step": _count("number"), "start_ns": _time("startNs"), "wall_ns": _time("wallNs")}),
     "parts": ("_PARTS", 10_000_000, {**_WORKER, "step": _count("step"), "part": _text("part"), "ns": _time("ns")}),
     "communicators": ("_COMMUNICATORS", 10_000, {
@@ -275,18 +271,8 @@ def _add_places(workers: dict, places: dict) -> None:
             workers[name][:] = [column.unknown if row < 0 else places[name][row] for row in rows]
 
 
-def _mfu(sheet: int, measured: int, active: int, readings: int, read_steps: int, counted_steps: int, counted_ns: int, model: int, kernel_ns: int,
-         known_ns: int) -> float:
-    """Returns the MFU of a worker as a share, by counted operations or else by counters; -1 if unknown."""
-    peak = measured or sheet
-    are_few = readings and 2 * counted_steps < read_steps  # as `ComputeUse::source` of the program
-    if not are_few and counted_ns > 0 and model > 0 and known_ns >= LEAST_COUNTED * kernel_ns and peak:
-        return model * counted_steps * 1e9 / counted_ns / peak
-    return active / peak if readings and peak else -1.0
-
-
 def _add_uses(workers: dict, uses: dict) -> None:
-    shares = {worker: _mfu(*values) for worker, *values in zip(*(column.tolist() for column in uses.values()))}
+    shares = dict(zip(uses["worker"].tolist(), uses["mfu"].tolist()))
     workers["mfu"] = numpy.array([shares.get(worker, -1.0) for worker in workers["worker"].tolist()], dtype=float)
 
 
