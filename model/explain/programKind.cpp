@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <span>
 
@@ -21,9 +22,16 @@ constexpr std::array<std::string_view, 8> torchParts{"at::native::", "at::cuda::
                                                      "torch/",       "Optimizer.step", "ProfilerStep", "aten::"};
 constexpr std::array<std::string_view, 4> jaxParts{"(XlaModule)", "(Thunk)", "jax/", "jaxlib"};
 
+bool isOfName(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
+
+/// Returns true if the text has a part that does not begin within a name: "ajax/" is not "jax/".
 bool hasAny(std::string_view text, std::span<const std::string_view> parts) {
-    return std::ranges::any_of(parts,
-                               [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+    return std::ranges::any_of(parts, [text](std::string_view part) {
+        size_t at = text.find(part);
+        while (at != std::string_view::npos && at > 0 && isOfName(part.front()) && isOfName(text[at - 1]))
+            at = text.find(part, at + 1);
+        return at != std::string_view::npos;
+    });
 }
 
 bool isTorchWork(ThreadWork work) {

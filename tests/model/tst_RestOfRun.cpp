@@ -361,6 +361,7 @@ class tst_RestOfRun : public QObject {
             "torch.compile,HIP graphs", "jax,CUDA");
         row("JAX", "loop_fusion", "jit_step (XlaModule)", "cuLaunchKernel", "jax.jit", "torch,CUDA graphs");
         row("CUDA", "gemm", "", "cudaLaunchKernel", "CUDA graphs", "torch,jax,Python,HIP");
+        row("Ajax", "gemm", "ajax/train", "cudaLaunchKernel", "CUDA graphs", "torch,jax,Python,HIP");
         row("HIP", "gemm", "", "hipLaunchKernel", "HIP graphs", "torch,jax,Python,CUDA");
     }
     void adviceFitsTheProgram() {
