@@ -39,7 +39,7 @@ struct KernelGroup {
     KernelTrait trait = KernelTrait::None;
     LaunchPurpose purpose = LaunchPurpose::None;
     KernelSequence sequence = KernelSequence::None;
-    bool isSmallGrid = false;  ///< Its blocks leave most SMs without one.
+    bool isSmallGrid = false;  ///< Its blocks leave most SMs without one, and mostly no other kernel runs.
     int64_t count = 0;         ///< Launches in the steps.
     int64_t exposedNs = 0;     ///< Part of the steps' compute time.
     int64_t sequences = 0;     ///< Sequences of which it has the longest kernel.

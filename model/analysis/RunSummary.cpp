@@ -26,6 +26,7 @@
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
 #include "model/roofline/ShapedCalls.h"
+#include "model/roofline/roofs.h"
 #include "model/text/formatValue.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/workStacks.h"
@@ -478,12 +479,9 @@ constexpr double maxLateShare = 0.10;
 constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
 
 /// Returns the best measured rate of products on a GPU; 0 if there is none.
-int64_t measuredRate(const Trace& trace, int64_t gpu, std::string_view precision) {
-    int64_t best = 0;
-    for (const Roof& each : trace.interconnect.roofs)
-        if (each.kind == RoofKind::Gemm && each.gpu == gpu && each.operation == precision)
-            best = std::max(best, each.perSecond);
-    return best;
+int64_t measuredRate(const Trace& trace, uint32_t gpu, std::string_view precision) {
+    const RoofRate rate = computeRoof(trace, gpu, precision);
+    return rate.isMeasured ? static_cast<int64_t>(rate.perSecond) : 0;
 }
 
 void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
@@ -494,8 +492,8 @@ void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary&
     worker.endedAbnormally = process.endedAbnormally;
     worker.gpuId = trace.gpus[steps.gpu].id;
     worker.gpuName = trace.gpus[steps.gpu].name;
-    worker.singleRate = measuredRate(trace, worker.gpuId, "fp32");
-    worker.tensorFloatRate = measuredRate(trace, worker.gpuId, "tf32");
+    worker.singleRate = measuredRate(trace, steps.gpu, "fp32");
+    worker.tensorFloatRate = measuredRate(trace, steps.gpu, "tf32");
     worker.memoryBytes = std::max<int64_t>(trace.gpus[steps.gpu].memoryBytes, 0);
     worker.hasTensorFloat =
         trace.gpus[steps.gpu].vendor == GpuVendor::Nvidia && trace.gpus[steps.gpu].computeMajor >= minTensorFloatMajor;

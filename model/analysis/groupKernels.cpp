@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,31 +34,17 @@ namespace {
 
 bool containsText(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Words in names of functions that evaluate or check, of which the second also name forward passes of a training.
-/// These count only without gradients.
-constexpr std::array<std::string_view, 10> evaluationWords{"validate", "validation", "metric", "metrics",  "accuracy",
-                                                           "nan",      "nans",       "isnan",  "isfinite", "finite"};
-constexpr std::array<std::string_view, 3> likelyEvaluationWords{"eval", "evaluate", "evaluation"};
-
 /// `caller` is the function that called it.
 LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::string_view caller) {
     if (containsText(file, "/optim/") || containsText(file, "/optimizers/")) return LaunchPurpose::Optimizer;
     if (containsText(function, "clip_grad") || containsText(function, "get_total_norm"))
         return LaunchPurpose::GradientNorm;
-    const bool isRecomputing = containsText(function, "recompute_fn") || containsText(function, "unpack_hook") ||
-                               containsText(function, "CheckpointFunction.backward");
-    if (containsText(file, "utils/checkpoint.py") && isRecomputing) return LaunchPurpose::Recomputation;
+    if (isRecomputation(file, function)) return LaunchPurpose::Recomputation;
     if (containsText(file, "/torchmetrics/")) return LaunchPurpose::Evaluation;
     if (isLibraryFile(file)) return LaunchPurpose::None;
     // The decorators torch.no_grad and torch.inference_mode.
     const bool isWithoutGradients = containsText(caller, "decorate_context");
-    const std::vector<std::string> words = wordsOf(function);
-    const auto hasAny = [&words](const auto& known) {
-        return std::ranges::any_of(
-            words, [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
-    };
-    return hasAny(evaluationWords) || (isWithoutGradients && hasAny(likelyEvaluationWords)) ? LaunchPurpose::Evaluation
-                                                                                            : LaunchPurpose::None;
+    return namesEvaluation(function, isWithoutGradients) ? LaunchPurpose::Evaluation : LaunchPurpose::None;
 }
 
 }  // namespace
@@ -101,6 +89,7 @@ struct Launch {
     std::optional<uint32_t> place = std::nullopt;
     LaunchPurpose purpose = LaunchPurpose::None;
     double exposedNs = 0;
+    bool isAlone = true;  ///< Without another kernel on the GPU for at least half of its time.
 };
 
 template <class Times>
@@ -146,7 +135,7 @@ class Grouper {
         for (const auto& use : uses_) {
             const ConfigClass& known = classOf(use.first.config);
             usesOf[{known.is.family, known.is.precision, known.is.trait, use.first.purpose, use.first.sequence,
-                    known.isSmallGrid}]
+                    use.first.isSmallGrid}]
                 .push_back(&use);
         }
         std::vector<KernelGroup> groups;
@@ -187,14 +176,15 @@ class Grouper {
         std::optional<uint32_t> place;
         LaunchPurpose purpose = LaunchPurpose::None;
         KernelSequence sequence = KernelSequence::None;
+        bool isSmallGrid = false;
         bool operator==(const Use&) const = default;
     };
     struct Hash {
         size_t operator()(const Use& use) const {
             const uint64_t place = use.place ? uint64_t{*use.place} + 1 : 0;
-            return std::hash<uint64_t>()((place << 24 ^ uint64_t{use.config} << 4 ^
-                                          static_cast<uint64_t>(use.purpose) << 2 ^
-                                          static_cast<uint64_t>(use.sequence)) *
+            return std::hash<uint64_t>()((place << 28 ^ uint64_t{use.config} << 8 ^
+                                          static_cast<uint64_t>(use.purpose) << 4 ^
+                                          static_cast<uint64_t>(use.sequence) << 1 ^ uint64_t{use.isSmallGrid}) *
                                          0x9e3779b97f4a7c15ULL);
         }
     };
@@ -230,7 +220,8 @@ class Grouper {
     }
 
     void count(const Launch& launch, KernelSequence sequence, bool isLongest) {
-        Counted& counted = uses_[{launch.config, launch.place, launch.purpose, sequence}];
+        const bool isSmallGrid = launch.isAlone && classOf(launch.config).isSmallGrid;
+        Counted& counted = uses_[{launch.config, launch.place, launch.purpose, sequence, isSmallGrid}];
         ++counted.count;
         counted.sequences += isLongest ? 1 : 0;
         counted.exposedNs += launch.exposedNs;
@@ -299,6 +290,52 @@ class Grouper {
     std::unordered_map<Use, Counted, Hash> uses_;
 };
 
+/// Passes launches on, in order, when it is known how long other kernels ran next to them.
+class NeighbourCheck {
+  public:
+    explicit NeighbourCheck(Grouper& grouper) : grouper_(grouper) {}
+
+    void add(TimeRange times, uint32_t stream, const Launch& launch) {
+        for (Waiting& each : waiting_) each.share(times);
+        constexpr size_t maxNeighbours = 256;
+        const bool isFull = waiting_.size() >= maxNeighbours;
+        while (!waiting_.empty() && (waiting_.front().times.endNs <= times.startNs || isFull)) pass();
+        Waiting& added = waiting_.emplace_back(Waiting{times, stream, launch, times.startNs});
+        added.share({times.startNs, latestEndNs_});
+        latestEndNs_ = std::max(latestEndNs_, times.endNs);
+    }
+    void finish() {
+        while (!waiting_.empty()) pass();
+    }
+
+  private:
+    struct Waiting {
+        TimeRange times;
+        uint32_t stream;
+        Launch launch;
+        int64_t sharedToNs;  ///< Until then it is known.
+        int64_t sharedNs = 0;
+
+        /// `other` begins no earlier.
+        void share(TimeRange other) {
+            const TimeRange more = times.intersected({std::max(other.startNs, sharedToNs), other.endNs});
+            if (more.durationNs() <= 0) return;
+            sharedNs += more.durationNs();
+            sharedToNs = more.endNs;
+        }
+    };
+    void pass() {
+        Waiting& first = waiting_.front();
+        first.launch.isAlone = 2 * first.sharedNs <= first.times.durationNs();
+        grouper_.add(first.stream, first.launch);
+        waiting_.pop_front();
+    }
+
+    Grouper& grouper_;
+    std::deque<Waiting> waiting_;
+    int64_t latestEndNs_ = std::numeric_limits<int64_t>::min();
+};
+
 }  // namespace
 
 std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& work, const WorkerSteps& steps,
@@ -306,6 +343,7 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
                                       std::span<const LaunchPurpose> purposes, const WorkPlaces& places) {
     const Trace& trace = run.trace;
     Grouper grouper(run, steps.gpu, places);
+    NeighbourCheck launches(grouper);
     for (WorkList::Reader reader(work); !reader.isAtEnd(); reader.next()) {
         const GpuWork& each = *reader;
         if (each.part != StepPart::Compute || each.event.kind() != EventKind::Kernel) continue;
@@ -316,10 +354,12 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
         const PythonPlace place = places.placeOf(each);
         const bool isKnown = place.stack < purposes.size() && !place.isLent;
         const uint32_t row = each.event.row();
-        grouper.add(trace.kernels.stream[row], {trace.kernels.config[row], places.keyOf(place),
-                                                isKnown ? purposes[place.stack] : LaunchPurpose::None,
-                                                share * static_cast<double>(each.endNs - each.startNs)});
+        launches.add({each.startNs, each.endNs}, trace.kernels.stream[row],
+                     {trace.kernels.config[row], places.keyOf(place),
+                      isKnown ? purposes[place.stack] : LaunchPurpose::None,
+                      share * static_cast<double>(each.endNs - each.startNs)});
     }
+    launches.finish();
     return grouper.finish();
 }
 

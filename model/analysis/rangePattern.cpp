@@ -2,6 +2,7 @@
 #include "model/analysis/rangePattern.h"
 
 #include <algorithm>
+#include <array>
 
 #include "model/format/text.h"
 #include "model/text/knownRangeName.h"
@@ -80,6 +81,16 @@ std::vector<std::string> wordsOf(std::string_view name) {
         before = letter;
     }
     return words;
+}
+
+bool namesEvaluation(std::string_view name, bool isWithoutGradients) {
+    static constexpr std::array<std::string_view, 10> certain{"validate", "validation", "metric", "metrics",  "accuracy",
+                                                              "nan",      "nans",       "isnan",  "isfinite", "finite"};
+    static constexpr std::array<std::string_view, 4> likely{"eval", "evaluate", "evaluation", "valid"};
+    return std::ranges::any_of(wordsOf(name), [&](const std::string& word) {
+        return std::ranges::find(certain, word) != certain.end() ||
+               (isWithoutGradients && std::ranges::find(likely, word) != likely.end());
+    });
 }
 
 uint32_t RangeFamilies::of(StringIndex text) {

@@ -280,8 +280,6 @@ const Contributor* mainOfPauses(const WorkerSummary& worker) {
 /// Words of names of functions, files and ranges that write a state of the program.
 constexpr std::array<std::string_view, 6> savingWords{"checkpoint", "checkpoints", "ckpt",
                                                       "save",       "saver",       "serialization"};
-constexpr std::array<std::string_view, 6> evaluationWords{"eval",  "evaluate", "evaluation",
-                                                          "valid", "validate", "validation"};
 constexpr std::array<std::string_view, 2> loadingCalls{"cuLibraryLoadData", "cuModuleLoadData"};
 
 bool hasAnyWord(std::string_view text, std::span<const std::string_view> known) {
@@ -300,7 +298,7 @@ std::string adviseIdleBetweenSteps(const FindingText& text) {
                                       "Save less often, or asynchronously (orbax.checkpoint.AsyncCheckpointer).",
                                       "Save less often, or copy to host memory and write on another thread or "
                                       "process."});
-    if (hasAnyWord(names, evaluationWords)) return "Evaluate less often or on other GPUs, with data loaded before.";
+    if (namesEvaluation(names, true)) return "Evaluate less often or on other GPUs, with data loaded before.";
     if (std::ranges::any_of(loadingCalls, [&](std::string_view call) { return cause.call.starts_with(call); }))
         return "Code that is loaded at first use belongs in a warm-up before the steps.";
     return "Do less there, do it less often, or on another thread or process in parallel with the steps.";

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "model/text/kernelFamilies.h"
 #include "model/text/kernelNames.h"
 
 namespace lanescope {
@@ -389,19 +390,6 @@ const Formula* formulaOf(std::string_view name) {
     return found != formulas.end() && found->name == name ? &*found : nullptr;
 }
 
-/// Part of a kernel's name and its precision. The first match counts.
-constexpr auto kernelParts = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"e4m3", "fp8"},           {"e5m2", "fp8"},          {"nvjet_qq", "fp8"},       {"nvjet_sm90_qq", "fp8"},
-    {"nvjet_sm100_qq", "fp8"}, {"tf32", "tf32"},         {"f64f64", "fp64"},        {"d884gemm", "fp64"},
-    {"d1684gemm", "fp64"},     {"d16816gemm", "fp64"},   {"dgemm", "fp64"},         {"bf16", "bf16"},
-    {"bfloat16", "bf16"},      {"BFloat16", "bf16"},     {"nvjet_t", "bf16"},       {"nvjet_sm90_t", "bf16"},
-    {"nvjet_sm100_t", "bf16"}, {"nvjet_h", "fp16"},      {"nvjet_sm90_h", "fp16"},  {"nvjet_sm100_h", "fp16"},
-    {"nvjet_ss", "tf32"},      {"nvjet_sm90_s", "tf32"}, {"nvjet_sm100_s", "tf32"}, {"f16f16", "fp16"},
-    {"f16_s", "fp16"},         {"fp16", "fp16"},         {"half", "fp16"},          {"hgemm", "fp16"},
-    {"884gemm", "fp16"},       {"h1688", "fp16"},        {"h16816", "fp16"},        {"s1688gemm", "tf32"},
-    {"sgemm", "fp32"},         {"f32f32", "fp32"},
-});
-
 }  // namespace
 
 std::string_view identifier(OperatorKind kind) {
@@ -440,9 +428,8 @@ bool isElementwise(std::string_view operatorName) {
 }
 
 std::string_view kernelPrecision(std::string_view kernel) {
-    for (const auto& [part, precision] : kernelParts)
-        if (kernel.find(part) != std::string_view::npos) return precision;
-    return {};
+    const KernelPrecision precision = productPrecision(kernel);
+    return precision == KernelPrecision::Unknown ? std::string_view() : identifier(precision);
 }
 
 std::string_view precisionOf(std::string_view operands, std::string_view kernel) {
@@ -451,7 +438,7 @@ std::string_view precisionOf(std::string_view operands, std::string_view kernel)
 }
 
 int bytesOf(std::string_view precision) {
-    if (precision == "fp8") return 1;
+    if (precision == "fp8" || precision == "int8") return 1;
     if (precision == "fp64") return 8;
     return precision == "fp32" || precision == "tf32" ? 4 : 2;
 }

@@ -280,14 +280,17 @@ bool hasLowerFloat(std::string_view name) {
 
 namespace {
 
-/// `name` is in lower case and has no parameters.
-KernelPrecision productPrecision(std::string_view name) {
+}  // namespace
+
+KernelPrecision productPrecision(std::string_view kernel) {
+    const std::string name = lowered(withoutParameters(kernel));
     using enum KernelPrecision;
     static constexpr std::array<std::string_view, 5> fp64{"f64f64", "d884gemm", "d1684gemm", "d16816gemm", "<double"};
     static constexpr std::array<std::string_view, 4> fp8{"e4m3", "e5m2", "fp8", "float8"};
     static constexpr std::array<std::string_view, 3> int8{"i8i8", "_int8", "imma"};
     static constexpr std::array<std::string_view, 2> bf16{"bf16", "bfloat16"};
-    static constexpr std::array<std::string_view, 7> fp16{"fp16", "f16f16", "half", "h16816", "h1688", "h884", "hgemm"};
+    static constexpr std::array<std::string_view, 8> fp16{"fp16",   "f16f16", "f16_s", "half",
+                                                          "h16816", "h1688",  "h884",  "hgemm"};
     static constexpr std::array<std::string_view, 7> fp32{"sgemm", "simt_s",        "f32f32_f32f32_f32", "scudnn",
                                                           "sgemv", "_engine<float", "fmha_cutlassf_f32"};
     if (includesAny(name, fp64) || hasWord(name, "dgemm")) return Fp64;
@@ -307,10 +310,12 @@ KernelPrecision productPrecision(std::string_view name) {
     return includesAny(name, fp32) ? Fp32 : Unknown;
 }
 
+namespace {
+
 KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
     const std::string_view plain = withoutParameters(name);
     if (family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution)
-        return productPrecision(lowered(plain));
+        return productPrecision(plain);
     return isOfDouble(plain) ? KernelPrecision::Fp64 : KernelPrecision::Unknown;
 }
 

@@ -86,6 +86,9 @@ std::span<const FamilyPattern> familyPatterns();
 /// Returns true if the demangled name of a kernel has a floating-point type of at most 32 bits. O(length); any thread.
 bool hasLowerFloat(std::string_view name);
 
+/// Returns the number type in which a kernel of that demangled name multiplies. O(length); any thread.
+KernelPrecision productPrecision(std::string_view kernel);
+
 /// Returns the class of a kernel by its demangled name. O(patterns * length); any thread.
 KernelClass kernelClass(std::string_view name);
 

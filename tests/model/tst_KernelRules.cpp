@@ -61,17 +61,19 @@ struct Launched {
     std::string file = {};
     std::string function = {};
     uint32_t blocks = 1024;
+    bool isBeside = false;  ///< Runs as long as the one before, at the same time on another stream.
 };
 
 /// Ten steps of the same kernels without gaps.
 RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) {
     SimulatedTrace made;
     const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
+    const uint32_t besideStream = made.stream(0, 0, 1, 77);
     int64_t atNs = 1'000'000;
     uint32_t correlation = 0;
     for (int64_t number = 0; number < 10; ++number) {
         int64_t stepNs = 0;
-        for (const Launched& each : work) stepNs += each.us * 1'000;
+        for (const Launched& each : work) stepNs += each.isBeside ? 0 : each.us * 1'000;
         made.addNvtx(thread, "step " + std::to_string(number), atNs, atNs + stepNs);
         int64_t callNs = atNs + 1'000;
         int64_t kernelNs = atNs + 10'000;
@@ -89,9 +91,10 @@ RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) 
             config.shortName = config.mangledName = config.demangledName = made.intern(each.name);
             config.grid = {each.blocks, 1, 1};
             config.block = {128, 1, 1};
+            if (each.isBeside) kernelNs -= each.us * 1'000;
             made.add<kinds::Kernel>({.startNs = kernelNs,
                                      .endNs = kernelNs + each.us * 1'000,
-                                     .stream = stream,
+                                     .stream = each.isBeside ? besideStream : stream,
                                      .correlation = correlation,
                                      .config = made.launchConfig(config)});
             kernelNs += each.us * 1'000;
@@ -144,7 +147,7 @@ class tst_KernelRules : public QObject {
         row("void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4>(int)",
             "matrix_product tf32 none");
         row(unaligned, "matrix_product bf16 unaligned");
-        row("cutlass_80_tensorop_f16_s16816gemm_f16_64x64_nn_align16", "matrix_product unknown none");
+        row("cutlass_80_tensorop_f16_s16816gemm_f16_64x64_nn_align16", "matrix_product fp16 none");
         row("void gemv2T_kernel_val<int, int, __nv_bfloat16, float>(int)", "matrix_product bf16 none");
         row("Cijk_Ailk_Bljk_BBS_BH_MT64x64x64_MI16x16x16x1", "matrix_product unknown none");
         row("gemm_fusion_dot_12", "matrix_product unknown none");
@@ -277,6 +280,8 @@ class tst_KernelRules : public QObject {
             {{product, 500}, {"void at::native::indexFuncLargeIndex<float, long>(int)", 200}}, 0, " gradient");
         row(typeConversionsRule, {{product, 500}, {conversion, 200}}, {{product, 500}, {conversion, 100}});
         row(idleSmsRule, {{product, 200}, {product, 400, {}, {}, 8}}, {{product, 200}, {product, 100, {}, {}, 512}});
+        row(idleSmsRule, {{product, 200}, {product, 400, {}, {}, 8}},
+            {{product, 200}, {product, 400, {}, {}, 8}, {reduction, 400, {}, {}, 64, true}}, 0, " next to others");
         row(autotuningRule, {{"gemm_fusion_dot_12", 500}, {tuning, 100}}, {{"gemm_fusion_dot_12", 500}, {tuning, 10}});
     }
     void ruleFindsTheFaultAndNotTheChange() {
