@@ -30,8 +30,9 @@ int64_t StackTableWriter::intern(const TraceStack& stack) {
 
 size_t StackTableWriter::Hash::operator()(const TraceStack& stack) const {
     uint64_t mixed = 0;
-    for (const uint64_t part : {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function),
-                                static_cast<uint64_t>(stack.file), uint64_t{stack.line}, static_cast<uint64_t>(stack.module)}) {
+    for (const uint64_t part :
+         {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function), static_cast<uint64_t>(stack.file),
+          uint64_t{stack.line}, static_cast<uint64_t>(stack.module)}) {
         mixed = (mixed ^ part) * 0x9e3779b97f4a7c15;
         mixed ^= mixed >> 29;
     }

@@ -60,7 +60,8 @@ struct Comments {
         if (operators.empty() && nodes.empty() && sources.empty()) return {};
         std::string made = operators;
         if (!nodes.empty()) made += fmt::format("{}of {}", made.empty() ? "" : " ", nodes);
-        for (const std::string& each : sources) made += fmt::format("{}{}", &each == &sources.front() ? " at " : ", ", each);
+        for (const std::string& each : sources)
+            made += fmt::format("{}{}", &each == &sources.front() ? " at " : ", ", each);
         return made.size() <= maxTextBytes ? made : made.substr(0, maxTextBytes);
     }
 };
@@ -74,10 +75,10 @@ bool isCompiledFile(std::string_view path) {
     if (!path.starts_with('/') || folder < 3 || !path.ends_with(ending)) return false;
     std::string_view name = path.substr(folder + 1);
     name.remove_suffix(ending.size());
-    return name.size() == hashBytes && name.starts_with('c') && path.substr(folder - 3, 3) == fmt::format("/{}", name.substr(1, 2)) &&
-           std::ranges::all_of(name, [](char letter) {
-               return (letter >= 'a' && letter <= 'z') || (letter >= '2' && letter <= '7');
-           });
+    return name.size() == hashBytes && name.starts_with('c') &&
+           path.substr(folder - 3, 3) == fmt::format("/{}", name.substr(1, 2)) &&
+           std::ranges::all_of(
+               name, [](char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= '2' && letter <= '7'); });
 }
 
 std::map<uint32_t, std::string> compiledLines(std::string_view code) {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "capture/python/Interpreter.h"
-#include "capture/python/moduleFacts.h"
 #include "capture/python/frameWalk.h"
+#include "capture/python/moduleFacts.h"
 
 namespace lanescope::agent::python {
 

@@ -33,8 +33,8 @@ struct CodeFacts {
     char file[maxFileBytes];          ///< UTF-8, the end of a longer one.
 };
 
-/// Reads a text, or the beginning or end of one that is too long. Sets the number of UTF-8 bytes. Returns false if there
-/// is no text at `address`.
+/// Reads a text, or the beginning or end of one that is too long. Sets the number of UTF-8 bytes. Returns false if
+/// there is no text at `address`.
 bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool keepsEnd,
               char* into, size_t room, size_t& bytes);
 

@@ -29,7 +29,7 @@ struct ModuleText {
 /// Returns true for the function of PyTorch that calls each module, whose first argument is the module.
 bool isModuleCall(const CodeFacts& facts);
 
-/// Reads the class and path of a called module, whatever bytes are there; leaves out what is unreadable. `attribute`
+/// Reads the class and path of a called module, whatever bytes are there; omits what is unreadable. `attribute`
 /// caches an address between calls of a process, at first 0. Some microseconds, up to milliseconds for models with
 /// thousands of modules.
 void readModule(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, const ModuleCall& call,

@@ -354,10 +354,10 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
         const PythonPlace place = places.placeOf(each);
         const bool isKnown = place.stack < purposes.size() && !place.isLent;
         const uint32_t row = each.event.row();
-        launches.add({each.startNs, each.endNs}, trace.kernels.stream[row],
-                     {trace.kernels.config[row], places.keyOf(place),
-                      isKnown ? purposes[place.stack] : LaunchPurpose::None,
-                      share * static_cast<double>(each.endNs - each.startNs)});
+        launches.add(
+            {each.startNs, each.endNs}, trace.kernels.stream[row],
+            {trace.kernels.config[row], places.keyOf(place), isKnown ? purposes[place.stack] : LaunchPurpose::None,
+             share * static_cast<double>(each.endNs - each.startNs)});
     }
     launches.finish();
     return grouper.finish();

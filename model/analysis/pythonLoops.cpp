@@ -12,8 +12,8 @@
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/LaunchLinks.h"
-#include "model/trace/rangeDomains.h"
 #include "model/trace/moduleNames.h"
+#include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope {

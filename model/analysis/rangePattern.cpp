@@ -84,8 +84,8 @@ std::vector<std::string> wordsOf(std::string_view name) {
 }
 
 bool namesEvaluation(std::string_view name, bool isWithoutGradients) {
-    static constexpr std::array<std::string_view, 10> certain{"validate", "validation", "metric", "metrics",  "accuracy",
-                                                              "nan",      "nans",       "isnan",  "isfinite", "finite"};
+    static constexpr std::array<std::string_view, 10> certain{
+        "validate", "validation", "metric", "metrics", "accuracy", "nan", "nans", "isnan", "isfinite", "finite"};
     static constexpr std::array<std::string_view, 4> likely{"eval", "evaluate", "evaluation", "valid"};
     return std::ranges::any_of(wordsOf(name), [&](const std::string& word) {
         return std::ranges::find(certain, word) != certain.end() ||

@@ -63,8 +63,9 @@ FlameTree flameOfModules(const Trace& trace, std::optional<TimeRange> range) {
             // Outer modules precede inner ones.
             for (auto next = static_cast<uint32_t>(nodeOf.size()); next < modules.modules().size(); ++next) {
                 const Module& each = modules.modules()[next];
-                const std::string name =
-                    each.type.empty() || each.type == each.name ? each.name : fmt::format("{} ({})", each.name, each.type);
+                const std::string name = each.type.empty() || each.type == each.name
+                                             ? each.name
+                                             : fmt::format("{} ({})", each.name, each.type);
                 nodeOf.push_back(tree.child(each.outer == noIndex ? 0 : nodeOf[each.outer], tree.nameNumber(name), {}));
             }
             place = nodeOf[module];

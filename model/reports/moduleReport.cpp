@@ -18,7 +18,8 @@ struct Sum {
     StringIndex longest = 0;  ///< Name of its longest kernel.
 };
 
-/// Returns a row per key of kernels in the query, those with most time first. `keyOf` returns the first cells of the row.
+/// Returns a row per key of kernels in the query, those with most time first. `keyOf` returns the first cells of the
+/// row.
 template <class KeyOf>
 void addRows(const ReportQuery& query, KeyOf keyOf, ReportTable& table) {
     std::map<decltype(keyOf(LaunchedWork())), Sum> sums;
@@ -66,10 +67,11 @@ ReportTable kernelsByModule(const ReportQuery& query) {
 
 }  // namespace
 
-const Report kernelsByModuleReport{.info = {.name = "kernels_by_module",
-                                            .title = "Kernels by Module",
-                                            .description = "Kernel time by module of a PyTorch model, also in CUDA graphs",
-                                            .isDefault = false},
-                                   .build = kernelsByModule};
+const Report kernelsByModuleReport{
+    .info = {.name = "kernels_by_module",
+             .title = "Kernels by Module",
+             .description = "Kernel time by module of a PyTorch model, also in CUDA graphs",
+             .isDefault = false},
+    .build = kernelsByModule};
 
 }  // namespace lanescope

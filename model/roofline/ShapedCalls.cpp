@@ -43,9 +43,8 @@ bool mayMultiply(std::string_view name) {
 
 RangeMeaning meaningOf(std::string_view text, std::string_view payload, std::string_view domain) {
     if (domain == pythonDomain)
-        return isRecomputation(text, text.substr(std::min(text.size(), text.rfind(' ') + 1)))
-                   ? RangeMeaning::Checkpoint
-                   : RangeMeaning::None;
+        return isRecomputation(text, text.substr(std::min(text.size(), text.rfind(' ') + 1))) ? RangeMeaning::Checkpoint
+                                                                                              : RangeMeaning::None;
     if (has(text, "CheckpointFunctionBackward")) return RangeMeaning::Checkpoint;
     const bool isOperator = domain == operatorDomain || has(text, ", op_id = ") || has(text, ", sizes = [");
     if (!isOperator)

@@ -53,8 +53,8 @@ std::optional<bool> hasCausalMask(std::string_view kernel);
 bool hasFormula(std::string_view operatorName);
 bool isElementwise(std::string_view operatorName);
 
-/// Returns the number format of the operands of a kernel by its name: "bf16", "fp16", "fp8", "tf32", "fp32", "fp64", "int8".
-/// Empty if the name has none. O(length).
+/// Returns the number format of the operands of a kernel by its name: "bf16", "fp16", "fp8", "tf32", "fp32", "fp64",
+/// "int8". Empty if the name has none. O(length).
 std::string_view kernelPrecision(std::string_view kernel);
 
 /// Returns the precision of an operator's kernels: that of its operands, of fp32 operands "tf32" if the kernel

@@ -253,8 +253,9 @@ bool hasWord(std::string_view text, std::string_view word) {
 /// Returns the letter of the operands' type in "nvjet_sm90_tst_128x128_...": t is bf16, h fp16, q fp8. 0 if unknown.
 char nvjetType(std::string_view name) {
     constexpr std::string_view begin = "nvjet_";
-    if (!name.starts_with(begin)) return 0;
-    name.remove_prefix(begin.size());
+    const size_t at = name.find(begin);
+    if (at == std::string_view::npos) return 0;
+    name.remove_prefix(at + begin.size());
     if (name.starts_with("sm")) name.remove_prefix(std::min(name.size(), name.find('_') + 1));
     return name.empty() ? '\0' : name.front();
 }
@@ -277,10 +278,6 @@ bool hasLowerFloat(std::string_view name) {
                                                            "c10::BFloat16", "<__half", "<__nv_bfloat16"};
     return std::ranges::any_of(types, [name](std::string_view type) { return includes(name, type); });
 }
-
-namespace {
-
-}  // namespace
 
 KernelPrecision productPrecision(std::string_view kernel) {
     const std::string name = lowered(withoutParameters(kernel));
@@ -314,8 +311,7 @@ namespace {
 
 KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
     const std::string_view plain = withoutParameters(name);
-    if (family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution)
-        return productPrecision(plain);
+    if (family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution) return productPrecision(plain);
     return isOfDouble(plain) ? KernelPrecision::Fp64 : KernelPrecision::Unknown;
 }
 

@@ -212,10 +212,10 @@ void forEachField(S& s, V&& visit) {
 
 /// Python stacks, each as its innermost frame and its parent stack. Stacks with the same outer frames share them.
 struct StackTable {
-    Column<uint32_t> parent;       ///< Stack without its innermost frame, or `noIndex`.
-    Column<StringIndex> function;  ///< "GPT.forward".
-    Column<StringIndex> file;      ///< With its folders; 0 if none.
-    Column<uint32_t> line;         ///< 0 if unknown.
+    Column<uint32_t> parent;        ///< Stack without its innermost frame, or `noIndex`.
+    Column<StringIndex> function;   ///< "GPT.forward".
+    Column<StringIndex> file;       ///< With its folders; 0 if none.
+    Column<uint32_t> line;          ///< 0 if unknown.
     Column<StringIndex> module;     ///< As `tables::Stacks::moduleId`; 0 for other frames.
     Column<StringIndex> operators;  ///< As `tables::Stacks::operatorsId`; 0 for other frames.
     uint32_t size() const { return static_cast<uint32_t>(parent.size()); }

@@ -240,7 +240,8 @@ class tst_PythonStacks : public QObject {
             return modules;
         };
         bool hasPaths = false;
-        for (const auto& [number, stack] : log.stacks) hasPaths = hasPaths || stack.module.find(' ') != std::string::npos;
+        for (const auto& [number, stack] : log.stacks)
+            hasPaths = hasPaths || stack.module.find(' ') != std::string::npos;
         const QList<QStringList> wanted = modulesOfLeaves(hasPaths);
         QCOMPARE(log.kernels.size(), 2 * size_t(wanted.size()));
         for (size_t i = 0; i < log.kernels.size(); ++i) {

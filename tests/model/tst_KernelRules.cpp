@@ -61,19 +61,19 @@ struct Launched {
     std::string file = {};
     std::string function = {};
     uint32_t blocks = 1024;
-    bool isBeside = false;  ///< Runs as long as the one before, at the same time on another stream.
+    bool isConcurrent = false;  ///< Runs as long as the one before, at the same time on another stream.
 };
 
 /// Ten steps of the same kernels without gaps.
 RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) {
     SimulatedTrace made;
     const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
-    const uint32_t besideStream = made.stream(0, 0, 1, 77);
+    const uint32_t secondStream = made.stream(0, 0, 1, 77);
     int64_t atNs = 1'000'000;
     uint32_t correlation = 0;
     for (int64_t number = 0; number < 10; ++number) {
         int64_t stepNs = 0;
-        for (const Launched& each : work) stepNs += each.isBeside ? 0 : each.us * 1'000;
+        for (const Launched& each : work) stepNs += each.isConcurrent ? 0 : each.us * 1'000;
         made.addNvtx(thread, "step " + std::to_string(number), atNs, atNs + stepNs);
         int64_t callNs = atNs + 1'000;
         int64_t kernelNs = atNs + 10'000;
@@ -91,10 +91,10 @@ RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) 
             config.shortName = config.mangledName = config.demangledName = made.intern(each.name);
             config.grid = {each.blocks, 1, 1};
             config.block = {128, 1, 1};
-            if (each.isBeside) kernelNs -= each.us * 1'000;
+            if (each.isConcurrent) kernelNs -= each.us * 1'000;
             made.add<kinds::Kernel>({.startNs = kernelNs,
                                      .endNs = kernelNs + each.us * 1'000,
-                                     .stream = each.isBeside ? besideStream : stream,
+                                     .stream = each.isConcurrent ? secondStream : stream,
                                      .correlation = correlation,
                                      .config = made.launchConfig(config)});
             kernelNs += each.us * 1'000;

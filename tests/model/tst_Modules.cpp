@@ -2,7 +2,6 @@
 #include "model/analysis/RunContext.h"
 #include "model/flame/makeFlame.h"
 #include "model/reports/reports.h"
-#include "model/search/findEvents.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Graph.h"
 #include "model/trace/kinds/Kernel.h"
@@ -77,7 +76,8 @@ std::vector<std::string> modulesOf(const Trace& trace) {
     forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
         if (work.work.kind() != EventKind::Kernel) return;
         const uint32_t index = again.of(work);
-        const std::string text = index == noIndex ? "" : again.modules()[index].path + " (" + again.modules()[index].type + ")";
+        const std::string text =
+            index == noIndex ? "" : again.modules()[index].path + " (" + again.modules()[index].type + ")";
         if (text != found[work.work.row()]) found[work.work.row()] += " or " + text;
     });
     return found;
@@ -118,8 +118,8 @@ class tst_Modules : public QObject {
         model.launch(model.other, noIndex, 60'000);  // lent
         const TracePtr trace = model.made.finish();
         QVERIFY(trace);
-        QCOMPARE(modulesOf(*trace), (Texts{"GPT.layers.0 (Block)", "GPT.layers.1 (Block)", "GPT.layers.1.attn.proj (Linear)",
-                                           "GPT (GPT)", "", ""}));
+        QCOMPARE(modulesOf(*trace), (Texts{"GPT.layers.0 (Block)", "GPT.layers.1 (Block)",
+                                           "GPT.layers.1.attn.proj (Linear)", "GPT (GPT)", "", ""}));
         QCOMPARE(valueOf(describe(*trace, EventRef(EventKind::Kernel, 2)), "Module"),
                  std::string("GPT.layers.1.attn.proj (Linear)"));
         QCOMPARE(valueOf(describe(*trace, EventRef(EventKind::Kernel, 4)), "Module"), std::string());
@@ -132,8 +132,9 @@ class tst_Modules : public QObject {
             for (const Cell& cell : row) text += cellText(cell) + "|";
             rows.push_back(text);
         }
-        QCOMPARE(rows, (Texts{"(no module)||2000|33|2|gemm|", "GPT|GPT|1000|16|1|gemm|", "GPT.layers.0|Block|1000|16|1|gemm|",
-                              "GPT.layers.1|Block|1000|16|1|relu|", "GPT.layers.1.attn.proj|Linear|1000|16|1|gemm|"}));
+        QCOMPARE(rows,
+                 (Texts{"(no module)||2000|33|2|gemm|", "GPT|GPT|1000|16|1|gemm|", "GPT.layers.0|Block|1000|16|1|gemm|",
+                        "GPT.layers.1|Block|1000|16|1|relu|", "GPT.layers.1.attn.proj|Linear|1000|16|1|gemm|"}));
 
         QVERIFY(hasBase(*trace, FlameBase::Modules));
         std::string folded;
@@ -141,8 +142,9 @@ class tst_Modules : public QObject {
             folded += piece;
             return true;
         });
-        QCOMPARE(folded, std::string("(no module);gemm 2000\nGPT;gemm 1000\nGPT;layers.0 (Block);gemm 1000\n"
-                                     "GPT;layers.1 (Block);attn.proj (Linear);gemm 1000\nGPT;layers.1 (Block);relu 1000\n"));
+        QCOMPARE(folded,
+                 std::string("(no module);gemm 2000\nGPT;gemm 1000\nGPT;layers.0 (Block);gemm 1000\n"
+                             "GPT;layers.1 (Block);attn.proj (Linear);gemm 1000\nGPT;layers.1 (Block);relu 1000\n"));
     }
 
     void searchFindsModules() {
@@ -153,14 +155,10 @@ class tst_Modules : public QObject {
         model.launch(model.main, gpt, 30'000);
         const TracePtr trace = model.made.finish();
         const auto found = [&](const char* asked) {
-            const Result<SearchQuery> query = SearchQuery::parse(asked, PatternKind::Text);
+            const StackFilter filter(*trace, splitTerms(asked).stack);
             std::vector<uint32_t> rows;
-            if (query)
-                findEvents(*trace, *query, {0, 100'000}, [&](std::span<const EventRef> hits) {
-                    for (const EventRef hit : hits)
-                        if (hit.kind() == EventKind::Kernel) rows.push_back(hit.row());
-                    return true;
-                });
+            for (uint32_t row = 0; row < trace->kernels.size(); ++row)
+                if (filter.holds(EventRef(EventKind::Kernel, row))) rows.push_back(row);
             return rows;
         };
         QCOMPARE(found("module:layers.1"), std::vector<uint32_t>{1});
@@ -247,8 +245,10 @@ class tst_Modules : public QObject {
     void compiledKernelsHaveTheirOperators() {
         SimulatedModel model;
         const uint32_t gpt = model.call(model.train, "GPT", "GPT.forward");
-        const uint32_t call = model.frame(gpt, "Runner.call", "/tmp/x/ab/cab.py", "", "aten.relu, aten.addmm of y, linear");
-        model.launch(model.main, model.frame(call, "run", "/venv/torch/_inductor/runtime/triton_heuristics.py"), 10'000);
+        const uint32_t call =
+            model.frame(gpt, "Runner.call", "/tmp/x/ab/cab.py", "", "aten.relu, aten.addmm of y, linear");
+        model.launch(model.main, model.frame(call, "run", "/venv/torch/_inductor/runtime/triton_heuristics.py"),
+                     10'000);
         model.launch(model.main, gpt, 20'000);
         const TracePtr trace = model.made.finish();
         const auto operators = [&](uint32_t kernel) {

@@ -18,8 +18,8 @@ bool isModule(std::string_view text) { return text.starts_with(moduleRangePrefix
 /// Returns the class of "Attention.forward", which PyTorch's function for calls of modules called.
 std::string_view classOf(const Trace& trace, uint32_t stack) {
     const uint32_t outer = outerStack(trace, stack);
-    if (outer == noIndex || !isTorchModuleCall(trace.strings.at(trace.stacks.file[outer]),
-                                          trace.strings.at(trace.stacks.function[outer])))
+    if (outer == noIndex ||
+        !isTorchModuleCall(trace.strings.at(trace.stacks.file[outer]), trace.strings.at(trace.stacks.function[outer])))
         return {};
     const std::string_view function = trace.strings.at(trace.stacks.function[stack]);
     const size_t method = function.rfind('.');
@@ -43,8 +43,8 @@ WorkModules::WorkModules(const Trace& trace) : trace_(trace), ranges_(trace, tru
 }
 
 uint32_t WorkModules::child(uint32_t outer, std::string_view name, std::string_view type, std::string_view rangePath) {
-    const auto [known, isNew] = indexOf_.try_emplace({outer, std::string(name), std::string(type)},
-                                                     static_cast<uint32_t>(modules_.size()));
+    const auto [known, isNew] =
+        indexOf_.try_emplace({outer, std::string(name), std::string(type)}, static_cast<uint32_t>(modules_.size()));
     if (isNew) {
         std::string path = outer == noIndex ? std::string() : modules_[outer].path + ".";
         path += name;
@@ -82,7 +82,8 @@ uint32_t WorkModules::inRanges(uint32_t thread, int64_t timeNs, bool isForward) 
             if (!around.empty() && name.starts_with(around) && name.substr(around.size()).starts_with("."))
                 name.remove_prefix(around.size() + 1);
             const bool isInner = module != noIndex;
-            module = child(module, name, category.substr(moduleRangePrefix.size()), isInner ? text : std::string_view());
+            module =
+                child(module, name, category.substr(moduleRangePrefix.size()), isInner ? text : std::string_view());
         } else if (isModule(text)) {
             const std::string_view name = text.substr(moduleRangePrefix.size());
             module = child(module, name, name.substr(0, name.rfind('_')));
@@ -101,9 +102,9 @@ uint32_t WorkModules::of(const LaunchedWork& work) {
     if (!hasRanges_ || work.call == noIndex) return noIndex;
     const GraphNodeTable& nodes = trace_.graphNodes;
     const ApiTable& calls = trace_.apiCalls;
-    const std::pair<uint32_t, int64_t> at =
-        work.node != noIndex ? std::pair(nodes.thread[work.node], nodes.timeNs[work.node])
-                             : std::pair(calls.thread[work.call], calls.startNs[work.call]);
+    const std::pair<uint32_t, int64_t> at = work.node != noIndex
+                                                ? std::pair(nodes.thread[work.node], nodes.timeNs[work.node])
+                                                : std::pair(calls.thread[work.call], calls.startNs[work.call]);
     if (at != last_) lastModule_ = inRanges(at.first, at.second, false);
     last_ = at;
     return lastModule_;

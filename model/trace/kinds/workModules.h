@@ -34,8 +34,8 @@ class WorkModules {
     bool isEmpty() const { return modules_.empty() && !hasRanges_; }
     /// Returns true if the recorder read modules, not only functions, so that paths of attributes may be known.
     bool areRecorded() const { return areRecorded_; }
-    /// Returns the index of the innermost module; `noIndex` if unknown. Index of the same path for the same module. O(log
-    /// n).
+    /// Returns the index of the innermost module; `noIndex` if unknown. Index of the same path for the same module.
+    /// O(log n).
     uint32_t of(const LaunchedWork& work);
     uint32_t of(EventRef work) { return of(launchedWork(trace_, work)); }
     /// Returns the module of a row of `Trace::stacks`; `noIndex` if none.

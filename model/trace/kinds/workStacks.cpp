@@ -134,10 +134,11 @@ std::vector<uint32_t> ownPlaces(const Trace& trace) {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 4> prefixes{{{"line:", StackTerm::Part::Line},
-                                                                                {"file:", StackTerm::Part::File},
-                                                                                {"function:", StackTerm::Part::Function},
-                                                                                {"module:", StackTerm::Part::Module}}};
+constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 4> prefixes{
+    {{"line:", StackTerm::Part::Line},
+     {"file:", StackTerm::Part::File},
+     {"function:", StackTerm::Part::Function},
+     {"module:", StackTerm::Part::Module}}};
 
 bool isBlank(char letter) { return letter == ' ' || letter == '\t'; }
 
