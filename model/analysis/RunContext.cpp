@@ -102,10 +102,10 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
 
 void RangePaths::addModules(const Trace& trace) {
     const WorkModules modules(trace);
+    if (!modules.areRecorded()) return;
     std::vector<Id> pathOf;
     for (const Module& each : modules.modules())
         pathOf.push_back(childNamed(each.outer == noIndex ? Id{0} : pathOf[each.outer], each.name, false));
-    if (!modules.areRecorded()) return;
     for (uint32_t stack = 0; stack < trace.stacks.size(); ++stack) {
         const uint32_t module = modules.ofStack(stack);
         ofStack_.push_back(module == noIndex ? Id{0} : pathOf[module]);
