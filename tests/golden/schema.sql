@@ -565,7 +565,9 @@ CREATE TABLE LANESCOPE_STACKS (
     "parentId" INTEGER,
     "functionId" INTEGER NOT NULL,
     "fileId" INTEGER,
-    "line" INTEGER
+    "line" INTEGER,
+    "moduleId" INTEGER,
+    "operatorsId" INTEGER
 );
 CREATE TABLE LANESCOPE_THREAD_STATES (
     "start" INTEGER,
@@ -844,7 +846,8 @@ CREATE TABLE LANESCOPE_STORED_USES (
     "modelPerStep" INTEGER NOT NULL,
     "repeatedPerStep" INTEGER NOT NULL,
     "kernelNs" INTEGER NOT NULL,
-    "knownKernelNs" INTEGER NOT NULL
+    "knownKernelNs" INTEGER NOT NULL,
+    "mfu" REAL
 );
 CREATE TABLE LANESCOPE_STORED_SHAPES (
     "worker" INTEGER NOT NULL,

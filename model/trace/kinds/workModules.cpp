@@ -59,10 +59,16 @@ void WorkModules::findInStacks() {
     ofStack_.assign(stacks.size(), noIndex);
     for (uint32_t stack = 0; stack < stacks.size(); ++stack) {
         const uint32_t outer = outerStack(trace_, stack);
-        const uint32_t around = outer == noIndex ? noIndex : ofStack_[outer];
+        uint32_t around = outer == noIndex ? noIndex : ofStack_[outer];
         const std::string_view module = trace_.strings.at(stacks.module[stack]);
         const std::string_view type = areRecorded_ ? module.substr(0, module.find(' ')) : classOf(trace_, stack);
-        const std::string_view path = type.size() < module.size() ? module.substr(type.size() + 1) : type;
+        std::string path(type.size() < module.size() ? module.substr(type.size() + 1) : type);
+        if (path == replacedModule && around != noIndex) {
+            // As in the model without torch.compile.
+            const Module& compiled = modules_[around];
+            path = compiled.outer == noIndex ? std::string(type) : compiled.name;
+            around = compiled.outer;
+        }
         ofStack_[stack] = type.empty() ? around : child(around, path, type);
     }
 }
