@@ -228,7 +228,7 @@ class TestStoredSummary : public QObject {
         add("work with a cause", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 0");
         add("negative rate",
             "INSERT INTO LANESCOPE_STORED_USES SELECT 0, 'bf16', -1, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, "
-            "0, 0, 0");
+            "0, 0, 0, NULL");
         add("negative rate of a step", "UPDATE LANESCOPE_STORED_STEPS SET activePerSecond = -1");
         add("shape of no worker",
             "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 77, 'product', 'mm', '', '', '', '', 0, 0, "

@@ -209,7 +209,7 @@ struct StoredUses : TableOf<StoredUses> {
     Integer<"repeatedPerStep"> repeatedPerStep{this, "repeated operations per step"};
     Integer<"kernelNs"> kernelNs{this, "kernel time in countedSteps, ns"};
     Integer<"knownKernelNs"> knownKernelNs{this, "part of kernelNs in operators with shapes, ns"};
-    OptionalReal<"mfu"> mfu{this, "share of the peak, of the better of both sources; NULL if unknown"};
+    OptionalReal<"mfu"> mfu{this, "share of the peak, by shapes or else by readings; NULL if unknown"};
 };
 inline constexpr StoredUses storedUses;
 

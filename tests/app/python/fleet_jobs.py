@@ -224,7 +224,8 @@ def write_summary(summary, path, schema):
     for row in rows("workers", "host", "boot", "local_rank", "world_size", "gpu_uuid", "start_ns", "end_ns", "clock_error_ns", "clock_most_error_ns"):
         database.execute("INSERT INTO LANESCOPE_STORED_PLACES VALUES (0,?,?,?,?,?,?,?,?,?)", row)
     for (mfu,) in rows("workers", "mfu"):
-        database.execute("INSERT INTO LANESCOPE_STORED_USES VALUES (0,'bf16',1000000,0,'gpm',?,12,400,4800,10,0,0,0,0,0,0,0)", (round(1e6 * mfu),))
+        database.execute("INSERT INTO LANESCOPE_STORED_USES VALUES (0,'bf16',1000000,0,'gpm',?,12,400,4800,10,0,0,0,0,0,0,0,?)",
+                         (round(1e6 * mfu), mfu))
     database.executemany("INSERT INTO LANESCOPE_STORED_STEPS VALUES (0,?,'',?,?,NULL,NULL)", rows("steps", "step", "start_ns", "wall_ns"))
     for place, row in enumerate(rows("steps", "wall_ns", "communication_ns", "compute_ns", "copies_ns", "loading_ns")):
         wall, communication, compute, copies, loading = row
